@@ -1,0 +1,16 @@
+# The libraries noslip stands on, all packaged (scripts/setup). This file is also installed and
+# read by noslipConfig.cmake when a user asks for the static library.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(SundialsCvode 6 REQUIRED)
+
+# Debian's plain `hdf5` may be the MPI build: ask for the serial one first.
+pkg_search_module(NOSLIP_HDF5 REQUIRED IMPORTED_TARGET GLOBAL hdf5-serial hdf5)
+pkg_check_modules(NOSLIP_LAPACK REQUIRED IMPORTED_TARGET GLOBAL lapacke openblas)
+
+# MPI (sweeps on many machines) joins here: find_package(MPI COMPONENTS C), MPI::MPI_C below,
+# and a definition NS_MPI in Flags.cmake.
+set(NOSLIP_DEPENDENCIES
+  PkgConfig::NOSLIP_HDF5 PkgConfig::NOSLIP_LAPACK Sundials::Cvode
+  Threads::Threads ${CMAKE_DL_LIBS} m)

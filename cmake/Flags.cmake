@@ -1,0 +1,53 @@
+# Compiler flags. `noslip_flags` carries what all code of the project is compiled with.
+
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)              # gnu17: vector extensions, _Float128
+set(CMAKE_C_VISIBILITY_PRESET hidden)   # public symbols are marked NS_API
+set(CMAKE_C_FLAGS_RELEASE "-O3 -g -DNDEBUG")
+set(CMAKE_C_FLAGS_DEBUG   "-O1 -g")
+
+string(TOLOWER "${CMAKE_SYSTEM_PROCESSOR}" processor)
+if(processor MATCHES "^(x86_64|amd64)$")
+  set(NOSLIP_X86 1)
+else()
+  set(NOSLIP_X86 0)
+endif()
+
+add_library(noslip_warnings INTERFACE)
+target_compile_options(noslip_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes
+  -Wold-style-definition -Wwrite-strings -Wpointer-arith -Wundef -Wformat=2
+  -Wno-psabi    # vectors of 8 doubles pass between functions of one compilation only
+  $<$<BOOL:${NOSLIP_WERROR}>:-Werror>)
+
+add_library(noslip_flags INTERFACE)
+target_link_libraries(noslip_flags INTERFACE noslip_warnings)
+target_include_directories(noslip_flags INTERFACE "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}/include")
+target_compile_definitions(noslip_flags INTERFACE
+  NS_VERSION="${PROJECT_VERSION}" NS_X86=${NOSLIP_X86})
+# No contraction: interpreter, lanes and emitted code must agree to the bit. Never -ffast-math.
+target_compile_options(noslip_flags INTERFACE -ffp-contract=off -fno-math-errno)
+
+if(NOSLIP_SANITIZE)
+  add_compile_options(-fsanitize=${NOSLIP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${NOSLIP_SANITIZE})
+endif()
+
+# Files *_avx2.c and *_avx512.c get their instruction set; on other processors they are left out.
+function(noslip_simd_sources list)
+  set(kept "")
+  foreach(file IN LISTS ${list})
+    set(isa "")
+    if(file MATCHES "_avx2\\.c$")
+      set(isa -mavx2)
+    elseif(file MATCHES "_avx512\\.c$")
+      set(isa -mavx512f -mavx512dq -mavx512vl -mprefer-vector-width=512)
+    endif()
+    if(NOT isa OR NOSLIP_X86)
+      list(APPEND kept "${file}")
+      set_source_files_properties("${file}" PROPERTIES COMPILE_OPTIONS "${isa}")
+    endif()
+  endforeach()
+  set(${list} "${kept}" PARENT_SCOPE)
+endfunction()

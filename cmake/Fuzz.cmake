@@ -1,0 +1,15 @@
+# Fuzz targets: every fuzz/fuzz_*.c with LLVMFuzzerTestOneInput, against a library compiled for
+# coverage. Only the library and these are built; scripts/fuzz runs them.
+if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "NOSLIP_FUZZ needs clang: use `cmake --preset fuzz`")
+endif()
+target_compile_options(noslip_objects PRIVATE -fsanitize=fuzzer-no-link)
+
+file(GLOB fuzz_targets CONFIGURE_DEPENDS "fuzz/fuzz_*.c")
+foreach(file IN LISTS fuzz_targets)
+  get_filename_component(name "${file}" NAME_WE)
+  add_executable(${name} "${file}")
+  target_link_libraries(${name} PRIVATE noslip_flags noslip_static ${NOSLIP_DEPENDENCIES})
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer -Wno-missing-prototypes)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+endforeach()

@@ -1,0 +1,54 @@
+# Tests: every tests/test_*.c is one cmocka program linked to the static library (so that it sees
+# internal functions), every tests/test_*.sh one script run by bash.
+enable_testing()
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+file(GLOB test_programs CONFIGURE_DEPENDS "tests/test_*.c")
+file(GLOB test_scripts CONFIGURE_DEPENDS "tests/test_*.sh")
+file(GLOB test_support CONFIGURE_DEPENDS "tests/support/*.c")
+
+# Debian's own interpreter is the one that has python3-h5py and python3-numpy.
+find_program(NOSLIP_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(NOSLIP_PYTHON python3)
+
+set(program "")
+if(TARGET noslip_program)
+  set(program "$<TARGET_FILE:noslip_program>")
+endif()
+
+add_library(test_flags INTERFACE)
+target_link_libraries(test_flags INTERFACE noslip_flags PkgConfig::CMOCKA ${NOSLIP_DEPENDENCIES})
+target_include_directories(test_flags INTERFACE "${CMAKE_SOURCE_DIR}/tests")
+target_compile_definitions(test_flags INTERFACE
+  NS_MODELS_DIR="${CMAKE_SOURCE_DIR}/models" NS_DOCS_DIR="${CMAKE_SOURCE_DIR}/docs"
+  NS_TESTS_DIR="${CMAKE_SOURCE_DIR}/tests" NS_PROGRAM="${program}" NS_PYTHON="${NOSLIP_PYTHON}")
+
+set(support "")
+if(test_support)
+  add_library(test_support OBJECT ${test_support})
+  target_link_libraries(test_support PRIVATE test_flags)
+  set(support $<TARGET_OBJECTS:test_support>)
+endif()
+
+set(test_dir "${CMAKE_BINARY_DIR}/tests")
+file(MAKE_DIRECTORY "${test_dir}")
+foreach(file IN LISTS test_programs)
+  get_filename_component(name "${file}" NAME_WE)
+  add_executable(${name} "${file}" ${support})
+  target_link_libraries(${name} PRIVATE test_flags noslip_static)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${test_dir}")
+  if(program)
+    add_dependencies(${name} noslip_program)
+  endif()
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${test_dir}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endforeach()
+
+if(program)
+  foreach(file IN LISTS test_scripts)
+    get_filename_component(name "${file}" NAME_WE)
+    add_test(NAME ${name} COMMAND bash "${file}" WORKING_DIRECTORY "${test_dir}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
+      "NOSLIP=${program};MODELS=${CMAKE_SOURCE_DIR}/models;DOCS=${CMAKE_SOURCE_DIR}/docs;TESTS=${CMAKE_SOURCE_DIR}/tests;PYTHON=${NOSLIP_PYTHON}")
+  endforeach()
+endif()
