@@ -1,0 +1,149 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64, SMALL_ALIGN = 16, BLOCK = 64 * 1024 };
+
+typedef struct block {
+    struct block *next;
+    size_t size, used; /* of the bytes behind the header */
+    char padding[ALIGN - 3 * sizeof(size_t)];
+} block;
+
+struct ns_arena {
+    block *blocks;
+    size_t total;
+    uint64_t fail_after; /* counts down; 0 = never fail */
+    bool guarded;
+    jmp_buf guard;
+};
+
+ns_arena *ns_arena_new(void)
+{
+    return calloc(1, sizeof(ns_arena));
+}
+
+void ns_arena_free(ns_arena *arena)
+{
+    if (!arena)
+        return;
+    block *next = NULL;
+    for (block *b = arena->blocks; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(arena);
+}
+
+static void out_of_memory(ns_arena *arena)
+{
+    if (!arena->guarded)
+        abort();
+    longjmp(arena->guard, 1);
+}
+
+static block *add_block(ns_arena *arena, size_t bytes)
+{
+    /* Blocks double with the arena, so a large graph takes few calls of the system. */
+    size_t size = arena->total > BLOCK ? arena->total : BLOCK;
+    if (size > ((size_t)1 << 26))
+        size = (size_t)1 << 26;
+    if (size < bytes)
+        size = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    block *b = size > SIZE_MAX - sizeof(block) - ALIGN
+                   ? NULL
+                   : aligned_alloc(ALIGN, sizeof(block) + size);
+    if (!b) {
+        out_of_memory(arena);
+        return NULL;
+    }
+    *b = (block){.next = arena->blocks, .size = size};
+    arena->blocks = b;
+    arena->total += size;
+    return b;
+}
+
+void *ns_arena_alloc(ns_arena *arena, size_t bytes)
+{
+    if (arena->fail_after && --arena->fail_after == 0)
+        out_of_memory(arena);
+    if (bytes > SIZE_MAX / 2)
+        out_of_memory(arena);
+    size_t align = bytes >= ALIGN ? ALIGN : SMALL_ALIGN;
+    block *b = arena->blocks;
+    size_t start = b ? (b->used + align - 1) / align * align : 0;
+    if (!b || start > b->size || b->size - start < bytes) {
+        b = add_block(arena, bytes);
+        start = 0;
+    }
+    char *memory = (char *)(b + 1) + start;
+    b->used = start + bytes;
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+void *ns_arena_copy(ns_arena *arena, const void *data, size_t bytes)
+{
+    void *memory = ns_arena_alloc(arena, bytes);
+    if (bytes)
+        memcpy(memory, data, bytes);
+    return memory;
+}
+
+char *ns_arena_string(ns_arena *arena, const char *text, size_t length)
+{
+    char *copy = ns_arena_alloc(arena, length + 1);
+    memcpy(copy, text, length);
+    return copy;
+}
+
+char *ns_arena_format(ns_arena *arena, const char *format, ...)
+{
+    va_list list, again;
+    va_start(list, format);
+    va_copy(again, list);
+    int length = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    size_t size = length < 0 ? 1 : (size_t)length + 1;
+    char *text = ns_arena_alloc(arena, size);
+    vsnprintf(text, size, format, again);
+    va_end(again);
+    return text;
+}
+
+size_t ns_arena_size(const ns_arena *arena)
+{
+    return arena->total;
+}
+
+void ns_arena_fail_after(ns_arena *arena, uint64_t n)
+{
+    arena->fail_after = n;
+}
+
+jmp_buf *ns_arena_guard_slot(ns_arena *arena)
+{
+    arena->guarded = true;
+    return &arena->guard;
+}
+
+void ns_arena_unguard(ns_arena *arena)
+{
+    arena->guarded = false;
+}
+
+void *ns_arena_grow(ns_arena *arena, void *old, uint32_t n, uint32_t *room, size_t size)
+{
+    uint32_t more = *room ? *room * 2 : 8;
+    if (more < *room)
+        out_of_memory(arena);
+    void *memory = ns_arena_alloc(arena, more * size);
+    if (n)
+        memcpy(memory, old, n * size);
+    *room = more;
+    return memory;
+}

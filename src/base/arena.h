@@ -1,0 +1,63 @@
+/* Arena memory for everything made while a model is read and derived.
+ *
+ * Objects of one arena die together.  Allocation never returns NULL: when memory runs out the
+ * arena jumps to the guard its owner set, so that parsing and derivation need no error paths.
+ *
+ *     ns_arena *arena = ns_arena_new();
+ *     if (!arena) return NS_ERR_MEMORY;
+ *     if (NS_ARENA_GUARD(arena)) {        // reached a second time when memory ran out
+ *         ns_arena_free(arena);
+ *         return NS_ERR_MEMORY;
+ *     }
+ *
+ * Nothing that needs releasing (files, malloc) may be open between the guard and the end of the
+ * guarded work, unless its owner releases it in the guard's branch.  A guard is left with
+ * ns_arena_unguard; allocating from an unguarded arena that has run out aborts. */
+#ifndef NS_BASE_ARENA_H
+#define NS_BASE_ARENA_H
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ns_arena ns_arena;
+
+ns_arena *ns_arena_new(void);
+void ns_arena_free(ns_arena *arena);
+
+/* Zeroed memory, aligned to 64 bytes for 64 bytes and more, to 16 below. */
+void *ns_arena_alloc(ns_arena *arena, size_t bytes);
+void *ns_arena_copy(ns_arena *arena, const void *data, size_t bytes);
+char *ns_arena_string(ns_arena *arena, const char *text, size_t length);
+char *ns_arena_format(ns_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Bytes taken from the system so far. */
+size_t ns_arena_size(const ns_arena *arena);
+
+/* For tests: the n-th allocation from now on fails as if memory had run out (0: never). */
+void ns_arena_fail_after(ns_arena *arena, uint64_t n);
+
+jmp_buf *ns_arena_guard_slot(ns_arena *arena);
+void ns_arena_unguard(ns_arena *arena);
+#define NS_ARENA_GUARD(arena) (setjmp(*ns_arena_guard_slot(arena)) != 0)
+
+#define NS_NEW(arena, type) ((type *)ns_arena_alloc((arena), sizeof(type)))
+#define NS_NEW_ARRAY(arena, type, n) ((type *)ns_arena_alloc((arena), sizeof(type) * (size_t)(n)))
+
+/* Growing array in an arena: struct { T *at; uint32_t n, room; } declared by NS_LIST(T). */
+#define NS_LIST(type)                                                                           \
+    struct {                                                                                    \
+        type *at;                                                                               \
+        uint32_t n, room;                                                                       \
+    }
+void *ns_arena_grow(ns_arena *arena, void *old, uint32_t n, uint32_t *room, size_t size);
+#define NS_PUSH(arena, list, ...)                                                               \
+    do {                                                                                        \
+        if ((list).n == (list).room)                                                            \
+            (list).at = ns_arena_grow((arena), (list).at, (list).n, &(list).room,               \
+                                      sizeof *(list).at);                                       \
+        (list).at[(list).n++] = (__VA_ARGS__);                                                  \
+    } while (0)
+
+#endif

@@ -1,0 +1,144 @@
+#include "base/diag.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* After this many errors further ones are counted, not kept: they rarely help. */
+enum { MOST_ERRORS = 20, MOST_LINE = 160 };
+
+ns_diag *ns_diag_new(ns_arena *arena)
+{
+    ns_diag *diag = NS_NEW(arena, ns_diag);
+    diag->arena = arena;
+    return diag;
+}
+
+uint32_t ns_diag_source(ns_diag *diag, const char *name, const char *text, size_t length)
+{
+    NS_PUSH(diag->arena, diag->sources,
+            (ns_source){.name = ns_arena_string(diag->arena, name, strlen(name)),
+                        .text = text,
+                        .length = length});
+    return diag->sources.n;
+}
+
+void ns_diag_add(ns_diag *diag, ns_severity severity, ns_span span, const char *format, ...)
+{
+    if (severity == NS_ERROR && diag->errors++ >= MOST_ERRORS)
+        return;
+    diag->warnings += severity == NS_WARNING;
+    ns_text text = ns_text_new(diag->arena);
+    va_list list;
+    va_start(list, format);
+    ns_text_vaddf(&text, format, list);
+    va_end(list);
+    NS_PUSH(diag->arena, diag->messages,
+            (ns_message){.severity = severity, .span = span, .text = ns_text_string(&text)});
+}
+
+static const ns_source *source_of(const ns_diag *diag, ns_span span)
+{
+    return span.source && span.source <= diag->sources.n ? &diag->sources.at[span.source - 1]
+                                                         : NULL;
+}
+
+/* Bytes 10xxxxxx continue a character. */
+static int begins_character(char c)
+{
+    return ((unsigned char)c & 0xC0) != 0x80;
+}
+
+void ns_diag_position(const ns_diag *diag, ns_span span, unsigned *line, unsigned *column)
+{
+    *line = *column = 1;
+    const ns_source *source = source_of(diag, span);
+    for (size_t i = 0; source && i < span.begin && i < source->length; i++) {
+        if (source->text[i] == '\n') {
+            ++*line;
+            *column = 1;
+        } else {
+            *column += begins_character(source->text[i]) ? 1 : 0;
+        }
+    }
+}
+
+ns_span ns_diag_join(ns_span a, ns_span b)
+{
+    if (!a.source || (b.source && a.source != b.source))
+        return a.source ? a : b;
+    if (!b.source)
+        return a;
+    return (ns_span){.source = a.source,
+                     .begin = a.begin < b.begin ? a.begin : b.begin,
+                     .end = a.end > b.end ? a.end : b.end};
+}
+
+/* The line with the span's beginning, cut to a readable length, and carets below it. */
+static void render_line(const ns_source *source, ns_span span, ns_text *out)
+{
+    size_t at = span.begin < source->length ? span.begin : source->length;
+    size_t first = at, last = at;
+    while (first > 0 && source->text[first - 1] != '\n')
+        first--;
+    while (last < source->length && source->text[last] != '\n')
+        last++;
+    int cut = 0;
+    if (at - first > MOST_LINE / 2) {
+        first = at - MOST_LINE / 2;
+        cut = 1;
+    }
+    if (last - first > MOST_LINE)
+        last = first + MOST_LINE;
+    ns_text_add(out, cut ? "    ..." : "    ");
+    for (size_t i = first; i < last; i++) {
+        char c = source->text[i];
+        int control = ((unsigned char)c < 32 && c != '\t') || c == 127;
+        ns_text_add_bytes(out, control ? "?" : &c, 1);
+    }
+    ns_text_add(out, cut ? "\n       " : "\n    ");
+    for (size_t i = first; i < at; i++) {
+        if (source->text[i] == '\t')
+            ns_text_add(out, "\t");
+        else if (begins_character(source->text[i]))
+            ns_text_add(out, " ");
+    }
+    ns_text_add(out, "^");
+    for (size_t i = at + 1; i < span.end && i < last; i++)
+        if (begins_character(source->text[i]))
+            ns_text_add(out, "~");
+    ns_text_add(out, "\n");
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const ns_message *x = *(const ns_message *const *)a, *y = *(const ns_message *const *)b;
+    if (x->span.source != y->span.source)
+        return x->span.source < y->span.source ? -1 : 1;
+    if (x->span.begin != y->span.begin)
+        return x->span.begin < y->span.begin ? -1 : 1;
+    return x < y ? -1 : x > y; /* stable: pointers are in order of arrival */
+}
+
+void ns_diag_render(const ns_diag *diag, ns_text *out)
+{
+    static const char *const names[] = {"note", "warning", "error"};
+    uint32_t n = diag->messages.n;
+    const ns_message **order = NS_NEW_ARRAY(out->arena, const ns_message *, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = &diag->messages.at[i];
+    qsort(order, n, sizeof *order, by_place);
+    for (uint32_t i = 0; i < n; i++) {
+        const ns_message *m = order[i];
+        const ns_source *source = source_of(diag, m->span);
+        if (source) {
+            unsigned line, column;
+            ns_diag_position(diag, m->span, &line, &column);
+            ns_text_addf(out, "%s:%u:%u: ", source->name, line, column);
+        }
+        ns_text_addf(out, "%s: %s\n", names[m->severity], m->text);
+        if (source)
+            render_line(source, m->span, out);
+    }
+    if (diag->errors > MOST_ERRORS)
+        ns_text_addf(out, "%u more errors are not shown\n", diag->errors - MOST_ERRORS);
+}

@@ -1,0 +1,105 @@
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+ns_text ns_text_new(ns_arena *arena)
+{
+    return (ns_text){.arena = arena};
+}
+
+void ns_text_add_bytes(ns_text *text, const char *more, size_t length)
+{
+    if (text->length + length + 1 > text->room) {
+        size_t room = text->room ? text->room * 2 : 128;
+        while (room < text->length + length + 1)
+            room *= 2;
+        char *at = ns_arena_alloc(text->arena, room);
+        if (text->length)
+            memcpy(at, text->at, text->length);
+        text->at = at;
+        text->room = room;
+    }
+    memcpy(text->at + text->length, more, length);
+    text->length += length;
+    text->at[text->length] = 0;
+}
+
+void ns_text_add(ns_text *text, const char *more)
+{
+    ns_text_add_bytes(text, more, strlen(more));
+}
+
+void ns_text_vaddf(ns_text *text, const char *format, va_list list)
+{
+    va_list again;
+    va_copy(again, list);
+    char buffer[256];
+    int length = vsnprintf(buffer, sizeof buffer, format, list);
+    if (length >= (int)sizeof buffer) {
+        char *large = ns_arena_alloc(text->arena, (size_t)length + 1);
+        vsnprintf(large, (size_t)length + 1, format, again);
+        ns_text_add_bytes(text, large, (size_t)length);
+    } else if (length > 0) {
+        ns_text_add_bytes(text, buffer, (size_t)length);
+    }
+    va_end(again);
+}
+
+void ns_text_addf(ns_text *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    ns_text_vaddf(text, format, list);
+    va_end(list);
+}
+
+const char *ns_text_string(const ns_text *text)
+{
+    return text->at ? text->at : "";
+}
+
+void ns_text_add_double(ns_text *text, double value)
+{
+    char buffer[40];
+    if (!isfinite(value)) {
+        ns_text_add(text, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buffer, sizeof buffer, "%.*g", digits, value);
+        if (strtod(buffer, NULL) == value)
+            break;
+    }
+    ns_text_add(text, buffer);
+}
+
+unsigned ns_text_distance(const char *a, const char *b)
+{
+    enum { MOST = 64 };
+    size_t m = strlen(a), n = strlen(b);
+    if (m >= MOST || n >= MOST)
+        return MOST;
+    /* Optimal string alignment; three rows are enough because a swap looks two rows back. */
+    unsigned row[3][MOST + 1];
+    for (size_t j = 0; j <= n; j++)
+        row[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= m; i++) {
+        unsigned *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= n; j++) {
+            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[m % 3][n];
+}

@@ -1,0 +1,195 @@
+/* Differentiation.
+ *
+ * Both modes walk handles in order, so no depth matters.  For y = M^-1 b (a SOLVE node)
+ *     forward   dy = M^-1 (db - dM y)
+ *     reverse   bbar = M^-T ybar,  Mbar = -bbar y^T
+ * stay SOLVE nodes with the same FACTOR (or that of the transpose), so one factorisation
+ * serves the value and all derivatives; no matrix is ever inverted symbolically. */
+#include "expr/diff.h"
+
+#include <string.h>
+
+ns_ex ns_diff(ns_graph *g, ns_ex f, ns_ex x)
+{
+    ns_ex one = ns_one(g), out;
+    ns_diff_along(g, &f, 1, &x, &one, 1, &out);
+    return out;
+}
+
+/* Derivative of the SOLVE node e along the direction; d[] holds those of its arguments, and
+ * for the FACTOR node nothing: its entries are looked up here. */
+static void along_solve(ns_graph *g, ns_ex e, const ns_ex *d, ns_ex *out)
+{
+    ns_arena *arena = ns_graph_arena(g);
+    uint32_t n = (uint32_t)ns_graph_node(g, e)->integer;
+    ns_ex factor = ns_graph_args(g, e)[0];
+    ns_ex *M = ns_arena_copy(arena, ns_graph_args(g, factor), n * n * sizeof *M);
+    ns_ex *b = ns_arena_copy(arena, ns_graph_args(g, e) + 1, n * sizeof *b);
+    ns_ex *y = NS_NEW_ARRAY(arena, ns_ex, n), *rhs = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_solve(g, n, M, b, y); /* hash-consing finds the existing picks */
+    for (uint32_t i = 0; i < n; i++) {
+        rhs[i] = d[b[i]] ? d[b[i]] : ns_zero(g);
+        for (uint32_t j = 0; j < n; j++)
+            if (d[M[i * n + j]])
+                rhs[i] = ns_sub(g, rhs[i], ns_mul(g, d[M[i * n + j]], y[j]));
+    }
+    ns_solve(g, n, M, rhs, out);
+}
+
+void ns_diff_along(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const ns_ex *dx,
+                   size_t nx, ns_ex *out)
+{
+    ns_arena *arena = ns_graph_arena(g);
+    ns_ex top = 0;
+    for (size_t i = 0; i < nf; i++)
+        top = f[i] > top ? f[i] : top;
+    bool *used = NS_NEW_ARRAY(arena, bool, top + 1);
+    ns_graph_mark(g, f, nf, used);
+    /* d[e] = derivative of e, 0 where it vanishes; vector[e] for SOLVE nodes */
+    ns_ex *d = NS_NEW_ARRAY(arena, ns_ex, top + 1);
+    ns_ex **vector = NS_NEW_ARRAY(arena, ns_ex *, top + 1);
+    for (size_t j = 0; j < nx; j++)
+        if (x[j] <= top && !ns_graph_is_zero(g, dx[j]))
+            d[x[j]] = dx[j];
+    for (ns_ex e = 1; e <= top; e++) {
+        if (!used[e] || d[e])
+            continue;
+        ns_node node = *ns_graph_node(g, e);
+        const ns_ex *args = ns_graph_args(g, e);
+        ns_ex a = node.n > 0 ? args[0] : 0, b = node.n > 1 ? args[1] : 0, sum = 0;
+        if (node.op == NS_OP_PICK) {
+            d[e] = vector[a] ? vector[a][node.integer] : 0;
+        } else if (node.op == NS_OP_FACTOR || node.op == NS_OP_SOLVE) {
+            /* For a FACTOR d[] only records whether any entry varies. */
+            bool varies = false;
+            for (uint32_t k = 0; k < node.n; k++)
+                varies = varies || d[args[k]];
+            if (varies && node.op == NS_OP_FACTOR) {
+                d[e] = e;
+            } else if (varies) {
+                vector[e] = NS_NEW_ARRAY(arena, ns_ex, node.integer);
+                along_solve(g, e, d, vector[e]);
+            }
+            continue;
+        } else if (node.op == NS_OP_POWI) {
+            if (d[a])
+                sum = ns_mul(g, ns_mul(g, ns_integer(g, node.integer),
+                                       ns_powi(g, a, node.integer - 1)),
+                             d[a]);
+            d[e] = sum;
+        } else if (node.op == NS_OP_DIV) {
+            /* (da - y db)/b: one division */
+            sum = d[a] ? d[a] : ns_zero(g);
+            if (d[b])
+                sum = ns_sub(g, sum, ns_mul(g, e, d[b]));
+            d[e] = d[a] || d[b] ? ns_div(g, sum, b) : 0;
+        } else {
+            if (a && d[a])
+                sum = ns_mul(g, ns_ops[node.op].partial(g, e, a, b, 0), d[a]);
+            if (b && d[b]) {
+                ns_ex term = ns_mul(g, ns_ops[node.op].partial(g, e, a, b, 1), d[b]);
+                sum = sum ? ns_add(g, sum, term) : term;
+            }
+            d[e] = sum;
+        }
+        if (d[e] && ns_graph_is_zero(g, d[e]))
+            d[e] = 0;
+    }
+    for (size_t i = 0; i < nf; i++)
+        out[i] = d[f[i]] ? d[f[i]] : ns_zero(g);
+}
+
+static void accumulate(ns_graph *g, ns_ex *bar, ns_ex e, ns_ex term)
+{
+    if (!ns_graph_is_zero(g, term))
+        bar[e] = bar[e] ? ns_add(g, bar[e], term) : term;
+}
+
+/* Adjoint of a SOLVE node: from those of its picks to those of M and b. */
+static void reverse_solve(ns_graph *g, ns_ex e, const ns_ex *ybar, ns_ex *bar)
+{
+    ns_arena *arena = ns_graph_arena(g);
+    uint32_t n = (uint32_t)ns_graph_node(g, e)->integer;
+    ns_ex factor = ns_graph_args(g, e)[0];
+    ns_ex *M = ns_arena_copy(arena, ns_graph_args(g, factor), n * n * sizeof *M);
+    ns_ex *b = ns_arena_copy(arena, ns_graph_args(g, e) + 1, n * sizeof *b);
+    ns_ex *T = NS_NEW_ARRAY(arena, ns_ex, n * n), *y = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_ex *rhs = NS_NEW_ARRAY(arena, ns_ex, n), *bbar = NS_NEW_ARRAY(arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++) {
+        rhs[i] = ybar[i] ? ybar[i] : ns_zero(g);
+        for (uint32_t j = 0; j < n; j++)
+            T[i * n + j] = M[j * n + i];
+    }
+    ns_solve(g, n, M, b, y);
+    ns_solve(g, n, T, rhs, bbar);
+    for (uint32_t i = 0; i < n; i++) {
+        accumulate(g, bar, b[i], bbar[i]);
+        for (uint32_t j = 0; j < n; j++)
+            accumulate(g, bar, M[i * n + j], ns_neg(g, ns_mul(g, bbar[i], y[j])));
+    }
+}
+
+void ns_diff_gradient(ns_graph *g, ns_ex f, const ns_ex *x, size_t nx, ns_ex *out)
+{
+    ns_arena *arena = ns_graph_arena(g);
+    bool *used = NS_NEW_ARRAY(arena, bool, f + 1);
+    ns_graph_mark(g, &f, 1, used);
+    /* Only nodes that depend on x need an adjoint. */
+    bool *active = NS_NEW_ARRAY(arena, bool, f + 1);
+    for (size_t j = 0; j < nx; j++)
+        if (x[j] <= f)
+            active[x[j]] = true;
+    for (ns_ex e = 1; e <= f; e++) {
+        if (!used[e])
+            continue;
+        const ns_node *node = ns_graph_node(g, e);
+        for (uint32_t k = 0; k < node->n && !active[e]; k++)
+            active[e] = active[ns_graph_args(g, e)[k]];
+    }
+    ns_ex *bar = NS_NEW_ARRAY(arena, ns_ex, f + 1);
+    ns_ex **vector = NS_NEW_ARRAY(arena, ns_ex *, f + 1); /* adjoints of the picks of a SOLVE */
+    bar[f] = ns_one(g);
+    for (ns_ex e = f; e > 0; e--) {
+        if (!used[e] || !active[e] || !(bar[e] || vector[e]))
+            continue;
+        ns_node node = *ns_graph_node(g, e);
+        const ns_ex *args = ns_graph_args(g, e);
+        ns_ex a = node.n > 0 ? args[0] : 0, b = node.n > 1 ? args[1] : 0;
+        if (node.op == NS_OP_PICK) {
+            if (!vector[a])
+                vector[a] = NS_NEW_ARRAY(arena, ns_ex, ns_graph_node(g, a)->integer);
+            vector[a][node.integer] = bar[e];
+        } else if (node.op == NS_OP_SOLVE) {
+            reverse_solve(g, e, vector[e], bar);
+        } else if (node.op == NS_OP_POWI) {
+            accumulate(g, bar, a,
+                       ns_mul(g, bar[e], ns_mul(g, ns_integer(g, node.integer),
+                                                ns_powi(g, a, node.integer - 1))));
+        } else if (ns_ops[node.op].arity > 0) {
+            if (active[a])
+                accumulate(g, bar, a,
+                           ns_mul(g, bar[e], ns_ops[node.op].partial(g, e, a, b, 0)));
+            if (b && active[b])
+                accumulate(g, bar, b,
+                           ns_mul(g, bar[e], ns_ops[node.op].partial(g, e, a, b, 1)));
+        }
+    }
+    for (size_t j = 0; j < nx; j++)
+        out[j] = x[j] <= f && bar[x[j]] ? bar[x[j]] : ns_zero(g);
+}
+
+void ns_diff_jacobian(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, size_t nx,
+                      ns_ex *out)
+{
+    if (nf < nx / 2 || nf == 1) {
+        for (size_t i = 0; i < nf; i++)
+            ns_diff_gradient(g, f[i], x, nx, out + i * nx);
+        return;
+    }
+    ns_ex one = ns_one(g), *column = NS_NEW_ARRAY(ns_graph_arena(g), ns_ex, nf);
+    for (size_t j = 0; j < nx; j++) {
+        ns_diff_along(g, f, nf, &x[j], &one, 1, column);
+        for (size_t i = 0; i < nf; i++)
+            out[i * nx + j] = column[i];
+    }
+}

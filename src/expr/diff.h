@@ -1,0 +1,22 @@
+/* Exact derivatives on the graph. */
+#ifndef NS_EXPR_DIFF_H
+#define NS_EXPR_DIFF_H
+
+#include "expr/graph.h"
+
+/* df/dx */
+ns_ex ns_diff(ns_graph *g, ns_ex f, ns_ex x);
+
+/* Forward: out[i] = sum_j (df_i/dx_j) dx_j, one walk for all f.  With x the coordinates and
+ * dx their velocities this is the time derivative (add x = time, dx = 1 if time enters). */
+void ns_diff_along(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const ns_ex *dx,
+                   size_t nx, ns_ex *out);
+
+/* Reverse: out[j] = df/dx_j, one walk for all x. */
+void ns_diff_gradient(ns_graph *g, ns_ex f, const ns_ex *x, size_t nx, ns_ex *out);
+
+/* out[i*nx + j] = df_i/dx_j, by columns forward or by rows in reverse, whichever is less. */
+void ns_diff_jacobian(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, size_t nx,
+                      ns_ex *out);
+
+#endif

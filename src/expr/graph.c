@@ -1,0 +1,213 @@
+/* Storage of the graph: nodes, hash-consing, symbols, marking.  The builders that simplify
+ * are in build.c. */
+#include "expr/graph.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "expr/graph_internal.h"
+
+ns_graph *ns_graph_new(ns_arena *arena)
+{
+    ns_graph *g = NS_NEW(arena, ns_graph);
+    g->arena = arena;
+    g->marks = NS_NEW(arena, ns_marks);
+    NS_PUSH(arena, g->nodes, (ns_node){0}); /* handle 0 is none */
+    g->table_size = 1024;
+    g->table = NS_NEW_ARRAY(arena, ns_ex, g->table_size);
+    return g;
+}
+
+ns_arena *ns_graph_arena(const ns_graph *g)
+{
+    return g->arena;
+}
+
+uint32_t ns_graph_size(const ns_graph *g)
+{
+    return g->nodes.n;
+}
+
+const ns_node *ns_graph_node(const ns_graph *g, ns_ex e)
+{
+    assert(e > 0 && e < g->nodes.n);
+    return &g->nodes.at[e];
+}
+
+const ns_ex *ns_graph_args(const ns_graph *g, ns_ex e)
+{
+    return g->pool.at + ns_graph_node(g, e)->first;
+}
+
+ns_op ns_graph_op(const ns_graph *g, ns_ex e)
+{
+    return (ns_op)ns_graph_node(g, e)->op;
+}
+
+const ns_symbol *ns_graph_symbol(const ns_graph *g, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(g, e);
+    return node->op == NS_OP_SYMBOL ? &g->symbols.at[node->integer] : NULL;
+}
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    h ^= x + UINT64_C(0x9E3779B97F4A7C15) + (h << 6) + (h >> 2);
+    h *= UINT64_C(0xFF51AFD7ED558CCD);
+    return h ^ (h >> 32);
+}
+
+static uint64_t hash_of(const ns_node *node, const ns_ex *args)
+{
+    uint64_t bits[2];
+    memcpy(&bits[0], &node->hi, 8);
+    memcpy(&bits[1], &node->lo, 8);
+    uint64_t h = mix(mix(node->op, (uint32_t)node->integer), node->n);
+    h = mix(mix(h, bits[0]), bits[1]);
+    for (uint32_t i = 0; i < node->n; i++)
+        h = mix(h, args[i]);
+    return h;
+}
+
+static bool same(const ns_graph *g, ns_ex e, const ns_node *node, const ns_ex *args)
+{
+    const ns_node *old = &g->nodes.at[e];
+    return old->op == node->op && old->integer == node->integer && old->n == node->n &&
+           memcmp(&old->hi, &node->hi, 8) == 0 && memcmp(&old->lo, &node->lo, 8) == 0 &&
+           (node->n == 0 ||
+            memcmp(g->pool.at + old->first, args, node->n * sizeof *args) == 0);
+}
+
+static void enlarge(ns_graph *g)
+{
+    uint32_t size = g->table_size * 2;
+    ns_ex *table = NS_NEW_ARRAY(g->arena, ns_ex, size);
+    for (ns_ex e = 1; e < g->nodes.n; e++) {
+        uint64_t h = hash_of(&g->nodes.at[e], g->pool.at + g->nodes.at[e].first);
+        uint32_t i = (uint32_t)h & (size - 1);
+        while (table[i])
+            i = (i + 1) & (size - 1);
+        table[i] = e;
+    }
+    g->table = table;
+    g->table_size = size;
+}
+
+ns_ex ns_graph_intern(ns_graph *g, ns_node node, const ns_ex *args)
+{
+    uint32_t i = (uint32_t)hash_of(&node, args) & (g->table_size - 1);
+    for (; g->table[i]; i = (i + 1) & (g->table_size - 1))
+        if (same(g, g->table[i], &node, args))
+            return g->table[i];
+    node.first = g->pool.n;
+    for (uint32_t k = 0; k < node.n; k++) {
+        ns_ex arg = args[k]; /* args may point into the pool that is about to move */
+        assert(arg > 0 && arg < g->nodes.n);
+        NS_PUSH(g->arena, g->pool, arg);
+    }
+    ns_ex e = g->nodes.n;
+    NS_PUSH(g->arena, g->nodes, node);
+    g->table[i] = e;
+    if (g->nodes.n > g->table_size / 2)
+        enlarge(g);
+    return e;
+}
+
+ns_ex ns_symbol_new(ns_graph *g, const char *name, ns_symbol_kind kind, uint32_t index)
+{
+    uint32_t id = g->symbols.n;
+    ns_ex e = ns_graph_intern(g, (ns_node){.op = NS_OP_SYMBOL, .integer = (int32_t)id}, NULL);
+    NS_PUSH(g->arena, g->symbols,
+            (ns_symbol){.name = ns_arena_string(g->arena, name, strlen(name)),
+                        .kind = kind,
+                        .index = index,
+                        .node = e});
+    return e;
+}
+
+bool ns_graph_is_number(const ns_graph *g, ns_ex e, double *value)
+{
+    const ns_node *node = ns_graph_node(g, e);
+    if (node->op != NS_OP_NUMBER)
+        return false;
+    if (value)
+        *value = node->hi;
+    return true;
+}
+
+bool ns_graph_is_zero(const ns_graph *g, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(g, e);
+    return node->op == NS_OP_NUMBER && node->hi == 0;
+}
+
+bool ns_graph_is_one(const ns_graph *g, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(g, e);
+    return node->op == NS_OP_NUMBER && node->hi == 1 && node->lo == 0;
+}
+
+void ns_graph_mark(const ns_graph *g, const ns_ex *roots, size_t n, bool *used)
+{
+    ns_ex top = 0;
+    for (size_t i = 0; i < n; i++) {
+        used[roots[i]] = true;
+        top = roots[i] > top ? roots[i] : top;
+    }
+    for (ns_ex e = top; e > 0; e--) {
+        if (!used[e])
+            continue;
+        const ns_node *node = &g->nodes.at[e];
+        for (uint32_t k = 0; k < node->n; k++)
+            used[g->pool.at[node->first + k]] = true;
+    }
+}
+
+/* Marks what e needs; afterwards marks->stamps[x] == marks->now tells whether x is needed. */
+static const ns_marks *mark_one(const ns_graph *g, ns_ex e)
+{
+    ns_marks *marks = g->marks;
+    if (marks->room < g->nodes.n) {
+        marks->room = g->nodes.room;
+        marks->stamps = NS_NEW_ARRAY(g->arena, uint32_t, marks->room);
+        marks->now = 0;
+    }
+    uint32_t now = ++marks->now;
+    if (now == 0) { /* wrapped */
+        memset(marks->stamps, 0, marks->room * sizeof *marks->stamps);
+        marks->now = now = 1;
+    }
+    marks->stamps[e] = now;
+    for (; e > 0; e--) {
+        if (marks->stamps[e] != now)
+            continue;
+        const ns_node *node = &g->nodes.at[e];
+        for (uint32_t k = 0; k < node->n; k++)
+            marks->stamps[g->pool.at[node->first + k]] = now;
+    }
+    return marks;
+}
+
+bool ns_graph_depends(const ns_graph *g, ns_ex e, const ns_ex *symbols, size_t n)
+{
+    const ns_marks *marks = mark_one(g, e);
+    for (size_t i = 0; i < n; i++)
+        if (marks->stamps[symbols[i]] == marks->now)
+            return true;
+    return false;
+}
+
+bool ns_graph_depends_kind(const ns_graph *g, ns_ex e, ns_symbol_kind kind, ns_ex *found)
+{
+    const ns_marks *marks = mark_one(g, e);
+    for (uint32_t i = 0; i < g->symbols.n; i++) {
+        const ns_symbol *symbol = &g->symbols.at[i];
+        if (symbol->kind != kind || marks->stamps[symbol->node] != marks->now)
+            continue;
+        if (found)
+            *found = symbol->node;
+        return true;
+    }
+    return false;
+}

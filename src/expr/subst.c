@@ -1,0 +1,96 @@
+#include "expr/subst.h"
+
+#include <math.h>
+
+#include "expr/diff.h"
+#include "expr/eval.h"
+
+void ns_subst(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *from, const ns_ex *to,
+              size_t n, ns_ex *out)
+{
+    ns_arena *arena = ns_graph_arena(g);
+    ns_ex top = 0;
+    uint32_t most = 1;
+    for (size_t i = 0; i < nf; i++)
+        top = f[i] > top ? f[i] : top;
+    bool *used = NS_NEW_ARRAY(arena, bool, top + 1);
+    ns_graph_mark(g, f, nf, used);
+    for (ns_ex e = 1; e <= top; e++)
+        if (used[e] && ns_graph_node(g, e)->n > most)
+            most = ns_graph_node(g, e)->n;
+    ns_ex *image = NS_NEW_ARRAY(arena, ns_ex, top + 1);
+    ns_ex *args = NS_NEW_ARRAY(arena, ns_ex, most);
+    for (size_t j = 0; j < n; j++)
+        if (from[j] <= top)
+            image[from[j]] = to[j];
+    for (ns_ex e = 1; e <= top; e++) {
+        if (!used[e] || image[e])
+            continue;
+        bool changed = false;
+        uint32_t count = ns_graph_node(g, e)->n;
+        for (uint32_t k = 0; k < count; k++) {
+            ns_ex arg = ns_graph_args(g, e)[k];
+            args[k] = image[arg];
+            changed = changed || args[k] != arg;
+        }
+        image[e] = changed ? ns_rebuild(g, e, args) : e;
+    }
+    for (size_t i = 0; i < nf; i++)
+        out[i] = image[f[i]];
+}
+
+ns_ex ns_subst_one(ns_graph *g, ns_ex f, const ns_ex *from, const ns_ex *to, size_t n)
+{
+    ns_ex out;
+    ns_subst(g, &f, 1, from, to, n, &out);
+    return out;
+}
+
+/* Is every e_i independent of x, by structure or, failing that, by value? */
+static bool independent(ns_graph *g, const ns_ex *e, size_t ne, const ns_ex *x, size_t n)
+{
+    for (size_t i = 0; i < ne; i++) {
+        if (!ns_graph_depends(g, e[i], x, n))
+            continue;
+        ns_ex *slope = NS_NEW_ARRAY(ns_graph_arena(g), ns_ex, n);
+        ns_diff_gradient(g, e[i], x, n, slope);
+        for (size_t j = 0; j < n; j++)
+            if (!ns_eval_vanishes(g, slope[j], e[i]))
+                return false;
+    }
+    return true;
+}
+
+bool ns_subst_collect_linear(ns_graph *g, ns_ex f, const ns_ex *x, size_t n, ns_ex *linear,
+                             ns_ex *rest)
+{
+    ns_ex *zero = NS_NEW_ARRAY(ns_graph_arena(g), ns_ex, n);
+    for (size_t j = 0; j < n; j++)
+        zero[j] = ns_zero(g);
+    ns_diff_gradient(g, f, x, n, linear);
+    if (!independent(g, linear, n, x, n))
+        return false;
+    ns_subst(g, linear, n, x, zero, n, linear);
+    *rest = ns_subst_one(g, f, x, zero, n);
+    return true;
+}
+
+bool ns_subst_collect_quadratic(ns_graph *g, ns_ex f, const ns_ex *x, size_t n,
+                                ns_ex *quadratic, ns_ex *linear, ns_ex *rest)
+{
+    ns_ex *zero = NS_NEW_ARRAY(ns_graph_arena(g), ns_ex, n);
+    for (size_t j = 0; j < n; j++)
+        zero[j] = ns_zero(g);
+    ns_diff_gradient(g, f, x, n, linear);
+    ns_diff_jacobian(g, linear, n, x, n, quadratic);
+    /* Rounding of the builders' order may give the two halves different nodes: take one. */
+    for (size_t j = 0; j < n; j++)
+        for (size_t k = 0; k < j; k++)
+            quadratic[j * n + k] = quadratic[k * n + j];
+    if (!independent(g, quadratic, n * n, x, n))
+        return false;
+    ns_subst(g, quadratic, n * n, x, zero, n, quadratic);
+    ns_subst(g, linear, n, x, zero, n, linear);
+    *rest = ns_subst_one(g, f, x, zero, n);
+    return true;
+}

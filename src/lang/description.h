@@ -1,0 +1,153 @@
+/* What a model file says, names resolved and expressions on the graph: the editable artefact
+ * between the language and the formulations.  Vectors and matrices are already taken apart into
+ * scalar expressions; user functions are expanded; units are factors (SI).
+ *
+ * Everything lives in one arena and is borrowed by the system derived from it. */
+#ifndef NS_LANG_DESCRIPTION_H
+#define NS_LANG_DESCRIPTION_H
+
+#include "base/diag.h"
+#include "base/status.h"
+#include "expr/graph.h"
+
+/* A matrix of expressions by rows; scalars are 1 x 1, vectors n x 1. */
+typedef struct ns_value {
+    uint32_t rows, cols;
+    const ns_ex *at;
+} ns_value;
+
+typedef struct ns_param {
+    const char *name;
+    ns_ex symbol; /* NS_SYM_PARAM, index = position in the list */
+    ns_ex value;  /* in terms of parameters before it; replaced by --set */
+    const char *unit;
+    bool set; /* by --set */
+    ns_span span;
+} ns_param;
+
+/* A coordinate with its derivatives as symbols of their own (index = position in the list). */
+typedef struct ns_coordinate {
+    const char *name;
+    ns_ex q, v, a;    /* NS_SYM_COORD, NS_SYM_VELOCITY (name'), NS_SYM_ACCEL (name'') */
+    const char *unit; /* "" if not said */
+    ns_span span;
+} ns_coordinate;
+
+/* state x' = f : a component of a first-order system */
+typedef struct ns_state_line {
+    const char *name;
+    ns_ex symbol, derivative; /* NS_SYM_STATE; the right-hand side */
+    const char *unit;
+    ns_span span;
+} ns_state_line;
+
+/* constraint NAME: left = right, one entry per scalar row; residual = left - right.  A vector
+ * constraint NAME of m rows has rows NAME.1 ... NAME.m. */
+typedef struct ns_constraint_line {
+    const char *name;
+    ns_ex residual;
+    ns_span span;
+} ns_constraint_line;
+
+/* force on the coordinate `coordinate` (index) */
+typedef struct ns_force_line {
+    uint32_t coordinate;
+    ns_ex value;
+    ns_span span;
+} ns_force_line;
+
+/* start { NAME = EXPR } : sets a coordinate, velocity or state; `guess` if it may be changed
+ * to meet the constraints (written  NAME ~ EXPR). */
+typedef struct ns_start_line {
+    ns_ex symbol;
+    ns_ex value; /* may use parameters only */
+    bool guess;
+    ns_span span;
+} ns_start_line;
+
+/* observe NAME [in UNIT] = EXPR, invariant NAME = EXPR */
+typedef struct ns_named_line {
+    const char *name;
+    ns_ex value; /* already divided by the unit's factor */
+    const char *unit;
+    ns_span span;
+} ns_named_line;
+
+typedef enum ns_event_action {
+    NS_EVENT_RECORD,
+    NS_EVENT_STOP,
+    NS_EVENT_WARN,    /* recorded, and said in the summary in the words of `meaning` */
+    NS_EVENT_SINGULAR /* stops with status NS_STOP_SINGULAR; made by formulations only */
+} ns_event_action;
+
+typedef struct ns_event_line {
+    const char *name;
+    ns_ex value;   /* the event is a zero crossing of this */
+    int direction; /* +1 rising, -1 falling, 0 both */
+    ns_event_action action;
+    const char *meaning; /* in words, NULL if none */
+    ns_span span;
+} ns_event_line;
+
+/* A setting of the run { } block: a number or a word, checked by whoever uses it. */
+typedef struct ns_setting {
+    const char *name;
+    const char *word; /* NULL if it is a number */
+    ns_ex value;      /* 0 if it is a word; may use parameters */
+    ns_span span;     /* of the value */
+    ns_span name_span;
+} ns_setting;
+
+/* A generic block for formulations:  KEYWORD [NAME] [KIND(ARGS)] { PROPERTY VALUE ...; ... }.
+ * The language checks its shape, the formulation its content. */
+typedef struct ns_property {
+    const char *name;
+    const char *word;      /* value that is a single word not known as a name; else NULL */
+    const ns_value *value; /* values, in order */
+    uint32_t values;
+    ns_span span, value_span;
+} ns_property;
+
+typedef struct ns_block {
+    const char *keyword, *name, *kind; /* name and kind may be NULL */
+    const ns_value *args;
+    uint32_t nargs;
+    NS_LIST(ns_property) properties;
+    ns_span span, kind_span;
+} ns_block;
+
+typedef struct ns_description {
+    ns_arena *arena;
+    ns_graph *graph;
+    ns_diag *diag;
+    const char *file, *text;   /* the model's source */
+    const char *title;         /* file name if not given */
+    const char *formulation;   /* NULL if not said */
+    ns_span formulation_span, whole;
+    ns_ex time;
+    ns_ex lagrangian; /* 0 if there is none */
+    ns_span lagrangian_span;
+    NS_LIST(ns_param) params;
+    NS_LIST(ns_coordinate) coordinates;
+    NS_LIST(ns_state_line) states;
+    NS_LIST(ns_constraint_line) constraints;
+    NS_LIST(ns_force_line) forces;
+    NS_LIST(ns_start_line) starts;
+    NS_LIST(ns_named_line) observes;
+    NS_LIST(ns_named_line) invariants;
+    NS_LIST(ns_event_line) events;
+    NS_LIST(ns_setting) settings;
+    NS_LIST(ns_block) blocks;
+} ns_description;
+
+typedef struct ns_override {
+    const char *name, *expression; /* --set NAME=EXPR */
+} ns_override;
+
+/* Reads model text.  NULL if it has errors (they are in diag, all of them, with places).  The
+ * text is borrowed by the arena's owner for the life of the arena. */
+ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *file,
+                                    const char *text, size_t length,
+                                    const ns_override *overrides, size_t n_overrides);
+
+#endif

@@ -1,0 +1,109 @@
+/* A system: first-order equations x' = f(t, x; p) on the graph, with all that a run reports.
+ * Made by a formulation from a description; immutable once built; shared by threads. */
+#ifndef NS_MECH_SYSTEM_H
+#define NS_MECH_SYSTEM_H
+
+#include "lang/description.h"
+
+typedef struct ns_state {
+    const char *name;
+    ns_ex symbol; /* its place in the state vector is its place in the list */
+    ns_ex rate;   /* right-hand side in terms of time, states and parameters */
+    const char *unit;
+} ns_state;
+
+typedef struct ns_observable {
+    const char *name;
+    ns_ex value;
+    const char *unit;
+    bool basic; /* shown by default; others only when asked for by name or written to files */
+} ns_observable;
+
+typedef struct ns_constraint {
+    const char *name;
+    ns_ex residual; /* vanishes along the motion */
+    bool project;   /* part of the manifold the state is kept on */
+    ns_span span;
+} ns_constraint;
+
+typedef struct ns_invariant {
+    const char *name;
+    ns_ex value;
+    ns_span span;
+} ns_invariant;
+
+typedef ns_event_line ns_event; /* the same content, expressions now in states */
+
+/* How the initial state is found: x_i = value_i, but the free ones are changed (least change,
+ * in units of `scale`) until all equations hold. */
+typedef struct ns_start {
+    ns_ex *value;   /* [n] in terms of parameters */
+    bool *free;     /* [n] */
+    ns_span *span;  /* [n] where the user set it; source 0 if not */
+    NS_LIST(ns_constraint) equations; /* in states, time and parameters */
+} ns_start;
+
+typedef struct ns_fact {
+    const char *name, *text; /* for check and equations: "degrees of freedom", "2" */
+} ns_fact;
+
+typedef struct ns_equation_line {
+    const char *name; /* "M(1,2)", "blade", ... for `noslip equations` */
+    ns_ex left, right; /* left may be 0 */
+} ns_equation_line;
+
+typedef struct ns_system {
+    const ns_description *description;
+    ns_arena *arena;
+    ns_graph *graph;
+    const char *formulation;
+    ns_ex time;
+    NS_LIST(ns_state) states;
+    NS_LIST(ns_observable) observables;
+    NS_LIST(ns_constraint) constraints;
+    NS_LIST(ns_invariant) invariants; /* user's and the formulation's, not the energy */
+    NS_LIST(ns_event) events;
+    NS_LIST(ns_fact) facts;
+    NS_LIST(ns_equation_line) equations;
+    ns_ex energy, kinetic; /* 0 if the system has none */
+    bool conservative;     /* nothing in the model makes the energy change */
+    ns_start start;
+} ns_system;
+
+/* A formulation: one const descriptor per file of mech/. */
+typedef struct ns_formulation {
+    const char *name;
+    const char *summary; /* one line for help */
+    const char *doc;     /* paragraphs for `noslip help NAME` */
+    /* Is the description of this kind (when the model does not name a formulation)? */
+    bool (*fits)(const ns_description *d);
+    /* Builds the system; false after adding errors to d->diag. */
+    bool (*derive)(const ns_description *d, ns_system *s);
+} ns_formulation;
+
+extern const ns_formulation *const ns_formulations[]; /* ends with NULL */
+
+/* The system of a description, or NULL with errors in its diag.  Also adds what is common to all
+ * formulations: observes, invariants, events, states as observables. */
+ns_system *ns_system_derive(ns_description *d);
+
+/* Values of all parameters (p[n]): defaults and what depends on them, with p_set[i] given from
+ * outside where is_set[i]; is_set may be NULL. */
+void ns_system_params(const ns_system *s, const bool *is_set, const double *p_set, double *p);
+
+/* Initial state x[n] at time t0 for parameter values p.  False with errors in diag (which
+ * equation, by how much) if the equations cannot be met. */
+bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x);
+
+/* Is `quantity` constant along the motion?  Largest |d/dt| over random states near the start on
+ * the manifold, relative to the size of its terms. */
+double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p, const double *x);
+
+/* For formulations */
+uint32_t ns_system_add_state(ns_system *s, const char *name, ns_ex symbol, const char *unit);
+void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *unit,
+                       bool basic);
+void ns_system_fact(ns_system *s, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
