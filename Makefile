@@ -1,0 +1,65 @@
+# Shortcuts in front of CMake. `make run` and `make test` work from a fresh clone: they install
+# what is missing (scripts/setup), build, and go. Other builds: make test PRESET=dev|ci|asan.
+
+PRESET  ?= release
+PREFIX  ?= /usr/local
+SECONDS ?= 60
+JOBS    ?= $(shell nproc)
+
+flagship = $(firstword $(wildcard models/rattleback.mech models/chaplygin-sleigh.mech))
+
+.PHONY: help setup build run test bench install asan lint format fuzz clean
+.NOTPARALLEL:
+
+help:
+	@echo 'make run              build and run the flagship model'
+	@echo 'make test             build and run the tests      [PRESET=release|dev|ci|asan]'
+	@echo 'make bench            the speed table'
+	@echo 'make install          [PREFIX=/usr/local] [DESTDIR=]'
+	@echo 'make asan             tests under the address and undefined-behaviour sanitizers'
+	@echo 'make lint             format, layers, headers, clang-tidy, cppcheck'
+	@echo 'make format           rewrite the sources with clang-format'
+	@echo 'make fuzz             fuzz everything that reads bytes  [SECONDS=60]'
+	@echo 'make clean            remove build/'
+
+setup:
+	@scripts/setup
+
+build/%/build.ninja: CMakePresets.json | setup
+	@cmake --preset $* --log-level=NOTICE
+
+build: build/$(PRESET)/build.ninja
+	@cmake --build --preset $(PRESET) -j $(JOBS)
+
+run: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target noslip_program
+	build/release/noslip run $(flagship)
+
+test: build
+	@ctest --preset $(PRESET) -j $(JOBS)
+
+asan:
+	@$(MAKE) --no-print-directory test PRESET=asan
+
+bench: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target bench
+	@for b in build/release/bench_programs/bench_*; do [ ! -x $$b ] || $$b || exit 1; done
+
+install: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS)
+	@cmake --install build/release --prefix $(abspath $(PREFIX))
+
+lint:
+	@scripts/setup --ci
+	@scripts/lint
+
+format:
+	@scripts/setup --ci
+	@scripts/lint --format
+
+fuzz:
+	@scripts/setup --ci
+	@scripts/fuzz $(SECONDS)
+
+clean:
+	rm -rf build
