@@ -1,0 +1,76 @@
+/* A run: one integration.  All its mutable state is one block of memory, so that a checkpoint is
+ * that block and stepping allocates nothing.
+ *
+ * Usage:  ns_run_new, then ns_run_to(t) repeatedly (or ns_run_step), reading states with
+ * ns_run_state_at; ns_run_outcome at any time.  Everything up to ns_run_time stays valid when a
+ * call returns a positive status (stopped). */
+#ifndef NS_ODE_RUN_H
+#define NS_ODE_RUN_H
+
+#include "base/status.h"
+#include "ode/problem.h"
+
+typedef struct ns_run ns_run;
+
+typedef struct ns_run_options {
+    const char *method;  /* NULL: default */
+    double t0, until;    /* until may be before t0: backwards in time */
+    double tolerance;    /* relative to the size of each state; 0: default, close to round-off */
+    double first_step, max_step; /* 0: chosen by the method / unlimited */
+    double fixed_step;   /* > 0: constant steps, no error control (for convergence tests) */
+    bool project;        /* keep the state on its manifold; default true */
+    uint64_t max_steps;  /* 0: no limit */
+    const volatile int *interrupt; /* looked at between steps; non-zero stops; may be NULL */
+} ns_run_options;
+
+ns_run_options ns_run_defaults(void);
+
+/* One occurrence of an event. */
+typedef struct ns_occurrence {
+    uint32_t event; /* index in system->events */
+    int direction;  /* +1 rising, -1 falling */
+    double t;
+} ns_occurrence;
+
+/* What is known about the quality of the run so far.  Arrays belong to the run. */
+typedef struct ns_outcome {
+    ns_status status;
+    const char *reason;      /* in words; "" while all is well */
+    double t;                /* reached */
+    uint64_t steps, rejected, evaluations; /* evaluations count each lane */
+    double smallest_step, largest_step;
+    double energy_first, energy_last, energy_drift; /* drift as in DESIGN section 6; nan if none */
+    const double *residual;  /* [constraints] largest |residual| */
+    const double *drift;     /* [invariants] largest |I - I0| / max(|I0|, scale) */
+    const ns_occurrence *events;
+    const double *event_states; /* [n_events][n] */
+    uint32_t n_events;
+    const double *observable_min, *observable_max; /* [observables] over all step ends */
+} ns_outcome;
+
+/* x0[n] and p[np] are copied.  On failure NULL, with status and a message in words. */
+ns_run *ns_run_new(const ns_problem *problem, const ns_run_options *options, const double *p,
+                   const double *x0, ns_status *status, const char **message);
+void ns_run_free(ns_run *run);
+
+/* One accepted step, not beyond options.until.  NS_OK, or a status as in base/status.h. */
+ns_status ns_run_step(ns_run *run);
+/* Steps until the time t is covered (the last step may reach beyond it). */
+ns_status ns_run_to(ns_run *run, double t);
+
+double ns_run_time(const ns_run *run);       /* end of the last accepted step */
+double ns_run_last_time(const ns_run *run);  /* its beginning */
+const double *ns_run_state(const ns_run *run);
+/* State at a time inside the last step, to the accuracy of the method. */
+void ns_run_state_at(ns_run *run, double t, double *x);
+/* Observables at a state. */
+void ns_run_observe(ns_run *run, double t, const double *x, double *values);
+
+const ns_outcome *ns_run_outcome(ns_run *run);
+
+/* Checkpoints: bytes that continue the run bit for bit with the same problem and options. */
+size_t ns_run_save_size(const ns_run *run);
+void ns_run_save(const ns_run *run, void *bytes);
+ns_status ns_run_restore(ns_run *run, const void *bytes, size_t size, const char **message);
+
+#endif
