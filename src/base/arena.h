@@ -43,21 +43,22 @@ void ns_arena_unguard(ns_arena *arena);
 #define NS_ARENA_GUARD(arena) (setjmp(*ns_arena_guard_slot(arena)) != 0)
 
 #define NS_NEW(arena, type) ((type *)ns_arena_alloc((arena), sizeof(type)))
-#define NS_NEW_ARRAY(arena, type, n) ((type *)ns_arena_alloc((arena), sizeof(type) * (size_t)(n)))
+#define NS_NEW_ARRAY(arena, type, n)                                                           \
+    ((type *)ns_arena_alloc((arena), sizeof(type) * (size_t)(n)))
 
 /* Growing array in an arena: struct { T *at; uint32_t n, room; } declared by NS_LIST(T). */
-#define NS_LIST(type)                                                                           \
-    struct {                                                                                    \
-        type *at;                                                                               \
-        uint32_t n, room;                                                                       \
+#define NS_LIST(type)                                                                          \
+    struct {                                                                                   \
+        type *at;                                                                              \
+        uint32_t n, room;                                                                      \
     }
 void *ns_arena_grow(ns_arena *arena, void *old, uint32_t n, uint32_t *room, size_t size);
-#define NS_PUSH(arena, list, ...)                                                               \
-    do {                                                                                        \
-        if ((list).n == (list).room)                                                            \
-            (list).at = ns_arena_grow((arena), (list).at, (list).n, &(list).room,               \
-                                      sizeof *(list).at);                                       \
-        (list).at[(list).n++] = (__VA_ARGS__);                                                  \
+#define NS_PUSH(arena, list, ...)                                                              \
+    do {                                                                                       \
+        if ((list).n == (list).room)                                                           \
+            (list).at = ns_arena_grow((arena), (list).at, (list).n, &(list).room,              \
+                                      sizeof *(list).at);                                      \
+        (list).at[(list).n++] = (__VA_ARGS__);                                                 \
     } while (0)
 
 #endif

@@ -156,8 +156,7 @@ static ns_ex pythagoras(ns_graph *g, ns_ex a, ns_ex b)
         for (int i = 0; i < 2; i++)
             for (int j = 0; j < 2; j++)
                 if (x[i] == y[j] && look(g, x[1 - i]).op == NS_OP_POWI &&
-                    look(g, y[1 - j]).op == NS_OP_POWI &&
-                    pythagoras(g, x[1 - i], y[1 - j]))
+                    look(g, y[1 - j]).op == NS_OP_POWI && pythagoras(g, x[1 - i], y[1 - j]))
                     return x[i];
     }
     return 0;

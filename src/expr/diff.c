@@ -73,9 +73,9 @@ void ns_diff_along(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const
             continue;
         } else if (node.op == NS_OP_POWI) {
             if (d[a])
-                sum = ns_mul(g, ns_mul(g, ns_integer(g, node.integer),
-                                       ns_powi(g, a, node.integer - 1)),
-                             d[a]);
+                sum = ns_mul(
+                    g, ns_mul(g, ns_integer(g, node.integer), ns_powi(g, a, node.integer - 1)),
+                    d[a]);
             d[e] = sum;
         } else if (node.op == NS_OP_DIV) {
             /* (da - y db)/b: one division */
@@ -163,8 +163,9 @@ void ns_diff_gradient(ns_graph *g, ns_ex f, const ns_ex *x, size_t nx, ns_ex *ou
             reverse_solve(g, e, vector[e], bar);
         } else if (node.op == NS_OP_POWI) {
             accumulate(g, bar, a,
-                       ns_mul(g, bar[e], ns_mul(g, ns_integer(g, node.integer),
-                                                ns_powi(g, a, node.integer - 1))));
+                       ns_mul(g, bar[e],
+                              ns_mul(g, ns_integer(g, node.integer),
+                                     ns_powi(g, a, node.integer - 1))));
         } else if (ns_ops[node.op].arity > 0) {
             if (active[a])
                 accumulate(g, bar, a,

@@ -75,8 +75,7 @@ static bool same(const ns_graph *g, ns_ex e, const ns_node *node, const ns_ex *a
     const ns_node *old = &g->nodes.at[e];
     return old->op == node->op && old->integer == node->integer && old->n == node->n &&
            memcmp(&old->hi, &node->hi, 8) == 0 && memcmp(&old->lo, &node->lo, 8) == 0 &&
-           (node->n == 0 ||
-            memcmp(g->pool.at + old->first, args, node->n * sizeof *args) == 0);
+           (node->n == 0 || memcmp(g->pool.at + old->first, args, node->n * sizeof *args) == 0);
 }
 
 static void enlarge(ns_graph *g)

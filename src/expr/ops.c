@@ -15,21 +15,21 @@ double ns_sgn(double a)
 /* Rows of the table use only some of the names in scope: hence the void casts. */
 #define F(f) f
 #define NS_OP_SPECIAL(ID, NAME)
-#define NS_OP(ID, NAME, ARITY, VALUE, DA, DB, TAYLOR, COMPANION)                                \
-    static double value_##ID(double a, double b)                                                \
-    {                                                                                           \
-        (void)b;                                                                                \
-        return VALUE;                                                                           \
-    }                                                                                           \
-    static ns_ex partial_##ID(ns_graph *g, ns_ex y, ns_ex a, ns_ex b, int k)                    \
-    {                                                                                           \
-        (void)g, (void)y, (void)a, (void)b;                                                     \
-        return k == 0 ? (DA) : (DB);                                                            \
-    }                                                                                           \
-    static ns_ex companion_##ID(ns_graph *g, ns_ex y, ns_ex a, ns_ex b)                         \
-    {                                                                                           \
-        (void)g, (void)y, (void)a, (void)b;                                                     \
-        return COMPANION;                                                                       \
+#define NS_OP(ID, NAME, ARITY, VALUE, DA, DB, TAYLOR, COMPANION)                               \
+    static double value_##ID(double a, double b)                                               \
+    {                                                                                          \
+        (void)b;                                                                               \
+        return VALUE;                                                                          \
+    }                                                                                          \
+    static ns_ex partial_##ID(ns_graph *g, ns_ex y, ns_ex a, ns_ex b, int k)                   \
+    {                                                                                          \
+        (void)g, (void)y, (void)a, (void)b;                                                    \
+        return k == 0 ? (DA) : (DB);                                                           \
+    }                                                                                          \
+    static ns_ex companion_##ID(ns_graph *g, ns_ex y, ns_ex a, ns_ex b)                        \
+    {                                                                                          \
+        (void)g, (void)y, (void)a, (void)b;                                                    \
+        return COMPANION;                                                                      \
     }
 #include "expr/ops.def"
 #undef NS_OP
@@ -37,13 +37,13 @@ double ns_sgn(double a)
 #undef F
 
 const ns_op_info ns_ops[NS_OP_COUNT] = {
-#define NS_OP(ID, NAME, ARITY, VALUE, DA, DB, TAYLOR, COMPANION)                                \
-    [NS_OP_##ID] = {.name = NAME,                                                               \
-                    .value_text = #VALUE,                                                       \
-                    .value = value_##ID,                                                        \
-                    .partial = partial_##ID,                                                    \
-                    .companion = companion_##ID,                                                \
-                    .taylor = NS_TAYLOR_##TAYLOR,                                               \
+#define NS_OP(ID, NAME, ARITY, VALUE, DA, DB, TAYLOR, COMPANION)                               \
+    [NS_OP_##ID] = {.name = NAME,                                                              \
+                    .value_text = #VALUE,                                                      \
+                    .value = value_##ID,                                                       \
+                    .partial = partial_##ID,                                                   \
+                    .companion = companion_##ID,                                               \
+                    .taylor = NS_TAYLOR_##TAYLOR,                                              \
                     .arity = ARITY},
 #define NS_OP_SPECIAL(ID, NAME) [NS_OP_##ID] = {.name = NAME, .arity = -1},
 #include "expr/ops.def"

@@ -150,4 +150,14 @@ ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *
                                     const char *text, size_t length,
                                     const ns_override *overrides, size_t n_overrides);
 
+/* A name that a formulation defines (energy, lambda.blade, omega). */
+typedef struct ns_scope_entry {
+    const char *name;
+    ns_value value;
+} ns_scope_entry;
+
+/* Elaborates observe, invariant and event lines once the formulation's names exist; before
+ * this call d->observes, d->invariants and d->events are empty.  False after errors. */
+bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uint32_t n);
+
 #endif

@@ -34,31 +34,41 @@ typedef struct ns_invariant {
 
 typedef ns_event_line ns_event; /* the same content, expressions now in states */
 
-/* How the initial state is found: x_i = value_i, but the free ones are changed (least change,
- * in units of `scale`) until all equations hold. */
+/* How the initial state is found: x_i = value_i, but the free ones are changed (as little as
+ * possible) until all constraints hold. */
 typedef struct ns_start {
-    ns_ex *value;   /* [n] in terms of parameters */
-    bool *free;     /* [n] */
-    ns_span *span;  /* [n] where the user set it; source 0 if not */
-    NS_LIST(ns_constraint) equations; /* in states, time and parameters */
+    ns_ex *value;    /* [n] in terms of parameters */
+    bool *free;      /* [n] */
+    ns_span *span;   /* [n] where the user set it; source 0 if not */
+    ns_ex *jacobian; /* [constraints][n] of the residuals by the states */
 } ns_start;
 
 typedef struct ns_fact {
     const char *name, *text; /* for check and equations: "degrees of freedom", "2" */
 } ns_fact;
 
+/* For `noslip equations`:  name = value */
 typedef struct ns_equation_line {
-    const char *name; /* "M(1,2)", "blade", ... for `noslip equations` */
-    ns_ex left, right; /* left may be 0 */
+    const char *group; /* "mass matrix", "constraints": lines of one group stand together */
+    const char *name;  /* "M[1,2]", "blade" */
+    ns_ex value;
 } ns_equation_line;
+
+typedef struct ns_replacement {
+    ns_ex from, to; /* an acceleration symbol and its value in states */
+} ns_replacement;
+
+typedef struct ns_formulation ns_formulation;
 
 typedef struct ns_system {
     const ns_description *description;
     ns_arena *arena;
     ns_graph *graph;
-    const char *formulation;
+    const ns_formulation *formulation;
     ns_ex time;
     NS_LIST(ns_state) states;
+    NS_LIST(ns_replacement) accelerations;
+    NS_LIST(ns_scope_entry) vectors; /* further names for observe, event, invariant */
     NS_LIST(ns_observable) observables;
     NS_LIST(ns_constraint) constraints;
     NS_LIST(ns_invariant) invariants; /* user's and the formulation's, not the energy */
@@ -71,7 +81,7 @@ typedef struct ns_system {
 } ns_system;
 
 /* A formulation: one const descriptor per file of mech/. */
-typedef struct ns_formulation {
+struct ns_formulation {
     const char *name;
     const char *summary; /* one line for help */
     const char *doc;     /* paragraphs for `noslip help NAME` */
@@ -79,7 +89,11 @@ typedef struct ns_formulation {
     bool (*fits)(const ns_description *d);
     /* Builds the system; false after adding errors to d->diag. */
     bool (*derive)(const ns_description *d, ns_system *s);
-} ns_formulation;
+    /* Looks at the equations with numbers, at the start (ranks, definiteness); may be NULL. */
+    bool (*verify)(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                   const double *x);
+    const char *const *blocks; /* keywords of the blocks it reads, ending with NULL; or NULL */
+};
 
 extern const ns_formulation *const ns_formulations[]; /* ends with NULL */
 
@@ -95,11 +109,21 @@ void ns_system_params(const ns_system *s, const bool *is_set, const double *p_se
  * equation, by how much) if the equations cannot be met. */
 bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x);
 
+/* Moves x to the nearest point where all constraints hold, all states being free.
+ * False if that fails. */
+bool ns_system_project(const ns_system *s, double t, const double *p, double *x);
+
 /* Is `quantity` constant along the motion?  Largest |d/dt| over random states near the start on
  * the manifold, relative to the size of its terms. */
-double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p, const double *x);
+double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
+                            const double *x);
+
+/* Values of expressions at a state (while deriving and checking; runs use programs). */
+void ns_system_eval(const ns_system *s, const ns_ex *f, size_t nf, double t, const double *p,
+                    const double *x, double *out);
 
 /* For formulations */
+bool ns_system_start_prepare(const ns_description *d, ns_system *s);
 uint32_t ns_system_add_state(ns_system *s, const char *name, ns_ex symbol, const char *unit);
 void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *unit,
                        bool basic);

@@ -1,0 +1,19 @@
+/* Small dense linear algebra with numbers, for checks and starts (through LAPACK). */
+#ifndef NS_MECH_DENSE_H
+#define NS_MECH_DENSE_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* Least-squares solution of smallest norm of A x = b (A: m x n by rows).  Returns the rank of A
+ * at relative tolerance `rcond`; x[n].  A and b are not changed. */
+uint32_t ns_dense_least(ns_arena *arena, uint32_t m, uint32_t n, const double *A,
+                        const double *b, double rcond, double *x);
+
+/* Singular values (min(m,n), decreasing) and, if V is given, the right singular vectors as rows
+ * of V[n][n]. */
+void ns_dense_svd(ns_arena *arena, uint32_t m, uint32_t n, const double *A, double *sigma,
+                  double *V);
+
+#endif

@@ -1,0 +1,10 @@
+/* The formulations, one file each. */
+#ifndef NS_MECH_FORMULATIONS_H
+#define NS_MECH_FORMULATIONS_H
+
+#include "mech/system.h"
+
+extern const ns_formulation ns_formulation_first_order;
+extern const ns_formulation ns_formulation_lagrange;
+
+#endif

@@ -1,0 +1,215 @@
+/* Consistent initial states.
+ *
+ * The user sets some states; the others are free and are found so that every constraint
+ * r(t0, x; p) = 0 holds, by Gauss-Newton steps of least norm in the free states alone:
+ *
+ *     dx = -J^+ r,   J = dr/dx_free
+ *
+ * States the user left open start from zero, those written with ~ from their guess. */
+#include <math.h>
+#include <string.h>
+
+#include "expr/diff.h"
+#include "mech/dense.h"
+#include "mech/system.h"
+
+/* Relative size of a residual that counts as met: the user's own numbers may be rounded. */
+static const double met = 1e-10;
+
+static uint32_t state_index(const ns_system *s, ns_ex symbol)
+{
+    uint32_t i = 0;
+    while (i < s->states.n && s->states.at[i].symbol != symbol)
+        i++;
+    return i;
+}
+
+bool ns_system_start_prepare(const ns_description *d, ns_system *s)
+{
+    uint32_t n = s->states.n, m = s->constraints.n, errors = d->diag->errors;
+    if (!s->start.value) { /* unless the formulation has its own way to start */
+        s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
+        s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+        s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
+        for (uint32_t i = 0; i < n; i++) {
+            s->start.value[i] = ns_zero(s->graph);
+            s->start.free[i] = m > 0;
+        }
+    }
+    for (uint32_t k = 0; k < d->starts.n; k++) {
+        const ns_start_line *line = &d->starts.at[k];
+        uint32_t i = state_index(s, line->symbol);
+        if (i == n) {
+            ns_diag_error(d->diag, line->span, "this is not a state of the system");
+            continue;
+        }
+        s->start.value[i] = line->value;
+        s->start.free[i] = line->guess;
+        s->start.span[i] = line->span;
+    }
+    ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    ns_ex *residuals = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    for (uint32_t i = 0; i < n; i++)
+        symbols[i] = s->states.at[i].symbol;
+    for (uint32_t k = 0; k < m; k++)
+        residuals[k] = s->constraints.at[k].residual;
+    s->start.jacobian = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
+    ns_diff_jacobian(s->graph, residuals, m, symbols, n, s->start.jacobian);
+    return d->diag->errors == errors;
+}
+
+typedef struct equations {
+    uint32_t m, n;
+    double *r, *J;   /* residuals; Jacobian by rows */
+    double *size;    /* [m] what a residual is compared with */
+    ns_ex *residual; /* [m] */
+} equations;
+
+static equations equations_new(const ns_system *s)
+{
+    uint32_t m = s->constraints.n, n = s->states.n;
+    equations q = {.m = m, .n = n};
+    q.r = NS_NEW_ARRAY(s->arena, double, m + 1);
+    q.J = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1);
+    q.size = NS_NEW_ARRAY(s->arena, double, m + 1);
+    q.residual = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    for (uint32_t k = 0; k < m; k++)
+        q.residual[k] = s->constraints.at[k].residual;
+    return q;
+}
+
+static void look_at(const ns_system *s, equations *q, double t, const double *p,
+                    const double *x)
+{
+    ns_system_eval(s, q->residual, q->m, t, p, x, q->r);
+    ns_system_eval(s, s->start.jacobian, (size_t)q->m * q->n, t, p, x, q->J);
+    for (uint32_t k = 0; k < q->m; k++) {
+        q->size[k] = 0;
+        for (uint32_t i = 0; i < q->n; i++)
+            q->size[k] += fabs(q->J[k * q->n + i]) * (fabs(x[i]) + 1e-3);
+    }
+}
+
+/* Largest residual in relation to its size, and which; nan counts as infinite. */
+static double worst(const equations *q, uint32_t *which)
+{
+    double most = 0;
+    *which = 0;
+    for (uint32_t k = 0; k < q->m; k++) {
+        double ratio = fabs(q->r[k]) / (q->size[k] > 0 ? q->size[k] : 1);
+        if (!(ratio <= most)) {
+            *which = k;
+            most = isnan(ratio) ? INFINITY : ratio;
+        }
+    }
+    return most;
+}
+
+/* Gauss-Newton on the states with free[i] (all if free is NULL); returns the final worst(). */
+static double improve(const ns_system *s, equations *q, double t, const double *p,
+                      const bool *is_free, double *x, uint32_t *which)
+{
+    enum { ITERATIONS = 60 };
+    uint32_t n = q->n, m = q->m, columns = 0;
+    uint32_t *column = NS_NEW_ARRAY(s->arena, uint32_t, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_free || is_free[i])
+            column[columns++] = i;
+    double *A = NS_NEW_ARRAY(s->arena, double, (size_t)m * columns + 1);
+    double *dx = NS_NEW_ARRAY(s->arena, double, columns + 1);
+    double *best = NS_NEW_ARRAY(s->arena, double, n + 1);
+    look_at(s, q, t, p, x);
+    double now = worst(q, which);
+    for (int k = 0; k < ITERATIONS && columns && now > 1e-16 && isfinite(now); k++) {
+        for (uint32_t i = 0; i < m; i++)
+            for (uint32_t j = 0; j < columns; j++)
+                A[i * columns + j] = q->J[i * n + column[j]];
+        ns_dense_least(s->arena, m, columns, A, q->r, 1e-12, dx);
+        memcpy(best, x, n * sizeof *x);
+        /* Full steps converge quadratically near the end; halve them far away. */
+        double before = now, shorten = 1;
+        for (int halving = 0; halving < 12; halving++, shorten /= 2) {
+            for (uint32_t j = 0; j < columns; j++)
+                x[column[j]] = best[column[j]] - shorten * dx[j];
+            look_at(s, q, t, p, x);
+            now = worst(q, which);
+            if (now < before)
+                break;
+        }
+        if (!(now < before)) {
+            memcpy(x, best, n * sizeof *x);
+            look_at(s, q, t, p, x);
+            now = worst(q, which);
+            break;
+        }
+    }
+    return now;
+}
+
+bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
+{
+    equations q = equations_new(s);
+    uint32_t which;
+    return q.m == 0 || improve(s, &q, t, p, NULL, x, &which) < met;
+}
+
+/* The states that constraint k depends on and the user fixed, for the message. */
+static void list_fixed(const ns_system *s, const equations *q, uint32_t k, ns_text *out)
+{
+    bool first = true;
+    for (uint32_t i = 0; i < q->n; i++)
+        if (!s->start.free[i] && q->J[k * q->n + i] != 0) {
+            ns_text_addf(out, "%s%s", first ? "" : ", ", s->states.at[i].name);
+            first = false;
+        }
+}
+
+bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x)
+{
+    uint32_t n = s->states.n, errors = diag->errors;
+    ns_system_eval(s, s->start.value, n, t0, p, NULL, x);
+    for (uint32_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            ns_diag_error(diag, s->start.span[i],
+                          "the start value of %s is not a finite number", s->states.at[i].name);
+    for (uint32_t i = 0; i < s->description->params.n; i++)
+        if (!isfinite(p[i]))
+            ns_diag_error(diag, s->description->params.at[i].span,
+                          "the value of parameter %s is not a finite number",
+                          s->description->params.at[i].name);
+    if (diag->errors != errors)
+        return false;
+    equations q = equations_new(s);
+    uint32_t which;
+    if (q.m > 0 && !(improve(s, &q, t0, p, s->start.free, x, &which) < met)) {
+        const ns_constraint *c = &s->constraints.at[which];
+        ns_text fixed = ns_text_new(s->arena);
+        list_fixed(s, &q, which, &fixed);
+        if (isnan(q.r[which]))
+            ns_diag_error(diag, c->span, "constraint `%s` is undefined at the start", c->name);
+        else
+            ns_diag_error(diag, c->span,
+                          "the start does not satisfy constraint `%s`: it is off by %.6g%s%s%s",
+                          c->name, q.r[which], fixed.length ? " with the given values of " : "",
+                          ns_text_string(&fixed),
+                          fixed.length ? "; leave one of them open (or write ~ for a guess)"
+                                       : "; the constraints contradict each other");
+        return false;
+    }
+    ns_ex *rates = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    double *rate = NS_NEW_ARRAY(s->arena, double, n);
+    for (uint32_t i = 0; i < n; i++)
+        rates[i] = s->states.at[i].rate;
+    if (s->formulation->verify && !s->formulation->verify(s, diag, t0, p, x))
+        return false;
+    ns_system_eval(s, rates, n, t0, p, x, rate);
+    for (uint32_t i = 0; i < n; i++)
+        if (!isfinite(rate[i])) {
+            ns_diag_error(diag, s->start.span[i],
+                          "the equations are not defined at the start: the derivative of %s is "
+                          "not a finite number",
+                          s->states.at[i].name);
+            return false;
+        }
+    return true;
+}

@@ -1,0 +1,247 @@
+/* What all formulations share: choosing one, adding what the model observes, and the checks
+ * that need numbers.  The search for a consistent start is in start.c. */
+#include "mech/system.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "expr/diff.h"
+#include "expr/eval.h"
+#include "expr/subst.h"
+#include "mech/formulations.h"
+
+const ns_formulation *const ns_formulations[] = {
+    &ns_formulation_lagrange,
+    &ns_formulation_first_order,
+    NULL,
+};
+
+static const ns_formulation *choose(const ns_description *d)
+{
+    if (d->formulation) {
+        for (uint32_t i = 0; ns_formulations[i]; i++)
+            if (strcmp(ns_formulations[i]->name, d->formulation) == 0)
+                return ns_formulations[i];
+        ns_text known = ns_text_new(d->arena);
+        for (uint32_t i = 0; ns_formulations[i]; i++)
+            ns_text_addf(&known, "%s%s", i ? ", " : "", ns_formulations[i]->name);
+        ns_diag_error(d->diag, d->formulation_span,
+                      "there is no formulation `%s`; there are: %s", d->formulation,
+                      ns_text_string(&known));
+        return NULL;
+    }
+    for (uint32_t i = 0; ns_formulations[i]; i++)
+        if (ns_formulations[i]->fits(d))
+            return ns_formulations[i];
+    ns_diag_error(d->diag, d->whole,
+                  "the model describes no system: expected `coordinate` and `lagrangian`, or "
+                  "`state` lines");
+    return NULL;
+}
+
+/* Blocks the formulation does not read must not be ignored. */
+static bool blocks_known(const ns_description *d, const ns_formulation *f)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        const ns_block *block = &d->blocks.at[i];
+        bool known = false;
+        for (uint32_t k = 0; f->blocks && f->blocks[k]; k++)
+            known = known || strcmp(f->blocks[k], block->keyword) == 0;
+        if (!known) {
+            ns_diag_error(d->diag, block->span, "formulation `%s` does not take a `%s` block",
+                          f->name, block->keyword);
+            good = false;
+        }
+    }
+    return good;
+}
+
+uint32_t ns_system_add_state(ns_system *s, const char *name, ns_ex symbol, const char *unit)
+{
+    NS_PUSH(s->arena, s->states,
+            (ns_state){.name = name, .symbol = symbol, .unit = unit ? unit : ""});
+    return s->states.n - 1;
+}
+
+void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *unit,
+                       bool basic)
+{
+    NS_PUSH(s->arena, s->observables,
+            (ns_observable){
+                .name = name, .value = value, .unit = unit ? unit : "", .basic = basic});
+}
+
+void ns_system_fact(ns_system *s, const char *name, const char *format, ...)
+{
+    ns_text text = ns_text_new(s->arena);
+    va_list list;
+    va_start(list, format);
+    ns_text_vaddf(&text, format, list);
+    va_end(list);
+    NS_PUSH(s->arena, s->facts, (ns_fact){.name = name, .text = ns_text_string(&text)});
+}
+
+/* Accelerations in what the user observes are replaced by the equations' own. */
+static ns_ex in_states(ns_system *s, ns_ex e)
+{
+    uint32_t n = s->accelerations.n;
+    if (!ns_graph_depends_kind(s->graph, e, NS_SYM_ACCEL, NULL))
+        return e;
+    ns_ex *from = NS_NEW_ARRAY(s->arena, ns_ex, n + 1),
+                               *to = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        from[i] = s->accelerations.at[i].from;
+        to[i] = s->accelerations.at[i].to;
+    }
+    return ns_subst_one(s->graph, e, from, to, n);
+}
+
+static bool name_taken(const ns_system *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->observables.n; i++)
+        if (strcmp(s->observables.at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* observe, invariant and event lines, now that the names of the formulation exist */
+static bool add_late_lines(ns_description *d, ns_system *s)
+{
+    NS_LIST(ns_scope_entry) scope = {0};
+    for (uint32_t i = 0; i < s->observables.n; i++)
+        NS_PUSH(s->arena, scope,
+                (ns_scope_entry){.name = s->observables.at[i].name,
+                                 .value = {1, 1, &s->observables.at[i].value}});
+    for (uint32_t i = 0; i < s->vectors.n; i++)
+        NS_PUSH(s->arena, scope, s->vectors.at[i]);
+    if (!ns_description_finish(d, scope.at, scope.n))
+        return false;
+    uint32_t errors = d->diag->errors;
+    for (uint32_t i = 0; i < d->observes.n; i++) {
+        const ns_named_line *line = &d->observes.at[i];
+        if (name_taken(s, line->name))
+            ns_diag_error(d->diag, line->span, "`%s` is already the name of a value",
+                          line->name);
+        ns_system_observe(s, line->name, in_states(s, line->value), line->unit, true);
+    }
+    for (uint32_t i = 0; i < d->invariants.n; i++) {
+        const ns_named_line *line = &d->invariants.at[i];
+        ns_ex value = in_states(s, line->value);
+        bool energy = strcmp(line->name, "energy") == 0;
+        if (energy && s->energy)
+            ns_diag_error(d->diag, line->span, "the energy is known already");
+        else if (energy)
+            s->energy = value;
+        else
+            NS_PUSH(s->arena, s->invariants,
+                    (ns_invariant){.name = line->name, .value = value, .span = line->span});
+        if (!name_taken(s, line->name))
+            ns_system_observe(s, line->name, value, line->unit, energy);
+    }
+    for (uint32_t i = 0; i < d->events.n; i++) {
+        ns_event event = d->events.at[i];
+        event.value = in_states(s, event.value);
+        NS_PUSH(s->arena, s->events, event);
+    }
+    return d->diag->errors == errors;
+}
+
+ns_system *ns_system_derive(ns_description *d)
+{
+    const ns_formulation *f = choose(d);
+    if (!f || !blocks_known(d, f))
+        return NULL;
+    ns_system *s = NS_NEW(d->arena, ns_system);
+    s->description = d;
+    s->arena = d->arena;
+    s->graph = d->graph;
+    s->time = d->time;
+    s->formulation = f;
+    if (!f->derive(d, s))
+        return NULL;
+    /* States come first among the values, before what the formulation added. */
+    uint32_t added = s->observables.n;
+    ns_observable *own = s->observables.at;
+    s->observables.at = NULL;
+    s->observables.n = s->observables.room = 0;
+    for (uint32_t i = 0; i < s->states.n; i++)
+        ns_system_observe(s, s->states.at[i].name, s->states.at[i].symbol, s->states.at[i].unit,
+                          true);
+    for (uint32_t i = 0; i < added; i++)
+        NS_PUSH(s->arena, s->observables, own[i]);
+    if (!add_late_lines(d, s) || !ns_system_start_prepare(d, s))
+        return NULL;
+    return s;
+}
+
+void ns_system_params(const ns_system *s, const bool *is_set, const double *p_set, double *p)
+{
+    const ns_description *d = s->description;
+    ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, d->params.n + 1);
+    for (uint32_t i = 0; i < d->params.n; i++) {
+        const ns_param *param = &d->params.at[i];
+        if (is_set && is_set[i])
+            p[i] = p_set[i];
+        else
+            ns_eval(s->graph, &param->value, 1, symbols, p, i, &p[i]);
+        symbols[i] = param->symbol;
+    }
+}
+
+void ns_system_eval(const ns_system *s, const ns_ex *f, size_t nf, double t, const double *p,
+                    const double *x, double *out)
+{
+    const ns_description *d = s->description;
+    uint32_t np = d->params.n, n = s->states.n;
+    ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, np + n + 1);
+    double *value = NS_NEW_ARRAY(s->arena, double, np + n + 1);
+    for (uint32_t i = 0; i < np; i++) {
+        symbols[i] = d->params.at[i].symbol;
+        value[i] = p[i];
+    }
+    for (uint32_t i = 0; x && i < n; i++) {
+        symbols[np + i] = s->states.at[i].symbol;
+        value[np + i] = x[i];
+    }
+    uint32_t count = np + (x ? n : 0);
+    symbols[count] = s->time;
+    value[count] = t;
+    ns_eval(s->graph, f, nf, symbols, value, count + 1, out);
+}
+
+double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
+                            const double *x)
+{
+    enum { TRIES = 6 };
+    uint32_t n = s->states.n;
+    ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    ns_ex *terms = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    double *value = NS_NEW_ARRAY(s->arena, double, n + 1),
+                                 *y = NS_NEW_ARRAY(s->arena, double, n);
+    for (uint32_t i = 0; i < n; i++)
+        symbols[i] = s->states.at[i].symbol;
+    symbols[n] = s->time;
+    ns_diff_gradient(s->graph, quantity, symbols, n + 1, terms);
+    for (uint32_t i = 0; i < n; i++)
+        terms[i] = ns_mul(s->graph, terms[i], s->states.at[i].rate);
+    uint64_t seed = 1982;
+    double worst = NAN;
+    for (int k = 0; k < TRIES; k++) {
+        for (uint32_t i = 0; i < n; i++)
+            y[i] = x[i] + (k ? 0.3 * (fabs(x[i]) + 1) * (2 * ns_eval_random(&seed) - 1) : 0);
+        if (k && !ns_system_project(s, 0, p, y))
+            continue;
+        ns_system_eval(s, terms, n + 1, 0, p, y, value);
+        double sum = 0, size = 0;
+        for (uint32_t i = 0; i <= n; i++) {
+            sum += value[i];
+            size += fabs(value[i]);
+        }
+        double rate = size > 0 ? fabs(sum) / size : 0;
+        if (isfinite(rate) && !(rate <= worst))
+            worst = rate;
+    }
+    return worst;
+}
