@@ -26,10 +26,10 @@ typedef struct ns_program ns_program;
 
 typedef struct ns_program_spec {
     ns_graph *graph;
-    ns_ex time;            /* 0 if no output depends on it */
-    const ns_ex *x;        /* [nx] input symbols */
-    const ns_ex *p;        /* [np] parameter symbols */
-    const ns_ex *out;      /* [nout] outputs */
+    ns_ex time;       /* 0 if no output depends on it */
+    const ns_ex *x;   /* [nx] input symbols */
+    const ns_ex *p;   /* [np] parameter symbols */
+    const ns_ex *out; /* [nout] outputs */
     uint32_t nx, np, nout;
     bool jets; /* prepare for jets too (companions are added to the tape) */
 } ns_program_spec;
@@ -55,8 +55,8 @@ void ns_program_eval1(const ns_program *program, double *work, double t, const d
 
 /* Eight lanes: t[8], x[nx][8], p[np][8], out[nout][8]; work and arrays 64-byte aligned. */
 void ns_program_bind8(const ns_program *program, double *work, const double *p);
-void ns_program_eval8(const ns_program *program, double *work, const double *t,
-                      const double *x, double *out);
+void ns_program_eval8(const ns_program *program, double *work, const double *t, const double *x,
+                      double *out);
 
 /* Jets, for programs built with jets.  Coefficients are of powers of (time - t).
  * solve_jet: the outputs are x' (nout = nx); x[i*(order+1)] holds the state, the other
@@ -72,8 +72,8 @@ void ns_program_eval_jet(const ns_program *program, double *work, double t, uint
 #if NS_HAVE_QUAD
 size_t ns_program_work_quad(const ns_program *program);
 void ns_program_bind_quad(const ns_program *program, ns_quad *work, const ns_quad *p);
-void ns_program_eval_quad(const ns_program *program, ns_quad *work, ns_quad t,
-                          const ns_quad *x, ns_quad *out);
+void ns_program_eval_quad(const ns_program *program, ns_quad *work, ns_quad t, const ns_quad *x,
+                          ns_quad *out);
 #endif
 
 /* Which instruction set the 8-lane evaluator uses here: "avx512", "avx2" or "plain"; and to

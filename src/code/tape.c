@@ -1,0 +1,270 @@
+#include "code/tape.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct lowering {
+    ns_arena *arena;
+    const ns_graph *g;
+    ns_tape *tape;
+    NS_LIST(bool) varies; /* by cell */
+    NS_LIST(uint32_t) factor_n;
+    bool *done;       /* [graph size] */
+    uint32_t *factor; /* [graph size] number of the matrix of a FACTOR node */
+    /* operations that powers add are made once: open addressing over tape->ops, +1, 0 = free */
+    uint32_t *table;
+    uint32_t table_size, table_used;
+} lowering;
+
+static uint32_t new_cells(lowering *l, uint32_t n, bool varies)
+{
+    uint32_t first = l->tape->ncells;
+    l->tape->ncells += n;
+    for (uint32_t i = 0; i < n; i++)
+        NS_PUSH(l->arena, l->varies, varies);
+    return first;
+}
+
+static uint32_t new_constant(lowering *l, double hi, double lo)
+{
+    uint32_t cell = new_cells(l, 1, false);
+    NS_PUSH(l->arena, l->tape->constants, (ns_tape_constant){.cell = cell, .hi = hi, .lo = lo});
+    return cell;
+}
+
+static uint32_t place_of(const lowering *l, uint32_t op, uint32_t a, uint32_t b)
+{
+    uint64_t h = ((uint64_t)op << 32 ^ a) * UINT64_C(0x9E3779B97F4A7C15);
+    h = (h ^ (h >> 29) ^ b) * UINT64_C(0xBF58476D1CE4E5B9);
+    uint32_t i = (uint32_t)(h >> 32) & (l->table_size - 1);
+    for (; l->table[i]; i = (i + 1) & (l->table_size - 1)) {
+        const ns_tape_op *found = &l->tape->ops.at[l->table[i] - 1];
+        if (found->op == op && found->a == a && found->b == b)
+            break;
+    }
+    return i;
+}
+
+static void grow_table(lowering *l)
+{
+    const uint32_t *old = l->table;
+    uint32_t old_size = l->table_size;
+    l->table_size = old_size ? old_size * 2 : 64;
+    l->table = NS_NEW_ARRAY(l->arena, uint32_t, l->table_size);
+    for (uint32_t k = 0; k < old_size; k++) {
+        if (!old[k])
+            continue;
+        const ns_tape_op *op = &l->tape->ops.at[old[k] - 1];
+        l->table[place_of(l, op->op, op->a, op->b)] = old[k];
+    }
+}
+
+static uint32_t add_op(lowering *l, uint16_t op, uint32_t a, uint32_t b)
+{
+    bool varies = l->varies.at[a] || l->varies.at[b];
+    uint32_t y = new_cells(l, 1, varies);
+    NS_PUSH(l->arena, l->tape->ops,
+            (ns_tape_op){.op = op, .varies = varies, .y = y, .a = a, .b = b});
+    return y;
+}
+
+/* A product that may have been made before for another power. */
+static uint32_t add_shared(lowering *l, uint16_t op, uint32_t a, uint32_t b)
+{
+    if (l->table_used * 2 >= l->table_size)
+        grow_table(l);
+    uint32_t i = place_of(l, op, a, b);
+    if (l->table[i])
+        return l->tape->ops.at[l->table[i] - 1].y;
+    uint32_t y = add_op(l, op, a, b);
+    l->table[i] = l->tape->ops.n;
+    l->table_used++;
+    return y;
+}
+
+/* The same products in the same order as integer_power of expr/eval.c, less those by 1. */
+static uint32_t add_power(lowering *l, uint32_t a, int32_t n)
+{
+    assert(n >= 1);
+    uint32_t power = NS_TAPE_NONE, square = a;
+    for (uint32_t k = (uint32_t)n;; square = add_shared(l, NS_TAPE_SQUARE, square, square)) {
+        if (k & 1)
+            power = power == NS_TAPE_NONE ? square : add_shared(l, NS_OP_MUL, power, square);
+        k >>= 1;
+        if (k == 0)
+            return power;
+    }
+}
+
+static uint32_t push_args(lowering *l, const ns_ex *args, uint32_t n, bool *varies)
+{
+    uint32_t first = l->tape->args.n;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t cell = l->tape->cell[args[k]];
+        *varies = *varies || l->varies.at[cell];
+        NS_PUSH(l->arena, l->tape->args, cell);
+    }
+    return first;
+}
+
+static void lower_factor(lowering *l, ns_ex e, const ns_ex *args, uint32_t n)
+{
+    bool varies = false;
+    uint32_t a = push_args(l, args, n * n, &varies);
+    l->factor[e] = l->tape->nfactors++;
+    NS_PUSH(l->arena, l->factor_n, n);
+    NS_PUSH(
+        l->arena, l->tape->ops,
+        (ns_tape_op){.op = NS_OP_FACTOR, .varies = varies, .y = l->factor[e], .a = a, .b = n});
+    /* kept here for the SOLVEs, which vary if their matrix does */
+    l->tape->cell[e] = varies;
+}
+
+static uint32_t lower_solve(lowering *l, const ns_ex *args, uint32_t n)
+{
+    bool varies = l->tape->cell[args[0]] != 0;
+    uint32_t a = push_args(l, args + 1, n, &varies);
+    uint32_t y = new_cells(l, n, varies);
+    NS_PUSH(l->arena, l->tape->ops,
+            (ns_tape_op){.op = NS_OP_SOLVE,
+                         .varies = varies,
+                         .y = y,
+                         .a = a,
+                         .b = n,
+                         .c = l->factor[args[0]]});
+    return y;
+}
+
+static void lower_node(lowering *l, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(l->g, e);
+    const ns_ex *args = ns_graph_args(l->g, e);
+    uint32_t *cell = l->tape->cell;
+    switch (node->op) {
+    case NS_OP_NUMBER:
+        cell[e] = new_constant(l, node->hi, node->lo);
+        break;
+    case NS_OP_SYMBOL:
+        if (cell[e] == NS_TAPE_NONE) /* neither input nor parameter: as in ns_eval */
+            cell[e] = new_constant(l, NAN, 0);
+        break;
+    case NS_OP_POWI:
+        cell[e] = add_power(l, cell[args[0]], node->integer);
+        break;
+    case NS_OP_FACTOR:
+        lower_factor(l, e, args, (uint32_t)node->integer);
+        break;
+    case NS_OP_SOLVE:
+        cell[e] = lower_solve(l, args, (uint32_t)node->integer);
+        break;
+    case NS_OP_PICK:
+        cell[e] = cell[args[0]] + (uint32_t)node->integer;
+        break;
+    default: {
+        uint32_t a = cell[args[0]];
+        cell[e] = add_op(l, node->op, a, node->n > 1 ? cell[args[1]] : a);
+    }
+    }
+}
+
+/* Lowers root and what it needs and is not yet lowered, depth first with a stack of its own. */
+static void lower_below(lowering *l, ns_ex root, const ns_ex *before)
+{
+    typedef struct frame {
+        ns_ex node;
+        uint32_t next; /* argument to look at */
+    } frame;
+    NS_LIST(frame) stack = {0};
+    if (!l->done[root])
+        NS_PUSH(l->arena, stack, (frame){.node = root});
+    while (stack.n) {
+        frame *top = &stack.at[stack.n - 1];
+        const ns_node *node = ns_graph_node(l->g, top->node);
+        ns_ex next = 0;
+        if (top->next < node->n)
+            next = ns_graph_args(l->g, top->node)[top->next];
+        else if (top->next == node->n && before)
+            next = before[top->node];
+        if (top->next <= node->n) {
+            top->next++;
+            if (next && !l->done[next])
+                NS_PUSH(l->arena, stack, (frame){.node = next});
+            continue;
+        }
+        if (!l->done[top->node])
+            lower_node(l, top->node);
+        l->done[top->node] = true;
+        stack.n--;
+    }
+}
+
+/* Constant operations to the front, both parts in their old order. */
+static void split_bound(lowering *l)
+{
+    ns_tape *tape = l->tape;
+    ns_tape_op *ops = NS_NEW_ARRAY(l->arena, ns_tape_op, tape->ops.n + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < tape->ops.n; i++)
+        if (!tape->ops.at[i].varies)
+            ops[n++] = tape->ops.at[i];
+    tape->nbound = n;
+    for (uint32_t i = 0; i < tape->ops.n; i++)
+        if (tape->ops.at[i].varies)
+            ops[n++] = tape->ops.at[i];
+    tape->ops.at = ops;
+}
+
+ns_tape *ns_tape_lower(ns_arena *arena, const ns_program_spec *spec, const ns_ex *roots,
+                       size_t nroots, const ns_ex *before)
+{
+    ns_tape *tape = NS_NEW(arena, ns_tape);
+    uint32_t size = ns_graph_size(spec->graph);
+    lowering *l = NS_NEW(arena, lowering);
+    *l = (lowering){.arena = arena, .g = spec->graph, .tape = tape};
+    l->done = NS_NEW_ARRAY(arena, bool, size);
+    l->factor = NS_NEW_ARRAY(arena, uint32_t, size);
+    bool *used = NS_NEW_ARRAY(arena, bool, size);
+    ns_graph_mark(spec->graph, roots, nroots, used);
+
+    tape->nx = spec->nx;
+    tape->np = spec->np;
+    tape->nout = spec->nout;
+    tape->cell = NS_NEW_ARRAY(arena, uint32_t, size);
+    memset(tape->cell, 0xff, size * sizeof *tape->cell);
+    tape->param = NS_NEW_ARRAY(arena, uint32_t, spec->np + 1);
+    tape->out = NS_NEW_ARRAY(arena, uint32_t, spec->nout + 1);
+    new_cells(l, spec->nx + 1, true);
+    for (uint32_t i = 0; i < spec->nx; i++)
+        tape->cell[spec->x[i]] = i;
+    if (spec->time)
+        tape->cell[spec->time] = spec->nx;
+    for (uint32_t i = 0; i < spec->np; i++) {
+        tape->param[i] = used[spec->p[i]] ? new_cells(l, 1, false) : NS_TAPE_NONE;
+        tape->cell[spec->p[i]] = tape->param[i];
+    }
+    for (size_t i = 0; i < nroots; i++)
+        lower_below(l, roots[i], before);
+    for (uint32_t i = 0; i < spec->nout; i++)
+        tape->out[i] = tape->cell[spec->out[i]];
+    tape->varies = l->varies.at;
+    tape->factor_n = l->factor_n.at;
+    split_bound(l);
+    return tape;
+}
+
+uint32_t ns_tape_count(const ns_tape *tape, uint32_t from, uint32_t to)
+{
+    uint64_t count = 0;
+    for (uint32_t i = from; i < to; i++) {
+        const ns_tape_op *op = &tape->ops.at[i];
+        uint64_t n = op->b;
+        if (op->op == NS_OP_FACTOR) /* (n^3 - n)/3 multiply-adds and the divisions */
+            count += (n * n * n - n) / 3 + n;
+        else if (op->op == NS_OP_SOLVE)
+            count += n * n;
+        else
+            count++;
+    }
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
