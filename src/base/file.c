@@ -1,0 +1,215 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static int read_all(int fd, size_t most, char **bytes, size_t *length)
+{
+    size_t room = 16 * 1024, n = 0;
+    char *buffer = malloc(room);
+    int error = buffer ? 0 : ENOMEM;
+    while (!error) {
+        if (n + 1 == room) {
+            char *larger = realloc(buffer, room * 2);
+            if (!larger) {
+                error = ENOMEM;
+                break;
+            }
+            buffer = larger;
+            room *= 2;
+        }
+        ssize_t got = read(fd, buffer + n, room - n - 1);
+        if (got == 0)
+            break;
+        if (got < 0)
+            error = errno == EINTR ? 0 : errno;
+        else
+            n += (size_t)got;
+        if (n > most)
+            error = EFBIG;
+    }
+    if (error) {
+        free(buffer);
+        return error;
+    }
+    buffer[n] = 0;
+    *bytes = buffer;
+    *length = n;
+    return 0;
+}
+
+int ns_file_read(const char *path, size_t most, char **bytes, size_t *length)
+{
+    *bytes = NULL;
+    *length = 0;
+    if (strcmp(path, "-") == 0)
+        return read_all(STDIN_FILENO, most, bytes, length);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    struct stat info;
+    int error = fstat(fd, &info) ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
+    if (!error)
+        error = read_all(fd, most, bytes, length);
+    close(fd);
+    return error;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+int ns_file_target_init(ns_file_target *target, const char *path)
+{
+    *target = (ns_file_target){0};
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            return EISDIR;
+        if (access(path, W_OK))
+            return errno;
+        target->in_place = !S_ISREG(info.st_mode);
+        target->mode = info.st_mode & 07777;
+        target->path = realpath(path, NULL); /* rename would replace a link, not its file */
+        if (!target->path)
+            return errno;
+    } else if (errno == ENOENT && *path) {
+        target->path = strdup(path);
+        if (!target->path)
+            return ENOMEM;
+    } else {
+        return errno;
+    }
+    if (target->in_place)
+        return 0;
+    char *folder = folder_of(target->path);
+    int error = !folder ? ENOMEM : access(folder, W_OK | X_OK) ? errno : 0;
+    free(folder);
+    if (error)
+        ns_file_target_free(target);
+    return error;
+}
+
+int ns_file_target_create(ns_file_target *target, int *descriptor)
+{
+    *descriptor = -1;
+    if (target->in_place) {
+        *descriptor = open(target->path, O_WRONLY | O_CLOEXEC);
+        return *descriptor < 0 ? errno : 0;
+    }
+    const size_t room = strlen(target->path) + 40;
+    free(target->temporary);
+    target->temporary = malloc(room);
+    if (!target->temporary)
+        return ENOMEM;
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(target->temporary, room, "%s.%ld-%u.part", target->path, (long)getpid(), i);
+        *descriptor = open(target->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*descriptor >= 0) {
+            /* Failing to copy permissions is no reason to refuse results. */
+            if (target->mode && fchmod(*descriptor, target->mode))
+                errno = 0;
+            return 0;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    int error = errno;
+    free(target->temporary);
+    target->temporary = NULL;
+    return error;
+}
+
+int ns_file_target_publish(ns_file_target *target)
+{
+    if (!target->temporary)
+        return 0;
+    int fd = open(target->temporary, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    int error = fsync(fd) && errno != EINVAL && errno != ENOSYS ? errno : 0;
+    close(fd);
+    if (!error && rename(target->temporary, target->path))
+        error = errno;
+    if (error)
+        return error;
+    free(target->temporary);
+    target->temporary = NULL;
+    return 0;
+}
+
+void ns_file_target_free(ns_file_target *target)
+{
+    if (target->temporary)
+        unlink(target->temporary);
+    free(target->temporary);
+    free(target->path);
+    *target = (ns_file_target){0};
+}
+
+int ns_file_put(int descriptor, const void *bytes, size_t length)
+{
+    const char *at = bytes;
+    while (length) {
+        ssize_t n = write(descriptor, at, length);
+        if (n < 0 && errno != EINTR)
+            return errno;
+        if (n > 0) {
+            at += n;
+            length -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+int ns_file_copy(int from, int to)
+{
+    enum { ROOM = 1 << 20 };
+    char *buffer = malloc(ROOM);
+    if (!buffer)
+        return ENOMEM;
+    int error = 0;
+    while (!error) {
+        ssize_t n = read(from, buffer, ROOM);
+        if (n == 0)
+            break;
+        if (n > 0)
+            error = ns_file_put(to, buffer, (size_t)n);
+        else if (errno != EINTR)
+            error = errno;
+    }
+    free(buffer);
+    return error;
+}
+
+int ns_file_write(const char *path, const void *bytes, size_t length)
+{
+    ns_file_target target;
+    int fd, error = ns_file_target_init(&target, path);
+    if (error)
+        return error;
+    error = ns_file_target_create(&target, &fd);
+    if (!error) {
+        error = ns_file_put(fd, bytes, length);
+        if (close(fd) && !error)
+            error = errno;
+    }
+    if (!error)
+        error = ns_file_target_publish(&target);
+    ns_file_target_free(&target);
+    return error;
+}

@@ -1,0 +1,300 @@
+/* HDF5: a file that says what it is.
+ *
+ *     /                attributes title, model (the text), version, formulation, method,
+ *                      tolerance, status, reason, t_end
+ *     /t               output times                                  attribute unit
+ *     /values/NAME     one dataset per observable, same length       attribute unit
+ *     /events          datasets name, t, direction; group values as above
+ *     /parameters      one attribute per parameter
+ *     /diagnostics     attributes energy_drift, steps, rejected, evaluations, seconds;
+ *                      groups constraints and invariants with one attribute per name
+ *
+ * HDF5 files that are open for writing do not survive a kill or a full disk for sure.  So the
+ * visible file is never open for writing: each update copies it, extends the copy, closes it,
+ * and renames it.  record.c sees to it that updates take a small part of the time. */
+#include <errno.h>
+#include <hdf5.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/output.h"
+
+enum { LEAST_CHUNK = 16, MOST_CHUNK = 8192 };
+
+/* ---- errors ------------------------------------------------------------------------------- */
+
+/* The innermost entry of HDF5's error stack is the one that names the cause. */
+static herr_t keep_cause(unsigned n, const H5E_error2_t *entry, void *cause)
+{
+    if (n == 0 && entry->desc)
+        snprintf(cause, 200, "%s", entry->desc);
+    return 0;
+}
+
+static bool fail(ns_output *o, int error)
+{
+    char cause[200] = "HDF5 could not write it";
+    if (error)
+        return ns_output_error(o, error, NULL);
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_cause, cause);
+    const char *said = strstr(cause, "error message = '");
+    if (said) {
+        char words[200];
+        snprintf(words, sizeof words, "%s", said + strlen("error message = '"));
+        words[strcspn(words, "'")] = 0;
+        return ns_output_error(o, 0, words);
+    }
+    return ns_output_error(o, 0, cause);
+}
+
+/* ---- attributes --------------------------------------------------------------------------- */
+
+/* Attributes are replaced when a file is brought up to date. */
+static bool put_attribute(hid_t at, const char *name, hid_t type, const void *value)
+{
+    if (H5Aexists(at, name) > 0 && H5Adelete(at, name) < 0)
+        return false;
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    if (attribute >= 0 && H5Aclose(attribute) < 0)
+        good = false;
+    H5Sclose(space);
+    return good;
+}
+
+static bool put_double(hid_t at, const char *name, double value)
+{
+    return put_attribute(at, name, H5T_NATIVE_DOUBLE, &value);
+}
+
+static bool put_count(hid_t at, const char *name, uint64_t value)
+{
+    return put_attribute(at, name, H5T_NATIVE_UINT64, &value);
+}
+
+/* Strings of variable length: the text of a model may be longer than an attribute can be. */
+static bool put_string(hid_t at, const char *name, const char *text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    bool good = put_attribute(at, name, type, &text);
+    H5Tclose(type);
+    return good;
+}
+
+/* ---- datasets ----------------------------------------------------------------------------- */
+
+static hid_t open_group(hid_t at, const char *name)
+{
+    return H5Lexists(at, name, H5P_DEFAULT) > 0
+               ? H5Gopen2(at, name, H5P_DEFAULT)
+               : H5Gcreate2(at, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+}
+
+static hid_t create_dataset(hid_t at, const char *name, hid_t type, hsize_t chunk)
+{
+    const hsize_t none = 0, unlimited = H5S_UNLIMITED;
+    hid_t space = H5Screate_simple(1, &none, &unlimited);
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(properties, 1, &chunk);
+    hid_t dataset = H5Dcreate2(at, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    H5Pclose(properties);
+    H5Sclose(space);
+    return dataset;
+}
+
+/* Adds n values behind the `have` values a dataset has; creates it with a unit if new. */
+static bool append(hid_t at, const char *name, hid_t type, const char *unit, size_t have,
+                   size_t n, const void *values, size_t chunk)
+{
+    const bool old = H5Lexists(at, name, H5P_DEFAULT) > 0;
+    hid_t dataset = old ? H5Dopen2(at, name, H5P_DEFAULT)
+                        : create_dataset(at, name, type, chunk);
+    if (dataset < 0)
+        return false;
+    bool good = true;
+    if (!old && unit)
+        good = put_string(dataset, "unit", unit);
+    if (n && good) {
+        const hsize_t start = have, count = n, size = have + n;
+        good = H5Dset_extent(dataset, &size) >= 0;
+        hid_t file_space = H5Dget_space(dataset);
+        hid_t space = H5Screate_simple(1, &count, NULL);
+        H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, NULL, &count, NULL);
+        good = good && H5Dwrite(dataset, type, space, file_space, H5P_DEFAULT, values) >= 0;
+        H5Sclose(space);
+        H5Sclose(file_space);
+    }
+    if (H5Dclose(dataset) < 0)
+        good = false;
+    return good;
+}
+
+/* Rows first..end of a table; those before the table's own `skipped` rows are elsewhere. */
+static bool append_table(hid_t at, const ns_record *r, const ns_table *table, size_t skipped,
+                         size_t first, size_t end, size_t chunk)
+{
+    const ns_system *s = r->model->system;
+    const size_t begin = first - skipped, n = end - first;
+    bool good = append(at, "t", H5T_NATIVE_DOUBLE, "s", first, n, n ? table->t + begin : NULL,
+                       chunk);
+    hid_t values = open_group(at, "values");
+    if (values < 0)
+        return false;
+    for (uint32_t i = 0; i < r->columns && good; i++) {
+        const ns_observable *o = &s->observables.at[i];
+        good = append(values, o->name, H5T_NATIVE_DOUBLE, o->unit ? o->unit : "", first, n,
+                      n ? ns_table_column(table, i) + begin : NULL, chunk);
+    }
+    return H5Gclose(values) >= 0 && good;
+}
+
+static bool append_events(hid_t file, const ns_output *o, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const size_t first = o->events, end = r->events.rows, n = end - first;
+    hid_t group = open_group(file, "events");
+    if (group < 0)
+        return false;
+    bool good = append_table(group, r, &r->events, 0, first, end, LEAST_CHUNK);
+    const char **names = malloc((n + 1) * sizeof *names);
+    int *directions = malloc((n + 1) * sizeof *directions);
+    if (names && directions) {
+        for (size_t i = 0; i < n; i++) {
+            names[i] = s->events.at[r->outcome->events[first + i].event].name;
+            directions[i] = r->outcome->events[first + i].direction;
+        }
+        hid_t type = H5Tcopy(H5T_C_S1);
+        H5Tset_size(type, H5T_VARIABLE);
+        H5Tset_cset(type, H5T_CSET_UTF8);
+        good = good && append(group, "name", type, NULL, first, n, names, LEAST_CHUNK) &&
+               append(group, "direction", H5T_NATIVE_INT, NULL, first, n, directions,
+                      LEAST_CHUNK);
+        H5Tclose(type);
+    } else {
+        good = false;
+    }
+    free(names);
+    free(directions);
+    return H5Gclose(group) >= 0 && good;
+}
+
+/* ---- the whole file ----------------------------------------------------------------------- */
+
+/* What does not change during a run. */
+static bool put_origin(hid_t file, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const ns_description *d = s->description;
+    bool good = put_string(file, "title", d->title) &&
+                put_string(file, "model", r->model->text) &&
+                put_string(file, "version", NS_VERSION) &&
+                put_string(file, "formulation", s->formulation->name) &&
+                put_string(file, "method", r->method->name) &&
+                put_double(file, "tolerance", r->options.run.tolerance);
+    hid_t group = open_group(file, "parameters");
+    if (group < 0)
+        return false;
+    for (uint32_t i = 0; i < d->params.n && good; i++)
+        good = put_double(group, d->params.at[i].name, r->model->p[i]);
+    return H5Gclose(group) >= 0 && good;
+}
+
+static bool put_outcome(hid_t file, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const ns_outcome *o = r->outcome;
+    const bool finished = r->status == NS_OK && !r->running;
+    bool good = put_string(file, "status", finished ? "done" : "stopped") &&
+                put_string(file, "reason",
+                           r->running ? "not finished when this was written" : r->message) &&
+                put_double(file, "t_end", o->t);
+    hid_t group = open_group(file, "diagnostics");
+    if (group < 0)
+        return false;
+    good = good && put_double(group, "energy_drift", o->energy_drift) &&
+           put_count(group, "steps", o->steps) && put_count(group, "rejected", o->rejected) &&
+           put_count(group, "evaluations", o->evaluations) &&
+           put_double(group, "seconds", r->seconds);
+    hid_t constraints = open_group(group, "constraints");
+    hid_t invariants = open_group(group, "invariants");
+    for (uint32_t i = 0; i < s->constraints.n && good; i++)
+        good = put_double(constraints, s->constraints.at[i].name, o->residual[i]);
+    for (uint32_t i = 0; i < s->invariants.n && good; i++)
+        good = put_double(invariants, s->invariants.at[i].name, o->drift[i]);
+    good = constraints >= 0 && H5Gclose(constraints) >= 0 && good;
+    good = invariants >= 0 && H5Gclose(invariants) >= 0 && good;
+    return H5Gclose(group) >= 0 && good;
+}
+
+static bool fill(hid_t file, const ns_output *o, const ns_record *r, bool fresh)
+{
+    const size_t expected = r->n_times ? r->n_times : 1;
+    const size_t chunk = expected < LEAST_CHUNK  ? LEAST_CHUNK
+                         : expected > MOST_CHUNK ? MOST_CHUNK
+                                                 : expected;
+    return (!fresh || put_origin(file, r)) &&
+           append_table(file, r, &r->table, r->first_row, o->rows, ns_record_rows(r), chunk) &&
+           append_events(file, o, r) && put_outcome(file, r);
+}
+
+/* A temporary file with what the visible one holds so far. */
+static int make_copy(ns_output *o, bool fresh)
+{
+    int from = -1, to = o->descriptor, error = 0;
+    o->descriptor = -1;
+    if (to < 0)
+        error = ns_file_target_create(&o->target, &to);
+    if (!error && !fresh) {
+        FILE *old = fopen(o->target.path, "rbe");
+        from = old ? fileno(old) : -1;
+        error = from < 0 ? errno : ns_file_copy(from, to);
+        if (old)
+            fclose(old);
+    }
+    if (to >= 0 && close(to) && !error)
+        error = errno;
+    return error;
+}
+
+static bool write_file(ns_output *o, const ns_record *r)
+{
+    const bool fresh = o->length == 0;
+    int error = make_copy(o, fresh);
+    if (error)
+        return fail(o, error);
+    hid_t file = fresh ? H5Fcreate(o->target.temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)
+                       : H5Fopen(o->target.temporary, H5F_ACC_RDWR, H5P_DEFAULT);
+    if (file < 0)
+        return fail(o, 0);
+    bool good = fill(file, o, r, fresh);
+    if (!good)
+        fail(o, 0);
+    if (H5Fclose(file) < 0 && good)
+        good = fail(o, 0);
+    error = good ? ns_file_target_publish(&o->target) : 0;
+    o->length = 1;
+    return error ? fail(o, error) : good;
+}
+
+static bool write_hdf5(ns_output *o, const ns_record *r)
+{
+    /* HDF5 prints its errors unless told otherwise; the setting belongs to our caller. */
+    H5E_auto2_t print = NULL;
+    void *data = NULL;
+    H5Eget_auto2(H5E_DEFAULT, &print, &data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    bool good = write_file(o, r);
+    H5Eset_auto2(H5E_DEFAULT, print, data);
+    return good;
+}
+
+const ns_output_format ns_output_hdf5 = {
+    .extension = "h5",
+    .summary = "HDF5: /t, /values/NAME, /events, model and diagnostics as attributes",
+    .needs_file = true,
+    .write = write_hdf5,
+};

@@ -1,0 +1,212 @@
+/* JSON: the object that `noslip run --json` prints and FILE.json holds (docs/cli.md).
+ * Numbers are the shortest that read back the same; what is not finite is null. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/output.h"
+
+static void put_number(FILE *f, double value)
+{
+    char buffer[40];
+    if (!isfinite(value)) {
+        fputs("null", f);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buffer, sizeof buffer, "%.*g", digits, value);
+        double back = strtod(buffer, NULL);
+        if (!(back < value) && !(back > value))
+            break;
+    }
+    char *comma = strchr(buffer, ',');
+    if (comma)
+        *comma = '.';
+    fputs(buffer, f);
+}
+
+/* Length of the well-formed UTF-8 character at `s`, 0 if it is none. */
+static size_t utf8(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return 1;
+    size_t n = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
+               : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
+               : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+                                             : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
+        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;
+    return n;
+}
+
+static void put_string(FILE *f, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)(text ? text : "");
+    fputc('"', f);
+    while (*s) {
+        const size_t n = utf8(s);
+        if (n == 0)
+            fputs("\\ufffd", f);
+        else if (*s == '"' || *s == '\\')
+            fprintf(f, "\\%c", *s);
+        else if (*s < 0x20 || *s == 0x7F)
+            fprintf(f, "\\u%04x", (unsigned)*s);
+        else
+            fwrite(s, 1, n, f);
+        s += n ? n : 1;
+    }
+    fputc('"', f);
+}
+
+static void put_array(FILE *f, const double *values, size_t n)
+{
+    fputc('[', f);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            fputs(", ", f);
+        put_number(f, values[i]);
+    }
+    fputc(']', f);
+}
+
+static void put_key(FILE *f, const char *indent, bool first, const char *name)
+{
+    fprintf(f, "%s\n%s", first ? "" : ",", indent);
+    put_string(f, name);
+    fputs(": ", f);
+}
+
+static void put_values(FILE *f, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    fputs("{", f);
+    for (uint32_t i = 0; i < r->columns; i++) {
+        put_key(f, "    ", i == 0, s->observables.at[i].name);
+        put_array(f, ns_table_column(&r->table, i), r->table.rows);
+    }
+    fputs(r->columns ? "\n  }" : "}", f);
+}
+
+static void put_events(FILE *f, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    fputc('[', f);
+    for (size_t i = 0; i < r->events.rows; i++) {
+        fputs(i ? ",\n    {" : "\n    {", f);
+        fputs("\"name\": ", f);
+        put_string(f, s->events.at[r->outcome->events[i].event].name);
+        fputs(", \"t\": ", f);
+        put_number(f, r->events.t[i]);
+        fputs(", \"values\": {", f);
+        for (uint32_t j = 0; j < r->columns; j++) {
+            if (j)
+                fputs(", ", f);
+            put_string(f, s->observables.at[j].name);
+            fputs(": ", f);
+            put_number(f, ns_table_column(&r->events, j)[i]);
+        }
+        fputs("}}", f);
+    }
+    fputs(r->events.rows ? "\n  ]" : "]", f);
+}
+
+static void put_diagnostics(FILE *f, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const ns_outcome *o = r->outcome;
+    fputc('{', f);
+    put_key(f, "    ", true, "energy_drift");
+    put_number(f, o->energy_drift);
+    put_key(f, "    ", false, "constraints");
+    fputc('{', f);
+    for (uint32_t i = 0; i < s->constraints.n; i++) {
+        put_key(f, "      ", i == 0, s->constraints.at[i].name);
+        put_number(f, o->residual[i]);
+    }
+    fputs(s->constraints.n ? "\n    }" : "}", f);
+    put_key(f, "    ", false, "invariants");
+    fputc('{', f);
+    for (uint32_t i = 0; i < s->invariants.n; i++) {
+        put_key(f, "      ", i == 0, s->invariants.at[i].name);
+        put_number(f, o->drift[i]);
+    }
+    fputs(s->invariants.n ? "\n    }" : "}", f);
+    for (uint32_t i = 0; i < s->facts.n; i++)
+        if (strcmp(s->facts.at[i].name, "rank") == 0) {
+            char *end;
+            double rank = strtod(s->facts.at[i].text, &end);
+            put_key(f, "    ", false, "rank");
+            if (*end)
+                put_string(f, s->facts.at[i].text);
+            else
+                put_number(f, rank);
+        }
+    put_key(f, "    ", false, "steps");
+    put_number(f, (double)o->steps);
+    put_key(f, "    ", false, "evaluations");
+    put_number(f, (double)o->evaluations);
+    put_key(f, "    ", false, "seconds");
+    put_number(f, r->seconds);
+    fputs("\n  }", f);
+}
+
+bool ns_output_json_to(FILE *f, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const bool done = r->status == NS_OK && !r->running;
+    fputc('{', f);
+    put_key(f, "  ", true, "model");
+    put_string(f, s->description->title);
+    put_key(f, "  ", false, "formulation");
+    put_string(f, s->formulation->name);
+    put_key(f, "  ", false, "status");
+    put_string(f, done ? "done" : "stopped");
+    put_key(f, "  ", false, "reason");
+    put_string(f, r->running ? "not finished when this was written" : r->message);
+    put_key(f, "  ", false, "t");
+    put_array(f, r->table.t, r->table.rows);
+    put_key(f, "  ", false, "values");
+    put_values(f, r);
+    put_key(f, "  ", false, "events");
+    put_events(f, r);
+    put_key(f, "  ", false, "diagnostics");
+    put_diagnostics(f, r);
+    fputs("\n}\n", f);
+    return fflush(f) == 0 && !ferror(f);
+}
+
+static bool write_json(ns_output *o, const ns_record *r)
+{
+    int fd = o->descriptor, error = 0;
+    o->descriptor = -1;
+    /* The first time the temporary file is there already; later each version gets a new one. */
+    if (fd < 0 && (error = ns_file_target_create(&o->target, &fd)))
+        return ns_output_error(o, error, NULL);
+    FILE *f = fdopen(fd, "w");
+    if (!f) {
+        error = errno;
+        close(fd);
+        return ns_output_error(o, error, NULL);
+    }
+    errno = 0;
+    if (!ns_output_json_to(f, r))
+        error = errno ? errno : EIO;
+    if (fclose(f) && !error)
+        error = errno;
+    if (!error)
+        error = ns_file_target_publish(&o->target);
+    return error ? ns_output_error(o, error, NULL) : true;
+}
+
+const ns_output_format ns_output_json = {
+    .extension = "json",
+    .summary = "the object of --json",
+    .needs_all = true,
+    .write = write_json,
+};

@@ -1,0 +1,428 @@
+#include "io/record.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "io/checkpoint.h"
+#include "io/output.h"
+
+enum {
+    STEPS_PER_LOOK = 8,      /* steps between two looks at the clock */
+    MOST_PENDING = 64 << 20, /* bytes of rows that may wait for being written */
+    MOST_ROWS = 2000000000,  /* more output times than this are surely a slip */
+    CHECKPOINT_SECONDS = 10,
+    WRITE_SHARE = 20 /* writing takes at most about 1/20 of the time */
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void ns_record_fail(ns_record *record, ns_status status, const char *format, ...)
+{
+    if (record->status < 0)
+        return;
+    record->status = status;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(record->message, sizeof record->message, format, list);
+    va_end(list);
+}
+
+ns_record_options ns_record_defaults(const ns_model *model)
+{
+    ns_record_options o = {.run = ns_model_run_options(model), .flush_seconds = 2};
+    if (!isnan(model->settings.every))
+        o.every = model->settings.every;
+    return o;
+}
+
+size_t ns_record_rows(const ns_record *record)
+{
+    return record->first_row + record->table.rows;
+}
+
+/* ---- preparation -------------------------------------------------------------------------- */
+
+static double direction(const ns_record *r)
+{
+    return r->options.run.until < r->options.run.t0 ? -1 : 1;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int descending(const void *a, const void *b)
+{
+    return ascending(b, a);
+}
+
+/* The end of the run: what was said, or the last output time if that is later and allowed. */
+static void settle_until(ns_record *r)
+{
+    ns_run_options *run = &r->options.run;
+    const ns_record_options *o = &r->options;
+    if (isinf(run->until) || !isfinite(run->t0)) {
+        ns_record_fail(r, NS_ERR_USAGE, "the run must begin and end at finite times");
+        return;
+    }
+    if (!o->until_fixed)
+        for (size_t i = 0; i < o->n_at; i++)
+            if (isnan(run->until) || fabs(o->at[i] - run->t0) > fabs(run->until - run->t0))
+                run->until = o->at[i];
+    if (isnan(run->until))
+        ns_record_fail(r, NS_ERR_USAGE,
+                       "the model does not say how long to run: add  run { until T }  to it, "
+                       "or give the end time");
+}
+
+static bool copy_times(ns_record *r)
+{
+    const ns_record_options *o = &r->options;
+    const double sign = direction(r);
+    r->times = malloc((o->n_at + 1) * sizeof(double));
+    if (!r->times)
+        return false;
+    for (size_t i = 0; i < o->n_at; i++) {
+        if (!(sign * o->at[i] >= sign * o->run.t0 && sign * o->at[i] <= sign * o->run.until)) {
+            ns_record_fail(r, NS_ERR_USAGE,
+                           "output time %g is outside of the run, which goes from %g to %g",
+                           o->at[i], o->run.t0, o->run.until);
+            return true;
+        }
+        r->times[i] = o->at[i];
+    }
+    qsort(r->times, o->n_at, sizeof(double), sign > 0 ? ascending : descending);
+    for (size_t i = 0; i < o->n_at; i++)
+        if (r->n_times == 0 || r->times[r->n_times - 1] < r->times[i] ||
+            r->times[r->n_times - 1] > r->times[i])
+            r->times[r->n_times++] = r->times[i];
+    return true;
+}
+
+static bool settle_times(ns_record *r)
+{
+    const ns_record_options *o = &r->options;
+    if (o->n_at)
+        return copy_times(r);
+    if (o->every < 0 || !isfinite(o->every)) {
+        ns_record_fail(r, NS_ERR_USAGE, "the output interval must be positive");
+    } else if (o->every > 0) {
+        /* The last multiple counts when only round-off keeps it from the end. */
+        double n = floor(fabs(o->run.until - o->run.t0) / o->every * (1 + 1e-12));
+        if (n >= MOST_ROWS)
+            ns_record_fail(r, NS_ERR_USAGE, "output every %g gives more than %d rows", o->every,
+                           MOST_ROWS);
+        else
+            r->n_times = (size_t)n + 1;
+    }
+    return true;
+}
+
+static double output_time(const ns_record *r, size_t i)
+{
+    if (r->times)
+        return r->times[i];
+    const ns_run_options *run = &r->options.run;
+    const double sign = direction(r), t = run->t0 + sign * (double)i * r->options.every;
+    return sign * t > sign * run->until - 1e-9 * r->options.every ? run->until : t;
+}
+
+static void settle_method(ns_record *r)
+{
+    const char *name = r->options.run.method;
+    r->method = name ? ns_method_find(name) : ns_methods[0];
+    if (r->method)
+        return;
+    const char *nearest = ns_model_nearest_method(name);
+    if (nearest)
+        ns_record_fail(r, NS_ERR_USAGE, "unknown method '%s'; did you mean '%s'?", name,
+                       nearest);
+    else
+        ns_record_fail(r, NS_ERR_USAGE, "unknown method '%s'; see `noslip help methods`", name);
+}
+
+static void settle_tolerance(ns_record *r)
+{
+    double *tolerance = &r->options.run.tolerance;
+    if (!isfinite(*tolerance) || *tolerance < 0)
+        ns_record_fail(r, NS_ERR_USAGE, "the tolerance must be a positive number");
+    else if (*tolerance == 0)
+        *tolerance = r->method->default_tolerance;
+}
+
+static bool open_outputs(ns_record *r)
+{
+    const ns_record_options *o = &r->options;
+    r->files = calloc(o->n_outputs + 1, sizeof *r->files);
+    if (!r->files)
+        return false;
+    /* All names are looked at before any file is made. */
+    for (size_t i = 0; i < o->n_outputs; i++)
+        if (!ns_output_find(o->outputs[i]))
+            ns_record_fail(r, NS_ERR_USAGE,
+                           "the format of '%s' is unknown: its name must end in .h5, .csv or "
+                           ".json",
+                           o->outputs[i]);
+    for (size_t i = 0; i < o->n_outputs && r->status == NS_OK; i++) {
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(o->outputs[i], o->outputs[j]) == 0)
+                ns_record_fail(r, NS_ERR_USAGE, "the output '%s' is given twice",
+                               o->outputs[i]);
+        r->n_files = i + 1;
+        if (!ns_output_open(&r->files[i], o->outputs[i]))
+            ns_record_fail(r, NS_ERR_USAGE, "cannot write %s", r->files[i].error);
+        if (r->files[i].format && r->files[i].format->needs_all)
+            r->options.keep = true;
+    }
+    if (o->checkpoint && r->status == NS_OK) {
+        ns_file_target target;
+        int error = ns_file_target_init(&target, o->checkpoint);
+        ns_file_target_free(&target);
+        if (error)
+            ns_record_fail(r, NS_ERR_USAGE, "cannot write %s: %s", o->checkpoint,
+                           strerror(error));
+        r->options.keep = true; /* a checkpoint holds the rows too */
+    }
+    return true;
+}
+
+static void begin_run(ns_record *r)
+{
+    const ns_problem *problem = ns_model_problem(r->model, r->method->needs_jacobian);
+    if (!problem) {
+        ns_record_fail(r, NS_ERR_MEMORY, "out of memory");
+        return;
+    }
+    ns_status status = NS_OK;
+    const char *message = "";
+    r->run = ns_run_new(problem, &r->options.run, r->model->p, r->model->x0, &status, &message);
+    if (!r->run)
+        ns_record_fail(r, status ? status : NS_ERR_MEMORY, "%s",
+                       message && *message ? message : ns_status_text(status));
+    else
+        r->outcome = ns_run_outcome(r->run);
+}
+
+ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
+{
+    ns_record *r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->model = model;
+    r->options = *options;
+    if (model->status != NS_OK) {
+        ns_record_fail(r, model->status, "%s", ns_status_text(model->status));
+        return r;
+    }
+    const size_t n = model->system->states.n;
+    r->columns = model->system->observables.n;
+    r->table.columns = r->events.columns = r->columns;
+    r->x = calloc(n + 1, sizeof(double));
+    r->row = calloc(r->columns + (size_t)1, sizeof(double));
+    r->last = calloc(r->columns + (size_t)1, sizeof(double));
+    bool memory = r->x && r->row && r->last;
+    if (memory)
+        settle_method(r);
+    if (memory && r->status == NS_OK)
+        settle_tolerance(r);
+    if (memory && r->status == NS_OK)
+        settle_until(r);
+    if (memory && r->status == NS_OK)
+        memory = settle_times(r);
+    if (memory && r->status == NS_OK)
+        begin_run(r);
+    if (memory && r->status == NS_OK && options->resume)
+        ns_checkpoint_load(r, options->resume);
+    if (memory && r->status == NS_OK)
+        memory = open_outputs(r);
+    if (!memory)
+        ns_record_fail(r, NS_ERR_MEMORY, "out of memory");
+    return r;
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static void add_row(ns_record *r, double t, const double *x)
+{
+    ns_run_observe(r->run, t, x, r->row);
+    if (!ns_table_add(&r->table, t, r->row))
+        ns_record_fail(r, NS_ERR_MEMORY, "out of memory at t = %g", t);
+}
+
+static void write_files(ns_record *r);
+
+/* Rows for all output times that the run has covered. */
+static void add_rows(ns_record *r)
+{
+    const double reached = ns_run_time(r->run), sign = direction(r);
+    while (r->next_time < r->n_times && r->status >= 0) {
+        const double t = output_time(r, r->next_time);
+        if (sign * t > sign * reached)
+            break;
+        if (sign * t < sign * reached) {
+            ns_run_state_at(r->run, t, r->x);
+            add_row(r, t, r->x);
+        } else {
+            add_row(r, t, ns_run_state(r->run));
+        }
+        r->next_time++;
+        if (!r->options.keep && r->n_files && ns_table_bytes(&r->table) > MOST_PENDING)
+            write_files(r);
+    }
+}
+
+static void add_events(ns_record *r)
+{
+    const ns_outcome *o = r->outcome;
+    const size_t n = r->model->system->states.n;
+    for (size_t i = r->events.rows; i < o->n_events; i++) {
+        ns_run_observe(r->run, o->events[i].t, o->event_states + i * n, r->row);
+        if (!ns_table_add(&r->events, o->events[i].t, r->row)) {
+            ns_record_fail(r, NS_ERR_MEMORY, "out of memory at t = %g", o->t);
+            break;
+        }
+    }
+}
+
+static void look(ns_record *r)
+{
+    r->outcome = ns_run_outcome(r->run);
+    add_events(r);
+    ns_run_observe(r->run, ns_run_time(r->run), ns_run_state(r->run), r->last);
+}
+
+static void write_files(ns_record *r)
+{
+    look(r);
+    for (size_t i = 0; i < r->n_files; i++)
+        if (!r->files[i].failed && !ns_output_write(&r->files[i], r))
+            ns_record_fail(r, NS_ERR_IO, "cannot write %s", r->files[i].error);
+    if (!r->options.keep && r->n_files) {
+        r->first_row += r->table.rows;
+        r->table.rows = 0;
+    }
+}
+
+/* Things done now and then.  Writing may take long on a slow disk or with much data: the time
+ * to the next is a multiple of what the last one took. */
+typedef struct schedule {
+    double due, shortest;
+} schedule;
+
+static bool is_due(const schedule *s, double time)
+{
+    return time >= s->due;
+}
+
+static void done(schedule *s, double began)
+{
+    const double ended = now(), pause = WRITE_SHARE * (ended - began);
+    s->due = ended + (pause > s->shortest ? pause : s->shortest);
+}
+
+static void report(const ns_record *r)
+{
+    if (!r->options.progress)
+        return;
+    const ns_run_options *o = &r->options.run;
+    const double span = o->until - o->t0, t = ns_run_time(r->run);
+    const ns_progress p = {.fraction = span > 0 || span < 0 ? (t - o->t0) / span : 1,
+                           .t = t,
+                           .seconds = r->seconds,
+                           .steps = ns_run_outcome(r->run)->steps};
+    r->options.progress(r->options.context, &p);
+}
+
+static void save_checkpoint(ns_record *r)
+{
+    if (r->options.checkpoint)
+        ns_checkpoint_save(r, r->options.checkpoint);
+}
+
+static ns_status integrate(ns_record *r)
+{
+    const double sign = direction(r), until = r->options.run.until;
+    const double began = now(), before = r->seconds;
+    schedule files = {.shortest = r->options.flush_seconds}, checkpoint = {0};
+    files.due = began + files.shortest;
+    checkpoint.shortest = CHECKPOINT_SECONDS;
+    checkpoint.due = began + checkpoint.shortest;
+    double next_report = began;
+    ns_status status = NS_OK;
+    add_rows(r);
+    for (unsigned i = 1; status == NS_OK && r->status == NS_OK; i++) {
+        if (sign * ns_run_time(r->run) >= sign * until)
+            break;
+        status = ns_run_step(r->run);
+        add_rows(r);
+        if (i % STEPS_PER_LOOK)
+            continue;
+        double time = now();
+        r->seconds = before + (time - began);
+        if (r->n_files && is_due(&files, time)) {
+            write_files(r);
+            done(&files, time);
+        }
+        if (r->options.checkpoint && is_due(&checkpoint, time)) {
+            look(r);
+            save_checkpoint(r);
+            done(&checkpoint, time);
+        }
+        if (time >= next_report) {
+            report(r);
+            next_report = time + 0.1;
+        }
+    }
+    r->seconds = before + (now() - began);
+    return status;
+}
+
+ns_status ns_record_run(ns_record *r)
+{
+    if (r->status != NS_OK || !r->run)
+        return r->status;
+    r->running = true;
+    const ns_status status = integrate(r);
+    look(r);
+    if (status != NS_OK) {
+        const char *reason = r->outcome->reason;
+        ns_record_fail(r, status, "%s", reason && *reason ? reason : ns_status_text(status));
+    }
+    r->running = false;
+    save_checkpoint(r);
+    /* Without output times the end is what is recorded, wherever it is. */
+    if (r->n_times == 0)
+        add_row(r, ns_run_time(r->run), ns_run_state(r->run));
+    write_files(r);
+    for (size_t i = 0; i < r->n_files; i++)
+        ns_output_close(&r->files[i]);
+    return r->status;
+}
+
+void ns_record_free(ns_record *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n_files; i++)
+        ns_output_close(&r->files[i]);
+    free(r->files);
+    ns_run_free(r->run);
+    ns_table_free(&r->table);
+    ns_table_free(&r->events);
+    free(r->times);
+    free(r->x);
+    free(r->row);
+    free(r->last);
+    free(r);
+}

@@ -1,0 +1,80 @@
+/* A record: one run of a model with what it leaves behind: values at output times, events,
+ * diagnostics, and files.
+ *
+ *     ns_record *r = ns_record_new(model, &options);      // checks, opens, integrates nothing
+ *     if (r && r->status == NS_OK) ns_record_run(r);
+ *     ... r->status, r->message, r->table, r->outcome ...
+ *     ns_record_free(r);
+ *
+ * Output files are brought up to date every few seconds, so that a kill or a full disk leaves
+ * the earlier results readable.  When a file cannot be written any more the run ends with
+ * NS_ERR_IO; the other files are completed. */
+#ifndef NS_IO_RECORD_H
+#define NS_IO_RECORD_H
+
+#include "io/model.h"
+#include "io/table.h"
+
+typedef struct ns_output ns_output; /* io/output.h */
+
+typedef struct ns_progress {
+    double fraction; /* of the time span, 0 to 1 */
+    double t;        /* reached */
+    double seconds;  /* since the beginning */
+    uint64_t steps;
+} ns_progress;
+
+typedef struct ns_record_options {
+    ns_run_options run; /* start from ns_model_run_options; until: nan if nobody said it */
+    bool until_fixed;   /* do not run on to the last output time */
+    const double *at;   /* output times, any order; NULL: see every */
+    size_t n_at;
+    double every;               /* output at t0, t0 + every, ...; 0: only the end */
+    const char *const *outputs; /* files; the format follows from the extension */
+    size_t n_outputs;
+    bool keep; /* keep all rows in memory (otherwise only until they are written) */
+    const char *checkpoint; /* file to save the run to now and then, NULL: none */
+    const char *resume;     /* file to continue from, NULL: from the start */
+    double flush_seconds;   /* shortest time between two updates of the files */
+    void (*progress)(void *context, const ns_progress *progress); /* may be NULL */
+    void *context;
+} ns_record_options;
+
+typedef struct ns_record {
+    ns_status status;
+    char message[600]; /* what is wrong, or why the run stopped; "" if neither */
+    ns_model *model;
+    ns_record_options options; /* as used: until and tolerance are known */
+    const ns_method *method;
+    bool running;     /* false before and after the run */
+    uint32_t columns; /* = observables of the system, in their order */
+    ns_table table;   /* rows in memory */
+    size_t first_row; /* number of rows before those, which are in files only */
+    ns_table events;  /* occurrences so far with their values; the rest is in outcome->events */
+    double *last;     /* [columns] values at the end of the run so far */
+    double seconds;
+    const ns_outcome *outcome; /* NULL if the run could not begin */
+    ns_run *run;
+    ns_output *files;
+    size_t n_files;
+    double *times; /* output times, in the direction of the motion */
+    size_t n_times, next_time;
+    double *x, *row; /* work */
+} ns_record;
+
+ns_record_options ns_record_defaults(const ns_model *model);
+
+/* Checks everything that can be checked before computing.  NULL only if memory ran out. */
+ns_record *ns_record_new(ns_model *model, const ns_record_options *options);
+/* Integrates and writes.  The status is also in the record. */
+ns_status ns_record_run(ns_record *record);
+/* Forgets the run itself (its memory is the largest part); what was recorded stays valid. */
+void ns_record_free(ns_record *record);
+
+size_t ns_record_rows(const ns_record *record); /* all rows so far, in memory or not */
+
+/* Sets status and message; the first failure wins. */
+void ns_record_fail(ns_record *record, ns_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
