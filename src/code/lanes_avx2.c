@@ -1,0 +1,13 @@
+/* Eight lanes, avx2. */
+#define _GNU_SOURCE
+#define NS_WIDTH 4
+#define NS_ENGINE(name) lanes_##name
+#include "code/lanes.h"
+
+static bool available(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+
+const ns_lanes ns_lanes_avx2 = {
+    .name = "avx2", .available = available, .bind = lanes_bind, .eval = lanes_eval};

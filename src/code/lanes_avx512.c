@@ -1,0 +1,14 @@
+/* Eight lanes, avx512. */
+#define _GNU_SOURCE
+#define NS_WIDTH 8
+#define NS_ENGINE(name) lanes_##name
+#include "code/lanes.h"
+
+static bool available(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+
+const ns_lanes ns_lanes_avx512 = {
+    .name = "avx512", .available = available, .bind = lanes_bind, .eval = lanes_eval};

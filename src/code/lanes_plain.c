@@ -1,0 +1,13 @@
+/* Eight lanes, plain. */
+#define _GNU_SOURCE
+#define NS_WIDTH 2
+#define NS_ENGINE(name) lanes_##name
+#include "code/lanes.h"
+
+static bool available(void)
+{
+    return true;
+}
+
+const ns_lanes ns_lanes_plain = {
+    .name = "plain", .available = available, .bind = lanes_bind, .eval = lanes_eval};

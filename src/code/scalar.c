@@ -1,0 +1,9 @@
+/* One lane of doubles. */
+#define _GNU_SOURCE
+#include <math.h>
+
+#define NS_REAL double
+#define NS_LIBM(f) f
+#define NS_SPREAD(hi, lo) (hi)
+#define NS_ENGINE(name) ns_scalar_##name
+#include "code/one.h"
