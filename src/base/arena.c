@@ -15,7 +15,11 @@ typedef struct block {
 } block;
 
 struct ns_arena {
+    ns_arena *parent;   /* whose guard is used; NULL for an arena of its own */
+    ns_arena *children; /* freed with this one */
+    ns_arena *sibling;  /* next child of the same parent */
     block *blocks;
+    block *spare; /* the largest block given back: releasing and allocating again is cheap */
     size_t total;
     uint64_t fail_after; /* counts down; 0 = never fail */
     bool guarded;
@@ -31,6 +35,12 @@ void ns_arena_free(ns_arena *arena)
 {
     if (!arena)
         return;
+    ns_arena *sibling = NULL;
+    for (ns_arena *child = arena->children; child; child = sibling) {
+        sibling = child->sibling;
+        ns_arena_free(child); /* children of children are few: this does not go deep */
+    }
+    free(arena->spare);
     block *next = NULL;
     for (block *b = arena->blocks; b; b = next) {
         next = b->next;
@@ -41,9 +51,45 @@ void ns_arena_free(ns_arena *arena)
 
 static void out_of_memory(ns_arena *arena)
 {
+    while (arena->parent)
+        arena = arena->parent;
     if (!arena->guarded)
         abort();
     longjmp(arena->guard, 1);
+}
+
+ns_arena *ns_arena_child(ns_arena *parent)
+{
+    ns_arena *child = ns_arena_new();
+    if (!child)
+        out_of_memory(parent);
+    child->parent = parent;
+    child->sibling = parent->children;
+    parent->children = child;
+    return child;
+}
+
+ns_arena_place ns_arena_mark(const ns_arena *arena)
+{
+    return (ns_arena_place){.block = arena->blocks,
+                            .used = arena->blocks ? arena->blocks->used : 0};
+}
+
+void ns_arena_release(ns_arena *arena, ns_arena_place mark)
+{
+    while (arena->blocks != mark.block) {
+        block *last = arena->blocks;
+        arena->blocks = last->next;
+        arena->total -= last->size;
+        if (!arena->spare || arena->spare->size < last->size) {
+            free(arena->spare);
+            arena->spare = last;
+        } else {
+            free(last);
+        }
+    }
+    if (arena->blocks)
+        arena->blocks->used = mark.used;
 }
 
 static block *add_block(ns_arena *arena, size_t bytes)
@@ -54,6 +100,14 @@ static block *add_block(ns_arena *arena, size_t bytes)
         size = (size_t)1 << 26;
     if (size < bytes)
         size = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    if (arena->spare && arena->spare->size >= bytes) {
+        block *again = arena->spare;
+        arena->spare = NULL;
+        *again = (block){.next = arena->blocks, .size = again->size};
+        arena->blocks = again;
+        arena->total += again->size;
+        return again;
+    }
     block *b = size > SIZE_MAX - sizeof(block) - ALIGN
                    ? NULL
                    : aligned_alloc(ALIGN, sizeof(block) + size);
@@ -69,7 +123,10 @@ static block *add_block(ns_arena *arena, size_t bytes)
 
 void *ns_arena_alloc(ns_arena *arena, size_t bytes)
 {
-    if (arena->fail_after && --arena->fail_after == 0)
+    ns_arena *counter = arena;
+    while (counter->parent)
+        counter = counter->parent;
+    if (counter->fail_after && --counter->fail_after == 0)
         out_of_memory(arena);
     if (bytes > SIZE_MAX / 2)
         out_of_memory(arena);

@@ -32,6 +32,16 @@ char *ns_arena_string(ns_arena *arena, const char *text, size_t length);
 char *ns_arena_format(ns_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Scratch: a child arena dies with its parent and uses its guard; what was allocated since a mark
+ * is given back by release (marks nest).  For arrays that live only during one call. */
+typedef struct ns_arena_place {
+    void *block;
+    size_t used;
+} ns_arena_place;
+ns_arena *ns_arena_child(ns_arena *parent);
+ns_arena_place ns_arena_mark(const ns_arena *arena);
+void ns_arena_release(ns_arena *arena, ns_arena_place mark);
+
 /* Bytes taken from the system so far. */
 size_t ns_arena_size(const ns_arena *arena);
 

@@ -16,7 +16,8 @@ ns_text ns_text_new(ns_arena *arena);
 void ns_text_add(ns_text *text, const char *more);
 void ns_text_add_bytes(ns_text *text, const char *more, size_t length);
 void ns_text_addf(ns_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void ns_text_vaddf(ns_text *text, const char *format, va_list list);
+void ns_text_vaddf(ns_text *text, const char *format, va_list list)
+    __attribute__((format(printf, 2, 0)));
 const char *ns_text_string(const ns_text *text); /* "" when nothing was added */
 
 /* Shortest decimal that reads back as the same double ("0.1", "1e-14", "inf", "nan"). */

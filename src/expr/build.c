@@ -177,7 +177,7 @@ ns_ex ns_add(ns_graph *g, ns_ex a, ns_ex b)
         return ns_sub(g, a, q.a);
     if (p.op == NS_OP_NEG)
         return ns_sub(g, b, p.a);
-    if (nb) /* numbers first, so the rules below need one form only */
+    if (nb && !na) /* numbers first, so the rules below need one form only */
         return ns_add(g, b, a);
     double inner;
     if (na && q.op == NS_OP_ADD && plain(g, q.a, &inner) && exact_add(x, inner, &sum))
@@ -286,7 +286,7 @@ ns_ex ns_mul(ns_graph *g, ns_ex a, ns_ex b)
         return ns_neg(g, b);
     if (nb && y == -1)
         return ns_neg(g, a);
-    if (nb)
+    if (nb && !na)
         return ns_mul(g, b, a);
     parts p = look(g, a), q = look(g, b);
     if (na && q.op == NS_OP_NEG)
@@ -322,6 +322,15 @@ ns_ex ns_mul(ns_graph *g, ns_ex a, ns_ex b)
     if (q.op == NS_OP_DIV && q.b == a)
         return q.a;
     return make_commutative(g, NS_OP_MUL, a, b);
+}
+
+ns_ex ns_times(ns_graph *g, ns_ex a, ns_ex b)
+{
+    bool reciprocal = (look(g, a).op == NS_OP_DIV && ns_graph_is_one(g, look(g, a).a)) ||
+                      (look(g, b).op == NS_OP_DIV && ns_graph_is_one(g, look(g, b).a));
+    bool number = ns_graph_is_number(g, a, NULL) || ns_graph_is_number(g, b, NULL);
+    return reciprocal && !number && a != b ? make_commutative(g, NS_OP_MUL, a, b)
+                                           : ns_mul(g, a, b);
 }
 
 ns_ex ns_div(ns_graph *g, ns_ex a, ns_ex b)

@@ -20,7 +20,7 @@ ns_ex ns_diff(ns_graph *g, ns_ex f, ns_ex x)
  * for the FACTOR node nothing: its entries are looked up here. */
 static void along_solve(ns_graph *g, ns_ex e, const ns_ex *d, ns_ex *out)
 {
-    ns_arena *arena = ns_graph_arena(g);
+    ns_arena *arena = ns_graph_scratch(g);
     uint32_t n = (uint32_t)ns_graph_node(g, e)->integer;
     ns_ex factor = ns_graph_args(g, e)[0];
     ns_ex *M = ns_arena_copy(arena, ns_graph_args(g, factor), n * n * sizeof *M);
@@ -39,7 +39,8 @@ static void along_solve(ns_graph *g, ns_ex e, const ns_ex *d, ns_ex *out)
 void ns_diff_along(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const ns_ex *dx,
                    size_t nx, ns_ex *out)
 {
-    ns_arena *arena = ns_graph_arena(g);
+    ns_arena *arena = ns_graph_scratch(g);
+    ns_arena_place mark = ns_arena_mark(arena);
     ns_ex top = 0;
     for (size_t i = 0; i < nf; i++)
         top = f[i] > top ? f[i] : top;
@@ -97,6 +98,7 @@ void ns_diff_along(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const
     }
     for (size_t i = 0; i < nf; i++)
         out[i] = d[f[i]] ? d[f[i]] : ns_zero(g);
+    ns_arena_release(arena, mark);
 }
 
 static void accumulate(ns_graph *g, ns_ex *bar, ns_ex e, ns_ex term)
@@ -108,7 +110,7 @@ static void accumulate(ns_graph *g, ns_ex *bar, ns_ex e, ns_ex term)
 /* Adjoint of a SOLVE node: from those of its picks to those of M and b. */
 static void reverse_solve(ns_graph *g, ns_ex e, const ns_ex *ybar, ns_ex *bar)
 {
-    ns_arena *arena = ns_graph_arena(g);
+    ns_arena *arena = ns_graph_scratch(g);
     uint32_t n = (uint32_t)ns_graph_node(g, e)->integer;
     ns_ex factor = ns_graph_args(g, e)[0];
     ns_ex *M = ns_arena_copy(arena, ns_graph_args(g, factor), n * n * sizeof *M);
@@ -131,7 +133,8 @@ static void reverse_solve(ns_graph *g, ns_ex e, const ns_ex *ybar, ns_ex *bar)
 
 void ns_diff_gradient(ns_graph *g, ns_ex f, const ns_ex *x, size_t nx, ns_ex *out)
 {
-    ns_arena *arena = ns_graph_arena(g);
+    ns_arena *arena = ns_graph_scratch(g);
+    ns_arena_place mark = ns_arena_mark(arena);
     bool *used = NS_NEW_ARRAY(arena, bool, f + 1);
     ns_graph_mark(g, &f, 1, used);
     /* Only nodes that depend on x need an adjoint. */
@@ -177,6 +180,7 @@ void ns_diff_gradient(ns_graph *g, ns_ex f, const ns_ex *x, size_t nx, ns_ex *ou
     }
     for (size_t j = 0; j < nx; j++)
         out[j] = x[j] <= f && bar[x[j]] ? bar[x[j]] : ns_zero(g);
+    ns_arena_release(arena, mark);
 }
 
 void ns_diff_jacobian(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, size_t nx,
@@ -187,10 +191,12 @@ void ns_diff_jacobian(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, si
             ns_diff_gradient(g, f[i], x, nx, out + i * nx);
         return;
     }
-    ns_ex one = ns_one(g), *column = NS_NEW_ARRAY(ns_graph_arena(g), ns_ex, nf);
+    ns_arena_place mark = ns_arena_mark(ns_graph_scratch(g));
+    ns_ex one = ns_one(g), *column = NS_NEW_ARRAY(ns_graph_scratch(g), ns_ex, nf);
     for (size_t j = 0; j < nx; j++) {
         ns_diff_along(g, f, nf, &x[j], &one, 1, column);
         for (size_t i = 0; i < nf; i++)
             out[i * nx + j] = column[i];
     }
+    ns_arena_release(ns_graph_scratch(g), mark);
 }

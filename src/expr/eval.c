@@ -20,7 +20,8 @@ static double integer_power(double a, int32_t n)
 void ns_eval(const ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const double *value,
              size_t nx, double *out)
 {
-    ns_arena *arena = ns_graph_arena(g);
+    ns_arena *arena = ns_graph_scratch(g);
+    ns_arena_place mark = ns_arena_mark(arena);
     ns_ex top = 0;
     for (size_t i = 0; i < nf; i++)
         top = f[i] > top ? f[i] : top;
@@ -69,6 +70,7 @@ void ns_eval(const ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const
     }
     for (size_t i = 0; i < nf; i++)
         out[i] = v[f[i]];
+    ns_arena_release(arena, mark);
 }
 
 double ns_eval_constant(const ns_graph *g, ns_ex f)
@@ -92,7 +94,8 @@ bool ns_eval_vanishes(const ns_graph *g, ns_ex f, ns_ex scale)
     enum { POINTS = 24, NEEDED = 4 };
     if (ns_graph_is_zero(g, f))
         return true;
-    ns_arena *arena = ns_graph_arena(g);
+    ns_arena *arena = ns_graph_scratch(g);
+    ns_arena_place mark = ns_arena_mark(arena);
     ns_ex roots[2] = {f, scale ? scale : f};
     ns_ex top = roots[0] > roots[1] ? roots[0] : roots[1];
     bool *used = NS_NEW_ARRAY(arena, bool, top + 1);
@@ -104,7 +107,8 @@ bool ns_eval_vanishes(const ns_graph *g, ns_ex f, ns_ex scale)
     double *value = NS_NEW_ARRAY(arena, double, symbols.n + 1);
     uint64_t seed = 20090101;
     int defined = 0;
-    for (int p = 0; p < POINTS; p++) {
+    bool vanishes = true;
+    for (int p = 0; p < POINTS && vanishes; p++) {
         /* positive values first, where roots and logarithms exist, then of both signs */
         for (uint32_t j = 0; j < symbols.n; j++)
             value[j] = (p % 2 ? 2 * ns_eval_random(&seed) - 1 : 0.1 + ns_eval_random(&seed));
@@ -113,9 +117,9 @@ bool ns_eval_vanishes(const ns_graph *g, ns_ex f, ns_ex scale)
         if (!isfinite(result[0]))
             continue;
         double size = scale && isfinite(result[1]) ? fabs(result[1]) : 0;
-        if (fabs(result[0]) > 1e-10 * (1 + size))
-            return false;
+        vanishes = fabs(result[0]) <= 1e-10 * (1 + size);
         defined++;
     }
-    return defined >= NEEDED;
+    ns_arena_release(arena, mark);
+    return vanishes && defined >= NEEDED;
 }

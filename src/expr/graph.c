@@ -12,6 +12,7 @@ ns_graph *ns_graph_new(ns_arena *arena)
 {
     ns_graph *g = NS_NEW(arena, ns_graph);
     g->arena = arena;
+    g->scratch = ns_arena_child(arena);
     g->marks = NS_NEW(arena, ns_marks);
     NS_PUSH(arena, g->nodes, (ns_node){0}); /* handle 0 is none */
     g->table_size = 1024;
@@ -22,6 +23,11 @@ ns_graph *ns_graph_new(ns_arena *arena)
 ns_arena *ns_graph_arena(const ns_graph *g)
 {
     return g->arena;
+}
+
+ns_arena *ns_graph_scratch(const ns_graph *g)
+{
+    return g->scratch;
 }
 
 uint32_t ns_graph_size(const ns_graph *g)

@@ -53,6 +53,7 @@ typedef struct ns_node {
 
 ns_graph *ns_graph_new(ns_arena *arena);
 ns_arena *ns_graph_arena(const ns_graph *g);
+ns_arena *ns_graph_scratch(const ns_graph *g); /* use between ns_arena_mark and _release */
 
 /* Handles run from 1 to ns_graph_size(g) - 1. */
 uint32_t ns_graph_size(const ns_graph *g);
@@ -92,6 +93,8 @@ ns_ex ns_add(ns_graph *g, ns_ex a, ns_ex b);
 ns_ex ns_sub(ns_graph *g, ns_ex a, ns_ex b);
 ns_ex ns_mul(ns_graph *g, ns_ex a, ns_ex b);
 ns_ex ns_div(ns_graph *g, ns_ex a, ns_ex b);
+/* a*b as a product even when b is a reciprocal 1/c: divides once where many products share c. */
+ns_ex ns_times(ns_graph *g, ns_ex a, ns_ex b);
 ns_ex ns_neg(ns_graph *g, ns_ex a);
 ns_ex ns_pow(ns_graph *g, ns_ex a, ns_ex b);
 ns_ex ns_powi(ns_graph *g, ns_ex a, int32_t n);

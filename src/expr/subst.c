@@ -8,7 +8,8 @@
 void ns_subst(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *from, const ns_ex *to,
               size_t n, ns_ex *out)
 {
-    ns_arena *arena = ns_graph_arena(g);
+    ns_arena *arena = ns_graph_scratch(g);
+    ns_arena_place mark = ns_arena_mark(arena);
     ns_ex top = 0;
     uint32_t most = 1;
     for (size_t i = 0; i < nf; i++)
@@ -37,6 +38,7 @@ void ns_subst(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *from, const n
     }
     for (size_t i = 0; i < nf; i++)
         out[i] = image[f[i]];
+    ns_arena_release(arena, mark);
 }
 
 ns_ex ns_subst_one(ns_graph *g, ns_ex f, const ns_ex *from, const ns_ex *to, size_t n)

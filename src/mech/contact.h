@@ -1,0 +1,52 @@
+/* Rolling without slipping of one side on another: motion of the contact point, and the body's
+ * equation of motion (seed 003, eqs (4), (6), (12), extended to edges, wires, loads and moving
+ * grounds).  Derivation: docs/theory/rolling.md.
+ *
+ * Frames: body (origin at the centre of mass), ground, space.  A maps body to space, B ground to
+ * space, C = B^T A body to ground; o is the ground's origin in space.  All vectors below are in
+ * the body frame unless said otherwise.  s: centre of mass to contact; n: outward normal of the
+ * body; gamma = -n: ground normal (towards the body); e: vertical; Omega: angular velocity;
+ * omega = Omega - A^T W: relative to the ground, which turns with W (space). */
+#ifndef NS_MECH_CONTACT_H
+#define NS_MECH_CONTACT_H
+
+#include "mech/side.h"
+
+typedef struct ns_contact {
+    /* given */
+    ns_side body, ground;
+    ns_v3 centre; /* of mass, in the body's geometric frame: s = body.point - centre */
+    ns_ex mass, gravity;
+    ns_m3 inertia; /* about the centre of mass */
+    ns_ex quat[4];
+    ns_v3 Omega;
+    bool moving;      /* the ground has a motion: B, o and their derivatives below */
+    ns_m3 B;          /* only if moving, as W ... */
+    ns_v3 o, W;       /* origin and angular velocity of the ground, space */
+    ns_v3 o1, o2, W1; /* first and second derivative of o, first of W */
+    ns_v3 force;      /* further load on the centre of mass, in space */
+    ns_v3 torque;     /* further torque, in the body frame */
+
+    /* derived by ns_contact_derive */
+    ns_m3 A, C;
+    ns_v3 s, s_rate;     /* s and ds/dt */
+    ns_v3 gamma;         /* ground normal */
+    ns_v3 vertical;      /* e3 of space in the body frame */
+    ns_v3 point;         /* contact in space */
+    ns_v3 com, velocity; /* centre of mass and its velocity in space */
+    ns_v3 omega;         /* angular velocity relative to the ground */
+    ns_ex regular;       /* det of the relative curvature (or its curve case): > 0 */
+    ns_ex fit;           /* its trace for two surfaces: > 0; 0 for curves */
+    ns_v3 Omega_rate;
+    ns_v3 reaction; /* contact force on the body, body frame */
+    ns_ex normal_force, friction;
+    ns_ex energy, kinetic;
+    ns_ex quat_rate[4];
+    ns_ex body_rate[3], ground_rate[3];
+    ns_v3 align;    /* C n + ground normal, ground frame; vanishes (surfaces) */
+    ns_ex tangency; /* for a curve: unit tangent . normal of the other side; vanishes */
+} ns_contact;
+
+void ns_contact_derive(ns_graph *g, ns_contact *c);
+
+#endif
