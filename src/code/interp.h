@@ -16,17 +16,6 @@
 
 #include "code/engine.h"
 
-/* Values by the table of operations: value_ADD(a, b) and so on. */
-#define NS_OP_SPECIAL(...)
-#define NS_OP(ID, NAME, ARITY, VALUE, ...)                                                      \
-    static inline NS_PART value_##ID(NS_PART a, NS_PART b)                                      \
-    {                                                                                           \
-        (void)b;                                                                                \
-        return VALUE;                                                                           \
-    }
-#include "expr/ops.def"
-#undef NS_OP
-
 typedef struct cell {
     NS_MEMORY part[NS_PARTS];
 } cell;
@@ -46,7 +35,49 @@ static inline const cell *input(const NS_REAL *array, uint32_t i)
     return (const cell *)array + i;
 }
 
-static void run_factor(const uint32_t *pc, NS_REAL *work)
+/* Values by the table of operations: value_ADD(a, b) and so on, and as functions of a call. */
+#define NS_OP_SPECIAL(...)
+#define NS_OP(ID, NAME, ARITY, VALUE, ...)                                                      \
+    static inline NS_PART value_##ID(NS_PART a, NS_PART b)                                      \
+    {                                                                                           \
+        (void)b;                                                                                \
+        return VALUE;                                                                           \
+    }                                                                                           \
+    static void call_##ID(cell *y, const cell *a, const cell *b)                                \
+    {                                                                                           \
+        for (unsigned part = 0; part < NS_PARTS; part++)                                        \
+            y->part[part] = value_##ID(a->part[part], b->part[part]);                           \
+    }
+#include "expr/ops.def"
+#undef NS_OP
+
+static void (*const calls[])(cell *y, const cell *a, const cell *b) = {
+#define NS_OP(ID, ...) [NS_OP_##ID] = call_##ID,
+#include "expr/ops.def"
+#undef NS_OP
+};
+
+/* What is too long for a handler stays out of it, so that the compiler can keep pc, work and
+ * acc in registers there. */
+
+__attribute__((noinline)) static void run_call(const uint32_t *pc, NS_REAL *work)
+{
+    calls[pc[1]](at(work, pc[4]), at(work, pc[2]), at(work, pc[3]));
+}
+
+__attribute__((noinline)) static void run_sincos(const uint32_t *pc, NS_REAL *work)
+{
+    const cell *a = at(work, pc[1]);
+    cell *sine = at(work, pc[2]), *cosine = at(work, pc[3]);
+    for (unsigned part = 0; part < NS_PARTS; part++) {
+        NS_PART s, c;
+        F(sincos)(a->part[part], &s, &c);
+        sine->part[part] = s;
+        cosine->part[part] = c;
+    }
+}
+
+__attribute__((noinline)) static void run_factor(const uint32_t *pc, NS_REAL *work)
 {
     uint32_t n = pc[1];
     cell *lu = at(work, pc[2]);
@@ -55,7 +86,7 @@ static void run_factor(const uint32_t *pc, NS_REAL *work)
     engine_factor(n, (NS_REAL *)lu);
 }
 
-static void run_solve(const uint32_t *pc, NS_REAL *work)
+__attribute__((noinline)) static void run_solve(const uint32_t *pc, NS_REAL *work)
 {
     uint32_t n = pc[1];
     cell *x = at(work, pc[3]);
@@ -68,6 +99,14 @@ static void run_solve(const uint32_t *pc, NS_REAL *work)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 
+/* Without this gcc finds that two handlers begin with the same operation on acc (a square root,
+ * say) and does it in advance before every jump. */
+#if defined(__x86_64__)
+#define PIN(acc) __asm__("" : "+x"(acc))
+#else
+#define PIN(acc) (void)0
+#endif
+
 static void run(const uint32_t *pc, NS_REAL *work)
 {
     static const void *const handler[NS_CODE_COUNT] = {
@@ -75,9 +114,7 @@ static void run(const uint32_t *pc, NS_REAL *work)
 #define NS_FORM(NAME, ...) [NS_CODE_##NAME] = &&NAME, [NS_CODE_##NAME##_S] = &&NAME##_S,
 #include "code/forms.def"
 #undef NS_FORM
-#define NS_OP(ID, ...) [NS_CODE_CALL_##ID] = &&CALL_##ID,
-#include "expr/ops.def"
-#undef NS_OP
+        [NS_CODE_CALL] = &&CALL,
         [NS_CODE_SINCOS] = &&SINCOS,
         [NS_CODE_FACTOR] = &&FACTOR,
         [NS_CODE_SOLVE] = &&SOLVE,
@@ -88,6 +125,12 @@ static void run(const uint32_t *pc, NS_REAL *work)
     do {                                                                                        \
         pc += (words);                                                                          \
         goto *handler[*pc];                                                                     \
+    } while (0)
+#define NEXT_CLEARED(words)                                                                     \
+    do {                                                                                        \
+        for (unsigned part = 0; part < NS_PARTS; part++)                                        \
+            acc_[part] = (NS_PART){0};                                                          \
+        NEXT(words);                                                                            \
     } while (0)
 #define OPERAND(k) load(work, pc[k], part_)
 #define RESULT(k) at(work, pc[k])->part[part_]
@@ -103,16 +146,20 @@ static void run(const uint32_t *pc, NS_REAL *work)
 #define NS_FORM(NAME, OPERANDS, EXPRESSION)                                                     \
     NAME:                                                                                       \
     for (unsigned part_ = 0; part_ < NS_PARTS; part_++) {                                       \
-        const NS_PART acc = acc_[part_], A = OPERANDS > 0 ? OPERAND(1) : acc,                   \
-                      B = OPERANDS > 1 ? OPERAND(2) : acc, C = OPERANDS > 2 ? OPERAND(3) : acc; \
+        NS_PART acc = acc_[part_];                                                              \
+        PIN(acc);                                                                               \
+        const NS_PART A = OPERANDS > 0 ? OPERAND(1) : acc, B = OPERANDS > 1 ? OPERAND(2) : acc, \
+                      C = OPERANDS > 2 ? OPERAND(3) : acc;                                      \
         (void)A, (void)B, (void)C, (void)acc;                                                   \
         acc_[part_] = EXPRESSION;                                                               \
     }                                                                                           \
     NEXT(1 + OPERANDS);                                                                         \
     NAME##_S:                                                                                   \
     for (unsigned part_ = 0; part_ < NS_PARTS; part_++) {                                       \
-        const NS_PART acc = acc_[part_], A = OPERANDS > 0 ? OPERAND(1) : acc,                   \
-                      B = OPERANDS > 1 ? OPERAND(2) : acc, C = OPERANDS > 2 ? OPERAND(3) : acc; \
+        NS_PART acc = acc_[part_];                                                              \
+        PIN(acc);                                                                               \
+        const NS_PART A = OPERANDS > 0 ? OPERAND(1) : acc, B = OPERANDS > 1 ? OPERAND(2) : acc, \
+                      C = OPERANDS > 2 ? OPERAND(3) : acc;                                      \
         (void)A, (void)B, (void)C, (void)acc;                                                   \
         RESULT(1 + OPERANDS) = acc_[part_] = EXPRESSION;                                        \
     }                                                                                           \
@@ -120,32 +167,25 @@ static void run(const uint32_t *pc, NS_REAL *work)
 #include "code/forms.def"
 #undef NS_FORM
 
-#define NS_OP(ID, ...)                                                                          \
-    CALL_##ID:                                                                                  \
-    for (unsigned part_ = 0; part_ < NS_PARTS; part_++)                                         \
-        RESULT(3) = acc_[part_] = value_##ID(OPERAND(1), OPERAND(2));                           \
-    NEXT(4);
-#include "expr/ops.def"
-#undef NS_OP
-
+    /* behind these the accumulator holds nothing */
+CALL:
+    run_call(pc, work);
+    NEXT_CLEARED(5);
 SINCOS:
-    for (unsigned part_ = 0; part_ < NS_PARTS; part_++) {
-        NS_PART sine, cosine;
-        F(sincos)(OPERAND(1), &sine, &cosine);
-        RESULT(2) = sine;
-        RESULT(3) = cosine;
-    }
-    NEXT(4);
+    run_sincos(pc, work);
+    NEXT_CLEARED(4);
 FACTOR:
     run_factor(pc, work);
-    NEXT(3 + pc[1] * pc[1]);
+    NEXT_CLEARED(3 + pc[1] * pc[1]);
 SOLVE:
     run_solve(pc, work);
-    NEXT(4 + pc[1]);
+    NEXT_CLEARED(4 + pc[1]);
 END:
     return;
 
+#undef PIN
 #undef NEXT
+#undef NEXT_CLEARED
 #undef OPERAND
 #undef RESULT
 #undef ADD

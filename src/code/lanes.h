@@ -8,8 +8,9 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
-#include "code/program.h"
+#include "code/engine.h"
 
 typedef double vector __attribute__((vector_size(8 * NS_WIDTH)));
 typedef int64_t mask __attribute__((vector_size(8 * NS_WIDTH))); /* of comparisons: 0 or -1 */
@@ -71,8 +72,11 @@ static inline vector lanes_fmax(vector a, vector b)
 
 static inline void lanes_sincos(vector a, vector *sine, vector *cosine)
 {
-    *sine = lanes_sin(a);
-    *cosine = lanes_cos(a);
+    double s[NS_WIDTH], c[NS_WIDTH];
+    for (int lane = 0; lane < NS_WIDTH; lane++)
+        sincos(a[lane], &s[lane], &c[lane]);
+    memcpy(sine, s, sizeof s);
+    memcpy(cosine, c, sizeof c);
 }
 
 /* ---- linear systems ------------------------------------------------------------------------

@@ -47,8 +47,7 @@ static inline NS_REAL one_fmax(NS_REAL a, NS_REAL b)
 
 static inline void one_sincos(NS_REAL a, NS_REAL *sine, NS_REAL *cosine)
 {
-    *sine = NS_LIBM(sin)(a);
-    *cosine = NS_LIBM(cos)(a);
+    NS_LIBM(sincos)(a, sine, cosine);
 }
 
 #define NS_LU_REAL NS_REAL

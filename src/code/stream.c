@@ -379,21 +379,14 @@ static form form_of(const building *b, uint32_t i, uint32_t acc)
             return (form){.code = neg ? NS_CODE_NEG_A : NS_CODE_SQRT_A, .from_acc = true};
         return (form){.code = neg ? NS_CODE_NEG_M : NS_CODE_SQRT_M, .n = 1, .cell = {op->a}};
     }
-    default: /* rows of the table keep their order */
-        return (form){.code = NS_CODE_CALL_ADD + (uint32_t)(op->op - NS_OP_ADD),
-                      .n = 2,
-                      .cell = {op->a, op->b}};
+    default:
+        return (form){.code = NS_CODE_CALL, .n = 2, .cell = {op->a, op->b}};
     }
     if (op->a == acc && op->b != acc)
         return (form){.code = am, .n = 1, .cell = {op->b}, .from_acc = true};
     if (op->b == acc && op->a != acc)
         return (form){.code = ma, .n = 1, .cell = {op->a}, .from_acc = true};
     return (form){.code = mm, .n = 2, .cell = {op->a, op->b}};
-}
-
-static bool always_stores(uint32_t code)
-{
-    return code >= NS_CODE_CALL_ADD;
 }
 
 static void put(building *b, uint32_t word)
@@ -460,12 +453,15 @@ static uint32_t encode_unit(building *b, uint32_t position, uint32_t end, uint32
     }
     form f = form_of(b, i, acc);
     bool store = true;
-    if (!always_stores(f.code) && position + 1 < end && b->uses[op->y] == 1) {
+    bool call = f.code == NS_CODE_CALL;
+    if (!call && position + 1 < end && b->uses[op->y] == 1) {
         uint32_t next = b->order.at[position + 1];
         store = is_block(&b->ops[next]) || b->twin[next] != NONE ||
                 !form_of(b, next, op->y).from_acc;
     }
-    put(b, f.code + (store && !always_stores(f.code)));
+    put(b, f.code + (store && !call));
+    if (call)
+        put(b, op->op);
     for (uint32_t k = 0; k < f.n; k++)
         put(b, place(b, f.cell[k]));
     uint32_t cell[3], n = operands(b, i, cell);
@@ -475,7 +471,7 @@ static uint32_t encode_unit(building *b, uint32_t position, uint32_t end, uint32
         b->slot[op->y] = take(&b->pool, 1);
         put(b, place(b, op->y));
     }
-    return op->y;
+    return call ? NONE : op->y;
 }
 
 static const uint32_t *encode(building *b, uint32_t begin, uint32_t end)

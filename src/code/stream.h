@@ -7,7 +7,7 @@
  * Codes
  *   END
  *   the forms of forms.def, each without and with storing:  code, operands [, y]
- *   CALL_<op>    y = op(a, b), any row of the table of operations:  code, a, b, y
+ *   CALL         code, op, a, b, y: any row of the table of operations
  *   SINCOS       code, a, y (sine), z (cosine)
  *   FACTOR       code, n, m, then the n*n entries: LU factors in cells m ..., pivots behind
  *   SOLVE        code, n, m, y, then the n entries of b */
@@ -21,11 +21,7 @@ typedef enum ns_code {
 #define NS_FORM(NAME, ...) NS_CODE_##NAME, NS_CODE_##NAME##_S,
 #include "code/forms.def"
 #undef NS_FORM
-#define NS_OP(ID, ...) NS_CODE_CALL_##ID,
-#define NS_OP_SPECIAL(...)
-#include "expr/ops.def"
-#undef NS_OP
-#undef NS_OP_SPECIAL
+    NS_CODE_CALL,
     NS_CODE_SINCOS,
     NS_CODE_FACTOR,
     NS_CODE_SOLVE,
