@@ -12,14 +12,30 @@ typedef struct ns_method {
     const char *doc;     /* for `noslip help NAME`: what it is, source, when to use, options */
     int order;           /* of fixed-order methods; 0 if variable */
     bool needs_jacobian;
+    bool exact_restart; /* a checkpoint continues bit for bit */
+    bool own_state;     /* steps from its own copy of the state: projection changes only what is
+                           reported */
     double default_tolerance, least_tolerance;
-    size_t (*memory)(const ns_problem *problem); /* doubles of its block */
+    /* doubles of its blocks: kept from step to step (and in checkpoints), and scratch */
+    size_t (*memory)(const ns_problem *problem, double tolerance);
+    size_t (*scratch)(const ns_problem *problem, double tolerance);
     ns_status (*begin)(ns_stepper *s);
-    ns_status (*step)(ns_stepper *s);                      /* one accepted step */
-    void (*state_at)(ns_stepper *s, double t, double *x);  /* inside the last step */
+    ns_status (*step)(ns_stepper *s); /* one accepted step */
+    /* State inside the last step, as accurate as the steps. */
+    void (*state_at)(ns_stepper *s, double t, double *x);
+    /* States at eight fractions tau[8] of the last step into x[n][8]; may be less accurate than
+     * state_at (events are found with these and refined with state_at). */
+    void (*sample)(ns_stepper *s, const double *tau, double *x);
+    void (*resume)(ns_stepper *s); /* after a restore; may be NULL */
+    void (*end)(ns_stepper *s);    /* releases s->outside; may be NULL */
 } ns_method;
 
+/* Fractions of a step at which `sample` costs least: the Gauss nodes. */
+extern const double ns_method_nodes[8];
+
+extern const ns_method ns_method_gauss, ns_method_taylor, ns_method_dop853, ns_method_bdf,
+    ns_method_adams;
 extern const ns_method *const ns_methods[]; /* ends with NULL; the first is the default */
-const ns_method *ns_method_find(const char *name);
+const ns_method *ns_method_find(const char *name); /* NULL: the default */
 
 #endif

@@ -7,19 +7,23 @@
 
 typedef struct ns_problem {
     const ns_system *system;
-    uint32_t n, np;            /* states, parameters */
+    uint32_t n, np;                /* states, parameters */
     const ns_program *rhs;         /* n outputs, with jets */
-    const ns_program *jacobian;    /* n*n outputs df_i/dx_j by rows; NULL unless asked for */
+    const ns_program *jacobian;    /* n*n outputs df_i/dx_j by rows; NULL if not built */
     const ns_program *observables; /* in the order of system->observables */
-    const ns_program *events;      /* in the order of system->events; with jets */
+    const ns_program *events;      /* in the order of system->events */
     const ns_program *residuals;   /* in the order of system->constraints */
-    const ns_program *manifold;    /* m residuals to project, then m*n of their Jacobian by rows */
-    const ns_program *monitor;     /* energy, kinetic (0 if none), then the invariants */
+    const ns_program *manifold; /* m residuals to project, then m*n of their Jacobian by rows */
+    /* energy, kinetic energy (0 if none), the invariants I_k, then for each of them the size of
+     * its terms, sum_j |x_j dI_k/dx_j|, against which its drift is judged */
+    const ns_program *monitor;
     uint32_t n_manifold;
+    uint64_t fingerprint; /* of the equations: tells checkpoints of different models apart */
 } ns_problem;
 
-/* Builds in the system's arena.  `jacobian`: also the Jacobian (methods that need it say so in
- * their descriptor). */
+/* Builds in the system's arena.  `jacobian`: the Jacobian too, whatever it costs (methods that
+ * need it say so in their descriptor); without, it is built only where that is cheap, for
+ * `gauss`, which can use it on stiff problems but does without. */
 ns_problem *ns_problem_new(const ns_system *system, bool jacobian);
 
 #endif

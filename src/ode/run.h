@@ -13,13 +13,13 @@
 typedef struct ns_run ns_run;
 
 typedef struct ns_run_options {
-    const char *method;  /* NULL: default */
-    double t0, until;    /* until may be before t0: backwards in time */
-    double tolerance;    /* relative to the size of each state; 0: default, close to round-off */
+    const char *method; /* NULL: default */
+    double t0, until;   /* until may be before t0: backwards in time */
+    double tolerance;   /* relative to the size of each state; 0: default, close to round-off */
     double first_step, max_step; /* 0: chosen by the method / unlimited */
-    double fixed_step;   /* > 0: constant steps, no error control (for convergence tests) */
-    bool project;        /* keep the state on its manifold; default true */
-    uint64_t max_steps;  /* 0: no limit */
+    double fixed_step;  /* > 0: constant steps, no error control (for convergence tests) */
+    bool project;       /* keep the state on its manifold; default true */
+    uint64_t max_steps; /* 0: no limit */
     const volatile int *interrupt; /* looked at between steps; non-zero stops; may be NULL */
 } ns_run_options;
 
@@ -35,13 +35,14 @@ typedef struct ns_occurrence {
 /* What is known about the quality of the run so far.  Arrays belong to the run. */
 typedef struct ns_outcome {
     ns_status status;
-    const char *reason;      /* in words; "" while all is well */
-    double t;                /* reached */
+    const char *reason;                    /* in words; "" while all is well */
+    double t;                              /* reached */
     uint64_t steps, rejected, evaluations; /* evaluations count each lane */
     double smallest_step, largest_step;
-    double energy_first, energy_last, energy_drift; /* drift as in DESIGN section 6; nan if none */
-    const double *residual;  /* [constraints] largest |residual| */
-    const double *drift;     /* [invariants] largest |I - I0| / max(|I0|, scale) */
+    double energy_first, energy_last,
+        energy_drift;       /* drift as in DESIGN section 6; nan if none */
+    const double *residual; /* [constraints] largest |residual| */
+    const double *drift;    /* [invariants] largest |I - I0| / max(|I0|, scale) */
     const ns_occurrence *events;
     const double *event_states; /* [n_events][n] */
     uint32_t n_events;
@@ -58,8 +59,8 @@ ns_status ns_run_step(ns_run *run);
 /* Steps until the time t is covered (the last step may reach beyond it). */
 ns_status ns_run_to(ns_run *run, double t);
 
-double ns_run_time(const ns_run *run);       /* end of the last accepted step */
-double ns_run_last_time(const ns_run *run);  /* its beginning */
+double ns_run_time(const ns_run *run);      /* end of the last accepted step */
+double ns_run_last_time(const ns_run *run); /* its beginning */
 const double *ns_run_state(const ns_run *run);
 /* State at a time inside the last step, to the accuracy of the method. */
 void ns_run_state_at(ns_run *run, double t, double *x);

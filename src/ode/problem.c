@@ -1,0 +1,157 @@
+/* From a system to the programs a run needs. */
+#include "ode/problem.h"
+
+#include <string.h>
+
+#include "expr/diff.h"
+
+typedef struct builder {
+    const ns_system *system;
+    ns_arena *arena;
+    ns_graph *graph;
+    ns_ex *x, *p;
+    uint32_t n, np;
+} builder;
+
+static const ns_program *build(const builder *b, const ns_ex *out, uint32_t nout, bool jets)
+{
+    const ns_program_spec spec = {.graph = b->graph,
+                                  .time = b->system->time,
+                                  .x = b->x,
+                                  .p = b->p,
+                                  .out = out,
+                                  .nx = b->n,
+                                  .np = b->np,
+                                  .nout = nout,
+                                  .jets = jets};
+    return ns_program_build(b->arena, &spec);
+}
+
+static const ns_program *build_jacobian(const builder *b, const ns_ex *rates)
+{
+    ns_ex *J = NS_NEW_ARRAY(b->arena, ns_ex, (size_t)b->n * b->n);
+    ns_diff_jacobian(b->graph, rates, b->n, b->x, b->n, J);
+    return build(b, J, b->n * b->n, false);
+}
+
+/* Operations of the right-hand side times states: how much a Jacobian may cost to build.  Below
+ * this it takes about a millisecond. */
+enum { CHEAP_JACOBIAN = 20000 };
+
+static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold)
+{
+    const ns_system *s = b->system;
+    uint32_t m = 0;
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        m += s->constraints.at[i].project;
+    *n_manifold = m;
+    ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, (size_t)m * (b->n + 1) + 1);
+    m = 0;
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        if (s->constraints.at[i].project)
+            out[m++] = s->constraints.at[i].residual;
+    ns_diff_jacobian(b->graph, out, m, b->x, b->n, out + m);
+    return build(b, out, m * (b->n + 1), false);
+}
+
+static const ns_program *build_monitor(const builder *b)
+{
+    const ns_system *s = b->system;
+    ns_graph *g = b->graph;
+    const uint32_t k = s->invariants.n;
+    ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, 2 + 2 * (size_t)k);
+    ns_ex *gradient = NS_NEW_ARRAY(b->arena, ns_ex, b->n + 1);
+    out[0] = s->energy ? s->energy : ns_zero(g);
+    out[1] = s->kinetic ? s->kinetic : ns_zero(g);
+    for (uint32_t i = 0; i < k; i++) {
+        out[2 + i] = s->invariants.at[i].value;
+        ns_diff_gradient(g, out[2 + i], b->x, b->n, gradient);
+        ns_ex sum = ns_zero(g);
+        for (uint32_t j = 0; j < b->n; j++)
+            sum = ns_add(g, sum, ns_abs(g, ns_mul(g, b->x[j], gradient[j])));
+        out[2 + k + i] = sum;
+    }
+    return build(b, out, 2 + 2 * k, false);
+}
+
+/* FNV-1a over the nodes the equations need, numbered in order of first use, so that the same
+ * model gives the same number whatever else is on its graph. */
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * 1099511628211u;
+    return hash;
+}
+
+static uint64_t fingerprint(const builder *b, const ns_ex *roots, uint32_t n_roots)
+{
+    const uint32_t size = ns_graph_size(b->graph);
+    bool *used = NS_NEW_ARRAY(b->arena, bool, size);
+    uint32_t *number = NS_NEW_ARRAY(b->arena, uint32_t, size);
+    ns_graph_mark(b->graph, roots, n_roots, used);
+    uint64_t hash = 14695981039346656037u;
+    uint32_t count = 0;
+    for (ns_ex e = 1; e < size; e++) {
+        if (!used[e])
+            continue;
+        number[e] = ++count;
+        const ns_node *node = ns_graph_node(b->graph, e);
+        const ns_ex *args = ns_graph_args(b->graph, e);
+        hash = mix(hash, &node->op, sizeof node->op);
+        const ns_symbol *symbol = ns_graph_symbol(b->graph, e);
+        if (symbol)
+            hash = mix(hash, symbol->name, strlen(symbol->name) + 1);
+        else
+            hash = mix(hash, &node->integer, sizeof node->integer);
+        hash = mix(hash, &node->hi, sizeof node->hi);
+        hash = mix(hash, &node->lo, sizeof node->lo);
+        for (uint32_t i = 0; i < node->n; i++)
+            hash = mix(hash, &number[args[i]], sizeof number[0]);
+    }
+    for (uint32_t i = 0; i < n_roots; i++)
+        hash = mix(hash, &number[roots[i]], sizeof number[0]);
+    return hash;
+}
+
+ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
+{
+    const uint32_t n = system->states.n, np = system->description->params.n;
+    builder b = {
+        .system = system, .arena = system->arena, .graph = system->graph, .n = n, .np = np};
+    ns_problem *problem = NS_NEW(b.arena, ns_problem);
+    problem->system = system;
+    problem->n = n;
+    problem->np = np;
+    b.x = NS_NEW_ARRAY(b.arena, ns_ex, n + 1);
+    b.p = NS_NEW_ARRAY(b.arena, ns_ex, np + 1);
+    const uint32_t n_obs = system->observables.n, n_res = system->constraints.n;
+    const uint32_t n_ev = system->events.n;
+    ns_ex *roots = NS_NEW_ARRAY(b.arena, ns_ex, (size_t)n + n_obs + n_res + n_ev + 1);
+    ns_ex *rates = roots, *events = rates + n, *residuals = events + n_ev;
+    ns_ex *observables = residuals + n_res;
+    for (uint32_t i = 0; i < n; i++) {
+        b.x[i] = system->states.at[i].symbol;
+        rates[i] = system->states.at[i].rate;
+    }
+    for (uint32_t i = 0; i < np; i++)
+        b.p[i] = system->description->params.at[i].symbol;
+    for (uint32_t i = 0; i < n_ev; i++)
+        events[i] = system->events.at[i].value;
+    for (uint32_t i = 0; i < n_res; i++)
+        residuals[i] = system->constraints.at[i].residual;
+    for (uint32_t i = 0; i < n_obs; i++)
+        observables[i] = system->observables.at[i].value;
+
+    problem->fingerprint = fingerprint(&b, roots, n + n_ev + n_res);
+    problem->rhs = build(&b, rates, n, true);
+    problem->events = build(&b, events, n_ev, false);
+    problem->residuals = build(&b, residuals, n_res, false);
+    problem->observables = build(&b, observables, n_obs, false);
+    problem->monitor = build_monitor(&b);
+    problem->manifold = build_manifold(&b, &problem->n_manifold);
+    const uint64_t cost = (uint64_t)n * ns_program_operations(problem->rhs, NULL);
+    if (jacobian || cost <= CHEAP_JACOBIAN)
+        problem->jacobian = build_jacobian(&b, rates);
+    return problem;
+}

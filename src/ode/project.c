@@ -1,0 +1,143 @@
+/* Projection onto the manifold g(t, x) = 0.
+ *
+ *     x <- x - W G^T (G W G^T)^+ g,     G = dg/dx,  W = diag(size^2)
+ *
+ * repeated until g vanishes but for rounding errors: the smallest change of the state, measured
+ * relative to the size of each component.  Rows of G are brought to length one and
+ * orthogonalised with pivoting; rows that depend on others (redundant constraints) are left out,
+ * their residuals vanish with those of the others.
+ *
+ * A state whose residuals are rounding errors already is not touched: the correction would only
+ * add noise.  What is rounding follows from  g(x (1 + eps)) - g(x) <= eps sum_j |G_ij x_j|. */
+#include <float.h>
+
+#include "ode/run_internal.h"
+
+enum { MAX_ROUNDS = 8 };
+
+/* Evaluates g and G at x + x_lo; returns the largest residual in units of its rounding error. */
+static double residuals(ns_run *run, double t, const double *x, const double *x_lo)
+{
+    const uint32_t n = run->s.n, m = run->s.problem->n_manifold;
+    double *g = run->manifold;
+    ns_program_eval1(run->s.problem->manifold, run->work_manifold, t, x, g);
+    double worst = 0;
+    for (uint32_t i = 0; i < m; i++) {
+        const double *G = g + m + (size_t)i * n;
+        double size = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            size += fabs(G[j] * x[j]);
+            g[i] += x_lo ? G[j] * x_lo[j] : 0;
+        }
+        const double ratio = fabs(g[i]) / (DBL_EPSILON * size);
+        if (g[i] != 0 && !(ratio <= worst))
+            worst = ratio;
+    }
+    return worst;
+}
+
+/* Change of the state in units of size, into run->f. */
+static void correction(ns_run *run)
+{
+    const uint32_t n = run->s.n, m = run->s.problem->n_manifold;
+    const double *g = run->manifold;
+    double *Q = run->basis, *R = run->triangle; /* [m][n], [m][m] */
+    double *rhs = R + (size_t)m * m, *norm = rhs + m;
+    uint32_t *row = (uint32_t *)(norm + m); /* row[k]: constraint that became k-th */
+    for (uint32_t i = 0; i < m; i++) {
+        double sum = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            const double b = g[m + (size_t)i * n + j] * run->s.size[j];
+            Q[(size_t)i * n + j] = b;
+            sum += b * b;
+        }
+        const double length = sqrt(sum), scale = length > 0 ? 1 / length : 0;
+        for (uint32_t j = 0; j < n; j++)
+            Q[(size_t)i * n + j] *= scale;
+        rhs[i] = g[i] * scale;
+        norm[i] = length > 0;
+        row[i] = i;
+    }
+    memset(run->f, 0, n * sizeof(double));
+    for (uint32_t k = 0; k < m; k++) {
+        uint32_t best = k;
+        for (uint32_t i = k + 1; i < m; i++)
+            if (norm[row[i]] > norm[row[best]])
+                best = i;
+        const uint32_t p = row[best];
+        row[best] = row[k];
+        row[k] = p;
+        /* twice: Gram-Schmidt is then orthogonal to rounding error */
+        double *q = Q + (size_t)p * n, *r = R + (size_t)p * m;
+        memset(r, 0, m * sizeof(double));
+        double length = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            for (uint32_t l = 0; l < k; l++) {
+                const double *ql = Q + (size_t)row[l] * n;
+                double dot = 0;
+                for (uint32_t j = 0; j < n; j++)
+                    dot += q[j] * ql[j];
+                for (uint32_t j = 0; j < n; j++)
+                    q[j] -= dot * ql[j];
+                r[l] += dot;
+            }
+        }
+        for (uint32_t j = 0; j < n; j++)
+            length += q[j] * q[j];
+        length = sqrt(length);
+        if (!(length > 1e-9))
+            break; /* this and all others depend on those before */
+        double z = rhs[p];
+        for (uint32_t l = 0; l < k; l++)
+            z -= r[l] * rhs[row[l]];
+        z /= length;
+        rhs[p] = z; /* from now on the coefficient along q */
+        for (uint32_t j = 0; j < n; j++) {
+            q[j] /= length;
+            run->f[j] -= z * q[j];
+        }
+        for (uint32_t i = k + 1; i < m; i++) {
+            double dot = 0;
+            const double *qi = Q + (size_t)row[i] * n;
+            for (uint32_t j = 0; j < n; j++)
+                dot += qi[j] * q[j];
+            norm[row[i]] = fmax(0, norm[row[i]] - dot * dot);
+        }
+    }
+}
+
+bool ns_project(ns_run *run, double t, double *x, double *x_lo)
+{
+    if (run->s.problem->n_manifold == 0)
+        return false;
+    const double enough = 4;
+    double worst = residuals(run, t, x, x_lo);
+    if (!(worst > enough))
+        return false;
+    const uint32_t n = run->s.n;
+    double *x_new = run->x_try, *lo = run->x_try + ns_round8(n);
+    memcpy(x_new, x, n * sizeof(double));
+    if (x_lo)
+        memcpy(lo, x_lo, n * sizeof(double));
+    else
+        memset(lo, 0, n * sizeof(double));
+    bool moved = false;
+    for (int round = 0; round < MAX_ROUNDS && worst > enough; round++) {
+        correction(run);
+        if (!ns_stepper_finite(run->f, n))
+            break;
+        for (uint32_t j = 0; j < n; j++)
+            ns_add_compensated(&x_new[j], &lo[j], run->f[j] * run->s.size[j], 0);
+        const double before = worst;
+        worst = residuals(run, t, x_new, lo);
+        if (!(worst < before))
+            break;
+        memcpy(x, x_new, n * sizeof(double));
+        if (x_lo)
+            memcpy(x_lo, lo, n * sizeof(double));
+        moved = true;
+        if (worst > 0.5 * before)
+            break;
+    }
+    return moved;
+}

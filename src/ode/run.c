@@ -1,0 +1,375 @@
+/* The driver: one integration from beginning to end.
+ *
+ * After each accepted step of the method:  projection onto the manifold, events (which may cut
+ * the step short), diagnostics.  All memory is one block, laid out by `layout`. */
+#define _GNU_SOURCE
+#include <float.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ode/run_internal.h"
+
+ns_run_options ns_run_defaults(void)
+{
+    return (ns_run_options){.until = 1, .project = true};
+}
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+typedef struct room {
+    double *base; /* NULL while counting */
+    size_t used;
+} room;
+
+static double *take(room *r, size_t doubles)
+{
+    double *at = r->base ? r->base + r->used : NULL;
+    r->used += ns_round8(doubles);
+    return at;
+}
+
+static size_t most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Places everything in the block; with base NULL only counts.  Kept part first. */
+static size_t layout(ns_run *run, double *base)
+{
+    ns_stepper *s = &run->s;
+    const ns_problem *problem = s->problem;
+    const ns_system *system = problem->system;
+    const size_t n = s->n, m = problem->n_manifold;
+    const size_t n_obs = system->observables.n, n_ev = system->events.n;
+    const size_t n_inv = system->invariants.n, n_con = system->constraints.n;
+    room r = {.base = base};
+
+    run->kept = base;
+    s->x = take(&r, n);
+    s->x_lo = take(&r, n);
+    s->x0 = take(&r, n);
+    s->x0_lo = take(&r, n);
+    s->size = take(&r, n);
+    s->kept = take(&r, s->method->memory(problem, s->tolerance));
+    run->residual = take(&r, n_con);
+    run->invariant_first = take(&r, n_inv);
+    run->invariant_off = take(&r, n_inv);
+    run->invariant_scale = take(&r, n_inv);
+    run->observable_min = take(&r, n_obs);
+    run->observable_max = take(&r, n_obs);
+    run->event_value = take(&r, n_ev);
+    run->event_sign = take(&r, n_ev);
+    run->batch_t = take(&r, 8);
+    run->batch_x = take(&r, 8 * n);
+    run->n_kept = r.used;
+
+    s->scratch = take(&r, s->method->scratch(problem, s->tolerance));
+    s->p = take(&r, problem->np);
+    s->p8 = take(&r, 8 * (size_t)problem->np);
+    run->work_rhs = take(&r, ns_program_work1(problem->rhs));
+    run->work_observe = take(&r, ns_program_work1(problem->observables));
+    run->work_events = take(&r, ns_program_work1(problem->events));
+    run->work_manifold = take(&r, ns_program_work1(problem->manifold));
+    run->work8_observe = take(&r, ns_program_work8(problem->observables));
+    run->work8_events = take(&r, ns_program_work8(problem->events));
+    run->work8_residuals = take(&r, ns_program_work8(problem->residuals));
+    run->work8_monitor = take(&r, ns_program_work8(problem->monitor));
+    run->out8 = take(&r, 8 * most(most(n_obs, n_con), most(n_ev, 2 + 2 * n_inv)));
+    run->time8 = take(&r, 8);
+    run->x8 = take(&r, 8 * n);
+    run->manifold = take(&r, m * (n + 1));
+    run->basis = take(&r, m * n);
+    run->triangle = take(&r, m * m + 3 * m);
+    run->x_try = take(&r, 2 * ns_round8(n));
+    run->zero = take(&r, n);
+    run->f = take(&r, n);
+    run->drift = take(&r, n_inv);
+    run->events_now = take(&r, n_ev);
+    return r.used;
+}
+
+static void bind(ns_run *run)
+{
+    const ns_problem *problem = run->s.problem;
+    const double *p = run->s.p, *p8 = run->s.p8;
+    ns_program_bind1(problem->rhs, run->work_rhs, p);
+    ns_program_bind1(problem->observables, run->work_observe, p);
+    ns_program_bind1(problem->events, run->work_events, p);
+    ns_program_bind1(problem->manifold, run->work_manifold, p);
+    ns_program_bind8(problem->observables, run->work8_observe, p8);
+    ns_program_bind8(problem->events, run->work8_events, p8);
+    ns_program_bind8(problem->residuals, run->work8_residuals, p8);
+    ns_program_bind8(problem->monitor, run->work8_monitor, p8);
+}
+
+/* NULL if the request makes sense, otherwise what is wrong with it. */
+static const char *check(const ns_problem *problem, const ns_run_options *o,
+                         const ns_method *method, const double *x0)
+{
+    if (!method)
+        return "unknown method";
+    if (method->needs_jacobian && !problem->jacobian)
+        return "this method needs the Jacobian of the system";
+    if (!isfinite(o->t0) || isnan(o->until))
+        return "the times of the run are not finite";
+    if (!(o->tolerance >= 0) || o->tolerance >= 1)
+        return "the tolerance must lie between 0 and 1";
+    if (!(o->first_step >= 0) || !(o->max_step >= 0) || !(o->fixed_step >= 0) ||
+        isinf(o->fixed_step))
+        return "step sizes must not be negative";
+    for (uint32_t i = 0; i < problem->n; i++)
+        if (!isfinite(x0[i]))
+            return "the initial state is not finite";
+    return NULL;
+}
+
+ns_run *ns_run_new(const ns_problem *problem, const ns_run_options *options, const double *p,
+                   const double *x0, ns_status *status, const char **message)
+{
+    const ns_method *method = ns_method_find(options->method);
+    const char *wrong = check(problem, options, method, x0);
+    ns_run *run = NULL;
+    *status = NS_ERR_USAGE;
+    *message = wrong;
+    if (wrong)
+        return NULL;
+
+    *status = NS_ERR_MEMORY;
+    *message = "out of memory";
+    run = calloc(1, sizeof *run);
+    if (!run)
+        return NULL;
+    ns_stepper *s = &run->s;
+    run->options = *options;
+    s->problem = problem;
+    s->method = method;
+    s->n = problem->n;
+    s->until = options->until;
+    s->sense = options->until < options->t0 ? -1 : 1;
+    s->tolerance = options->tolerance > 0 ? fmax(options->tolerance, method->least_tolerance)
+                                          : method->default_tolerance;
+    s->first_step = options->first_step;
+    s->max_step = options->max_step;
+    s->fixed_step = options->fixed_step;
+    const size_t bytes = layout(run, NULL) * sizeof(double) + 64;
+    run->block = aligned_alloc(64, bytes / 64 * 64);
+    if (!run->block) {
+        free(run);
+        return NULL;
+    }
+    memset(run->block, 0, bytes / 64 * 64);
+    layout(run, run->block);
+    double *own_p = (double *)s->p, *own_p8 = (double *)s->p8; /* filled once, here */
+    for (uint32_t i = 0; i < problem->np; i++) {
+        own_p[i] = p[i];
+        for (uint32_t lane = 0; lane < 8; lane++)
+            own_p8[8 * i + lane] = p[i];
+    }
+    bind(run);
+    memcpy(s->x, x0, s->n * sizeof(double));
+    memcpy(s->x0, x0, s->n * sizeof(double));
+    s->now.t = options->t0;
+    s->now.from = options->t0;
+    ns_stepper_resize(s);
+    *status = method->begin(s);
+    if (*status != NS_OK) {
+        *message = s->why_text;
+        ns_run_free(run);
+        return NULL;
+    }
+    ns_tally_begin(run);
+    ns_events_begin(run);
+    *message = "";
+    return run;
+}
+
+void ns_run_free(ns_run *run)
+{
+    if (!run)
+        return;
+    if (run->s.method->end)
+        run->s.method->end(&run->s);
+    free(run->events);
+    free(run->event_states);
+    free(run->block);
+    free(run);
+}
+
+/* ---- stopping ---------------------------------------------------------------------------- */
+
+ns_status ns_run_stop(ns_run *run, ns_status status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(run->reason, sizeof run->reason, format, list);
+    va_end(list);
+    run->status = status;
+    return status;
+}
+
+/* Adds to the reason: " NAME = value" for up to six states, or their rates. */
+static void append(ns_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(ns_run *run, const char *format, ...)
+{
+    const size_t used = strlen(run->reason);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(run->reason + used, sizeof run->reason - used, format, list);
+    va_end(list);
+}
+
+static void append_states(ns_run *run)
+{
+    const ns_system *system = run->s.problem->system;
+    enum { SHOWN = 8 };
+    append(run, "; state there:");
+    for (uint32_t i = 0; i < run->s.n && i < SHOWN; i++)
+        append(run, "%s %s = %.6g", i ? "," : "", system->states.at[i].name, run->s.x[i]);
+    if (run->s.n > SHOWN)
+        append(run, ", ...");
+}
+
+/* Puts in words why the method could not make a step. */
+static ns_status explain(ns_run *run, ns_status status)
+{
+    ns_stepper *s = &run->s;
+    const ns_system *system = s->problem->system;
+    double *f = run->f;
+    ns_program_eval1(s->problem->rhs, run->work_rhs, s->now.t, s->x, f);
+    const bool here = !ns_stepper_finite(f, s->n);
+    if (s->why == NS_WHY_OTHER)
+        return ns_run_stop(run, status, "%s at t = %.10g", s->why_text, s->now.t);
+    if (here) {
+        ns_run_stop(run, status, "the right-hand side is not finite at t = %.10g%s:", s->now.t,
+                    s->now.steps ? "" : ", the start");
+        for (uint32_t i = 0, shown = 0; i < s->n && shown < 3; i++)
+            if (!isfinite(f[i]))
+                append(run, "%s %s' = %g", shown++ ? "," : "", system->states.at[i].name, f[i]);
+    } else if (s->why == NS_WHY_NOT_FINITE)
+        ns_run_stop(run, status, "the right-hand side is not finite just after t = %.10g",
+                    s->now.t);
+    else {
+        uint32_t fastest = 0;
+        for (uint32_t i = 1; i < s->n; i++)
+            if (fabs(f[i]) * s->size[fastest] > fabs(f[fastest]) * s->size[i])
+                fastest = i;
+        ns_run_stop(run, status,
+                    "the step size fell below what the arithmetic resolves near t = %.10g%s; "
+                    "fastest there: %s' = %.6g",
+                    s->now.t, s->why == NS_WHY_ITERATION ? " (the stages do not converge)" : "",
+                    s->n ? system->states.at[fastest].name : "", s->n ? f[fastest] : 0);
+    }
+    append_states(run);
+    return status;
+}
+
+/* ---- stepping ---------------------------------------------------------------------------- */
+
+ns_status ns_run_step(ns_run *run)
+{
+    ns_stepper *s = &run->s;
+    if (run->status != NS_OK || s->now.t == s->until)
+        return run->status;
+    if (run->options.interrupt && *run->options.interrupt)
+        return ns_run_stop(run, NS_STOP_INTERRUPT, "interrupted at t = %.10g", s->now.t);
+    if (run->options.max_steps && s->now.steps >= run->options.max_steps)
+        return ns_run_stop(run, NS_STOP_LIMIT,
+                           "the limit of %llu steps was reached at t = %.10g",
+                           (unsigned long long)run->options.max_steps, s->now.t);
+
+    const ns_status status = s->method->step(s);
+    if (status != NS_OK)
+        return explain(run, status);
+    s->now.moved = run->options.project && ns_project(run, s->now.t, s->x, s->x_lo);
+    const ns_status stop = ns_events_scan(run);
+    ns_tally_add(run);
+    return stop;
+}
+
+ns_status ns_run_to(ns_run *run, double t)
+{
+    const double sense = run->s.sense;
+    while (run->status == NS_OK && run->s.now.t != run->s.until &&
+           sense * (t - run->s.now.t) > 0)
+        ns_run_step(run);
+    return run->status;
+}
+
+double ns_run_time(const ns_run *run)
+{
+    return run->s.now.t;
+}
+
+double ns_run_last_time(const ns_run *run)
+{
+    return run->s.now.from;
+}
+
+const double *ns_run_state(const ns_run *run)
+{
+    return run->s.x;
+}
+
+void ns_run_dense(ns_run *run, double t, double *x)
+{
+    ns_stepper *s = &run->s;
+    const size_t bytes = s->n * sizeof(double);
+    if (t == s->now.t || s->now.from == s->now.t) {
+        memcpy(x, s->x, bytes);
+        return;
+    }
+    if (t == s->now.from) {
+        memcpy(x, s->x0, bytes);
+        return;
+    }
+    s->method->state_at(s, t, x);
+    if (run->options.project)
+        ns_project(run, t, x, NULL);
+}
+
+void ns_run_state_at(ns_run *run, double t, double *x)
+{
+    ns_run_dense(run, t, x);
+}
+
+void ns_run_observe(ns_run *run, double t, const double *x, double *values)
+{
+    ns_program_eval1(run->s.problem->observables, run->work_observe, t, x, values);
+}
+
+const ns_outcome *ns_run_outcome(ns_run *run)
+{
+    ns_tally_flush(run);
+    const ns_system *system = run->s.problem->system;
+    const ns_tally *tally = &run->tally;
+    const double scale = fmax(fabs(tally->energy_first), tally->kinetic_most);
+    for (uint32_t i = 0; i < system->invariants.n; i++) {
+        const double size = fmax(fabs(run->invariant_first[i]), run->invariant_scale[i]);
+        run->drift[i] = run->invariant_off[i] == 0 ? 0 : run->invariant_off[i] / size;
+    }
+    const bool energy = system->energy != 0;
+    run->outcome = (ns_outcome){
+        .status = run->status,
+        .reason = run->reason,
+        .t = run->s.now.t,
+        .steps = run->s.now.steps,
+        .rejected = run->s.now.rejected,
+        .evaluations = run->s.now.evaluations,
+        .smallest_step = run->s.now.smallest,
+        .largest_step = run->s.now.largest,
+        .energy_first = energy ? tally->energy_first : (double)NAN,
+        .energy_last = energy ? tally->energy_last : (double)NAN,
+        .energy_drift = !energy                  ? (double)NAN
+                        : tally->energy_off == 0 ? 0
+                                                 : tally->energy_off / scale,
+        .residual = run->residual,
+        .drift = run->drift,
+        .events = run->events,
+        .event_states = run->event_states,
+        .n_events = run->n_events,
+        .observable_min = run->observable_min,
+        .observable_max = run->observable_max,
+    };
+    return &run->outcome;
+}

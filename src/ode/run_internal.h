@@ -1,0 +1,71 @@
+/* The inside of a run: shared by run.c, tally.c, project.c, events.c, checkpoint.c. */
+#ifndef NS_ODE_RUN_INTERNAL_H
+#define NS_ODE_RUN_INTERNAL_H
+
+#include "ode/stepper.h"
+
+/* What the diagnostics have seen: plain numbers, part of a checkpoint. */
+typedef struct ns_tally {
+    double energy_first, energy_last;
+    double energy_off;   /* largest |E - E0| */
+    double kinetic_most; /* largest kinetic energy */
+    uint64_t pending;    /* step ends waiting in batch_t, batch_x */
+} ns_tally;
+
+struct ns_run {
+    ns_stepper s;
+    ns_run_options options;
+    ns_status status;
+    char reason[640];
+    ns_tally tally;
+    ns_outcome outcome;
+
+    /* Kept: one stretch of memory that a checkpoint copies. */
+    double *kept;
+    size_t n_kept;           /* doubles */
+    double *residual;        /* [constraints] largest so far */
+    double *invariant_first; /* [invariants] */
+    double *invariant_off;   /* largest |I - I0| */
+    double *invariant_scale; /* largest size of its terms */
+    double *observable_min, *observable_max;
+    double *event_value,
+        *event_sign;           /* at the end of the last step; last sign that was not 0 */
+    double *batch_t, *batch_x; /* [8], [n][8] */
+
+    /* Scratch: work blocks of the programs and room for their outputs. */
+    double *work_rhs, *work_observe, *work_events, *work_manifold;
+    double *work8_observe, *work8_events, *work8_residuals, *work8_monitor;
+    double *out8;                        /* [largest number of outputs][8] */
+    double *time8, *x8;                  /* [8], [n][8] */
+    double *manifold, *basis, *triangle; /* see project.c */
+    double *x_try, *zero, *f;            /* [n] */
+    double *drift;                       /* [invariants] for ns_outcome */
+    double *events_now;                  /* [events] */
+
+    /* Events grow by reallocation, after a step and never inside one. */
+    ns_occurrence *events;
+    double *event_states;
+    uint32_t n_events, room_events;
+
+    void *block; /* everything above but the events */
+};
+
+/* tally.c */
+void ns_tally_begin(ns_run *run);
+void ns_tally_add(ns_run *run); /* the end of the last step */
+void ns_tally_flush(ns_run *run);
+
+/* project.c: moves x + x_lo (x_lo may be NULL) onto the manifold; false if it was there. */
+bool ns_project(ns_run *run, double t, double *x, double *x_lo);
+
+/* events.c: finds, records and acts on the events of the last step.  NS_OK to go on; a stop has
+ * cut the step at the event. */
+void ns_events_begin(ns_run *run);
+ns_status ns_events_scan(ns_run *run);
+
+/* run.c: state inside the last step, projected. */
+void ns_run_dense(ns_run *run, double t, double *x);
+__attribute__((format(printf, 3, 4))) ns_status ns_run_stop(ns_run *run, ns_status status,
+                                                            const char *format, ...);
+
+#endif

@@ -1,0 +1,118 @@
+/* Tools all methods share: see stepper.h. */
+#include "ode/stepper.h"
+
+#include <float.h>
+
+void ns_stepper_rhs(ns_stepper *s, double *work, double t, const double *x, double *f)
+{
+    s->now.evaluations++;
+    ns_program_eval1(s->problem->rhs, work, t, x, f);
+}
+
+void ns_stepper_rhs8(ns_stepper *s, double *work, const double *t, const double *x, double *f)
+{
+    s->now.evaluations += 8;
+    ns_program_eval8(s->problem->rhs, work, t, x, f);
+}
+
+bool ns_stepper_finite(const double *values, size_t n)
+{
+    /* v - v is 0 for finite v and nan otherwise; a sum keeps the nan and needs no branch */
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += values[i] - values[i];
+    return sum == 0;
+}
+
+double ns_stepper_clip(const ns_stepper *s, double h)
+{
+    const double left = fabs(s->until - s->now.t);
+    if (s->fixed_step > 0) {
+        if (s->fixed_step * (1 + 1e-9) >= left)
+            return s->until - s->now.t;
+        h = s->fixed_step;
+    } else {
+        if (s->max_step > 0 && h > s->max_step)
+            h = s->max_step;
+        if (h * 1.001 >= left)
+            return s->until - s->now.t;
+        if (2 * h > left)
+            h = left / 2;
+    }
+    return (s->now.t + s->sense * h) - s->now.t;
+}
+
+bool ns_stepper_too_small(const ns_stepper *s, double h)
+{
+    const double least = fmax(4 * DBL_EPSILON * fabs(s->now.t), 1e-290);
+    return !(fabs(h) >= least) && fabs(s->until - s->now.t) > least;
+}
+
+void ns_stepper_resize(ns_stepper *s)
+{
+    double largest = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        /* the memory keeps a state that passes through zero from asking for absurd accuracy */
+        const double present = fmax(fabs(s->x[i]), fabs(s->x[i] - s->x0[i]));
+        s->size[i] = fmax(present, 0.99 * s->size[i]);
+        largest = fmax(largest, s->size[i]);
+    }
+    if (largest == 0)
+        largest = 1;
+    s->now.size_max = largest;
+    /* and this one that is zero but for rounding errors of the others */
+    for (uint32_t i = 0; i < s->n; i++)
+        s->size[i] = fmax(s->size[i], 1e-8 * largest);
+}
+
+void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const double *x_new_lo)
+{
+    const size_t bytes = s->n * sizeof(double);
+    memcpy(s->x0, s->x, bytes);
+    memcpy(s->x0_lo, s->x_lo, bytes);
+    memcpy(s->x, x_new, bytes);
+    memcpy(s->x_lo, x_new_lo, bytes);
+    ns_progress *now = &s->now;
+    const bool last = h == s->until - now->t;
+    now->from = now->t;
+    now->t = last ? s->until : now->t + h;
+    const double length = fabs(h);
+    now->smallest = now->steps ? fmin(now->smallest, length) : length;
+    now->largest = fmax(now->largest, length);
+    now->steps++;
+    ns_stepper_resize(s);
+}
+
+double ns_stepper_radius(const ns_stepper *s, const double *x, uint32_t order)
+{
+    const uint32_t w = order + 1;
+    double radius = INFINITY;
+    if (!ns_stepper_finite(x, (size_t)s->n * w))
+        return 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        /* the last two terms against the best of the first four: independent of units */
+        double best = 0;
+        for (uint32_t j = 0; j < 4; j++) {
+            double least = INFINITY;
+            for (uint32_t k = order - 1; k <= order; k++)
+                if (x[i * w + k] != 0)
+                    least = fmin(least, pow(fabs(x[i * w + j] / x[i * w + k]), 1.0 / (k - j)));
+            best = fmax(best, least);
+        }
+        radius = fmin(radius, best);
+    }
+    return radius;
+}
+
+double ns_stepper_guess(const ns_stepper *s, const double *f, double parts)
+{
+    double x_max = 0, f_max = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        x_max = fmax(x_max, fabs(s->x[i]));
+        f_max = fmax(f_max, fabs(f[i]));
+    }
+    const double span = fabs(s->until - s->now.t);
+    if (!(x_max > 0) || !(f_max > 0))
+        return isfinite(span) ? fmin(1e-3, 1e-3 * span) : 1e-3;
+    return x_max / f_max / parts;
+}

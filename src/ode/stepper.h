@@ -1,0 +1,103 @@
+/* What a method sees of a run, and the small tools all methods share.
+ *
+ * The state is kept as x + x_lo with |x_lo| <= ulp(x)/2: each step adds its increment with
+ * compensated summation, so that rounding errors of the additions do not pile up.  Times are
+ * plain doubles: steps are chosen so that t + h is exact.
+ *
+ * A method keeps what the next step or a checkpoint needs in `kept`; everything in `scratch` may
+ * be lost between steps. */
+#ifndef NS_ODE_STEPPER_H
+#define NS_ODE_STEPPER_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "ode/method.h"
+
+/* Why a step could not be made; the driver puts it in words. */
+typedef enum ns_why {
+    NS_WHY_NONE,
+    NS_WHY_NOT_FINITE, /* the right-hand side gave inf or nan wherever it was tried */
+    NS_WHY_STEP,       /* the error asks for steps below what the arithmetic resolves */
+    NS_WHY_ITERATION,  /* an iteration does not converge even for the smallest steps */
+    NS_WHY_OTHER       /* see ns_stepper.why_text */
+} ns_why;
+
+/* Plain numbers that change while stepping: part of a checkpoint. */
+typedef struct ns_progress {
+    double from, t; /* the last step went from `from` to `t` */
+    double h;       /* length proposed for the next step, > 0 */
+    uint64_t steps, rejected, evaluations;
+    double smallest, largest; /* steps so far */
+    double size_max;          /* largest entry of size[] */
+    bool moved;               /* the state was changed (projected) after the last step */
+} ns_progress;
+
+struct ns_stepper {
+    const ns_problem *problem;
+    const ns_method *method;
+    const double *p;  /* [np] */
+    const double *p8; /* [np][8] the same in all lanes */
+    uint32_t n;
+    double sense; /* +1 forwards, -1 backwards in time */
+    double until;
+    double tolerance;
+    double first_step, max_step, fixed_step; /* 0: not given */
+
+    ns_progress now;
+    double *x, *x_lo;       /* [n] state at now.t */
+    double *x0, *x0_lo;     /* [n] state at now.from */
+    double *size;           /* [n] how large each state is lately; errors are relative to it */
+    double *kept, *scratch; /* the method's blocks, 64-byte aligned */
+    void *outside;          /* memory of an outside library (CVODE), released by method->end */
+
+    ns_why why;
+    char why_text[160];
+};
+
+/* Right-hand side on one and on eight lanes, counted. */
+void ns_stepper_rhs(ns_stepper *s, double *work, double t, const double *x, double *f);
+void ns_stepper_rhs8(ns_stepper *s, double *work, const double *t, const double *x, double *f);
+bool ns_stepper_finite(const double *values, size_t n);
+
+/* The step to take when |h| is wanted: signed, within max_step, ending exactly at `until` or on a
+ * representable time; the last two steps before `until` are made equal rather than one tiny. */
+double ns_stepper_clip(const ns_stepper *s, double h);
+/* Is a step this long beyond what the arithmetic resolves at the present time? */
+bool ns_stepper_too_small(const ns_stepper *s, double h);
+
+/* Makes x + x_lo = new state: moves the old one to x0, the time forward by h, updates size. */
+void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const double *x_new_lo);
+void ns_stepper_resize(ns_stepper *s);
+
+/* From Taylor coefficients x[n][order+1] at the start: a radius of convergence, about.  0 if
+ * nothing can be said. */
+double ns_stepper_radius(const ns_stepper *s, const double *x, uint32_t order);
+/* A first step without derivatives: one at which the state changes by a part in `parts`. */
+double ns_stepper_guess(const ns_stepper *s, const double *f, double parts);
+
+/* s + e = a + b exactly (Knuth) */
+static inline double ns_two_sum(double a, double b, double *e)
+{
+    const double s = a + b, bb = s - a;
+    *e = (a - (s - bb)) + (b - bb);
+    return s;
+}
+
+/* Adds d + d_lo to the compensated number x + x_lo and normalises. */
+static inline void ns_add_compensated(double *x, double *x_lo, double d, double d_lo)
+{
+    double e1, e2;
+    const double sum = ns_two_sum(*x, d, &e1);
+    const double hi = ns_two_sum(sum, e1 + (*x_lo + d_lo), &e2);
+    *x = hi;
+    *x_lo = e2;
+}
+
+static inline size_t ns_round8(size_t n)
+{
+    return (n + 7) / 8 * 8;
+}
+
+#endif

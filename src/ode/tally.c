@@ -1,0 +1,81 @@
+/* Diagnostics of a run: energy, residuals, invariants, extremes of the observables.
+ *
+ * They are looked at in batches of eight step ends, one per lane, which costs a fraction of
+ * looking at each alone.  Minima and maxima do not depend on the order, and a lane gives the
+ * bits a single evaluation gives, so the result does not depend on when a batch is emptied. */
+#include "ode/run_internal.h"
+
+void ns_tally_begin(ns_run *run)
+{
+    const ns_problem *problem = run->s.problem;
+    const ns_system *system = problem->system;
+    run->tally = (ns_tally){0};
+    for (uint32_t i = 0; i < system->observables.n; i++) {
+        run->observable_min[i] = INFINITY;
+        run->observable_max[i] = -INFINITY;
+    }
+    ns_tally_add(run);
+    /* the first batch holds the start alone: it gives the reference values */
+    double *out = run->out8;
+    for (int lane = 0; lane < 8; lane++) {
+        run->time8[lane] = run->s.now.t;
+        for (uint32_t i = 0; i < run->s.n; i++)
+            run->x8[8 * i + (uint32_t)lane] = run->s.x[i];
+    }
+    ns_program_eval8(problem->monitor, run->work8_monitor, run->time8, run->x8, out);
+    run->tally.energy_first = out[0];
+    run->tally.energy_last = out[0];
+    for (uint32_t i = 0; i < system->invariants.n; i++)
+        run->invariant_first[i] = out[8 * (2 + i)];
+}
+
+void ns_tally_flush(ns_run *run)
+{
+    const ns_problem *problem = run->s.problem;
+    const ns_system *system = problem->system;
+    ns_tally *tally = &run->tally;
+    const uint32_t count = (uint32_t)tally->pending, n = run->s.n;
+    if (count == 0)
+        return;
+    for (uint32_t lane = count; lane < 8; lane++) { /* fill up with something finite */
+        run->batch_t[lane] = run->batch_t[0];
+        for (uint32_t i = 0; i < n; i++)
+            run->batch_x[8 * i + lane] = run->batch_x[8 * i];
+    }
+    double *out = run->out8;
+    ns_program_eval8(problem->monitor, run->work8_monitor, run->batch_t, run->batch_x, out);
+    const uint32_t k = system->invariants.n;
+    for (uint32_t lane = 0; lane < count; lane++) {
+        const double off = fabs(out[lane] - tally->energy_first);
+        tally->energy_off = off > tally->energy_off || isnan(off) ? off : tally->energy_off;
+        tally->kinetic_most = fmax(tally->kinetic_most, fabs(out[8 + lane]));
+        for (uint32_t i = 0; i < k; i++) {
+            const double drift = fabs(out[8 * (2 + i) + lane] - run->invariant_first[i]);
+            run->invariant_off[i] = fmax(run->invariant_off[i], drift);
+            run->invariant_scale[i] = fmax(run->invariant_scale[i],
+                                           out[8 * (2 + k + i) + lane]);
+        }
+    }
+    tally->energy_last = out[count - 1];
+    ns_program_eval8(problem->residuals, run->work8_residuals, run->batch_t, run->batch_x, out);
+    for (uint32_t i = 0; i < system->constraints.n; i++)
+        for (uint32_t lane = 0; lane < count; lane++)
+            run->residual[i] = fmax(run->residual[i], fabs(out[8 * i + lane]));
+    ns_program_eval8(problem->observables, run->work8_observe, run->batch_t, run->batch_x, out);
+    for (uint32_t i = 0; i < system->observables.n; i++)
+        for (uint32_t lane = 0; lane < count; lane++) {
+            run->observable_min[i] = fmin(run->observable_min[i], out[8 * i + lane]);
+            run->observable_max[i] = fmax(run->observable_max[i], out[8 * i + lane]);
+        }
+    tally->pending = 0;
+}
+
+void ns_tally_add(ns_run *run)
+{
+    const uint32_t lane = (uint32_t)run->tally.pending++;
+    run->batch_t[lane] = run->s.now.t;
+    for (uint32_t i = 0; i < run->s.n; i++)
+        run->batch_x[8 * i + lane] = run->s.x[i];
+    if (run->tally.pending == 8)
+        ns_tally_flush(run);
+}
