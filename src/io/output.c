@@ -60,7 +60,6 @@ void ns_output_close(ns_output *output)
         close(output->descriptor);
     output->descriptor = -1;
     ns_file_target_free(&output->target);
-    output->failed = true;
 }
 
 void ns_output_number(char buffer[40], double value)

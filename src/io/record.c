@@ -159,6 +159,25 @@ static void settle_tolerance(ns_record *r)
         ns_record_fail(r, NS_ERR_USAGE, "the tolerance must be a positive number");
     else if (*tolerance == 0)
         *tolerance = r->method->default_tolerance;
+    else if (*tolerance < r->method->least_tolerance)
+        *tolerance = r->method->least_tolerance; /* and the caller sees it */
+}
+
+/* Names are looked at before anything is computed or any file is made. */
+static void check_outputs(ns_record *r)
+{
+    const ns_record_options *o = &r->options;
+    for (size_t i = 0; i < o->n_outputs; i++) {
+        if (!ns_output_find(o->outputs[i]))
+            ns_record_fail(r, NS_ERR_USAGE,
+                           "the format of '%s' is unknown: its name must end in .h5, .csv or "
+                           ".json",
+                           o->outputs[i]);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(o->outputs[i], o->outputs[j]) == 0)
+                ns_record_fail(r, NS_ERR_USAGE, "the output '%s' is given twice",
+                               o->outputs[i]);
+    }
 }
 
 static bool open_outputs(ns_record *r)
@@ -167,18 +186,7 @@ static bool open_outputs(ns_record *r)
     r->files = calloc(o->n_outputs + 1, sizeof *r->files);
     if (!r->files)
         return false;
-    /* All names are looked at before any file is made. */
-    for (size_t i = 0; i < o->n_outputs; i++)
-        if (!ns_output_find(o->outputs[i]))
-            ns_record_fail(r, NS_ERR_USAGE,
-                           "the format of '%s' is unknown: its name must end in .h5, .csv or "
-                           ".json",
-                           o->outputs[i]);
     for (size_t i = 0; i < o->n_outputs && r->status == NS_OK; i++) {
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(o->outputs[i], o->outputs[j]) == 0)
-                ns_record_fail(r, NS_ERR_USAGE, "the output '%s' is given twice",
-                               o->outputs[i]);
         r->n_files = i + 1;
         if (!ns_output_open(&r->files[i], o->outputs[i]))
             ns_record_fail(r, NS_ERR_USAGE, "cannot write %s", r->files[i].error);
@@ -232,7 +240,8 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
     r->row = calloc(r->columns + (size_t)1, sizeof(double));
     r->last = calloc(r->columns + (size_t)1, sizeof(double));
     bool memory = r->x && r->row && r->last;
-    if (memory)
+    check_outputs(r);
+    if (memory && r->status == NS_OK)
         settle_method(r);
     if (memory && r->status == NS_OK)
         settle_tolerance(r);

@@ -1,0 +1,80 @@
+/* Sub-commands: one const descriptor each.  It drives the parsing of arguments, the help and
+ * the messages about wrong ones. */
+#ifndef NS_CLI_COMMAND_H
+#define NS_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "cli/terminal.h"
+
+/* What a command works with.  The arena lives as long as the program. */
+typedef struct ns_cli {
+    ns_arena *arena;
+    FILE *out; /* results */
+    FILE *err; /* everything else */
+    ns_style style_out, style_err;
+    bool quiet; /* only results and errors */
+} ns_cli;
+
+typedef struct ns_option {
+    const char *name;     /* without the two dashes; NULL ends a table */
+    const char *argument; /* "T"; NULL if it takes none */
+    const char *help;
+    bool repeat;         /* may be given several times */
+    const char *missing; /* why it is refused in this version; NULL if it works */
+} ns_option;
+
+typedef struct ns_given {
+    const ns_option *option;
+    const char *value; /* NULL if it takes none */
+} ns_given;
+
+typedef struct ns_command ns_command;
+
+typedef struct ns_arguments {
+    const ns_command *command;
+    NS_LIST(ns_given) options;
+    NS_LIST(const char *) words; /* what is no option */
+} ns_arguments;
+
+struct ns_command {
+    const char *name;
+    const char *summary; /* one line */
+    const char *usage;   /* behind `noslip NAME` */
+    const char *doc;     /* paragraphs; may be NULL */
+    const ns_option *options;
+    unsigned least, most;                                   /* number of words */
+    int (*run)(ns_cli *cli, const ns_arguments *arguments); /* exit status */
+};
+
+extern const ns_command ns_command_run, ns_command_check, ns_command_equations,
+    ns_command_gallery, ns_command_help, ns_command_version;
+extern const ns_command *const ns_commands[]; /* ends with NULL */
+const ns_command *ns_command_find(const char *name);
+
+/* Reads the arguments of a command; false after saying what is wrong. */
+bool ns_command_parse(ns_cli *cli, const ns_command *command, int n, char **words,
+                      ns_arguments *arguments);
+
+/* Value of an option that was given once; NULL if it was not given.  The name must be one of
+ * the command's table. */
+const char *ns_command_text(const ns_arguments *arguments, const char *name);
+bool ns_command_flag(const ns_arguments *arguments, const char *name);
+/* Its value as a number; *value is untouched if it was not given.  False after saying what is
+ * wrong with it. */
+bool ns_command_number(ns_cli *cli, const ns_arguments *arguments, const char *name,
+                       double *value);
+/* A list of numbers separated by commas. */
+bool ns_command_numbers(ns_cli *cli, const ns_arguments *arguments, const char *name,
+                        double **values, size_t *n);
+
+/* The help of a command, to cli->out. */
+void ns_command_help_text(ns_cli *cli, const ns_command *command);
+
+/* "noslip: error: ..." to cli->err; the exit status for it. */
+int ns_command_wrong(ns_cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

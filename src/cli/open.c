@@ -1,0 +1,105 @@
+#include "cli/open.h"
+
+#include <string.h>
+#include <unistd.h>
+
+const struct ns_gallery_entry *ns_open_bundled(const char *name)
+{
+    for (unsigned i = 0; i < ns_gallery_count; i++)
+        if (strcmp(ns_gallery_entries[i].name, name) == 0)
+            return &ns_gallery_entries[i];
+    return NULL;
+}
+
+const char *ns_open_nearest_bundled(const char *name)
+{
+    const char *nearest = NULL;
+    unsigned best = ~0u;
+    for (unsigned i = 0; i < ns_gallery_count; i++)
+        if (ns_model_is_near(name, ns_gallery_entries[i].name, &best))
+            nearest = ns_gallery_entries[i].name;
+    return nearest;
+}
+
+/* The --set options; false after saying what is wrong. */
+static bool read_overrides(ns_cli *cli, const ns_arguments *a, const ns_override **overrides,
+                           size_t *n)
+{
+    NS_LIST(ns_override) list = {0};
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        const ns_given *given = &a->options.at[i];
+        if (strcmp(given->option->name, "set") != 0)
+            continue;
+        const char *equals = strchr(given->value, '=');
+        if (!equals || equals == given->value || !equals[1]) {
+            ns_command_wrong(cli, "--set expects NAME=EXPR, not '%s'", given->value);
+            return false;
+        }
+        const ns_override o = {
+            .name = ns_arena_string(cli->arena, given->value, (size_t)(equals - given->value)),
+            .expression = equals + 1};
+        NS_PUSH(cli->arena, list, o);
+    }
+    *overrides = list.at;
+    *n = list.n;
+    return true;
+}
+
+static ns_model *finish(ns_cli *cli, ns_model *model, int *exit_status)
+{
+    if (!model) {
+        ns_command_wrong(cli, "out of memory");
+        *exit_status = ns_status_exit(NS_ERR_MEMORY);
+        return NULL;
+    }
+    if (model->status != NS_OK || !cli->quiet)
+        fputs(model->messages, cli->err);
+    *exit_status = ns_status_exit(model->status);
+    if (model->status == NS_OK)
+        return model;
+    ns_model_free(model);
+    return NULL;
+}
+
+ns_model *ns_open_entry(ns_cli *cli, const ns_arguments *a,
+                        const struct ns_gallery_entry *entry, ns_model_depth depth,
+                        int *exit_status)
+{
+    const ns_override *overrides;
+    size_t n;
+    *exit_status = ns_status_exit(NS_ERR_USAGE);
+    if (!read_overrides(cli, a, &overrides, &n))
+        return NULL;
+    const char *name = ns_arena_format(cli->arena, "%s.mech", entry->name);
+    return finish(
+        cli, ns_model_load_text(name, entry->text, strlen(entry->text), overrides, n, depth),
+        exit_status);
+}
+
+ns_model *ns_open_model(ns_cli *cli, const ns_arguments *a, const char *name,
+                        ns_model_depth depth, int *exit_status)
+{
+    *exit_status = ns_status_exit(NS_ERR_USAGE);
+    if (strcmp(name, "-") != 0 && access(name, F_OK) != 0) {
+        const struct ns_gallery_entry *entry = ns_open_bundled(name);
+        if (entry) {
+            if (!cli->quiet)
+                fprintf(cli->err,
+                        "noslip: note: there is no file '%s'; this is the bundled "
+                        "model of that name\n",
+                        name);
+            return ns_open_entry(cli, a, entry, depth, exit_status);
+        }
+        const char *nearest = ns_open_nearest_bundled(name);
+        if (nearest) {
+            ns_command_wrong(cli, "there is no file '%s'; did you mean the bundled model '%s'?",
+                             name, nearest);
+            return NULL;
+        }
+    }
+    const ns_override *overrides;
+    size_t n;
+    if (!read_overrides(cli, a, &overrides, &n))
+        return NULL;
+    return finish(cli, ns_model_load(name, overrides, n, depth), exit_status);
+}

@@ -1,0 +1,33 @@
+/* What every command that takes a model does: find it, apply --set, say what is wrong. */
+#ifndef NS_CLI_OPEN_H
+#define NS_CLI_OPEN_H
+
+#include "cli/command.h"
+#include "cli/gallery.h"
+#include "io/model.h"
+
+#define NS_OPTION_SET                                                                          \
+    {                                                                                          \
+        .name = "set", .argument = "NAME=EXPR", .help = "give a parameter another value",      \
+        .repeat = true                                                                         \
+    }
+#define NS_OPTION_QUIET                                                                        \
+    {                                                                                          \
+        .name = "quiet", .help = "no summary, notes, warnings or progress"                     \
+    }
+
+/* A bundled model by name, NULL if there is none; the nearest name, NULL if none is near. */
+const struct ns_gallery_entry *ns_open_bundled(const char *name);
+const char *ns_open_nearest_bundled(const char *name);
+
+/* Loads the model called `name` (a file, "-", or a bundled model) with the --set options.
+ * Messages go to cli->err.  The caller frees it; NULL after an error, with *exit_status. */
+ns_model *ns_open_model(ns_cli *cli, const ns_arguments *arguments, const char *name,
+                        ns_model_depth depth, int *exit_status);
+
+/* Loads a bundled model without looking for a file. */
+ns_model *ns_open_entry(ns_cli *cli, const ns_arguments *arguments,
+                        const struct ns_gallery_entry *entry, ns_model_depth depth,
+                        int *exit_status);
+
+#endif

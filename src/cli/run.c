@@ -1,0 +1,182 @@
+/* noslip run: integrate a model, report, write files. */
+#include "cli/run.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+#include "cli/summary.h"
+#include "io/output.h"
+#include "io/record.h"
+
+static const ns_option options[] = {NS_RUN_OPTIONS, {0}};
+
+/* ---- interruption ------------------------------------------------------------------------- */
+
+/* The only writable global of the program: a signal handler has nothing else to write to. */
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* The first signal asks the run to stop; a second one has its usual effect. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+/* --engine and --precision take a word; what is not built yet is refused, not ignored. */
+static bool check_word(ns_cli *cli, const ns_arguments *a, const char *name, const char *have,
+                       const char *later)
+{
+    const char *word = ns_command_text(a, name);
+    if (!word || strcmp(word, have) == 0)
+        return true;
+    if (strcmp(word, later) == 0)
+        ns_command_wrong(cli, "--%s %s: " NS_NOT_YET, name, word);
+    else
+        ns_command_wrong(cli, "--%s is %s or %s, not '%s'", name, have, later, word);
+    return false;
+}
+
+bool ns_run_command_words(ns_cli *cli, const ns_arguments *a)
+{
+    return check_word(cli, a, "engine", "interpreter", "native") &&
+           check_word(cli, a, "precision", "double", "quad");
+}
+
+static bool positive(ns_cli *cli, const ns_arguments *a, const char *name, double *value)
+{
+    if (!ns_command_number(cli, a, name, value))
+        return false;
+    if (!ns_command_flag(a, name) || *value > 0)
+        return true;
+    ns_command_wrong(cli, "--%s must be positive, not %s", name, ns_command_text(a, name));
+    return false;
+}
+
+static bool read_options(ns_cli *cli, const ns_arguments *a, ns_record_options *o)
+{
+    double *at;
+    size_t n_at;
+    if (!ns_command_number(cli, a, "until", &o->run.until) ||
+        !positive(cli, a, "tol", &o->run.tolerance) ||
+        !ns_command_numbers(cli, a, "at", &at, &n_at) || !positive(cli, a, "every", &o->every))
+        return false;
+    if (n_at && ns_command_flag(a, "every")) {
+        ns_command_wrong(cli, "--at and --every exclude each other");
+        return false;
+    }
+    o->until_fixed = ns_command_flag(a, "until");
+    o->at = at;
+    o->n_at = n_at;
+    if (ns_command_flag(a, "method"))
+        o->run.method = ns_command_text(a, "method");
+    o->checkpoint = ns_command_text(a, "checkpoint");
+    o->resume = ns_command_text(a, "resume");
+    NS_LIST(const char *) outputs = {0};
+    for (uint32_t i = 0; i < a->options.n; i++)
+        if (strcmp(a->options.at[i].option->name, "out") == 0)
+            NS_PUSH(cli->arena, outputs, a->options.at[i].value);
+    o->outputs = outputs.at;
+    o->n_outputs = outputs.n;
+    return true;
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static void draw(void *context, const ns_progress *p)
+{
+    ns_terminal_bar_draw(context, p->fraction, p->t, p->seconds);
+}
+
+static int report(ns_cli *cli, const ns_arguments *a, const ns_record *r, const ns_shown *shown)
+{
+    int status = ns_status_exit(r->status);
+    if (r->status < 0 && r->outcome)
+        ns_command_wrong(cli, "%s (t = %.10g s was reached)", r->message, r->outcome->t);
+    ns_summary_warn(cli, r);
+    if (ns_command_flag(a, "json")) {
+        if (!ns_output_json_to(cli->out, r))
+            status = ns_status_exit(NS_ERR_IO);
+    } else if (!cli->quiet) {
+        if (r->n_times && !r->options.n_outputs)
+            ns_summary_rows(cli, r, shown);
+        ns_summary_print(cli, r, shown);
+    }
+    return status;
+}
+
+int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
+{
+    ns_record_options o = ns_record_defaults(model);
+    ns_shown shown;
+    if (!read_options(cli, a, &o) ||
+        !ns_summary_choose(cli, model, ns_command_text(a, "show"), &shown)) {
+        ns_model_free(model);
+        return ns_status_exit(NS_ERR_USAGE);
+    }
+    o.keep = ns_command_flag(a, "json") || (o.n_outputs == 0 && !cli->quiet);
+    o.run.interrupt = &interrupted;
+    ns_bar bar = ns_terminal_bar(cli->err, !cli->quiet, "t", o.run.until);
+    o.progress = draw;
+    o.context = &bar;
+    ns_record *record = ns_record_new(model, &o);
+    int status;
+    if (!record) {
+        ns_command_wrong(cli, "out of memory");
+        status = ns_status_exit(NS_ERR_MEMORY);
+    } else if (record->status != NS_OK) {
+        ns_command_wrong(cli, "%s", record->message);
+        status = ns_status_exit(record->status);
+    } else {
+        bar.end = record->options.run.until;
+        if (o.run.tolerance > 0 && o.run.tolerance < record->options.run.tolerance &&
+            !cli->quiet)
+            fprintf(cli->err, "noslip: note: the least tolerance of %s is %g; it is used\n",
+                    record->method->name, record->options.run.tolerance);
+        catch_signals();
+        ns_record_run(record);
+        ns_terminal_bar_clear(&bar);
+        status = report(cli, a, record, &shown);
+    }
+    ns_record_free(record);
+    ns_model_free(model);
+    return status;
+}
+
+static int run(ns_cli *cli, const ns_arguments *a)
+{
+    cli->quiet = ns_command_flag(a, "quiet");
+    if (!ns_run_command_words(cli, a))
+        return ns_status_exit(NS_ERR_USAGE);
+    int status;
+    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
+    return model ? ns_run_command_model(cli, a, model) : status;
+}
+
+const ns_command ns_command_run = {
+    .name = "run",
+    .summary = "Integrate a model, say how good the result is, write files",
+    .usage = "MODEL [options]",
+    .doc = "MODEL is a file, - for standard input, or the name of a bundled model (see\n"
+           "`noslip gallery`) when there is no such file.  What the options leave open is\n"
+           "taken from the run block of the model, then from the defaults of the method.\n"
+           "\n"
+           "The summary and its tables go to standard output, everything else to standard\n"
+           "error.  Exit status: 0 done; 1 the motion ended early (everything up to then is\n"
+           "kept); 2 the command or the model is wrong; 3 the system failed.",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

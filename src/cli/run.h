@@ -1,0 +1,40 @@
+/* `noslip run`, also used by `noslip gallery NAME`. */
+#ifndef NS_CLI_RUN_H
+#define NS_CLI_RUN_H
+
+#include "cli/open.h"
+
+#define NS_NOT_YET "not available in this version"
+
+/* clang-format off */
+#define NS_RUN_OPTIONS                                                                         \
+    NS_OPTION_SET,                                                                             \
+    {.name = "until", .argument = "T", .help = "end time"},                                    \
+    {.name = "tol", .argument = "R", .help = "tolerance, relative to the size of each state"}, \
+    {.name = "method", .argument = "M", .help = "integration method (noslip help methods)"},   \
+    {.name = "engine", .argument = "E", .help = "interpreter; native is for a later version"}, \
+    {.name = "at", .argument = "T1,T2,...", .help = "output at these times"},                  \
+    {.name = "every", .argument = "DT", .help = "output at the start and every DT from there"},\
+    {.name = "out", .argument = "FILE", .repeat = true,                                        \
+     .help = "write the values at the output times: .h5, .csv or .json"},                      \
+    {.name = "show", .argument = "NAME,...",                                                   \
+     .help = "values in the tables; omega means all omega.*, all means all"},                  \
+    {.name = "json", .help = "print one JSON object instead of the summary"},                  \
+    NS_OPTION_QUIET,                                                                           \
+    {.name = "checkpoint", .argument = "FILE",                                                 \
+     .help = "save the run every few seconds and at its end"},                                 \
+    {.name = "resume", .argument = "FILE", .help = "continue from a checkpoint"},              \
+    {.name = "precision", .argument = "P", .help = "double; quad is for a later version"},     \
+    {.name = "report", .argument = "FILE.html", .missing = NS_NOT_YET,                         \
+     .help = "a page with the motion in 3D and plots"},                                        \
+    {.name = "digits", .missing = NS_NOT_YET,                                                  \
+     .help = "how many digits of each value are right"}
+/* clang-format on */
+
+/* --engine and --precision: false after saying what is wrong. */
+bool ns_run_command_words(ns_cli *cli, const ns_arguments *arguments);
+
+/* Runs a model as the options say; takes the model. */
+int ns_run_command_model(ns_cli *cli, const ns_arguments *arguments, ns_model *model);
+
+#endif

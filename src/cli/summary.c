@@ -1,0 +1,276 @@
+#include "cli/summary.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "io/output.h"
+
+enum { NAME = 14, MOST_EVENTS = 12 };
+
+/* Beyond these a careful person would doubt the result. */
+static const double doubtful_energy = 1e-8, doubtful_residual = 1e-8, doubtful_drift = 1e-8;
+
+/* ---- choosing ----------------------------------------------------------------------------- */
+
+/* Does the observable belong to the name (itself, or name.component)? */
+static bool belongs(const char *observable, const char *name, size_t length)
+{
+    return strncmp(observable, name, length) == 0 &&
+           (observable[length] == 0 || observable[length] == '.');
+}
+
+static bool choose_one(ns_cli *cli, const ns_model *model, const char *name, size_t length,
+                       ns_shown *shown)
+{
+    const ns_system *s = model->system;
+    const bool all = length == 3 && strncmp(name, "all", 3) == 0;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < s->observables.n; i++) {
+        if (!all && !belongs(s->observables.at[i].name, name, length))
+            continue;
+        found++;
+        bool twice = false;
+        for (uint32_t j = 0; j < shown->n; j++)
+            twice = twice || shown->at[j] == i;
+        if (!twice)
+            shown->at[shown->n++] = i;
+    }
+    if (found)
+        return true;
+    const char *word = ns_arena_string(cli->arena, name, length);
+    const char *nearest = ns_model_nearest_observable(model, word);
+    if (nearest)
+        ns_command_wrong(cli, "--show: there is no value '%s'; did you mean '%s'?", word,
+                         nearest);
+    else
+        ns_command_wrong(cli, "--show: there is no value '%s'; `noslip check` lists them all",
+                         word);
+    return false;
+}
+
+bool ns_summary_choose(ns_cli *cli, const ns_model *model, const char *names, ns_shown *shown)
+{
+    const ns_system *s = model->system;
+    shown->n = 0;
+    shown->at = NS_NEW_ARRAY(cli->arena, uint32_t, s->observables.n + 1);
+    if (!names) {
+        for (uint32_t i = 0; i < s->observables.n; i++)
+            if (s->observables.at[i].basic)
+                shown->at[shown->n++] = i;
+        return true;
+    }
+    for (;;) {
+        const size_t length = strcspn(names, ",");
+        if (!choose_one(cli, model, names, length, shown))
+            return false;
+        if (!names[length])
+            return true;
+        names += length + 1;
+    }
+}
+
+/* ---- printing ----------------------------------------------------------------------------- */
+
+const char *ns_summary_unit(const char *unit, char buffer[64])
+{
+    if (!unit || !*unit)
+        return "";
+    snprintf(buffer, 64, " %s", unit);
+    return buffer;
+}
+
+static void heading(ns_cli *cli, const char *text)
+{
+    fprintf(cli->out, "\n%s%s%s\n", cli->style_out.bold, text, cli->style_out.plain);
+}
+
+/* Widest name of a part of the summary, so that its columns align. */
+static int width_of(int width, const char *name)
+{
+    const int length = (int)strlen(name);
+    return length > width ? length : width;
+}
+
+static void print_head(ns_cli *cli, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const ns_outcome *o = r->outcome;
+    const ns_run_options *run = &r->options.run;
+    FILE *f = cli->out;
+    fprintf(f, "%s%s%s\n", cli->style_out.bold, s->description->title, cli->style_out.plain);
+    fprintf(f, "  %-*s %s\n", NAME, "formulation", s->formulation->name);
+    if (run->fixed_step > 0)
+        fprintf(f, "  %-*s %s, steps of %g s\n", NAME, "method", r->method->name,
+                run->fixed_step);
+    else
+        fprintf(f, "  %-*s %s, tolerance %g\n", NAME, "method", r->method->name,
+                run->tolerance);
+    if (r->status == NS_OK)
+        fprintf(f, "  %-*s %g to %g s\n", NAME, "time", run->t0, o->t);
+    else
+        fprintf(f, "  %-*s %g to %.10g s, ended early (%g s were asked for)\n", NAME, "time",
+                run->t0, o->t, run->until);
+    fprintf(f, "  %-*s %llu steps", NAME, "work", (unsigned long long)o->steps);
+    if (o->rejected)
+        fprintf(f, " (%llu more rejected)", (unsigned long long)o->rejected);
+    fprintf(f, ", %llu evaluations, %.3g s\n", (unsigned long long)o->evaluations, r->seconds);
+}
+
+static void print_final(ns_cli *cli, const ns_record *r, const ns_shown *shown)
+{
+    const ns_system *s = r->model->system;
+    char title[64], unit[64];
+    int width = NAME;
+    for (uint32_t i = 0; i < shown->n; i++)
+        width = width_of(width, s->observables.at[shown->at[i]].name);
+    snprintf(title, sizeof title, "At t = %.15g s", r->outcome->t);
+    heading(cli, title);
+    for (uint32_t i = 0; i < shown->n; i++) {
+        const ns_observable *v = &s->observables.at[shown->at[i]];
+        char number[40];
+        snprintf(number, sizeof number, "% .15g", r->last[shown->at[i]]);
+        if (v->unit && *v->unit)
+            fprintf(cli->out, "  %-*s %-22s%s\n", width, v->name, number,
+                    ns_summary_unit(v->unit, unit));
+        else
+            fprintf(cli->out, "  %-*s %s\n", width, v->name, number);
+    }
+}
+
+static void print_quality(ns_cli *cli, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const ns_outcome *o = r->outcome;
+    const bool energy = isfinite(o->energy_drift);
+    if (!energy && !s->constraints.n && !s->invariants.n)
+        return;
+    int width = NAME;
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        width = width_of(width, s->constraints.at[i].name);
+    for (uint32_t i = 0; i < s->invariants.n; i++)
+        width = width_of(width, s->invariants.at[i].name);
+    heading(cli, "Quality");
+    if (energy)
+        fprintf(cli->out, "  %-*s %-10.2g %s\n", width, "energy", o->energy_drift,
+                s->conservative ? "largest relative change"
+                                : "largest relative change (forces do work)");
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        fprintf(cli->out, "  %-*s %-10.2g constraint, largest residual\n", width,
+                s->constraints.at[i].name, o->residual[i]);
+    for (uint32_t i = 0; i < s->invariants.n; i++)
+        fprintf(cli->out, "  %-*s %-10.2g invariant, largest relative change\n", width,
+                s->invariants.at[i].name, o->drift[i]);
+}
+
+static void print_events(ns_cli *cli, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const size_t n = r->events.rows;
+    if (!n)
+        return;
+    int width = NAME;
+    for (uint32_t i = 0; i < s->events.n; i++)
+        width = width_of(width, s->events.at[i].name);
+    heading(cli, "Events");
+    for (size_t i = 0; i < n && i < MOST_EVENTS; i++) {
+        const ns_occurrence *e = &r->outcome->events[i];
+        fprintf(cli->out, "  %-*s t = %-20.15g %s\n", width, s->events.at[e->event].name, e->t,
+                e->direction < 0 ? "falling" : "rising");
+    }
+    if (n > MOST_EVENTS)
+        fprintf(cli->out, "  and %zu more (--json or --out has all of them)\n",
+                n - MOST_EVENTS);
+}
+
+void ns_summary_print(ns_cli *cli, const ns_record *r, const ns_shown *shown)
+{
+    print_head(cli, r);
+    print_final(cli, r, shown);
+    print_quality(cli, r);
+    print_events(cli, r);
+    if (r->options.n_outputs) {
+        heading(cli, "Written");
+        for (size_t i = 0; i < r->n_files; i++)
+            fprintf(cli->out, "  %s (%zu %s)%s\n", r->files[i].path, r->files[i].rows,
+                    r->files[i].rows == 1 ? "row" : "rows",
+                    r->files[i].failed ? ", incomplete" : "");
+    }
+}
+
+void ns_summary_rows(ns_cli *cli, const ns_record *r, const ns_shown *shown)
+{
+    const ns_system *s = r->model->system;
+    FILE *f = cli->out;
+    enum { WIDTH = 19 };
+    fprintf(f, "%s%-*s", cli->style_out.bold, WIDTH, "t");
+    for (uint32_t i = 0; i < shown->n; i++)
+        fprintf(f, " %-*s", WIDTH, s->observables.at[shown->at[i]].name);
+    fprintf(f, "%s\n", cli->style_out.plain);
+    for (size_t row = 0; row < r->table.rows; row++) {
+        fprintf(f, "%-*.12g", WIDTH, r->table.t[row]);
+        for (uint32_t i = 0; i < shown->n; i++)
+            fprintf(f, " %-*.12g", WIDTH, ns_table_column(&r->table, shown->at[i])[row]);
+        fputc('\n', f);
+    }
+    fputc('\n', f);
+}
+
+/* ---- doubts ------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void warn(ns_cli *cli, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fprintf(cli->err, "noslip: %swarning:%s ", cli->style_err.yellow, cli->style_err.plain);
+    vfprintf(cli->err, format, list);
+    fputc('\n', cli->err);
+    va_end(list);
+}
+
+/* Events with action `warn`: the first time each, and how often. */
+static void warn_events(ns_cli *cli, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    for (uint32_t k = 0; k < s->events.n; k++) {
+        const ns_event *event = &s->events.at[k];
+        size_t count = 0;
+        double first = 0;
+        for (size_t i = 0; i < r->events.rows; i++)
+            if (r->outcome->events[i].event == k && count++ == 0)
+                first = r->events.t[i];
+        if (!count || event->action != NS_EVENT_WARN)
+            continue;
+        const char *meaning = event->meaning ? event->meaning : event->name;
+        if (count == 1)
+            warn(cli, "%s at t = %.6g s", meaning, first);
+        else
+            warn(cli, "%s at t = %.6g s, and %zu more %s", meaning, first, count - 1,
+                 count == 2 ? "time" : "times");
+    }
+}
+
+void ns_summary_warn(ns_cli *cli, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const ns_outcome *o = r->outcome;
+    if (r->status > 0)
+        fprintf(cli->err, "noslip: %sstopped:%s %s\n", cli->style_err.yellow,
+                cli->style_err.plain, r->message);
+    if (cli->quiet)
+        return;
+    warn_events(cli, r);
+    if (s->conservative && o->energy_drift > doubtful_energy)
+        warn(cli,
+             "the energy changed by %.2g of its size, though nothing in the model changes it: "
+             "the result is doubtful; try a smaller tolerance",
+             o->energy_drift);
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        if (!(o->residual[i] <= doubtful_residual))
+            warn(cli, "the constraint '%s' was violated by up to %.2g",
+                 s->constraints.at[i].name, o->residual[i]);
+    for (uint32_t i = 0; i < s->invariants.n; i++)
+        if (!(o->drift[i] <= doubtful_drift))
+            warn(cli, "the invariant '%s' changed by %.2g of its size: it may be none",
+                 s->invariants.at[i].name, o->drift[i]);
+}

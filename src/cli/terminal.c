@@ -1,0 +1,83 @@
+#include "cli/terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+bool ns_terminal_is(FILE *file)
+{
+    const char *term = getenv("TERM");
+    return isatty(fileno(file)) && !(term && strcmp(term, "dumb") == 0);
+}
+
+ns_style ns_terminal_style(FILE *file)
+{
+    const char *no = getenv("NO_COLOR");
+    if ((no && *no) || !ns_terminal_is(file))
+        return (ns_style){"", "", "", "", ""};
+    return (ns_style){"\033[1m", "\033[2m", "\033[1;31m", "\033[1;33m", "\033[0m"};
+}
+
+unsigned ns_terminal_width(FILE *file)
+{
+    struct winsize size;
+    if (ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+        return size.ws_col;
+    return 80;
+}
+
+ns_bar ns_terminal_bar(FILE *file, bool wanted, const char *what, double end)
+{
+    return (ns_bar){
+        .file = file, .wanted = wanted && ns_terminal_is(file), .what = what, .end = end};
+}
+
+void ns_terminal_duration(char buffer[32], double seconds)
+{
+    if (!(seconds < 1e8))
+        strcpy(buffer, "very long");
+    else if (seconds < 60)
+        snprintf(buffer, 32, "%.0f s", ceil(seconds));
+    else if (seconds < 3600)
+        snprintf(buffer, 32, "%.0f min %.0f s", floor(seconds / 60), fmod(seconds, 60));
+    else
+        snprintf(buffer, 32, "%.0f h %.0f min", floor(seconds / 3600), fmod(seconds / 60, 60));
+}
+
+void ns_terminal_bar_draw(ns_bar *bar, double fraction, double at, double seconds)
+{
+    if (!bar->wanted || seconds < 1 || !(fraction >= 0))
+        return;
+    if (fraction > 1)
+        fraction = 1;
+    char left[32] = "", text[120];
+    if (fraction > 1e-6)
+        ns_terminal_duration(left, seconds * (1 - fraction) / fraction);
+    else
+        strcpy(left, "?");
+    int length = snprintf(text, sizeof text, "%3.0f %%  %s = %.4g of %.4g, %s left",
+                          floor(100 * fraction), bar->what, at, bar->end, left);
+    const int width = (int)ns_terminal_width(bar->file) - length - 6;
+    fputs("\r", bar->file);
+    if (width >= 10) {
+        const int room = width < 40 ? width : 40, full = (int)(fraction * room);
+        fputc('[', bar->file);
+        for (int i = 0; i < room; i++)
+            fputc(i < full ? '#' : '.', bar->file);
+        fputs("] ", bar->file);
+    }
+    fprintf(bar->file, "%s\033[K", text);
+    fflush(bar->file);
+    bar->shown = true;
+}
+
+void ns_terminal_bar_clear(ns_bar *bar)
+{
+    if (bar->shown) {
+        fputs("\r\033[K", bar->file);
+        fflush(bar->file);
+    }
+    bar->shown = false;
+}

@@ -1,0 +1,32 @@
+/* What differs between a terminal and a file: colours, and the progress bar. */
+#ifndef NS_CLI_TERMINAL_H
+#define NS_CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Escape sequences, all "" where there is no terminal, or NO_COLOR is set. */
+typedef struct ns_style {
+    const char *bold, *dim, *red, *yellow, *plain;
+} ns_style;
+
+ns_style ns_terminal_style(FILE *file);
+bool ns_terminal_is(FILE *file);
+unsigned ns_terminal_width(FILE *file);
+
+/* A bar on a terminal, from the second second on. */
+typedef struct ns_bar {
+    FILE *file;
+    bool wanted, shown;
+    const char *what; /* "t": what the numbers count */
+    double end;
+} ns_bar;
+
+ns_bar ns_terminal_bar(FILE *file, bool wanted, const char *what, double end);
+void ns_terminal_bar_draw(ns_bar *bar, double fraction, double at, double seconds);
+void ns_terminal_bar_clear(ns_bar *bar);
+
+/* "3 s", "2 min 10 s", "4 h 3 min" */
+void ns_terminal_duration(char buffer[32], double seconds);
+
+#endif

@@ -1,0 +1,17 @@
+/* Topics of `noslip help` that are no command, method or formulation. */
+#ifndef NS_CLI_TOPICS_H
+#define NS_CLI_TOPICS_H
+
+#include "cli/command.h"
+
+typedef struct ns_topic {
+    const char *name, *summary;
+    void (*print)(ns_cli *cli);
+} ns_topic;
+
+extern const ns_topic ns_topics[]; /* ends with a NULL name */
+
+/* A line of a list:  name in a column of its own, then words. */
+void ns_topic_line(ns_cli *cli, int width, const char *name, const char *words);
+
+#endif
