@@ -98,31 +98,49 @@ typedef struct ns_setting {
     ns_span name_span;
 } ns_setting;
 
-/* A generic block for formulations:  KEYWORD [NAME] [KIND(ARGS)] { PROPERTY VALUE ...; ... }.
- * The language checks its shape, the formulation its content. */
+/* A generic block for formulations:  KEYWORD [NAME] [KIND(ARGS)] { PROPERTY VALUE, ...; ... }.
+ * The language checks its shape, the formulation its content.  Also in this form:
+ *   solve augmented(kappa2 = 0.02)   named arguments are properties
+ *   start { roll 0.5 deg }           a block "start" with what sets no coordinate or state
+ *   force S.tip = [0, 0, 1]          a block "force" with what acts on no coordinate
+ *   constraint e: keep energy        a block "constraint", kind "keep", argument word "energy"
+ *   constraint j: revolute(A, B)     the same for a word that is no function
+ * While names of its value are unknown (see ns_description_define) a property has neither word
+ * nor values. */
 typedef struct ns_property {
-    const char *name;
-    const char *word;      /* value that is a single word not known as a name; else NULL */
+    const char *name; /* with its primes: omega' */
+    const char *word; /* value WORD or WORD(VALUES) of a word not known as a name; or text */
     const ns_value *value; /* values, in order */
     uint32_t values;
+    bool assigned; /* written NAME = VALUE, or NAME ~ VALUE if guess */
+    bool guess;
     ns_span span, value_span;
 } ns_property;
 
 typedef struct ns_block {
     const char *keyword, *name, *kind; /* name and kind may be NULL */
     const ns_value *args;
+    const char *const *arg_words; /* [nargs]: an argument that is no known name; else NULL */
     uint32_t nargs;
     NS_LIST(ns_property) properties;
-    ns_span span, kind_span;
+    ns_span span, name_span, kind_span;
 } ns_block;
+
+/* let f(x, y) = ..., surface G(x, y, z) = ... */
+typedef struct ns_function {
+    const char *name;
+    uint32_t arity;
+    bool surface;
+    ns_span span;
+} ns_function;
 
 typedef struct ns_description {
     ns_arena *arena;
     ns_graph *graph;
     ns_diag *diag;
-    const char *file, *text;   /* the model's source */
-    const char *title;         /* file name if not given */
-    const char *formulation;   /* NULL if not said */
+    const char *file, *text; /* the model's source */
+    const char *title;       /* file name if not given */
+    const char *formulation; /* NULL if not said */
     ns_span formulation_span, whole;
     ns_ex time;
     ns_ex lagrangian; /* 0 if there is none */
@@ -138,6 +156,8 @@ typedef struct ns_description {
     NS_LIST(ns_event_line) events;
     NS_LIST(ns_setting) settings;
     NS_LIST(ns_block) blocks;
+    NS_LIST(ns_function) functions;
+    struct ns_reader *reader; /* of lang/: parsed statements that wait for names */
 } ns_description;
 
 typedef struct ns_override {
@@ -150,14 +170,37 @@ ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *
                                     const char *text, size_t length,
                                     const ns_override *overrides, size_t n_overrides);
 
-/* A name that a formulation defines (energy, lambda.blade, omega). */
+/* Names that a formulation adds to those of the model: energy, lambda.blade, omega (a vector;
+ * omega.x, .y, .z then exist too).  Names the model has already keep their meaning.  If values
+ * contain symbols of the formulation's own, x' works for a symbol x where there is an entry
+ * named x' as well.  The arrays are copied. */
 typedef struct ns_scope_entry {
     const char *name;
     ns_value value;
 } ns_scope_entry;
 
-/* Elaborates observe, invariant and event lines once the formulation's names exist; before
- * this call d->observes, d->invariants and d->events are empty.  False after errors. */
+/* For formulations whose blocks define names that the rest of the model uses (body S gives
+ * S.position, particle P gives P).  Until this call, statements and properties that mention them
+ * are not in the description's lists; they are afterwards, in the order of the text.
+ * Coordinates that the formulation adds to the list of coordinates count as moving.  False after
+ * errors. */
+bool ns_description_define(ns_description *d, const ns_scope_entry *entries, uint32_t n);
+
+/* Ends the reading: all names are known now.  Fills observes, invariants and events (empty
+ * before), whose expressions may use the entries, accelerations and names of observes.  False
+ * after errors, among them names still undefined. */
 bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uint32_t n);
+
+/* The value of an expression given as text, in the scope of the model.  `name` is what messages
+ * call the text.  False after errors. */
+bool ns_description_evaluate(ns_description *d, const char *name, const char *text,
+                             ns_value *out);
+
+/* A function of the model applied to n numbers; messages point to `place`. */
+bool ns_description_call(ns_description *d, const char *function, const ns_ex *args, uint32_t n,
+                         ns_span place, ns_value *out);
+
+/* The name of the model nearest to a misspelt one, NULL if none is near. */
+const char *ns_description_nearest(const ns_description *d, const char *name);
 
 #endif

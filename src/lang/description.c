@@ -1,0 +1,182 @@
+/* Reading a model: text -> names and jobs -> description. */
+#include "lang/description.h"
+
+#include <string.h>
+
+#include "lang/lexer.h"
+#include "lang/reader.h"
+
+const char *ns_reader_text(const ns_reader *r, ns_span span)
+{
+    return r->diag->sources.at[span.source - 1].text + span.begin;
+}
+
+static void add_builtin(ns_reader *r, const char *text, ns_ex value)
+{
+    ns_name *name = ns_scope_add(r->arena, &r->scope, text, strlen(text), NS_NAME_BUILTIN,
+                                 (ns_span){0});
+    ns_cell cell = ns_arithmetic_scalar(value);
+    name->value = ns_arithmetic_value(r, &cell);
+}
+
+static void check_overrides(ns_reader *r)
+{
+    for (size_t i = 0; i < r->n_overrides; i++) {
+        const char *text = r->overrides[i].name;
+        const ns_name *name = ns_scope_find(&r->scope, text, strlen(text));
+        if (name && name->kind == NS_NAME_PARAM)
+            continue;
+        const char *expression = r->overrides[i].expression;
+        size_t length = strlen(expression);
+        ns_span span = {
+            .source = ns_diag_source(r->diag, ns_arena_format(r->arena, "--set %s", text),
+                                     ns_arena_string(r->arena, expression, length), length)};
+        const char *nearest = NULL;
+        unsigned best = ~0u;
+        for (uint32_t k = 0; k < r->d->params.n; k++)
+            ns_scope_consider(text, r->d->params.at[k].name, &best, &nearest);
+        if (name)
+            ns_diag_error(r->diag, span, "'%s' is %s; only parameters can be set", text,
+                          ns_scope_kind_text(name->kind));
+        else if (nearest)
+            ns_diag_error(r->diag, span, "the model has no parameter '%s'; did you mean '%s'?",
+                          text, nearest);
+        else
+            ns_diag_error(r->diag, span, "the model has no parameter '%s'", text);
+    }
+}
+
+static ns_reader *reader_new(ns_description *d)
+{
+    ns_reader *r = NS_NEW(d->arena, ns_reader);
+    r->d = d;
+    r->arena = d->arena;
+    r->g = d->graph;
+    r->diag = d->diag;
+    ns_scope *const scopes[] = {&r->scope,      &r->reported, &r->constraints, &r->observes,
+                                &r->invariants, &r->events,   &r->settings,    &r->starts};
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+        *scopes[i] = ns_scope_new(d->arena);
+    d->time = ns_symbol_new(d->graph, "t", NS_SYM_TIME, 0);
+    add_builtin(r, "t", d->time);
+    add_builtin(r, "pi", ns_pi(d->graph));
+    return r;
+}
+
+ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *file,
+                                    const char *text, size_t length,
+                                    const ns_override *overrides, size_t n_overrides)
+{
+    uint32_t errors = diag->errors;
+    ns_description *d = NS_NEW(arena, ns_description);
+    d->arena = arena;
+    d->diag = diag;
+    d->graph = ns_graph_new(arena);
+    d->file = ns_arena_string(arena, file, strlen(file));
+    d->text = text;
+    d->whole.source = ns_diag_source(diag, file, text, length);
+    if (!ns_lexer_check(diag, d->whole.source, text, length))
+        return NULL;
+    ns_reader *r = reader_new(d);
+    d->reader = r;
+    r->source = d->whole.source;
+    r->overrides = overrides;
+    r->n_overrides = n_overrides;
+    ns_statements_parse(r, text, length);
+    check_overrides(r);
+    ns_elaborate_jobs(r);
+    r->overrides = NULL; /* the caller's */
+    r->n_overrides = 0;
+    if (!d->title)
+        d->title = d->file;
+    return diag->errors == errors ? d : NULL;
+}
+
+/* Entries become names; definitions that lacked one get another chance. */
+static void add_entries(ns_reader *r, const ns_scope_entry *entries, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        size_t length = strlen(entries[i].name);
+        ns_name *name = ns_scope_find(&r->scope, entries[i].name, length);
+        if (!name)
+            name = ns_scope_add(r->arena, &r->scope, entries[i].name, length, NS_NAME_ENTRY,
+                                (ns_span){0});
+        if (name->kind != NS_NAME_ENTRY && name->kind != NS_NAME_BLOCK)
+            continue;
+        name->kind = NS_NAME_ENTRY;
+        name->value = entries[i].value;
+        name->value.at = ns_arena_copy(r->arena, entries[i].value.at,
+                                       (size_t)name->value.rows * name->value.cols *
+                                           sizeof *name->value.at);
+    }
+    for (uint32_t i = 0; i < r->scope.names.n; i++)
+        if (r->scope.names.at[i]->progress == NS_LATE)
+            r->scope.names.at[i]->progress = NS_WAITING;
+}
+
+bool ns_description_define(ns_description *d, const ns_scope_entry *entries, uint32_t n)
+{
+    uint32_t errors = d->diag->errors;
+    ns_reader *r = d->reader;
+    add_entries(r, entries, n);
+    r->defined = true;
+    ns_elaborate_jobs(r);
+    return d->diag->errors == errors;
+}
+
+bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uint32_t n)
+{
+    uint32_t errors = d->diag->errors;
+    ns_reader *r = d->reader;
+    /* What the formulation did not define before it derived the equations came too late. */
+    for (uint32_t i = 0; i < r->jobs.n; i++) {
+        const ns_job *job = &r->jobs.at[i];
+        if (job->progress == NS_LATE && job->kind < NS_JOB_OBSERVE && job->kind != NS_JOB_LET &&
+            job->missing.source)
+            ns_evaluate_undefined(r, job->missing, false);
+    }
+    if (d->diag->errors != errors)
+        return false;
+    add_entries(r, entries, n);
+    r->defined = r->finishing = true;
+    ns_elaborate_jobs(r);
+    return d->diag->errors == errors;
+}
+
+bool ns_description_evaluate(ns_description *d, const char *name, const char *text,
+                             ns_value *out)
+{
+    ns_reader *r = d->reader;
+    size_t length = strlen(text);
+    const char *copy = ns_arena_string(d->arena, text, length);
+    uint32_t source = ns_diag_source(d->diag, name, copy, length);
+    ns_code code;
+    if (!ns_parser_expression_text(r, source, copy, length, &code))
+        return false;
+    r->strict = r->defined = true;
+    return ns_evaluate_code(r, &code, out).progress == NS_DONE;
+}
+
+bool ns_description_call(ns_description *d, const char *function, const ns_ex *args, uint32_t n,
+                         ns_span place, ns_value *out)
+{
+    ns_reader *r = d->reader;
+    ns_name *name = ns_scope_find(&r->scope, function, strlen(function));
+    if (!name || name->kind != NS_NAME_FUNCTION) {
+        ns_diag_error(d->diag, place, "the model has no function '%s'", function);
+        return false;
+    }
+    ns_cell *cells = NS_NEW_ARRAY(d->arena, ns_cell, n), value;
+    for (uint32_t i = 0; i < n; i++)
+        cells[i] = ns_arithmetic_scalar(args[i]);
+    r->strict = true;
+    if (ns_evaluate_call(r, name, place, cells, n, false, &value).progress != NS_DONE)
+        return false;
+    *out = ns_arithmetic_value(r, &value);
+    return true;
+}
+
+const char *ns_description_nearest(const ns_description *d, const char *name)
+{
+    return ns_scope_nearest(&d->reader->scope, name);
+}

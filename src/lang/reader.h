@@ -1,0 +1,290 @@
+/* For files of lang/ alone: the memory of the reader, from parsing to the last late statement.
+ *
+ * Parsing turns every expression into code (postfix, a plain array) and every statement into a
+ * job; elaboration runs the code on a stack of values on the graph.  Neither needs recursion
+ * that follows the text: a sum of a million terms is a million items.  A job that needs names
+ * that only the formulation knows stays undone and is taken up again by ns_description_define
+ * and ns_description_finish. */
+#ifndef NS_LANG_READER_H
+#define NS_LANG_READER_H
+
+#include "lang/description.h"
+#include "lang/units.h"
+
+/* ---- code ------------------------------------------------------------------------------------ */
+
+typedef enum ns_code_op {
+    NS_CODE_NUMBER,
+    NS_CODE_UNIT, /* multiplies the number before it */
+    NS_CODE_NAME,
+    NS_CODE_ADD,
+    NS_CODE_SUB,
+    NS_CODE_MUL,
+    NS_CODE_DIV,
+    NS_CODE_POW,
+    NS_CODE_NEG,
+    NS_CODE_PRIME,  /* time derivative */
+    NS_CODE_VECTOR, /* of `count` elements */
+    NS_CODE_INDEX,  /* the value, then `count` indices */
+    NS_CODE_CALL,   /* `count` arguments; the place is that of the function's name */
+    NS_CODE_GRAD    /* the same for grad(NAME)(...) */
+} ns_code_op;
+
+typedef struct ns_item {
+    uint32_t begin, end; /* place in the source; also the text of names and numbers */
+    uint32_t op : 8, count : 24;
+} ns_item;
+
+enum { NS_CODE_MOST_COUNT = 1 << 20 };
+
+typedef struct ns_code {
+    const ns_item *at;
+    uint32_t n;
+    ns_span span; /* of the whole expression */
+} ns_code;
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+typedef enum ns_name_kind {
+    NS_NAME_BUILTIN, /* t, pi */
+    NS_NAME_PARAM,
+    NS_NAME_COORDINATE,
+    NS_NAME_STATE,
+    NS_NAME_LET,
+    NS_NAME_OBSERVE,
+    NS_NAME_FUNCTION,
+    NS_NAME_BLOCK, /* body S, particle P: stands for members the formulation will define */
+    NS_NAME_ENTRY  /* defined by the formulation */
+} ns_name_kind;
+
+typedef enum ns_progress {
+    NS_WAITING,
+    NS_BUSY, /* being elaborated: meeting it again is a circle */
+    NS_DONE,
+    NS_BROKEN, /* an error was reported: no more words about it */
+    NS_LATE    /* needs a name that nobody has defined yet */
+} ns_progress;
+
+typedef struct ns_name {
+    const char *text;
+    ns_name_kind kind;
+    uint32_t index; /* in the description's list of its kind */
+    ns_span span;
+    ns_progress progress;
+    ns_code code;
+    ns_value value;
+    ns_span missing;            /* NS_LATE: the name that was not found */
+    const char *const *formals; /* functions */
+    uint32_t arity;
+    const ns_ex *symbols, *gradient; /* for grad: formal variables, derivatives by them */
+    bool used;
+    struct ns_name *next; /* in its chain of the table */
+} ns_name;
+
+typedef struct ns_scope {
+    ns_name **table; /* chained hash table, size a power of two */
+    uint32_t size;
+    NS_LIST(ns_name *) names;
+} ns_scope;
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+typedef enum ns_job_kind {
+    NS_JOB_PARAM,
+    NS_JOB_LET,
+    NS_JOB_STATE,
+    NS_JOB_LAGRANGIAN,
+    NS_JOB_CONSTRAINT,
+    NS_JOB_FORCE,
+    NS_JOB_START,
+    NS_JOB_SETTING,
+    NS_JOB_BLOCK,    /* arguments of a block */
+    NS_JOB_PROPERTY, /* one line of a block */
+    NS_JOB_OBSERVE,  /* from here on: late statements */
+    NS_JOB_INVARIANT,
+    NS_JOB_EVENT
+} ns_job_kind;
+
+typedef struct ns_job {
+    ns_job_kind kind;
+    ns_progress progress;
+    const char *name;
+    ns_span span;    /* of the name, or of the whole */
+    ns_name *target; /* what is being defined, if it has a name in the scope */
+    const ns_code *code;
+    uint32_t n; /* codes: right-hand side alone, or left and right */
+    const ns_unit_product *unit;
+    const char *unit_text;
+    uint32_t primes;          /* start: x, x' */
+    uint32_t block, property; /* indices */
+    int direction;
+    ns_event_action action;
+    const char *meaning;
+    bool guess;
+    ns_value value;  /* the result, until all is published in the order of the text */
+    ns_span missing; /* NS_LATE: the name that was not found */
+} ns_job;
+
+/* ---- the reader ------------------------------------------------------------------------------ */
+
+typedef struct ns_call ns_call; /* remembered calls of functions: see evaluate.c */
+
+/* A value while code runs: a matrix by rows; a scalar keeps its entry inside.  No rows: there
+ * is no value (the reason was reported, or a name is still to come). */
+typedef struct ns_cell {
+    uint32_t rows, cols;
+    ns_ex one;
+    const ns_ex *at; /* NULL for scalars */
+} ns_cell;
+
+/* What is known about a node: see facts.c. */
+typedef struct ns_fact_of {
+    double value;
+    uint32_t kinds;
+    uint32_t params; /* the last parameter it depends on, counted from 1; 0 if none */
+} ns_fact_of;
+
+typedef struct ns_reader {
+    ns_description *d;
+    ns_arena *arena;
+    ns_graph *g;
+    ns_diag *diag;
+    uint32_t source;
+    const ns_override *overrides;
+    size_t n_overrides;
+    ns_scope scope;
+    NS_LIST(ns_job) jobs;
+    NS_LIST(ns_item) scratch; /* code of the expression being parsed */
+    ns_scope reported;        /* undefined names already complained about */
+    /* names with a space of their own */
+    ns_scope constraints, observes, invariants, events, settings, starts;
+    uint32_t start_block, force_block; /* their numbers from 1; 0 if there is none */
+
+    NS_LIST(ns_fact_of) facts; /* by node */
+    NS_LIST(ns_cell) stack;    /* of values while code runs */
+    ns_call **calls;
+    uint32_t calls_size, calls_n;
+    uint64_t work;  /* operations done so far */
+    bool exhausted; /* the limit was reached and reported */
+    uint32_t depth; /* of definitions within definitions */
+    bool strict;    /* names must be known now */
+    bool defined;   /* names of blocks are known */
+    bool finishing; /* all names of the formulation are known */
+} ns_reader;
+
+const char *ns_reader_text(const ns_reader *r, ns_span span); /* the source's bytes there */
+
+/* ---- scope.c --------------------------------------------------------------------------------- */
+
+ns_scope ns_scope_new(ns_arena *arena);
+ns_name *ns_scope_find(const ns_scope *scope, const char *text, size_t length);
+/* A new name; the caller has made sure that it is new. */
+ns_name *ns_scope_add(ns_arena *arena, ns_scope *scope, const char *text, size_t length,
+                      ns_name_kind kind, ns_span span);
+/* The nearest name that is near enough to be meant, or NULL. */
+const char *ns_scope_nearest(const ns_scope *scope, const char *text);
+/* Keeps the better of two suggestions; *best starts as ~0u. */
+void ns_scope_consider(const char *wrong, const char *candidate, unsigned *best,
+                       const char **nearest);
+/* "a parameter", "a coordinate", ... */
+const char *ns_scope_kind_text(ns_name_kind kind);
+
+/* ---- statements.c ---------------------------------------------------------------------------- */
+
+/* Parses the whole text into jobs and names (blocks: blocks.c). */
+void ns_statements_parse(ns_reader *r, const char *text, size_t length);
+
+/* ---- parser.c -------------------------------------------------------------------------------- */
+
+/* Parses a text that is one expression (--set, command line).  False after an error. */
+bool ns_parser_expression_text(ns_reader *r, uint32_t source, const char *text, size_t length,
+                               ns_code *out);
+
+static inline const ns_ex *ns_cell_at(const ns_cell *c)
+{
+    return c->at ? c->at : &c->one;
+}
+
+/* ---- arithmetic.c ---------------------------------------------------------------------------- */
+
+ns_cell ns_arithmetic_scalar(ns_ex e);
+ns_cell ns_arithmetic_cell(ns_value value);
+ns_value ns_arithmetic_value(ns_reader *r, const ns_cell *cell);
+/* Room for a rows x cols result; *at is where its entries go. */
+ns_cell ns_arithmetic_new(ns_reader *r, uint32_t rows, uint32_t cols, ns_ex **at);
+/* "a number", "a vector of 3", "a 2 x 3 matrix" */
+const char *ns_arithmetic_shape(ns_reader *r, const ns_cell *cell);
+/* a op b for + - * / ^; no value after an error. */
+ns_cell ns_arithmetic_binary(ns_reader *r, ns_span place, ns_code_op op, const ns_cell *a,
+                             const ns_cell *b);
+ns_cell ns_arithmetic_negate(ns_reader *r, const ns_cell *a);
+ns_cell ns_arithmetic_vector(ns_reader *r, ns_span place, const ns_cell *elements, uint32_t n);
+ns_cell ns_arithmetic_index(ns_reader *r, ns_span place, const ns_cell *a,
+                            const ns_cell *indices, uint32_t n);
+/* a - b where a zero number fits every size */
+ns_cell ns_arithmetic_difference(ns_reader *r, ns_span place, const ns_cell *a,
+                                 const ns_cell *b);
+/* Complains about entries that are constants without a finite value. */
+bool ns_arithmetic_check(ns_reader *r, ns_span place, const ns_cell *a);
+
+/* ---- functions.c: also lang/functions.h ------------------------------------------------------- */
+
+/* A built-in function or an operation of the graph; *found says whether there is one. */
+ns_cell ns_functions_apply(ns_reader *r, ns_span place, const ns_cell *args, uint32_t n,
+                           bool *found);
+bool ns_functions_is(const char *name, size_t length);
+const char *ns_functions_nearest(const char *name);
+
+/* ---- evaluate.c ------------------------------------------------------------------------------ */
+
+/* What running a code came to: NS_DONE, NS_BROKEN (an error was reported) or NS_LATE (a name
+ * may still be defined; `missing` is its place). */
+typedef struct ns_outcome {
+    ns_progress progress;
+    ns_span missing;
+} ns_outcome;
+
+ns_outcome ns_evaluate_code(ns_reader *r, const ns_code *code, ns_value *out);
+/* Code that leaves n values. */
+ns_outcome ns_evaluate_list(ns_reader *r, const ns_code *code, uint32_t n, ns_value *out);
+/* A definition, elaborated when first needed: its progress is the answer. */
+void ns_evaluate_name(ns_reader *r, ns_name *name);
+/* A user's function applied to values; spreads vectors where that makes the number fit. */
+ns_outcome ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place, const ns_cell *args,
+                            uint32_t n, bool gradient, ns_cell *out);
+/* Is the part before the first dot the name of a block? */
+bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length);
+/* How many values an item takes from the stack. */
+uint32_t ns_evaluate_taken(const ns_item *item);
+/* Complains about a name that nobody defined, once per name. */
+void ns_evaluate_undefined(ns_reader *r, ns_span place, bool function);
+/* Complains about all undefined names of a function that was never called. */
+void ns_evaluate_check_names(ns_reader *r, const ns_name *function);
+/* Adds to the work done; false when it is too much (said once). */
+bool ns_evaluate_spend(ns_reader *r, ns_span place, uint64_t work);
+
+/* ---- rate.c ---------------------------------------------------------------------------------- */
+
+/* Total time derivative along the motion. */
+ns_outcome ns_rate_of(ns_reader *r, ns_span place, const ns_cell *a, ns_cell *out);
+
+/* ---- facts.c --------------------------------------------------------------------------------- */
+
+/* Which kinds of symbols does e depend on?  Bits 1 << ns_symbol_kind. */
+uint32_t ns_facts_kinds(ns_reader *r, ns_ex e);
+/* The last parameter it depends on, counted from 1; 0 if none. */
+uint32_t ns_facts_last_param(ns_reader *r, ns_ex e);
+/* Value of e if it depends on parameters at most, by their present values; nan if on more. */
+double ns_facts_value(ns_reader *r, ns_ex e);
+/* Is e without any symbol?  Then its value. */
+bool ns_facts_constant(ns_reader *r, ns_ex e, double *value);
+/* The present value of a parameter has become known. */
+void ns_facts_set(ns_reader *r, ns_ex symbol, double value);
+
+/* ---- elaborate.c ----------------------------------------------------------------------------- */
+
+/* Does all jobs that can be done with the names known by now, and fills the lists of the
+ * description with the results. */
+void ns_elaborate_jobs(ns_reader *r);
+
+#endif
