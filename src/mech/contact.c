@@ -96,7 +96,17 @@ static ns_ex roll_wire(ns_graph *g, ns_contact *c)
     return speed;
 }
 
-static void kinematics(ns_graph *g, ns_contact *c)
+/* Velocity of the centre of mass in the body frame. */
+static ns_v3 velocity(ns_graph *g, const ns_contact *c)
+{
+    ns_v3 v = ns_v3_neg(g, ns_v3_cross(g, c->Omega, c->s));
+    if (!c->moving)
+        return v;
+    ns_v3 carried = ns_v3_cross(g, c->W, ns_m3_apply(g, c->B, c->ground.point));
+    return ns_v3_add(g, v, ns_m3_apply_transposed(g, c->A, ns_v3_add(g, c->o1, carried)));
+}
+
+void ns_contact_kinematics(ns_graph *g, ns_contact *c)
 {
     c->A = ns_m3_rotation(g, c->quat);
     c->C = c->moving ? ns_m3_mul(g, ns_m3_transpose(c->B), c->A) : c->A;
@@ -123,20 +133,19 @@ static void kinematics(ns_graph *g, ns_contact *c)
     c->point = c->moving ? ns_v3_add(g, c->o, ns_m3_apply(g, c->B, c->ground.point))
                          : c->ground.point;
     c->com = ns_v3_sub(g, c->point, ns_m3_apply(g, c->A, c->s));
+    c->velocity = ns_m3_apply(g, c->A, velocity(g, c));
 }
 
-void ns_contact_derive(ns_graph *g, ns_contact *c)
+void ns_contact_dynamics(ns_graph *g, ns_contact *c)
 {
-    kinematics(g, c);
     ns_v3 Omega = c->Omega, s = c->s;
     ns_v3 sweep = ns_v3_cross(g, Omega, s);
-    ns_v3 v = ns_v3_neg(g, sweep); /* velocity of the centre of mass, body frame */
+    ns_v3 v = velocity(g, c);
     /* the part of the centre of mass's acceleration without Omega' */
     ns_v3 a = ns_v3_neg(g, ns_v3_cross(g, Omega, ns_v3_add(g, c->s_rate, sweep)));
     if (c->moving) {
         ns_v3 arm = ns_m3_apply(g, c->B, c->ground.point);
         ns_v3 carried = ns_v3_cross(g, c->W, arm);
-        v = ns_v3_add(g, v, ns_m3_apply_transposed(g, c->A, ns_v3_add(g, c->o1, carried)));
         ns_v3 moved = ns_v3_add(g, carried, ns_m3_apply(g, c->A, c->s_rate));
         ns_v3 w = ns_v3_add(
             g, c->o2, ns_v3_add(g, ns_v3_cross(g, c->W1, arm), ns_v3_cross(g, c->W, moved)));
@@ -164,7 +173,6 @@ void ns_contact_derive(ns_graph *g, ns_contact *c)
     c->normal_force = ns_v3_dot(g, c->reaction, c->gamma);
     ns_v3 tangential = ns_v3_sub(g, c->reaction, ns_v3_scale(g, c->normal_force, c->gamma));
     c->friction = ns_v3_norm(g, tangential);
-    c->velocity = ns_m3_apply(g, c->A, v);
     ns_ex twice = ns_add(g, ns_v3_dot(g, Omega, momentum),
                          ns_mul(g, c->mass, ns_v3_dot(g, v, v)));
     c->kinetic = ns_mul(g, ns_number(g, 0.5), twice);

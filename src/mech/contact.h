@@ -27,7 +27,7 @@ typedef struct ns_contact {
     ns_v3 force;      /* further load on the centre of mass, in space */
     ns_v3 torque;     /* further torque, in the body frame */
 
-    /* derived by ns_contact_derive */
+    /* derived by ns_contact_kinematics */
     ns_m3 A, C;
     ns_v3 s, s_rate;     /* s and ds/dt */
     ns_v3 gamma;         /* ground normal */
@@ -47,6 +47,8 @@ typedef struct ns_contact {
     ns_ex tangency; /* for a curve: unit tangent . normal of the other side; vanishes */
 } ns_contact;
 
-void ns_contact_derive(ns_graph *g, ns_contact *c);
+/* First everything up to s_rate, velocity and com; then, once loads are set, the rest. */
+void ns_contact_kinematics(ns_graph *g, ns_contact *c);
+void ns_contact_dynamics(ns_graph *g, ns_contact *c);
 
 #endif

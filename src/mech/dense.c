@@ -35,3 +35,9 @@ void ns_dense_svd(ns_arena *arena, uint32_t m, uint32_t n, const double *A, doub
     LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', V ? 'A' : 'N', (lapack_int)m, (lapack_int)n, a,
                    (lapack_int)n, sigma, NULL, 1, right, (lapack_int)n, superb);
 }
+
+void ns_dense_symmetric(ns_arena *arena, uint32_t n, const double *A, double *lambda)
+{
+    double *a = ns_arena_copy(arena, A, (size_t)n * n * sizeof *a);
+    LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'N', 'U', (lapack_int)n, a, (lapack_int)n, lambda);
+}

@@ -16,4 +16,7 @@ uint32_t ns_dense_least(ns_arena *arena, uint32_t m, uint32_t n, const double *A
 void ns_dense_svd(ns_arena *arena, uint32_t m, uint32_t n, const double *A, double *sigma,
                   double *V);
 
+/* Eigenvalues of a symmetric n x n matrix, ascending. */
+void ns_dense_symmetric(ns_arena *arena, uint32_t n, const double *A, double *lambda);
+
 #endif

@@ -10,7 +10,7 @@ static bool fits(const ns_description *d)
     return d->states.n > 0;
 }
 
-static bool derive(const ns_description *d, ns_system *s)
+static bool derive(ns_description *d, ns_system *s)
 {
     if (d->coordinates.n > 0 || d->lagrangian) {
         ns_span at = d->coordinates.n ? d->coordinates.at[0].span : d->lagrangian_span;

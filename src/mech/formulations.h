@@ -6,5 +6,6 @@
 
 extern const ns_formulation ns_formulation_first_order;
 extern const ns_formulation ns_formulation_lagrange;
+extern const ns_formulation ns_formulation_rolling;
 
 #endif

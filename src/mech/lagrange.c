@@ -240,7 +240,7 @@ static void assemble(work *w)
     }
 }
 
-static bool derive(const ns_description *d, ns_system *s)
+static bool derive(ns_description *d, ns_system *s)
 {
     if (d->states.n > 0) {
         ns_diag_error(d->diag, d->states.at[0].span,

@@ -38,7 +38,7 @@ typedef struct ns_side {
     ns_v3 normal;
     ns_ex kappa;
     ns_m3 H;
-    bool flat;     /* D = 0: a plane */
+    bool flat;        /* D = 0: a plane */
     ns_v3 base[2];    /* graph, chart: y_u, y_v */
     bool orthonormal; /* chart: the base is */
     /* curves: derivatives by the curve's parameter */

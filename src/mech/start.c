@@ -24,9 +24,21 @@ static uint32_t state_index(const ns_system *s, ns_ex symbol)
     return i;
 }
 
+/* Constraints and extra equations, numbered through. */
+static uint32_t count(const ns_system *s)
+{
+    return s->constraints.n + s->start.extra.n;
+}
+
+static const ns_constraint *equation(const ns_system *s, uint32_t k)
+{
+    return k < s->constraints.n ? &s->constraints.at[k]
+                                : &s->start.extra.at[k - s->constraints.n];
+}
+
 bool ns_system_start_prepare(const ns_description *d, ns_system *s)
 {
-    uint32_t n = s->states.n, m = s->constraints.n, errors = d->diag->errors;
+    uint32_t n = s->states.n, m = count(s), errors = d->diag->errors;
     if (!s->start.value) { /* unless the formulation has its own way to start */
         s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
         s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
@@ -52,7 +64,7 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s)
     for (uint32_t i = 0; i < n; i++)
         symbols[i] = s->states.at[i].symbol;
     for (uint32_t k = 0; k < m; k++)
-        residuals[k] = s->constraints.at[k].residual;
+        residuals[k] = equation(s, k)->residual;
     s->start.jacobian = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
     ns_diff_jacobian(s->graph, residuals, m, symbols, n, s->start.jacobian);
     return d->diag->errors == errors;
@@ -65,16 +77,16 @@ typedef struct equations {
     ns_ex *residual; /* [m] */
 } equations;
 
-static equations equations_new(const ns_system *s)
+static equations equations_new(const ns_system *s, uint32_t m)
 {
-    uint32_t m = s->constraints.n, n = s->states.n;
+    uint32_t n = s->states.n;
     equations q = {.m = m, .n = n};
     q.r = NS_NEW_ARRAY(s->arena, double, m + 1);
     q.J = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1);
     q.size = NS_NEW_ARRAY(s->arena, double, m + 1);
     q.residual = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     for (uint32_t k = 0; k < m; k++)
-        q.residual[k] = s->constraints.at[k].residual;
+        q.residual[k] = equation(s, k)->residual;
     return q;
 }
 
@@ -148,7 +160,7 @@ static double improve(const ns_system *s, equations *q, double t, const double *
 
 bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
 {
-    equations q = equations_new(s);
+    equations q = equations_new(s, s->constraints.n);
     uint32_t which;
     return q.m == 0 || improve(s, &q, t, p, NULL, x, &which) < met;
 }
@@ -179,18 +191,20 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
                           s->description->params.at[i].name);
     if (diag->errors != errors)
         return false;
-    equations q = equations_new(s);
+    if (s->formulation->guess)
+        s->formulation->guess(s, t0, p, x);
+    equations q = equations_new(s, count(s));
     uint32_t which;
     if (q.m > 0 && !(improve(s, &q, t0, p, s->start.free, x, &which) < met)) {
-        const ns_constraint *c = &s->constraints.at[which];
+        const ns_constraint *c = equation(s, which);
         ns_text fixed = ns_text_new(s->arena);
         list_fixed(s, &q, which, &fixed);
         if (isnan(q.r[which]))
             ns_diag_error(diag, c->span, "constraint `%s` is undefined at the start", c->name);
         else
             ns_diag_error(diag, c->span,
-                          "the start does not satisfy constraint `%s`: it is off by %.6g%s%s%s",
-                          c->name, q.r[which], fixed.length ? " with the given values of " : "",
+                          "the start does not satisfy `%s`: it is off by %.6g%s%s%s", c->name,
+                          q.r[which], fixed.length ? " with the given values of " : "",
                           ns_text_string(&fixed),
                           fixed.length ? "; leave one of them open (or write ~ for a guess)"
                                        : "; the constraints contradict each other");

@@ -12,6 +12,7 @@
 #include "mech/formulations.h"
 
 const ns_formulation *const ns_formulations[] = {
+    &ns_formulation_rolling,
     &ns_formulation_lagrange,
     &ns_formulation_first_order,
     NULL,
@@ -35,8 +36,8 @@ static const ns_formulation *choose(const ns_description *d)
         if (ns_formulations[i]->fits(d))
             return ns_formulations[i];
     ns_diag_error(d->diag, d->whole,
-                  "the model describes no system: expected `coordinate` and `lagrangian`, or "
-                  "`state` lines");
+                  "the model describes no system: expected `coordinate` and `lagrangian`, a "
+                  "`body` on a `ground`, or `state` lines");
     return NULL;
 }
 

@@ -37,10 +37,11 @@ typedef ns_event_line ns_event; /* the same content, expressions now in states *
 /* How the initial state is found: x_i = value_i, but the free ones are changed (as little as
  * possible) until all constraints hold. */
 typedef struct ns_start {
-    ns_ex *value;    /* [n] in terms of parameters */
-    bool *free;      /* [n] */
-    ns_span *span;   /* [n] where the user set it; source 0 if not */
-    ns_ex *jacobian; /* [constraints][n] of the residuals by the states */
+    ns_ex *value;                 /* [n] in terms of parameters */
+    bool *free;                   /* [n] */
+    ns_span *span;                /* [n] where the user set it; source 0 if not */
+    NS_LIST(ns_constraint) extra; /* further equations for the start alone */
+    ns_ex *jacobian; /* [constraints, then extra][n] of the residuals by the states */
 } ns_start;
 
 typedef struct ns_fact {
@@ -78,6 +79,7 @@ typedef struct ns_system {
     ns_ex energy, kinetic; /* 0 if the system has none */
     bool conservative;     /* nothing in the model makes the energy change */
     ns_start start;
+    void *own; /* of the formulation */
 } ns_system;
 
 /* A formulation: one const descriptor per file of mech/. */
@@ -88,10 +90,12 @@ struct ns_formulation {
     /* Is the description of this kind (when the model does not name a formulation)? */
     bool (*fits)(const ns_description *d);
     /* Builds the system; false after adding errors to d->diag. */
-    bool (*derive)(const ns_description *d, ns_system *s);
+    bool (*derive)(ns_description *d, ns_system *s);
     /* Looks at the equations with numbers, at the start (ranks, definiteness); may be NULL. */
     bool (*verify)(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x);
+    /* Better first guesses for the free states of a start, with numbers; may be NULL. */
+    void (*guess)(const ns_system *s, double t0, const double *p, double *x);
     const char *const *blocks; /* keywords of the blocks it reads, ending with NULL; or NULL */
 };
 

@@ -1,0 +1,27 @@
+/* For the files of the rolling formulation: what derivation leaves behind for starts, checks and
+ * pictures. */
+#ifndef NS_MECH_ROLLING_H
+#define NS_MECH_ROLLING_H
+
+#include "mech/contact.h"
+#include "mech/shapes.h"
+#include "mech/solid.h"
+#include "mech/system.h"
+
+typedef struct ns_rolling {
+    ns_contact contact;
+    ns_shape body, ground;
+    const ns_block *body_block, *ground_block, *start_block;
+    ns_locals locals;
+    ns_mass mass;
+    uint32_t quat, omega, side, support; /* places of the first state of each group */
+    ns_v3 body_centre;                   /* origin of the body's geometric frame, in space */
+} ns_rolling;
+
+/* rolling_start.c: values, free states and extra equations of the start. */
+bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r);
+void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x);
+bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                       const double *x);
+
+#endif

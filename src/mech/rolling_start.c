@@ -1,0 +1,493 @@
+/* Starts of rolling bodies.
+ *
+ *     start {
+ *         quat [w, x, y, z]  |  axis [x, y, z], angle  |  euler phi, theta, psi  (z, x, z)
+ *                            |  heading, tilt, turn    (the same, by name)
+ *                            |  roll, pitch, yaw       (x, then y, then z, fixed axes)
+ *         contact [x, y] or [x, y, z]  |  com [..]  |  centre [..]
+ *         omega [..]  |  omega.space [..]  |  centre' [..] or com' [..], with spin
+ *         NAME = value  or  NAME ~ guess   for any state
+ *     }
+ *
+ * What is not said is found: the contact point of the body from orientation and ground (in closed
+ * form where the shape has one), the rest by the equations of the manifold. */
+#include <math.h>
+#include <string.h>
+
+#include "expr/subst.h"
+#include "mech/block.h"
+#include "mech/dense.h"
+#include "mech/rolling.h"
+
+typedef struct work {
+    ns_description *d;
+    ns_system *s;
+    ns_rolling *r;
+    ns_graph *g;
+    const ns_block *b;
+} work;
+
+static ns_ex half_of(work *w, ns_ex angle)
+{
+    return ns_mul(w->g, ns_number(w->g, 0.5), angle);
+}
+
+static void multiply(ns_graph *g, const ns_ex a[4], const ns_ex b[4], ns_ex out[4])
+{
+    ns_v3 u = ns_v3_make(a[1], a[2], a[3]), v = ns_v3_make(b[1], b[2], b[3]);
+    ns_v3 cross = ns_v3_cross(g, u, v);
+    ns_ex w = ns_sub(g, ns_mul(g, a[0], b[0]), ns_v3_dot(g, u, v));
+    for (int i = 0; i < 3; i++)
+        out[i + 1] = ns_add(g, ns_add(g, ns_mul(g, a[0], v.at[i]), ns_mul(g, b[0], u.at[i])),
+                            cross.at[i]);
+    out[0] = w;
+}
+
+/* Quaternion of the rotation by `angle` about a unit vector. */
+static void about(work *w, ns_v3 unit, ns_ex angle, ns_ex out[4])
+{
+    ns_ex half = half_of(w, angle), sine = ns_sin(w->g, half);
+    out[0] = ns_cos(w->g, half);
+    for (int i = 0; i < 3; i++)
+        out[i + 1] = ns_mul(w->g, sine, unit.at[i]);
+}
+
+/* q = rotations about the axes listed (0, 1, 2), the last one acting first on the body */
+static void compose(work *w, const int axes[3], const ns_ex angles[3], ns_ex out[4])
+{
+    about(w, ns_v3_unit(w->g, axes[0]), angles[0], out);
+    for (int k = 1; k < 3; k++) {
+        ns_ex next[4];
+        about(w, ns_v3_unit(w->g, axes[k]), angles[k], next);
+        multiply(w->g, out, next, out);
+    }
+}
+
+/* Up to three named angles; those not given are zero.  Returns how many were given. */
+static int angles_of(work *w, const char *const names[3], ns_ex out[3], bool *good)
+{
+    int given = 0;
+    for (int i = 0; i < 3; i++) {
+        const ns_property *p = ns_block_find(w->b, names[i]);
+        out[i] = ns_zero(w->g);
+        if (!p)
+            continue;
+        given++;
+        *good = ns_block_scalar(w->d, p, 0, &out[i]) && *good;
+    }
+    return given;
+}
+
+static bool orientation(work *w, ns_ex quat[4])
+{
+    static const char *const fixed[3] = {"yaw", "pitch", "roll"};
+    static const char *const named[3] = {"heading", "tilt", "turn"};
+    static const int zyx[3] = {2, 1, 0}, zxz[3] = {2, 0, 2};
+    const ns_property *given = ns_block_find(w->b, "quat");
+    const ns_property *axis = ns_block_find(w->b, "axis"),
+                      *euler = ns_block_find(w->b, "euler");
+    bool good = true;
+    ns_ex a[3], b[3];
+    int ways = (given != NULL) + (axis != NULL) + (euler != NULL);
+    int n_fixed = angles_of(w, fixed, a, &good), n_named = angles_of(w, named, b, &good);
+    ways += (n_fixed > 0) + (n_named > 0);
+    if (ways > 1) {
+        ns_diag_error(
+            w->d->diag, w->b->span,
+            "the orientation is given in more than one way: choose one of quat, axis, "
+            "euler, heading/tilt/turn, roll/pitch/yaw");
+        return false;
+    }
+    if (given) {
+        if (given->values != 1 || given->value[0].rows * given->value[0].cols != 4) {
+            ns_diag_error(w->d->diag, given->value_span, "quat: expected [w, x, y, z]");
+            return false;
+        }
+        ns_ex norm = ns_zero(w->g);
+        for (int i = 0; i < 4; i++)
+            norm = ns_add(w->g, norm, ns_powi(w->g, given->value[0].at[i], 2));
+        norm = ns_sqrt(w->g, norm);
+        for (int i = 0; i < 4; i++)
+            quat[i] = ns_div(w->g, given->value[0].at[i], norm);
+    } else if (axis) {
+        ns_v3 direction;
+        if (!ns_block_vector(w->d, axis, 0, &direction) ||
+            !ns_block_scalar(w->d, axis, 1, &a[0]))
+            return false;
+        about(w, ns_v3_normalise(w->g, direction, NULL), a[0], quat);
+    } else if (euler) {
+        for (uint32_t i = 0; i < 3; i++)
+            good = ns_block_scalar(w->d, euler, i, &b[i]) && good;
+        compose(w, zxz, b, quat);
+    } else if (n_fixed) {
+        compose(w, zyx, a, quat);
+    } else {
+        compose(w, zxz, b, quat); /* all zero: the identity */
+    }
+    return good;
+}
+
+static void set(work *w, uint32_t state, ns_ex value, bool is_free, ns_span span)
+{
+    w->s->start.value[state] = value;
+    w->s->start.free[state] = is_free;
+    w->s->start.span[state] = span;
+}
+
+static void demand(work *w, const char *name, ns_ex residual, ns_span span)
+{
+    NS_PUSH(w->s->arena, w->s->start.extra,
+            (ns_constraint){.name = name, .residual = residual, .span = span});
+}
+
+/* Where the contact is on the ground. */
+static bool place(work *w)
+{
+    ns_rolling *r = w->r;
+    ns_graph *g = w->g;
+    const ns_property *contact = ns_block_find(w->b, "contact");
+    const ns_property *com = ns_block_find(w->b, "com"),
+                      *centre = ns_block_find(w->b, "centre");
+    if ((contact != NULL) + (com != NULL) + (centre != NULL) > 1) {
+        ns_diag_error(
+            w->d->diag, w->b->span,
+            "the position is given more than once: choose one of contact, com, centre");
+        return false;
+    }
+    const ns_side *ground = &r->contact.ground;
+    bool cartesian = !r->contact.moving && (ground->kind == NS_SIDE_IMPLICIT ||
+                                            ground->kind == NS_SIDE_GRAPH || r->ground.level);
+    for (uint32_t i = 0; i < ground->n; i++)
+        set(w, r->support + i, ns_zero(g), !cartesian || com || centre, (ns_span){0});
+    if (contact) {
+        if (contact->values != 1 || contact->value[0].cols != 1 || contact->value[0].rows < 2 ||
+            contact->value[0].rows > 3) {
+            ns_diag_error(w->d->diag, contact->value_span,
+                          "contact: expected [x, y, z] or [x, y]");
+            return false;
+        }
+        uint32_t rows = contact->value[0].rows;
+        if (cartesian && rows < ground->n) {
+            ns_diag_error(w->d->diag, contact->value_span,
+                          "contact: this ground needs three coordinates [x, y, z]");
+            return false;
+        }
+        for (uint32_t i = 0; i < rows; i++) {
+            ns_ex value = contact->value[0].at[i];
+            if (cartesian && i < ground->n)
+                set(w, r->support + i, value, false, contact->value_span);
+            else
+                demand(w, "contact", ns_sub(g, r->contact.point.at[i], value),
+                       contact->value_span);
+        }
+    }
+    const ns_property *given = com ? com : centre;
+    if (given) {
+        ns_v3 at, now = com ? r->contact.com : r->body_centre;
+        if (!ns_block_vector(w->d, given, 0, &at))
+            return false;
+        for (uint32_t i = 0; i < 3; i++) {
+            demand(w, com ? "com" : "centre", ns_sub(g, now.at[i], at.at[i]),
+                   given->value_span);
+            if (cartesian && i < ground->n) /* a guess: straight below */
+                set(w, r->support + i, at.at[i], true, given->value_span);
+        }
+    }
+    return true;
+}
+
+/* Expression in states with the start values known so far put in for them. */
+static ns_ex at_start(work *w, ns_ex e, uint32_t first, uint32_t n)
+{
+    ns_ex *from = NS_NEW_ARRAY(w->s->arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++)
+        from[i] = w->s->states.at[first + i].symbol;
+    return ns_subst_one(w->g, e, from, w->s->start.value + first, n);
+}
+
+/* The contact on the body: from the ground normal seen in the body frame. */
+static void touch(work *w)
+{
+    ns_rolling *r = w->r;
+    ns_graph *g = w->g;
+    ns_contact *c = &r->contact;
+    ns_v3 down; /* outward normal of the body at the contact */
+    if (ns_side_is_curve(&c->ground)) {
+        /* on a wire: as far below as the wire's direction allows */
+        ns_v3 t = ns_v3_normalise(g, c->ground.tangent, NULL), up = ns_v3_unit(g, 2);
+        ns_v3 across = ns_v3_sub(g, up, ns_v3_scale(g, t.at[2], t));
+        down = ns_m3_apply_transposed(g, c->C, ns_v3_neg(g, ns_v3_normalise(g, across, NULL)));
+    } else {
+        down = ns_v3_neg(g, ns_m3_apply_transposed(g, c->C, c->ground.normal));
+    }
+    for (int i = 0; i < 3; i++) {
+        down.at[i] = at_start(w, down.at[i], r->quat, 4);
+        down.at[i] = at_start(w, down.at[i], r->support, c->ground.n);
+    }
+    for (uint32_t i = 0; i < c->body.n; i++)
+        set(w, r->side + i, ns_zero(g), true, (ns_span){0});
+    if (c->body.kind == NS_SIDE_CIRCLE) {
+        ns_ex length = ns_sqrt(g,
+                               ns_add(g, ns_powi(g, down.at[0], 2), ns_powi(g, down.at[1], 2)));
+        for (uint32_t i = 0; i < 2; i++)
+            set(w, r->side + i, ns_div(g, down.at[i], length), true, (ns_span){0});
+    } else if (r->body.has_support) {
+        for (uint32_t i = 0; i < 3; i++) {
+            ns_ex y = ns_subst_one(g, r->body.support.at[i], r->locals.x, down.at, 3);
+            set(w, r->side + i, ns_sub(g, y, r->mass.centre.at[i]), true, (ns_span){0});
+        }
+    }
+}
+
+static bool velocity(work *w)
+{
+    ns_rolling *r = w->r;
+    ns_graph *g = w->g;
+    ns_contact *c = &r->contact;
+    const ns_property *body = ns_block_find(w->b, "omega");
+    const ns_property *space = ns_block_find(w->b, "omega.space");
+    const ns_property *centre = ns_block_find(w->b, "centre'"),
+                      *com = ns_block_find(w->b, "com'");
+    const ns_property *spin = ns_block_find(w->b, "spin");
+    bool by_point = centre || com;
+    if ((body != NULL) + (space != NULL) + (centre != NULL) + (com != NULL) > 1) {
+        ns_diag_error(w->d->diag, w->b->span,
+                      "the velocity is given more than once: choose one of omega, omega.space, "
+                      "centre', com'");
+        return false;
+    }
+    if (spin && !by_point) {
+        ns_diag_error(w->d->diag, spin->span, "`spin` goes with centre' or com'");
+        return false;
+    }
+    ns_v3 omega = ns_v3_zero(g);
+    if (body && !ns_block_vector(w->d, body, 0, &omega))
+        return false;
+    if (space) {
+        if (!ns_block_vector(w->d, space, 0, &omega))
+            return false;
+        omega = ns_m3_apply_transposed(g, c->A, omega);
+        for (int i = 0; i < 3; i++)
+            omega.at[i] = at_start(w, omega.at[i], r->quat, 4);
+    }
+    ns_span span = body ? body->value_span : space ? space->value_span : (ns_span){0};
+    for (uint32_t i = 0; i < 3; i++)
+        set(w, r->omega + i, omega.at[i], by_point, span);
+    if (!by_point)
+        return true;
+    const ns_property *given = centre ? centre : com;
+    if (given->values != 1 || given->value[0].cols != 1 || given->value[0].rows < 2 ||
+        given->value[0].rows > 3) {
+        ns_diag_error(w->d->diag, given->value_span, "%s: expected [x, y] or [x, y, z]",
+                      given->name);
+        return false;
+    }
+    ns_v3 v = c->velocity;
+    if (centre) { /* v_O = v_G - Omega x centre */
+        ns_v3 arm = ns_v3_cross(g, c->Omega, c->centre);
+        v = ns_v3_sub(g, v, ns_m3_apply(g, c->A, arm));
+    }
+    for (uint32_t i = 0; i < given->value[0].rows; i++)
+        demand(w, given->name, ns_sub(g, v.at[i], given->value[0].at[i]), given->value_span);
+    ns_ex about_normal = ns_zero(g);
+    if (spin && !ns_block_scalar(w->d, spin, 0, &about_normal))
+        return false;
+    demand(w, "spin", ns_sub(g, ns_v3_dot(g, c->omega, c->gamma), about_normal),
+           spin ? spin->value_span : given->value_span);
+    return true;
+}
+
+/* NAME = value and NAME ~ guess for states; everything else must be a known property. */
+static bool by_name(work *w)
+{
+    static const char *const known[] = {"quat", "axis",   "euler", "heading",     "tilt",
+                                        "turn", "roll",   "pitch", "yaw",         "contact",
+                                        "com",  "centre", "omega", "omega.space", "centre'",
+                                        "com'", "spin",   NULL};
+    bool good = true;
+    for (uint32_t k = 0; w->b && k < w->b->properties.n; k++) {
+        const ns_property *p = &w->b->properties.at[k];
+        bool property = false;
+        for (uint32_t i = 0; known[i]; i++)
+            property = property || strcmp(known[i], p->name) == 0;
+        if (property)
+            continue;
+        uint32_t state = 0;
+        while (state < w->s->states.n && strcmp(w->s->states.at[state].name, p->name) != 0)
+            state++;
+        ns_ex value;
+        if (state < w->s->states.n && p->assigned) {
+            good = ns_block_scalar(w->d, p, 0, &value) && good;
+            if (good)
+                set(w, state, value, p->guess, p->value_span);
+            continue;
+        }
+        const char *near = ns_block_nearest(p->name, known);
+        ns_diag_error(w->d->diag, p->span, "`%s` is neither a state nor a way to start%s%s%s",
+                      p->name, near ? "; did you mean `" : "", near ? near : "",
+                      near ? "`?" : "");
+        good = false;
+    }
+    return good;
+}
+
+bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
+{
+    static const ns_block none;
+    work w = {
+        .d = d, .s = s, .r = r, .g = d->graph, .b = r->start_block ? r->start_block : &none};
+    uint32_t n = s->states.n;
+    s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
+    ns_ex quat[4];
+    if (!orientation(&w, quat))
+        return false;
+    for (uint32_t i = 0; i < 4; i++)
+        set(&w, r->quat + i, quat[i], false, (ns_span){0});
+    if (!place(&w))
+        return false;
+    touch(&w);
+    return velocity(&w) && by_name(&w);
+}
+
+/* ---- with numbers ---------------------------------------------------------------------------- */
+
+/* For implicit bodies without a closed form: along rays from the origin of the geometric frame to
+ * the outermost point of the surface, the ray whose end lies lowest. */
+static void search_surface(const ns_system *s, double t0, const double *p, double *x)
+{
+    enum { RAYS = 400, SAMPLES = 60 };
+    const ns_rolling *r = s->own;
+    const ns_contact *c = &r->contact;
+    ns_ex ask[6];
+    double value[6];
+    ns_v3 up = ns_m3_apply_transposed(s->graph, c->C, c->ground.normal);
+    memcpy(ask, up.at, sizeof up.at);
+    memcpy(ask + 3, r->mass.centre.at, sizeof r->mass.centre.at);
+    ns_system_eval(s, ask, 6, t0, p, x, value);
+    double best = INFINITY, found[3] = {0, 0, 0};
+    for (int k = 0; k < RAYS; k++) {
+        /* directions spread evenly over the sphere */
+        double z = 1 - (2.0 * k + 1) / RAYS, phi = k * 2.399963229728653;
+        double rho = sqrt(1 - z * z), way[3] = {rho * cos(phi), rho * sin(phi), z};
+        if (way[0] * value[0] + way[1] * value[1] + way[2] * value[2] > 0.2)
+            continue; /* upwards */
+        double last = 0;
+        for (int i = 0; i < SAMPLES; i++) {
+            /* from 100 m inwards, factor 1.3 each: far enough for any body in SI units */
+            double length = 100 * pow(1.3, -i), F;
+            for (int j = 0; j < 3; j++)
+                x[r->side + (uint32_t)j] = way[j] * length - value[3 + j];
+            ns_system_eval(s, &c->body.residual, 1, t0, p, x, &F);
+            if (!(F < 0)) {
+                last = length;
+                continue;
+            }
+            if (last > 0) { /* crossed between last and length: bisect */
+                double out = last, in = length;
+                for (int b = 0; b < 30; b++) {
+                    double mid = (out + in) / 2;
+                    for (int j = 0; j < 3; j++)
+                        x[r->side + (uint32_t)j] = way[j] * mid - value[3 + j];
+                    ns_system_eval(s, &c->body.residual, 1, t0, p, x, &F);
+                    *(F < 0 ? &in : &out) = mid;
+                }
+                double height = 0;
+                for (int j = 0; j < 3; j++)
+                    height += way[j] * out * value[j];
+                if (height < best) {
+                    best = height;
+                    for (int j = 0; j < 3; j++)
+                        found[j] = way[j] * out - value[3 + j];
+                }
+            }
+            break;
+        }
+    }
+    for (int j = 0; j < 3; j++)
+        x[r->side + (uint32_t)j] = found[j];
+}
+
+/* For surfaces and curves given by parameters: the best of a grid. */
+static void search_parameters(const ns_system *s, double t0, const double *p, double *x)
+{
+    enum { GRID = 32 };
+    const double turn = 6.283185307179586;
+    const ns_rolling *r = s->own;
+    const ns_contact *c = &r->contact;
+    ns_v3 up = ns_m3_apply_transposed(s->graph, c->C, c->ground.normal);
+    bool curve = c->body.kind == NS_SIDE_CURVE;
+    ns_ex misfit = curve ? ns_v3_dot(s->graph, c->body.point, up)
+                         : ns_v3_dot(s->graph, c->body.normal, up);
+    double best = INFINITY, found[2] = {0, 0};
+    for (int i = 0; i < GRID; i++)
+        for (int j = 0; j < (curve ? 1 : GRID); j++) {
+            double value, u[2] = {turn * (i + 0.37) / GRID - turn / 2,
+                                  turn * (j + 0.41) / GRID - turn / 2};
+            for (uint32_t k = 0; k < c->body.n; k++)
+                x[r->side + k] = u[k];
+            ns_system_eval(s, &misfit, 1, t0, p, x, &value);
+            if (value < best) {
+                best = value;
+                found[0] = u[0];
+                found[1] = u[1];
+            }
+        }
+    for (uint32_t k = 0; k < c->body.n; k++)
+        x[r->side + k] = found[k];
+}
+
+void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x)
+{
+    const ns_rolling *r = s->own;
+    const ns_side *body = &r->contact.body;
+    if (r->body.has_support || body->kind == NS_SIDE_CIRCLE || s->start.span[r->side].source ||
+        ns_side_is_curve(&r->contact.ground))
+        return;
+    if (body->kind == NS_SIDE_IMPLICIT)
+        search_surface(s, t0, p, x);
+    else
+        search_parameters(s, t0, p, x);
+}
+
+bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                       const double *x)
+{
+    const ns_rolling *r = s->own;
+    ns_span body = r->body_block->span;
+    ns_ex ask[12];
+    double value[12], moment[3];
+    ask[0] = r->mass.mass;
+    ask[1] = r->contact.regular;
+    ask[2] = r->contact.fit ? r->contact.fit : r->contact.regular;
+    memcpy(ask + 3, r->mass.inertia.at, sizeof r->mass.inertia.at);
+    ns_system_eval(s, ask, 12, t0, p, x, value);
+    if (!(value[0] > 0)) {
+        ns_diag_error(diag, body, "the mass must be positive; it is %.6g", value[0]);
+        return false;
+    }
+    ns_dense_symmetric(s->arena, 3, value + 3, moment);
+    if (!(moment[0] >= 0 && moment[2] > 0)) {
+        ns_diag_error(diag, body, "the inertia tensor has a negative principal moment: %.6g",
+                      moment[0]);
+        return false;
+    }
+    if (moment[2] > (moment[0] + moment[1]) * (1 + 1e-12)) {
+        ns_diag_error(
+            diag, body,
+            "no mass distribution has this inertia tensor: the principal moment %.6g is "
+            "larger than the sum of the others, %.6g + %.6g",
+            moment[2], moment[0], moment[1]);
+        return false;
+    }
+    if (!(value[1] > 0 && value[2] > 0)) {
+        ns_diag_error(
+            diag, r->ground_block->span,
+            "the body does not fit the ground at the contact: it is flatter than the "
+            "ground there (relative curvature %.3g), so they meet in more than one point",
+            value[1]);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,42 @@
+/* The catalogue of bodies and grounds: from  body KIND(sizes) { ... }  and
+ * ground KIND(sizes) { ... }  to the sides of a contact (mech/side.h).
+ *
+ * Inside these blocks x, y, z are the coordinates of the block's own frame and u, v parameters:
+ *     body implicit(x^4 + y^4 + z^4 - r^4)        ground height(0.1*cos(3*x))  */
+#ifndef NS_MECH_SHAPES_H
+#define NS_MECH_SHAPES_H
+
+#include "lang/description.h"
+#include "mech/side.h"
+
+/* The local names x, y, z, u, v as symbols; defined once per model. */
+typedef struct ns_locals {
+    ns_ex x[3], u[2];
+} ns_locals;
+
+typedef struct ns_shape {
+    ns_side side;
+    const char *names[3]; /* of the contact coordinates as states */
+    ns_v3 support;        /* body: its point with outward normal (x, y, z), if has_support */
+    bool has_support;
+    bool planar; /* ground: a plane */
+    bool level;  /* ground: a horizontal plane */
+} ns_shape;
+
+/* `centre` of mass in the body's frame: contact coordinates of implicit bodies are measured from
+ * it.  False after errors. */
+bool ns_shapes_body(ns_description *d, const ns_block *block, const ns_locals *locals,
+                    ns_v3 centre, ns_shape *out);
+bool ns_shapes_ground(ns_description *d, const ns_block *block, const ns_locals *locals,
+                      ns_shape *out);
+
+/* Properties of a ground block that describe its shape (ends with NULL). */
+extern const char *const ns_shapes_ground_properties[];
+
+/* "sphere(r), ellipsoid(a, b, c), ..." */
+const char *ns_shapes_list(ns_arena *arena, bool ground);
+
+/* The solid that fills a body of this kind and its sizes, for `uniform`; NULL if none. */
+const char *ns_shapes_solid(const char *kind);
+
+#endif
