@@ -165,7 +165,8 @@ state x' = x^2
 start { x = 1 }
 run { until 2 }
 M
-expect 1 "a singularity" "ended early" "stopped" -- run blow.mech --json
+expect 1 "a singularity" "ended early" "stopped" -- run blow.mech
+expect 1 "a singularity, --json" "" "stopped" -- run blow.mech --json
 py 'd["status"] == "stopped" and d["reason"] and abs(d["t"][0] - 1) < 1e-3' "... and its JSON"
 
 expect 0 "--json" "" "" -- run $O --at 2.5,1,2.5 --json

@@ -407,7 +407,7 @@ static void full_disk(void **state)
     struct rlimit old;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     for (int i = 0; i < 3; i++) {
-        struct rlimit small = {.rlim_cur = 300000, .rlim_max = old.rlim_max};
+        struct rlimit small = {.rlim_cur = 2000000, .rlim_max = old.rlim_max};
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
         o.outputs = &names[i];
         ns_record *r = run(m, &o);

@@ -13,6 +13,7 @@
  * visible file is never open for writing: each update copies it, extends the copy, closes it,
  * and renames it.  record.c sees to it that updates take a small part of the time. */
 #include <errno.h>
+#include <fcntl.h>
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,30 +231,80 @@ static bool put_outcome(hid_t file, const ns_record *r)
     return H5Gclose(group) >= 0 && good;
 }
 
-static bool fill(hid_t file, const ns_output *o, const ns_record *r, bool fresh)
+static size_t chunk_rows(const ns_record *r)
 {
     const size_t expected = r->n_times ? r->n_times : 1;
-    const size_t chunk = expected < LEAST_CHUNK  ? LEAST_CHUNK
-                         : expected > MOST_CHUNK ? MOST_CHUNK
-                                                 : expected;
+    return expected < LEAST_CHUNK ? LEAST_CHUNK : expected > MOST_CHUNK ? MOST_CHUNK : expected;
+}
+
+static bool fill(hid_t file, const ns_output *o, const ns_record *r, bool fresh)
+{
     return (!fresh || put_origin(file, r)) &&
-           append_table(file, r, &r->table, r->first_row, o->rows, ns_record_rows(r), chunk) &&
+           append_table(file, r, &r->table, r->first_row, o->rows, ns_record_rows(r),
+                        chunk_rows(r)) &&
            append_events(file, o, r) && put_outcome(file, r);
 }
 
-/* A temporary file with what the visible one holds so far. */
-static int make_copy(ns_output *o, bool fresh)
+/* An empty file, made in memory. */
+static int put_empty(int to)
 {
-    int from = -1, to = o->descriptor, error = 0;
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fapl_core(access, 4096, false);
+    hid_t file = H5Fcreate("empty", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    if (file < 0)
+        return ENOMEM;
+    H5Fflush(file, H5F_SCOPE_GLOBAL);
+    const ssize_t size = H5Fget_file_image(file, NULL, 0);
+    void *image = size > 0 ? malloc((size_t)size) : NULL;
+    int error = ENOMEM;
+    if (image && H5Fget_file_image(file, image, (size_t)size) == size)
+        error = ns_file_put(to, image, (size_t)size);
+    free(image);
+    H5Fclose(file);
+    return error;
+}
+
+static size_t chunks(size_t rows, size_t chunk)
+{
+    return (rows + chunk - 1) / chunk;
+}
+
+/* More bytes than an update can need: whole chunks with their share of the index, and 8 kB for
+ * the header of each object. */
+static off_t growth(const ns_output *o, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const size_t chunk = chunk_rows(r), columns = r->columns + (size_t)4;
+    const size_t table = chunks(ns_record_rows(r), chunk) - chunks(o->rows, chunk);
+    const size_t events = chunks(r->events.rows, LEAST_CHUNK) - chunks(o->events, LEAST_CHUNK);
+    const size_t objects = 2 * columns + 16 + s->description->params.n + s->constraints.n +
+                           s->invariants.n;
+    return (off_t)(columns * (table * (chunk * sizeof(double) + 256) +
+                              events * (LEAST_CHUNK * sizeof(double) + 256)) +
+                   r->events.rows * 64 + objects * 8192 + 2 * r->model->length + (256 << 10));
+}
+
+/* A temporary file with what the visible one holds so far, and room for the update.  HDF5 does
+ * not recover from a write that fails (it may crash at the exit of the program), so the space is
+ * taken from the system before. */
+static int prepare(ns_output *o, const ns_record *r, bool fresh)
+{
+    int to = o->descriptor, error = 0;
     o->descriptor = -1;
     if (to < 0)
         error = ns_file_target_create(&o->target, &to);
-    if (!error && !fresh) {
-        FILE *old = fopen(o->target.path, "rbe");
-        from = old ? fileno(old) : -1;
+    if (!error && fresh) {
+        error = put_empty(to);
+    } else if (!error) {
+        int from = open(o->target.path, O_RDONLY | O_CLOEXEC);
         error = from < 0 ? errno : ns_file_copy(from, to);
-        if (old)
-            fclose(old);
+        if (from >= 0)
+            close(from);
+    }
+    if (!error) {
+        const off_t size = lseek(to, 0, SEEK_END);
+        error = size < 0 ? errno : posix_fallocate(to, 0, size + growth(o, r));
     }
     if (to >= 0 && close(to) && !error)
         error = errno;
@@ -263,11 +314,10 @@ static int make_copy(ns_output *o, bool fresh)
 static bool write_file(ns_output *o, const ns_record *r)
 {
     const bool fresh = o->length == 0;
-    int error = make_copy(o, fresh);
+    int error = prepare(o, r, fresh);
     if (error)
         return fail(o, error);
-    hid_t file = fresh ? H5Fcreate(o->target.temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)
-                       : H5Fopen(o->target.temporary, H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t file = H5Fopen(o->target.temporary, H5F_ACC_RDWR, H5P_DEFAULT);
     if (file < 0)
         return fail(o, 0);
     bool good = fill(file, o, r, fresh);
