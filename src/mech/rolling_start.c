@@ -3,7 +3,7 @@
  *     start {
  *         quat [w, x, y, z]  |  axis [x, y, z], angle  |  euler phi, theta, psi  (z, x, z)
  *                            |  heading, tilt, turn    (the same, by name)
- *                            |  roll, pitch, yaw       (x, then y, then z, fixed axes)
+ *                            |  roll, pitch, yaw       (about x, the turned y, the turned z)
  *         contact [x, y] or [x, y, z]  |  com [..]  |  centre [..]
  *         omega [..]  |  omega.space [..]  |  centre' [..] or com' [..], with spin
  *         NAME = value  or  NAME ~ guess   for any state
@@ -80,17 +80,17 @@ static int angles_of(work *w, const char *const names[3], ns_ex out[3], bool *go
 
 static bool orientation(work *w, ns_ex quat[4])
 {
-    static const char *const fixed[3] = {"yaw", "pitch", "roll"};
+    static const char *const cardan[3] = {"roll", "pitch", "yaw"};
     static const char *const named[3] = {"heading", "tilt", "turn"};
-    static const int zyx[3] = {2, 1, 0}, zxz[3] = {2, 0, 2};
+    static const int xyz[3] = {0, 1, 2}, zxz[3] = {2, 0, 2};
     const ns_property *given = ns_block_find(w->b, "quat");
     const ns_property *axis = ns_block_find(w->b, "axis"),
                       *euler = ns_block_find(w->b, "euler");
     bool good = true;
     ns_ex a[3], b[3];
     int ways = (given != NULL) + (axis != NULL) + (euler != NULL);
-    int n_fixed = angles_of(w, fixed, a, &good), n_named = angles_of(w, named, b, &good);
-    ways += (n_fixed > 0) + (n_named > 0);
+    int n_cardan = angles_of(w, cardan, a, &good), n_named = angles_of(w, named, b, &good);
+    ways += (n_cardan > 0) + (n_named > 0);
     if (ways > 1) {
         ns_diag_error(
             w->d->diag, w->b->span,
@@ -119,8 +119,8 @@ static bool orientation(work *w, ns_ex quat[4])
         for (uint32_t i = 0; i < 3; i++)
             good = ns_block_scalar(w->d, euler, i, &b[i]) && good;
         compose(w, zxz, b, quat);
-    } else if (n_fixed) {
-        compose(w, zyx, a, quat);
+    } else if (n_cardan) {
+        compose(w, xyz, a, quat);
     } else {
         compose(w, zxz, b, quat); /* all zero: the identity */
     }
