@@ -86,6 +86,9 @@ static size_t layout(ns_run *run, double *base)
     run->f = take(&r, n);
     run->drift = take(&r, n_inv);
     run->events_now = take(&r, n_ev);
+    run->events_end = take(&r, n_ev);
+    run->events8 = take(&r, 8 * n_ev);
+    run->x_event = take(&r, n);
     return r.used;
 }
 

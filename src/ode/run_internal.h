@@ -40,7 +40,9 @@ struct ns_run {
     double *manifold, *basis, *triangle; /* see project.c */
     double *x_try, *zero, *f;            /* [n] */
     double *drift;                       /* [invariants] for ns_outcome */
-    double *events_now;                  /* [events] */
+    double *events_now, *events_end;     /* [events] */
+    double *events8;                     /* [events][8] */
+    double *x_event;                     /* [n] */
 
     /* Events grow by reallocation, after a step and never inside one. */
     ns_occurrence *events;
@@ -61,6 +63,7 @@ bool ns_project(ns_run *run, double t, double *x, double *x_lo);
 /* events.c: finds, records and acts on the events of the last step.  NS_OK to go on; a stop has
  * cut the step at the event. */
 void ns_events_begin(ns_run *run);
+bool ns_events_reserve(ns_run *run, uint32_t count); /* room in the list; false: no memory */
 ns_status ns_events_scan(ns_run *run);
 
 /* run.c: state inside the last step, projected. */

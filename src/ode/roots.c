@@ -1,0 +1,183 @@
+/* Zeros of small polynomials in Bernstein form: see roots.h. */
+#include "ode/roots.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Inverse of the matrix of Bernstein polynomials at the nodes. */
+static const double bernstein[10][10] = {
+    {1, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {-7.111111111111111, 9.024884064791094, -1.2058801546953553, 0.43605753596479563,
+     -0.2357805556994444, 0.1626876777506527, -0.13562161438339282, 0.1364726635430837,
+     -0.1828196172714335, 0.1111111111111111},
+    {21.77777777777778, -33.01987283790182, 16.630276204815313, -6.6264119645191535,
+     3.6870606780428106, -2.574939375827725, 2.159400649297505, -2.179701373135819,
+     2.924188019228891, -1.7777777777777777},
+    {-37.333333333333336, 59.50817120546684, -38.31705064874339, 27.497871053260944,
+     -17.515454129745912, 12.90432281172104, -11.10438196437471, 11.357982623236751,
+     -15.331460950821556, 9.333333333333334},
+    {38.888888888888886, -63.161492323681834, 44.40274042799319, -38.73518248664697,
+     35.89160617885656, -30.50608436820617, 28.076802020790417, -29.7129345707469,
+     40.74454512164171, -24.88888888888889},
+    {-24.88888888888889, 40.74454512164171, -29.7129345707469, 28.076802020790417,
+     -30.50608436820617, 35.89160617885656, -38.73518248664697, 44.40274042799319,
+     -63.161492323681834, 38.888888888888886},
+    {9.333333333333334, -15.331460950821556, 11.357982623236751, -11.10438196437471,
+     12.90432281172104, -17.515454129745912, 27.497871053260944, -38.31705064874339,
+     59.50817120546684, -37.333333333333336},
+    {-1.7777777777777777, 2.924188019228891, -2.179701373135819, 2.159400649297505,
+     -2.574939375827725, 3.6870606780428106, -6.6264119645191535, 16.630276204815313,
+     -33.01987283790182, 21.77777777777778},
+    {0.1111111111111111, -0.1828196172714335, 0.1364726635430837, -0.13562161438339282,
+     0.1626876777506527, -0.2357805556994444, 0.43605753596479563, -1.2058801546953553,
+     9.024884064791094, -7.111111111111111},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+};
+
+/* Coefficients of the Legendre polynomials of degree 8 and 9. */
+static const double legendre8[10] = {
+    0.5,
+    -0.7743333200925615,
+    0.43951347405149993,
+    -0.24464276180640177,
+    0.07946260784746334,
+    0.07946260784746334,
+    -0.24464276180640177,
+    0.43951347405149993,
+    -0.7743333200925615,
+    0.5,
+};
+static const double legendre9[10] = {
+    -0.2647058823529412,  0.42689315802620853, -0.2920715387259969,  0.24644865627044504,
+    -0.229337484328538,   0.229337484328538,   -0.24644865627044504, 0.2920715387259969,
+    -0.42689315802620853, 0.2647058823529412,
+};
+
+void ns_roots_fit(const double *values, ns_roots_poly *p)
+{
+    double a8 = 0, a9 = 0;
+    p->size = 0;
+    for (int i = 0; i < NS_ROOTS_POINTS; i++) {
+        a8 += legendre8[i] * values[i];
+        a9 += legendre9[i] * values[i];
+        p->size = fmax(p->size, fabs(values[i]));
+        p->b[i] = 0;
+    }
+    for (int k = 0; k < NS_ROOTS_POINTS; k++)
+        for (int i = 0; i < NS_ROOTS_POINTS; i++)
+            p->b[k] += bernstein[k][i] * values[i];
+    p->error = fmax(fabs(a8), fabs(a9));
+}
+
+static double casteljau(const double *b, int degree, double u)
+{
+    double c[NS_ROOTS_POINTS];
+    memcpy(c, b, sizeof(double) * (size_t)(degree + 1));
+    for (int k = degree; k > 0; k--)
+        for (int i = 0; i < k; i++)
+            c[i] = (1 - u) * c[i] + u * c[i + 1];
+    return c[0];
+}
+
+double ns_roots_value(const ns_roots_poly *p, double u)
+{
+    return casteljau(p->b, NS_ROOTS_DEGREE, u);
+}
+
+double ns_roots_slope(const ns_roots_poly *p, double u)
+{
+    double d[NS_ROOTS_DEGREE];
+    for (int i = 0; i < NS_ROOTS_DEGREE; i++)
+        d[i] = NS_ROOTS_DEGREE * (p->b[i + 1] - p->b[i]);
+    return casteljau(d, NS_ROOTS_DEGREE - 1, u);
+}
+
+int ns_roots_extrema(const ns_roots_poly *p, double *u)
+{
+    double d[NS_ROOTS_DEGREE];
+    for (int i = 0; i < NS_ROOTS_DEGREE; i++)
+        d[i] = NS_ROOTS_DEGREE * (p->b[i + 1] - p->b[i]);
+    return ns_roots_bernstein(d, NS_ROOTS_DEGREE - 1, u);
+}
+
+static int variations(const double *b, int degree)
+{
+    int count = 0;
+    double last = 0;
+    for (int i = 0; i <= degree; i++) {
+        if (b[i] == 0)
+            continue;
+        count += last * b[i] < 0;
+        last = b[i] < 0 ? -1 : 1;
+    }
+    return count;
+}
+
+/* The only zero between l and r, where the signs differ: bisection with false position. */
+static double polish(const double *b, int degree, double l, double r)
+{
+    double fl = casteljau(b, degree, l), fr = casteljau(b, degree, r);
+    for (int k = 0; k < 100 && r - l > 1e-15; k++) {
+        double u = k % 3 == 2 ? (l + r) / 2 : l - fl * (r - l) / (fr - fl);
+        if (!(u > l && u < r))
+            u = (l + r) / 2;
+        const double f = casteljau(b, degree, u);
+        if (f == 0)
+            return u;
+        if ((f < 0) == (fl < 0)) {
+            l = u;
+            fl = f;
+        } else {
+            r = u;
+            fr = f;
+        }
+    }
+    return (l + r) / 2;
+}
+
+/* Halves the interval until each piece has no or one change of sign.  The explicit stack holds
+ * the pieces further right below; a piece shorter than 1e-9 counts as one (multiple) zero.  A
+ * zero that falls on a boundary shows in neither half and gets a piece of width zero. */
+int ns_roots_bernstein(const double *b, int degree, double *u)
+{
+    enum { DEPTH = 72 };
+    struct piece {
+        double b[NS_ROOTS_POINTS], l, r;
+    } stack[DEPTH + 2];
+    int top = 0, found = 0;
+    const size_t bytes = sizeof(double) * (size_t)(degree + 1);
+    memcpy(stack[0].b, b, bytes);
+    stack[0].l = 0;
+    stack[0].r = 1;
+    while (top >= 0 && found < degree) {
+        struct piece *p = &stack[top];
+        const int count = variations(p->b, degree);
+        const bool single = count == 1 && p->b[0] * p->b[degree] < 0;
+        const bool point = p->l == p->r;
+        if (point || single || (count > 0 && (p->r - p->l < 1e-9 || top >= DEPTH)))
+            u[found++] = single ? polish(b, degree, p->l, p->r) : (p->l + p->r) / 2;
+        if (point || single || count == 0 || p->r - p->l < 1e-9 || top >= DEPTH) {
+            top--;
+            continue;
+        }
+        /* de Casteljau at the middle: c starts as the whole and ends as the right half */
+        const double middle = (p->l + p->r) / 2;
+        struct piece left = {.l = p->l, .r = middle};
+        double c[NS_ROOTS_POINTS];
+        memcpy(c, p->b, bytes);
+        left.b[0] = c[0];
+        for (int k = 1; k <= degree; k++) {
+            for (int i = 0; i <= degree - k; i++)
+                c[i] = (c[i] + c[i + 1]) / 2;
+            left.b[k] = c[0];
+        }
+        memcpy(p->b, c, bytes);
+        p->l = middle;
+        if (c[0] == 0) {
+            stack[++top] = (struct piece){.l = middle, .r = middle};
+        }
+        stack[++top] = left;
+    }
+    return found;
+}
