@@ -114,10 +114,10 @@ static int variations(const double *b, int degree)
     return count;
 }
 
-/* The only zero between l and r, where the signs differ: bisection with false position. */
-static double polish(const double *b, int degree, double l, double r)
+/* The only zero in (0, 1), where the signs at the ends differ: bisection with false position. */
+static double polish(const double *b, int degree)
 {
-    double fl = casteljau(b, degree, l), fr = casteljau(b, degree, r);
+    double l = 0, r = 1, fl = b[0], fr = b[degree];
     for (int k = 0; k < 100 && r - l > 1e-15; k++) {
         double u = k % 3 == 2 ? (l + r) / 2 : l - fl * (r - l) / (fr - fl);
         if (!(u > l && u < r))
@@ -156,7 +156,7 @@ int ns_roots_bernstein(const double *b, int degree, double *u)
         const bool single = count == 1 && p->b[0] * p->b[degree] < 0;
         const bool point = p->l == p->r;
         if (point || single || (count > 0 && (p->r - p->l < 1e-9 || top >= DEPTH)))
-            u[found++] = single ? polish(b, degree, p->l, p->r) : (p->l + p->r) / 2;
+            u[found++] = p->l + (p->r - p->l) * (single ? polish(p->b, degree) : 0.5);
         if (point || single || count == 0 || p->r - p->l < 1e-9 || top >= DEPTH) {
             top--;
             continue;
@@ -174,9 +174,8 @@ int ns_roots_bernstein(const double *b, int degree, double *u)
         }
         memcpy(p->b, c, bytes);
         p->l = middle;
-        if (c[0] == 0) {
+        if (c[0] == 0)
             stack[++top] = (struct piece){.l = middle, .r = middle};
-        }
         stack[++top] = left;
     }
     return found;
