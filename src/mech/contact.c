@@ -31,42 +31,45 @@
  */
 #include "mech/contact.h"
 
-/* s' for two surfaces. */
-static void roll_surfaces(ns_graph *g, ns_contact *c)
+/* The form S of two surfaces (up to the factor *scale, which is cheaper to apply later). */
+static ns_m3 relative_curvature(ns_graph *g, const ns_contact *c, ns_ex *scale)
 {
-    ns_v3 n = c->body.normal, omega = c->omega;
-    ns_ex along = ns_v3_dot(g, n, omega);
-    ns_v3 omega_t = ns_v3_sub(g, omega, ns_v3_scale(g, along, n));
-    ns_m3 S;
-    ns_ex scale; /* S = scale * (the full form) */
     if (c->ground.flat) {
-        S = c->body.H;
-        scale = c->body.kappa;
-    } else {
-        ns_m3 Dg = ns_side_curvature(g, &c->ground);
-        ns_m3 moved = ns_m3_mul(g, ns_m3_transpose(c->C), ns_m3_mul(g, Dg, c->C));
-        S = ns_m3_add(g, ns_side_curvature(g, &c->body), moved);
-        for (int i = 0; i < 3; i++) /* symmetric: one node for both halves */
-            for (int j = 0; j < i; j++)
-                S.at[i][j] = S.at[j][i];
-        scale = ns_one(g);
+        *scale = c->body.kappa;
+        return c->body.H;
     }
+    ns_m3 Dg = ns_side_curvature(g, &c->ground);
+    ns_m3 moved = ns_m3_mul(g, ns_m3_transpose(c->C), ns_m3_mul(g, Dg, c->C));
+    ns_m3 S = ns_m3_add(g, ns_side_curvature(g, &c->body), moved);
+    for (int i = 0; i < 3; i++) /* symmetric: one node for both halves */
+        for (int j = 0; j < i; j++)
+            S.at[i][j] = S.at[j][i];
+    *scale = ns_one(g);
+    return S;
+}
+
+/* s' for two surfaces. */
+static ns_v3 roll_surfaces(ns_graph *g, ns_contact *c, ns_v3 omega)
+{
+    ns_v3 n = c->body.normal;
+    ns_v3 omega_t = ns_v3_sub(g, omega, ns_v3_scale(g, ns_v3_dot(g, n, omega), n));
+    ns_ex scale, trace = ns_zero(g);
+    ns_m3 S = relative_curvature(g, c, &scale);
     ns_ex det = ns_m3_adjugate_form(g, S, n, n);
-    ns_ex trace = ns_zero(g);
     for (int i = 0; i < 3; i++)
         trace = ns_add(g, trace, S.at[i][i]);
     trace = ns_sub(g, trace, ns_v3_dot(g, n, ns_m3_apply(g, S, n)));
     c->regular = ns_mul(g, ns_powi(g, scale, 2), det);
     c->fit = ns_mul(g, scale, trace);
-    ns_v3 turned = ns_v3_cross(g, n, ns_m3_apply(g, S, omega_t));
+    ns_v3 turned = ns_v3_cross(g, n, ns_m3_apply(g, S, omega_t)), rate;
     ns_ex factor = ns_div(g, ns_one(g), ns_mul(g, scale, det));
     for (int i = 0; i < 3; i++)
-        c->s_rate.at[i] = ns_times(g, factor, turned.at[i]);
-    c->align = ns_v3_add(g, ns_m3_apply(g, c->C, n), c->ground.normal);
+        rate.at[i] = ns_times(g, factor, turned.at[i]);
+    return rate;
 }
 
 /* u' and s' for an edge of the body on a surface. */
-static ns_ex roll_edge(ns_graph *g, ns_contact *c)
+static ns_v3 roll_edge(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *speed)
 {
     ns_v3 t = c->body.tangent;
     c->regular = ns_v3_dot(g, c->body.second, c->gamma);
@@ -75,25 +78,38 @@ static ns_ex roll_edge(ns_graph *g, ns_contact *c)
         ns_ex bend = ns_v3_dot(g, k, ns_m3_apply(g, c->ground.H, k));
         c->regular = ns_add(g, c->regular, ns_mul(g, c->ground.kappa, bend));
     }
-    ns_ex turn = ns_v3_dot(g, t, ns_v3_cross(g, c->gamma, c->omega));
-    ns_ex speed = ns_neg(g, ns_div(g, turn, c->regular));
-    c->s_rate = ns_v3_scale(g, speed, t);
-    c->tangency = ns_div(g, ns_v3_dot(g, t, c->gamma), ns_v3_norm(g, t));
-    return speed;
+    ns_ex turn = ns_v3_dot(g, t, ns_v3_cross(g, c->gamma, omega));
+    *speed = ns_neg(g, ns_div(g, turn, c->regular));
+    return ns_v3_scale(g, *speed, t);
 }
 
 /* u' and s' for a surface of the body on a curve. */
-static ns_ex roll_wire(ns_graph *g, ns_contact *c)
+static ns_v3 roll_wire(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *speed)
 {
     ns_v3 k = ns_m3_apply_transposed(g, c->C, c->ground.tangent), n = c->body.normal;
     ns_v3 second = ns_m3_apply_transposed(g, c->C, c->ground.second);
     ns_ex bend = ns_mul(g, c->body.kappa, ns_v3_dot(g, k, ns_m3_apply(g, c->body.H, k)));
     c->regular = ns_add(g, bend, ns_v3_dot(g, n, second));
-    ns_ex turn = ns_v3_dot(g, n, ns_v3_cross(g, k, c->omega));
-    ns_ex speed = ns_neg(g, ns_div(g, turn, c->regular));
-    c->s_rate = ns_v3_scale(g, speed, k);
-    c->tangency = ns_div(g, ns_v3_dot(g, n, k), ns_v3_norm(g, c->ground.tangent));
-    return speed;
+    ns_ex turn = ns_v3_dot(g, n, ns_v3_cross(g, k, omega));
+    *speed = ns_neg(g, ns_div(g, turn, c->regular));
+    return ns_v3_scale(g, *speed, k);
+}
+
+ns_v3 ns_contact_sweep(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *body_rate,
+                       ns_ex *ground_rate)
+{
+    ns_ex speed = 0;
+    ns_v3 rate;
+    if (ns_side_is_curve(&c->body))
+        rate = roll_edge(g, c, omega, &speed);
+    else if (ns_side_is_curve(&c->ground))
+        rate = roll_wire(g, c, omega, &speed);
+    else
+        rate = roll_surfaces(g, c, omega);
+    ns_side_rates(g, &c->body, rate, speed, body_rate);
+    if (!c->reduced)
+        ns_side_rates(g, &c->ground, ns_m3_apply(g, c->C, rate), speed, ground_rate);
+    return rate;
 }
 
 /* Velocity of the centre of mass in the body frame. */
@@ -106,25 +122,45 @@ static ns_v3 velocity(ns_graph *g, const ns_contact *c)
     return ns_v3_add(g, v, ns_m3_apply_transposed(g, c->A, ns_v3_add(g, c->o1, carried)));
 }
 
+/* What stays zero: opposite normals, or a tangent orthogonal to the other side's normal. */
+static void fit_together(ns_graph *g, ns_contact *c)
+{
+    if (ns_side_is_curve(&c->body)) {
+        ns_v3 t = c->body.tangent;
+        c->tangency = ns_div(g, ns_v3_dot(g, t, c->gamma), ns_v3_norm(g, t));
+    } else if (ns_side_is_curve(&c->ground)) {
+        ns_v3 k = ns_m3_apply(g, c->C, c->body.normal), t = c->ground.tangent;
+        c->tangency = ns_div(g, ns_v3_dot(g, k, t), ns_v3_norm(g, t));
+    } else {
+        c->align = ns_v3_add(g, ns_m3_apply(g, c->C, c->body.normal), c->ground.normal);
+    }
+}
+
+/* The reduced system (14): no orientation, no place on the plane; only the height is known. */
+static void reduced_kinematics(ns_graph *g, ns_contact *c)
+{
+    c->omega = c->Omega;
+    c->gamma = c->vertical = ns_v3_neg(g, c->body.normal);
+    c->s_rate = ns_contact_sweep(g, c, c->omega, c->body_rate, NULL);
+    c->com = ns_v3_make(ns_zero(g), ns_zero(g), ns_neg(g, ns_v3_dot(g, c->s, c->gamma)));
+}
+
 void ns_contact_kinematics(ns_graph *g, ns_contact *c)
 {
+    c->s = ns_v3_sub(g, c->body.point, c->centre);
+    if (c->reduced) {
+        reduced_kinematics(g, c);
+        return;
+    }
     c->A = ns_m3_rotation(g, c->quat);
     c->C = c->moving ? ns_m3_mul(g, ns_m3_transpose(c->B), c->A) : c->A;
-    c->s = ns_v3_sub(g, c->body.point, c->centre);
     c->omega = c->moving ? ns_v3_sub(g, c->Omega, ns_m3_apply_transposed(g, c->A, c->W))
                          : c->Omega;
     bool edge = ns_side_is_curve(&c->body);
     c->gamma = edge ? ns_m3_apply_transposed(g, c->C, c->ground.normal)
                     : ns_v3_neg(g, c->body.normal);
-    ns_ex speed = 0;
-    if (edge)
-        speed = roll_edge(g, c);
-    else if (ns_side_is_curve(&c->ground))
-        speed = roll_wire(g, c);
-    else
-        roll_surfaces(g, c);
-    ns_side_rates(g, &c->body, c->s_rate, speed, c->body_rate);
-    ns_side_rates(g, &c->ground, ns_m3_apply(g, c->C, c->s_rate), speed, c->ground_rate);
+    c->s_rate = ns_contact_sweep(g, c, c->omega, c->body_rate, c->ground_rate);
+    fit_together(g, c);
     ns_v3_quaternion_rate(g, c->quat, c->Omega, c->quat_rate);
     /* On a fixed horizontal plane the vertical is the ground normal. */
     bool level = !c->moving && c->ground.flat && !edge &&
@@ -159,13 +195,14 @@ void ns_contact_dynamics(ns_graph *g, ns_contact *c)
     right = ns_v3_add(g, right, c->torque);
     /* inertia about the contact point */
     ns_ex square = ns_v3_dot(g, s, s);
-    ns_m3 I = c->inertia;
+    ns_m3 I = c->inertia; /* becomes I + m (|s|^2 - s s^T) */
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++) {
             ns_ex product = ns_mul(g, s.at[i], s.at[j]);
             ns_ex part = i == j ? ns_sub(g, square, product) : ns_neg(g, product);
             I.at[i][j] = I.at[j][i] = ns_add(g, I.at[i][j], ns_mul(g, c->mass, part));
         }
+    c->about_contact = I;
     c->Omega_rate = ns_m3_solve_spd(g, I, right);
 
     ns_v3 swing = ns_v3_cross(g, c->Omega_rate, s);

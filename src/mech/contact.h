@@ -20,6 +20,7 @@ typedef struct ns_contact {
     ns_m3 inertia; /* about the centre of mass */
     ns_ex quat[4];
     ns_v3 Omega;
+    bool reduced;     /* only s and Omega, on a horizontal plane: eq (14) */
     bool moving;      /* the ground has a motion: B, o and their derivatives below */
     ns_m3 B;          /* only if moving, as W ... */
     ns_v3 o, W;       /* origin and angular velocity of the ground, space */
@@ -37,6 +38,7 @@ typedef struct ns_contact {
     ns_v3 omega;         /* angular velocity relative to the ground */
     ns_ex regular;       /* det of the relative curvature (or its curve case): > 0 */
     ns_ex fit;           /* its trace for two surfaces: > 0; 0 for curves */
+    ns_m3 about_contact; /* inertia about the contact point */
     ns_v3 Omega_rate;
     ns_v3 reaction; /* contact force on the body, body frame */
     ns_ex normal_force, friction;
@@ -46,6 +48,11 @@ typedef struct ns_contact {
     ns_v3 align;    /* C n + ground normal, ground frame; vanishes (surfaces) */
     ns_ex tangency; /* for a curve: unit tangent . normal of the other side; vanishes */
 } ns_contact;
+
+/* Motion of the contact in the body, and rates of both sides' coordinates, when the body turns with
+ * omega relative to the ground: (6), and with a variation in place of omega the distribution (7). */
+ns_v3 ns_contact_sweep(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *body_rate,
+                       ns_ex *ground_rate);
 
 /* First everything up to s_rate, velocity and com; then, once loads are set, the rest. */
 void ns_contact_kinematics(ns_graph *g, ns_contact *c);

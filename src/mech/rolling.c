@@ -25,21 +25,19 @@ static bool fits(const ns_description *d)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-static void define(ns_description *d, ns_system *s, const char *name, const ns_ex *at,
-                   uint32_t rows)
+/* A vector that observe, event and invariant may use. */
+static void define(ns_system *s, const char *name, const ns_ex *at, uint32_t rows)
 {
     ns_ex *copy = ns_arena_copy(s->arena, at, rows * sizeof *at);
-    ns_scope_entry entry = {.name = name, .value = {rows, 1, copy}};
-    NS_PUSH(s->arena, s->vectors, entry);
-    (void)d;
+    NS_PUSH(s->arena, s->vectors, (ns_scope_entry){.name = name, .value = {rows, 1, copy}});
 }
 
 /* Components NAME.x, NAME.y, NAME.z as values, and NAME as a vector in expressions. */
-static void observe_vector(ns_description *d, ns_system *s, const char *name, ns_v3 v,
-                           const char *unit, bool basic)
+static void observe_vector(ns_system *s, const char *name, ns_v3 v, const char *unit,
+                           bool basic)
 {
     static const char axes[3] = {'x', 'y', 'z'};
-    define(d, s, name, v.at, 3);
+    define(s, name, v.at, 3);
     for (int i = 0; i < 3; i++) {
         const char *component = ns_arena_format(s->arena, "%s.%c", name, axes[i]);
         bool state = false;
@@ -219,7 +217,7 @@ static void add_states(ns_system *s, ns_rolling *r)
     static const char *const omega[3] = {"omega.x", "omega.y", "omega.z"};
     ns_contact *c = &r->contact;
     r->quat = s->states.n;
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4 && !c->reduced; i++) {
         c->quat[i] = ns_symbol_new(s->graph, quat[i], NS_SYM_STATE, i);
         ns_system_add_state(s, quat[i], c->quat[i], "");
     }
@@ -233,6 +231,8 @@ static void add_states(ns_system *s, ns_rolling *r)
     for (uint32_t i = 0; i < c->body.n; i++)
         ns_system_add_state(s, r->body.names[i], c->body.symbol[i], unit);
     r->support = s->states.n;
+    if (c->reduced)
+        return;
     unit = c->ground.kind == NS_SIDE_IMPLICIT || c->ground.kind == NS_SIDE_GRAPH ||
                    r->ground.planar
                ? "m"
@@ -244,13 +244,13 @@ static void add_states(ns_system *s, ns_rolling *r)
 static void set_rates(ns_system *s, const ns_rolling *r)
 {
     const ns_contact *c = &r->contact;
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 4 && !c->reduced; i++)
         s->states.at[r->quat + i].rate = c->quat_rate[i];
     for (uint32_t i = 0; i < 3; i++)
         s->states.at[r->omega + i].rate = c->Omega_rate.at[i];
     for (uint32_t i = 0; i < c->body.n; i++)
         s->states.at[r->side + i].rate = c->body_rate[i];
-    for (uint32_t i = 0; i < c->ground.n; i++)
+    for (uint32_t i = 0; i < c->ground.n && !c->reduced; i++)
         s->states.at[r->support + i].rate = c->ground_rate[i];
 }
 
@@ -265,6 +265,11 @@ static void add_manifold(ns_system *s, const ns_rolling *r)
     ns_graph *g = s->graph;
     const ns_contact *c = &r->contact;
     ns_span body = r->body_block->span, ground = r->ground_block->span;
+    if (c->reduced) {
+        if (c->body.residual)
+            constrain(s, "body surface", c->body.residual, body);
+        return;
+    }
     ns_ex norm = ns_zero(g);
     for (int i = 0; i < 4; i++)
         norm = ns_add(g, norm, ns_powi(g, c->quat[i], 2));
@@ -290,28 +295,32 @@ static void add_manifold(ns_system *s, const ns_rolling *r)
         constrain(s, names[i], c->align.at[i], body);
 }
 
-static void add_values(ns_description *d, ns_system *s, ns_rolling *r)
+static void add_values(ns_system *s, ns_rolling *r)
 {
     ns_graph *g = s->graph;
     ns_contact *c = &r->contact;
-    define(d, s, "quat", c->quat, 4);
-    define(d, s, "omega", c->Omega.at, 3);
-    observe_vector(d, s, "s", c->s, "m", false);
-    observe_vector(d, s, "com", c->com, "m", true);
-    observe_vector(d, s, "centre", r->body_centre, "m", false);
-    observe_vector(d, s, "contact", c->point, "m", true);
-    observe_vector(d, s, "velocity", c->velocity, "m/s", false);
-    observe_vector(d, s, "omega.space", ns_m3_apply(g, c->A, c->Omega), "rad/s", false);
-    observe_vector(d, s, "normal", ns_m3_apply(g, c->A, c->gamma), "", false);
-    observe_vector(d, s, "vertical", c->vertical, "", false);
-    ns_v3 reaction = ns_m3_apply(g, c->A, c->reaction);
-    observe_vector(d, s, "force", reaction, "N", false);
+    define(s, "omega", c->Omega.at, 3);
+    observe_vector(s, "s", c->s, "m", false);
+    observe_vector(s, "vertical", c->vertical, "", false);
     ns_system_observe(s, "energy", c->energy, "J", true);
     ns_system_observe(s, "force.normal", c->normal_force, "N", true);
     ns_system_observe(s, "force.friction", c->friction, "N", true);
     ns_system_observe(s, "force.ratio", ns_div(g, c->friction, ns_abs(g, c->normal_force)), "",
                       true);
     ns_system_observe(s, "regularity", c->regular, "", false);
+    if (c->reduced) {
+        ns_system_observe(s, "com.z", c->com.at[2], "m", true);
+        return;
+    }
+    define(s, "quat", c->quat, 4);
+    observe_vector(s, "com", c->com, "m", true);
+    observe_vector(s, "centre", r->body_centre, "m", false);
+    observe_vector(s, "contact", c->point, "m", true);
+    observe_vector(s, "velocity", c->velocity, "m/s", false);
+    observe_vector(s, "omega.space", ns_m3_apply(g, c->A, c->Omega), "rad/s", false);
+    observe_vector(s, "normal", ns_m3_apply(g, c->A, c->gamma), "", false);
+    ns_v3 reaction = ns_m3_apply(g, c->A, c->reaction);
+    observe_vector(s, "force", reaction, "N", false);
 }
 
 static bool event_action(const ns_description *d, const ns_block *block, const char *name,
@@ -401,19 +410,16 @@ static void note_equations(ns_system *s, const ns_rolling *r)
             (ns_equation_line){.group = "energy", .name = "E", .value = c->energy});
 }
 
-static bool derive(ns_description *d, ns_system *s)
+/* Blocks, masses, shapes and the motion of the ground. */
+static bool read_blocks(ns_description *d, ns_rolling *r)
 {
-    static const char *const body_names[] = {"mass",    "inertia", "uniform", "com", "centre",
-                                             "contact", "turn",    "flip",    NULL};
+    static const char *const body_names[] = {"mass",    "inertia", "uniform", "com",
+                                             "centre",  "contact", "turn",    "flip",
+                                             "reduced", NULL};
     static const char *const ground_names[] = {"tilt",    "heading", "at",   "axis",
                                                "side",    "origin",  "turn", "mu",
                                                "liftoff", "slip",    NULL};
-    ns_rolling *r = NS_NEW(s->arena, ns_rolling);
     ns_contact *c = &r->contact;
-    ns_graph *g = d->graph;
-    s->own = r;
-    if (!define_locals(d, r))
-        return false;
     r->body_block = ns_block_single(d, "body");
     r->ground_block = ns_block_single(d, "ground");
     r->start_block = ns_block_single(d, "start");
@@ -436,30 +442,51 @@ static bool derive(ns_description *d, ns_system *s)
             "an edge on a wire touches at one fixed point of both: that is no rolling");
         return false;
     }
-    if (c->moving && !r->ground.planar)
-        for (uint32_t i = 0; i < c->ground.n; i++) /* coordinates in the ground's own frame */
-            r->ground.names[i] = ns_arena_format(s->arena, "ground.%c", "xyz"[i]);
-    else if (c->moving)
-        for (uint32_t i = 0; i < 2; i++)
-            r->ground.names[i] = i ? "ground.v" : "ground.u";
+    if (c->moving) /* coordinates in the ground's own frame */
+        for (uint32_t i = 0; i < c->ground.n; i++)
+            r->ground.names[i] = ns_arena_format(d->arena, "ground.%c",
+                                                 (r->ground.planar ? "uv" : "xyz")[i]);
+    c->reduced = ns_block_has(r->body_block, "reduced");
+    if (c->reduced && (!r->ground.level || c->moving || ns_side_is_curve(&c->body))) {
+        ns_diag_error(d->diag, ns_block_find(r->body_block, "reduced")->span,
+                      "the reduced system (s, omega) exists for a smooth body on a fixed "
+                      "horizontal plane");
+        return false;
+    }
     c->centre = r->mass.centre;
     c->mass = r->mass.mass;
     c->inertia = r->mass.inertia;
-    c->gravity = ns_decimal(g, "9.81");
+    c->gravity = ns_decimal(d->graph, "9.81");
     for (uint32_t i = 0; i < d->params.n; i++)
         if (strcmp(d->params.at[i].name, "g") == 0)
             c->gravity = d->params.at[i].symbol;
+    return true;
+}
+
+/* Names that loads may use. */
+static bool define_kinematics(ns_description *d, const ns_contact *c)
+{
+    ns_scope_entry names[] = {
+        {"omega", {3, 1, c->Omega.at}},   {"vertical", {3, 1, c->vertical.at}},
+        {"quat", {4, 1, c->quat}},        {"com", {3, 1, c->com.at}},
+        {"contact", {3, 1, c->point.at}}, {"velocity", {3, 1, c->velocity.at}}};
+    return ns_description_define(d, names, c->reduced ? 2 : 6);
+}
+
+static bool derive(ns_description *d, ns_system *s)
+{
+    ns_rolling *r = NS_NEW(s->arena, ns_rolling);
+    ns_contact *c = &r->contact;
+    ns_graph *g = d->graph;
+    bool loaded;
+    s->own = r;
+    if (!define_locals(d, r) || !read_blocks(d, r))
+        return false;
     add_states(s, r);
     ns_contact_kinematics(g, c);
-    r->body_centre = ns_v3_sub(g, c->com, ns_m3_apply(g, c->A, r->mass.centre));
-    /* names that loads may use */
-    ns_scope_entry names[] = {
-        {"omega", {3, 1, c->Omega.at}},   {"quat", {4, 1, c->quat}},
-        {"com", {3, 1, c->com.at}},       {"velocity", {3, 1, c->velocity.at}},
-        {"contact", {3, 1, c->point.at}}, {"vertical", {3, 1, c->vertical.at}}};
-    bool loaded;
-    if (!ns_description_define(d, names, sizeof names / sizeof *names) ||
-        !read_loads(d, r, &loaded))
+    if (!c->reduced)
+        r->body_centre = ns_v3_sub(g, c->com, ns_m3_apply(g, c->A, r->mass.centre));
+    if (!define_kinematics(d, c) || !read_loads(d, r, &loaded))
         return false;
     ns_contact_dynamics(g, c);
     set_rates(s, r);
@@ -467,10 +494,11 @@ static bool derive(ns_description *d, ns_system *s)
     s->kinetic = c->kinetic;
     s->conservative = !loaded && !c->moving;
     add_manifold(s, r);
-    add_values(d, s, r);
+    add_values(s, r);
     if (!add_events(d, s, r))
         return false;
     note_equations(s, r);
+    ns_rolling_facts(s, r);
     ns_system_fact(s, "body", "%s, %s", r->body_block->kind,
                    ns_side_is_curve(&c->body) ? "touching with an edge"
                                               : "touching with its surface");

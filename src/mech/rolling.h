@@ -15,7 +15,8 @@ typedef struct ns_rolling {
     ns_locals locals;
     ns_mass mass;
     uint32_t quat, omega, side, support; /* places of the first state of each group */
-    ns_v3 body_centre;                   /* origin of the body's geometric frame, in space */
+    ns_v3 up; /* ground normal in the body frame at the start, in terms of parameters */
+    ns_v3 body_centre; /* origin of the body's geometric frame, in space */
 } ns_rolling;
 
 /* rolling_start.c: values, free states and extra equations of the start. */
@@ -23,5 +24,12 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r);
 void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x);
 bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                        const double *x);
+
+/* rolling_facts.c: mass properties and classical integrals. */
+void ns_rolling_facts(ns_system *s, const ns_rolling *r);
+
+/* rolling_form.c: largest relative difference between omega(Y, v) and dE(v) over random states and
+ * variations; *points: how many.  For conservative systems with a fixed ground. */
+double ns_rolling_form(const ns_system *s, const double *p, const double *x, uint32_t *points);
 
 #endif

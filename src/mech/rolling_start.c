@@ -25,6 +25,7 @@ typedef struct work {
     ns_rolling *r;
     ns_graph *g;
     const ns_block *b;
+    ns_m3 A; /* orientation at the start, in terms of parameters */
 } work;
 
 static ns_ex half_of(work *w, ns_ex angle)
@@ -154,6 +155,12 @@ static bool place(work *w)
             "the position is given more than once: choose one of contact, com, centre");
         return false;
     }
+    if (r->contact.reduced) {
+        if (contact || com || centre)
+            ns_diag_error(w->d->diag, w->b->span,
+                          "the reduced system has no place on the plane");
+        return !(contact || com || centre);
+    }
     const ns_side *ground = &r->contact.ground;
     bool cartesian = !r->contact.moving && (ground->kind == NS_SIDE_IMPLICIT ||
                                             ground->kind == NS_SIDE_GRAPH || r->ground.level);
@@ -211,19 +218,19 @@ static void touch(work *w)
     ns_rolling *r = w->r;
     ns_graph *g = w->g;
     ns_contact *c = &r->contact;
-    ns_v3 down; /* outward normal of the body at the contact */
+    ns_v3 normal; /* of the ground, in its frame */
     if (ns_side_is_curve(&c->ground)) {
-        /* on a wire: as far below as the wire's direction allows */
+        /* on a wire: as far above as the wire's direction allows */
         ns_v3 t = ns_v3_normalise(g, c->ground.tangent, NULL), up = ns_v3_unit(g, 2);
-        ns_v3 across = ns_v3_sub(g, up, ns_v3_scale(g, t.at[2], t));
-        down = ns_m3_apply_transposed(g, c->C, ns_v3_neg(g, ns_v3_normalise(g, across, NULL)));
+        normal = ns_v3_normalise(g, ns_v3_sub(g, up, ns_v3_scale(g, t.at[2], t)), NULL);
     } else {
-        down = ns_v3_neg(g, ns_m3_apply_transposed(g, c->C, c->ground.normal));
+        normal = c->ground.normal;
     }
-    for (int i = 0; i < 3; i++) {
-        down.at[i] = at_start(w, down.at[i], r->quat, 4);
-        down.at[i] = at_start(w, down.at[i], r->support, c->ground.n);
-    }
+    for (int i = 0; !c->reduced && i < 3; i++)
+        normal.at[i] = at_start(w, normal.at[i], r->support, c->ground.n);
+    ns_m3 C = c->moving ? ns_m3_mul(g, ns_m3_transpose(c->B), w->A) : w->A;
+    r->up = ns_m3_apply_transposed(g, C, normal);
+    ns_v3 down = ns_v3_neg(g, r->up); /* outward normal of the body at the contact */
     for (uint32_t i = 0; i < c->body.n; i++)
         set(w, r->side + i, ns_zero(g), true, (ns_span){0});
     if (c->body.kind == NS_SIDE_CIRCLE) {
@@ -250,6 +257,11 @@ static bool velocity(work *w)
                       *com = ns_block_find(w->b, "com'");
     const ns_property *spin = ns_block_find(w->b, "spin");
     bool by_point = centre || com;
+    if (by_point && c->reduced) {
+        ns_diag_error(w->d->diag, (centre ? centre : com)->span,
+                      "the reduced system has no velocity in space: give omega");
+        return false;
+    }
     if ((body != NULL) + (space != NULL) + (centre != NULL) + (com != NULL) > 1) {
         ns_diag_error(w->d->diag, w->b->span,
                       "the velocity is given more than once: choose one of omega, omega.space, "
@@ -266,9 +278,7 @@ static bool velocity(work *w)
     if (space) {
         if (!ns_block_vector(w->d, space, 0, &omega))
             return false;
-        omega = ns_m3_apply_transposed(g, c->A, omega);
-        for (int i = 0; i < 3; i++)
-            omega.at[i] = at_start(w, omega.at[i], r->quat, 4);
+        omega = ns_m3_apply_transposed(g, w->A, omega);
     }
     ns_span span = body ? body->value_span : space ? space->value_span : (ns_span){0};
     for (uint32_t i = 0; i < 3; i++)
@@ -343,7 +353,8 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
     ns_ex quat[4];
     if (!orientation(&w, quat))
         return false;
-    for (uint32_t i = 0; i < 4; i++)
+    w.A = ns_m3_rotation(w.g, quat);
+    for (uint32_t i = 0; i < 4 && !r->contact.reduced; i++)
         set(&w, r->quat + i, quat[i], false, (ns_span){0});
     if (!place(&w))
         return false;
@@ -362,8 +373,7 @@ static void search_surface(const ns_system *s, double t0, const double *p, doubl
     const ns_contact *c = &r->contact;
     ns_ex ask[6];
     double value[6];
-    ns_v3 up = ns_m3_apply_transposed(s->graph, c->C, c->ground.normal);
-    memcpy(ask, up.at, sizeof up.at);
+    memcpy(ask, r->up.at, sizeof r->up.at);
     memcpy(ask + 3, r->mass.centre.at, sizeof r->mass.centre.at);
     ns_system_eval(s, ask, 6, t0, p, x, value);
     double best = INFINITY, found[3] = {0, 0, 0};
@@ -416,10 +426,9 @@ static void search_parameters(const ns_system *s, double t0, const double *p, do
     const double turn = 6.283185307179586;
     const ns_rolling *r = s->own;
     const ns_contact *c = &r->contact;
-    ns_v3 up = ns_m3_apply_transposed(s->graph, c->C, c->ground.normal);
     bool curve = c->body.kind == NS_SIDE_CURVE;
-    ns_ex misfit = curve ? ns_v3_dot(s->graph, c->body.point, up)
-                         : ns_v3_dot(s->graph, c->body.normal, up);
+    ns_ex misfit = curve ? ns_v3_dot(s->graph, c->body.point, r->up)
+                         : ns_v3_dot(s->graph, c->body.normal, r->up);
     double best = INFINITY, found[2] = {0, 0};
     for (int i = 0; i < GRID; i++)
         for (int j = 0; j < (curve ? 1 : GRID); j++) {

@@ -74,6 +74,21 @@ void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *
                 .name = name, .value = value, .unit = unit ? unit : "", .basic = basic});
 }
 
+void ns_system_constant(ns_system *s, const char *name, ns_ex value, const char *unit)
+{
+    NS_PUSH(s->arena, s->constants,
+            (ns_observable){.name = name, .value = value, .unit = unit, .basic = true});
+}
+
+void ns_system_claim(ns_system *s, const char *name, ns_ex value, bool expected,
+                     const char *where)
+{
+    NS_PUSH(s->arena, s->claims,
+            (ns_claim){.name = name, .value = value, .expected = expected, .where = where});
+    if (expected)
+        NS_PUSH(s->arena, s->invariants, (ns_invariant){.name = name, .value = value});
+}
+
 void ns_system_fact(ns_system *s, const char *name, const char *format, ...)
 {
     ns_text text = ns_text_new(s->arena);
@@ -212,27 +227,49 @@ void ns_system_eval(const ns_system *s, const ns_ex *f, size_t nf, double t, con
     ns_eval(s->graph, f, nf, symbols, value, count + 1, out);
 }
 
+/* Has no quantity that marks a singularity changed its sign between two states? */
+static bool same_branch(const ns_system *s, const double *p, const double *x, const double *y)
+{
+    for (uint32_t i = 0; i < s->events.n; i++) {
+        double at_x, at_y;
+        if (s->events.at[i].action != NS_EVENT_SINGULAR)
+            continue;
+        ns_system_eval(s, &s->events.at[i].value, 1, 0, p, x, &at_x);
+        ns_system_eval(s, &s->events.at[i].value, 1, 0, p, y, &at_y);
+        if (!(at_x * at_y > 0))
+            return false;
+    }
+    return true;
+}
+
 double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
                             const double *x)
 {
-    enum { TRIES = 6 };
+    enum { TRIES = 8 };
     uint32_t n = s->states.n;
     ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
     ns_ex *terms = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
-    double *value = NS_NEW_ARRAY(s->arena, double, n + 1),
-                                 *y = NS_NEW_ARRAY(s->arena, double, n);
-    for (uint32_t i = 0; i < n; i++)
+    ns_ex *rates = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    double *value = NS_NEW_ARRAY(s->arena, double, n + 1);
+    double *y = NS_NEW_ARRAY(s->arena, double, n), *rate = NS_NEW_ARRAY(s->arena, double, n);
+    for (uint32_t i = 0; i < n; i++) {
         symbols[i] = s->states.at[i].symbol;
+        rates[i] = s->states.at[i].rate;
+    }
     symbols[n] = s->time;
     ns_diff_gradient(s->graph, quantity, symbols, n + 1, terms);
     for (uint32_t i = 0; i < n; i++)
-        terms[i] = ns_mul(s->graph, terms[i], s->states.at[i].rate);
+        terms[i] = ns_mul(s->graph, terms[i], rates[i]);
+    ns_system_eval(s, rates, n, 0, p, x, rate);
     uint64_t seed = 1982;
     double worst = NAN;
     for (int k = 0; k < TRIES; k++) {
-        for (uint32_t i = 0; i < n; i++)
-            y[i] = x[i] + (k ? 0.3 * (fabs(x[i]) + 1) * (2 * ns_eval_random(&seed) - 1) : 0);
-        if (k && !ns_system_project(s, 0, p, y))
+        /* The size of a state, and how far it moves in a tenth of a second, set the scale. */
+        for (uint32_t i = 0; i < n; i++) {
+            double scale = fabs(x[i]) + 0.1 * fabs(rate[i]) + 0.01;
+            y[i] = x[i] + (k ? 0.3 * scale * (2 * ns_eval_random(&seed) - 1) : 0);
+        }
+        if (k && (!ns_system_project(s, 0, p, y) || !same_branch(s, p, x, y)))
             continue;
         ns_system_eval(s, terms, n + 1, 0, p, y, value);
         double sum = 0, size = 0;
@@ -240,9 +277,9 @@ double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
             sum += value[i];
             size += fabs(value[i]);
         }
-        double rate = size > 0 ? fabs(sum) / size : 0;
-        if (isfinite(rate) && !(rate <= worst))
-            worst = rate;
+        double relative = size > 0 ? fabs(sum) / size : 0;
+        if (isfinite(relative) && !(relative <= worst))
+            worst = relative;
     }
     return worst;
 }

@@ -32,6 +32,14 @@ typedef struct ns_invariant {
     ns_span span;
 } ns_invariant;
 
+/* A well-known integral and whether it is one here. */
+typedef struct ns_claim {
+    const char *name;
+    ns_ex value;
+    bool expected;     /* it holds for this system, by its structure */
+    const char *where; /* for which systems it is known to hold */
+} ns_claim;
+
 typedef ns_event_line ns_event; /* the same content, expressions now in states */
 
 /* How the initial state is found: x_i = value_i, but the free ones are changed (as little as
@@ -74,6 +82,8 @@ typedef struct ns_system {
     NS_LIST(ns_constraint) constraints;
     NS_LIST(ns_invariant) invariants; /* user's and the formulation's, not the energy */
     NS_LIST(ns_event) events;
+    NS_LIST(ns_claim) claims; /* `check` verifies them; the expected are invariants too */
+    NS_LIST(ns_observable) constants; /* computed from parameters alone: masses, ... */
     NS_LIST(ns_fact) facts;
     NS_LIST(ns_equation_line) equations;
     ns_ex energy, kinetic; /* 0 if the system has none */
@@ -131,6 +141,9 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s);
 uint32_t ns_system_add_state(ns_system *s, const char *name, ns_ex symbol, const char *unit);
 void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *unit,
                        bool basic);
+void ns_system_constant(ns_system *s, const char *name, ns_ex value, const char *unit);
+void ns_system_claim(ns_system *s, const char *name, ns_ex value, bool expected,
+                     const char *where);
 void ns_system_fact(ns_system *s, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
