@@ -410,6 +410,34 @@ static void note_equations(ns_system *s, const ns_rolling *r)
             (ns_equation_line){.group = "energy", .name = "E", .value = c->energy});
 }
 
+static void add_scene(ns_system *s, const ns_rolling *r)
+{
+    const ns_contact *c = &r->contact;
+    ns_scene *scene = &s->scene;
+    if (c->reduced)
+        return; /* there is no place and no orientation to draw */
+    ns_scene_body body = {.name = r->body_block->name ? r->body_block->name : "body",
+                          .drawing = r->body.drawing,
+                          .position = r->body_centre,
+                          .com = r->mass.centre,
+                          .inertia = r->mass.inertia};
+    memcpy(body.quat, c->quat, sizeof body.quat);
+    NS_PUSH(s->arena, scene->bodies, body);
+    scene->ground = r->ground.drawing;
+    scene->ground_moves = c->moving;
+    scene->ground_origin = c->o;
+    scene->ground_rotation = c->B;
+    NS_PUSH(s->arena, scene->paths, (ns_scene_path){"contact on the ground", -1, c->point});
+    NS_PUSH(s->arena, scene->paths, (ns_scene_path){"contact on the body", 0, c->body.point});
+    NS_PUSH(s->arena, scene->paths, (ns_scene_path){"centre of mass", -1, c->com});
+    NS_PUSH(s->arena, scene->arrows,
+            (ns_scene_arrow){"angular velocity", "rad/s", c->com,
+                             ns_m3_apply(s->graph, c->A, c->Omega)});
+    NS_PUSH(s->arena, scene->arrows,
+            (ns_scene_arrow){"contact force", "N", c->point,
+                             ns_m3_apply(s->graph, c->A, c->reaction)});
+}
+
 /* Blocks, masses, shapes and the motion of the ground. */
 static bool read_blocks(ns_description *d, ns_rolling *r)
 {
@@ -499,6 +527,7 @@ static bool derive(ns_description *d, ns_system *s)
         return false;
     note_equations(s, r);
     ns_rolling_facts(s, r);
+    add_scene(s, r);
     ns_system_fact(s, "body", "%s, %s", r->body_block->kind,
                    ns_side_is_curve(&c->body) ? "touching with an edge"
                                               : "touching with its surface");

@@ -35,9 +35,40 @@ static ns_ex sq(ns_graph *g, ns_ex a)
     return ns_powi(g, a, 2);
 }
 
+static ns_drawing *draw(work *w, ns_drawing_kind how)
+{
+    ns_drawing *d = &w->out->drawing;
+    d->kind = how;
+    memcpy(d->x, w->locals->x, sizeof d->x);
+    memcpy(d->u, w->locals->u, sizeof d->u);
+    return d;
+}
+
+/* A closed surface drawn over u in [0, turn] and v in [0, turn/sheets]. */
+static void draw_closed(work *w, ns_ex x, ns_ex y, ns_ex z, double sheets)
+{
+    const double turn = 6.283185307179586;
+    ns_drawing *d = draw(w, NS_DRAW_CHART);
+    d->point = ns_v3_make(x, y, z);
+    d->ranged = true;
+    d->range[1] = turn;
+    d->range[3] = turn / sheets;
+}
+
 /* An expression in the local names x, y, z as an implicit surface. */
 static bool implicit(work *w, ns_ex F)
 {
+    if (!w->out->drawing.kind || !w->body) {
+        ns_drawing *d = draw(w, NS_DRAW_IMPLICIT);
+        d->F = w->outward < 0 ? ns_neg(w->g, F) : F;
+        d->inside = w->outward < 0;
+        if (!w->body) { /* where the ground's frame stands */
+            ns_v3 at;
+            for (int i = 0; i < 3; i++)
+                at.at[i] = ns_sub(w->g, d->x[i], w->shift.at[i]);
+            d->F = ns_subst_one(w->g, d->F, w->locals->x, at.at, 3);
+        }
+    }
     static const char *const body_names[3] = {"s.x", "s.y", "s.z"};
     static const char *const ground_names[3] = {"contact.x", "contact.y", "contact.z"};
     ns_ex symbol[3];
@@ -60,12 +91,22 @@ static void set_support(work *w, ns_ex x, ns_ex y, ns_ex z)
     w->out->has_support = true;
 }
 
+/* the ellipsoid with these half axes, by longitude u and colatitude v */
+static void draw_round(work *w, ns_ex a, ns_ex b, ns_ex c)
+{
+    ns_graph *g = w->g;
+    ns_ex u = w->locals->u[0], v = w->locals->u[1], sine = ns_sin(g, v);
+    draw_closed(w, ns_mul(g, a, ns_mul(g, ns_cos(g, u), sine)),
+                ns_mul(g, b, ns_mul(g, ns_sin(g, u), sine)), ns_mul(g, c, ns_cos(g, v)), 2);
+}
+
 static bool sphere(work *w)
 {
     ns_graph *g = w->g;
     const ns_ex *x = w->locals->x;
     set_support(w, ns_mul(g, w->a[0], x[0]), ns_mul(g, w->a[0], x[1]),
                 ns_mul(g, w->a[0], x[2]));
+    draw_round(w, w->a[0], w->a[0], w->a[0]);
     ns_ex F = ns_add(g, ns_add(g, sq(g, x[0]), sq(g, x[1])), sq(g, x[2]));
     return implicit(w, ns_mul(g, ns_number(g, 0.5), ns_sub(g, F, sq(g, w->a[0]))));
 }
@@ -86,6 +127,7 @@ static bool ellipsoid(work *w)
     for (int i = 0; i < 3; i++)
         an[i] = ns_div(g, ns_mul(g, w->a[i], an[i]), ns_sqrt(g, square));
     set_support(w, an[0], an[1], an[2]);
+    draw_round(w, w->a[0], w->a[1], w->a[2]);
     return implicit(w, ns_mul(g, ns_number(g, 0.5), F));
 }
 
@@ -121,6 +163,10 @@ static bool torus(work *w)
     ns_ex ring = ns_sub(g, level, w->a[0]);
     ns_ex out = ns_add(g, ns_div(g, w->a[0], level), w->a[1]); /* R n_t/|n_t| + r n */
     set_support(w, ns_mul(g, out, x[0]), ns_mul(g, out, x[1]), ns_mul(g, w->a[1], x[2]));
+    ns_ex u = w->locals->u[0], v = w->locals->u[1];
+    ns_ex rho = ns_add(g, w->a[0], ns_mul(g, w->a[1], ns_cos(g, v)));
+    draw_closed(w, ns_mul(g, rho, ns_cos(g, u)), ns_mul(g, rho, ns_sin(g, u)),
+                ns_mul(g, w->a[1], ns_sin(g, v)), 1);
     ns_ex F = ns_sub(g, ns_add(g, sq(g, ring), sq(g, x[2])), sq(g, w->a[1]));
     return implicit(w, ns_mul(g, ns_number(g, 0.5), F));
 }
@@ -173,6 +219,7 @@ static bool chart(work *w, ns_v3 y)
     ns_ex u[2] = {new_state(w, 0, w->body ? "body.u" : "ground.u"),
                   new_state(w, 1, w->body ? "body.v" : "ground.v")};
     ns_v3 placed = w->body ? y : ns_v3_add(w->g, y, w->shift);
+    draw(w, NS_DRAW_CHART)->point = placed;
     ns_subst(w->g, placed.at, 3, w->locals->u, u, 2, placed.at);
     w->out->side = ns_side_chart(w->g, placed, u, w->outward);
     return true;
@@ -201,6 +248,14 @@ static bool extruded(work *w)
 static bool circle_at(work *w, ns_ex z)
 {
     ns_ex u[2] = {new_state(w, 0, "rim.x"), new_state(w, 1, "rim.y")};
+    const char *name = w->block->kind;
+    ns_drawing *d = draw(w, strcmp(name, "cylinder") == 0 ? NS_DRAW_CYLINDER
+                            : strcmp(name, "cone") == 0   ? NS_DRAW_CONE
+                            : strcmp(name, "hoop") == 0   ? NS_DRAW_HOOP
+                                                          : NS_DRAW_DISK);
+    bool tall = d->kind == NS_DRAW_CYLINDER || d->kind == NS_DRAW_CONE;
+    d->size[0] = w->a[0];
+    d->size[1] = tall ? w->a[1] : z;
     w->out->side = ns_side_circle(w->g, w->a[0], z, u);
     return true;
 }
@@ -227,6 +282,9 @@ static bool cylinder(work *w)
     if (strcmp(part, "top") == 0)
         return circle_at(w, half);
     if (strcmp(part, "side") == 0) {
+        ns_drawing *d = draw(w, NS_DRAW_CYLINDER);
+        d->size[0] = w->a[0];
+        d->size[1] = w->a[1];
         const ns_ex *x = w->locals->x;
         ns_ex F = ns_sub(g, ns_add(g, sq(g, x[0]), sq(g, x[1])), sq(g, w->a[0]));
         return implicit(w, ns_mul(g, ns_number(g, 0.5), F));
@@ -248,6 +306,7 @@ static bool curve(work *w)
         return false;
     ns_ex u = new_state(w, 0, w->body ? "edge.u" : "wire.u");
     ns_v3 placed = w->body ? c : ns_v3_add(w->g, c, w->shift);
+    draw(w, NS_DRAW_CURVE)->point = placed;
     ns_subst(w->g, placed.at, 3, w->locals->u, &u, 1, placed.at);
     w->out->side = ns_side_curve(w->g, placed, u);
     return true;
@@ -274,6 +333,10 @@ static bool plane(work *w)
     ns_v3 e1 = ns_v3_make(ns_mul(g, c, ch), ns_mul(g, c, sh), ns_neg(g, ns_sin(g, angle)));
     ns_v3 e2 = ns_v3_make(ns_neg(g, sh), ch, ns_zero(g));
     w->out->side = ns_side_plane(g, w->shift, e1, e2, u);
+    ns_drawing *d = draw(w, NS_DRAW_PLANE);
+    d->point = w->shift;
+    d->base[0] = e1;
+    d->base[1] = e2;
     w->out->planar = true;
     w->out->level = level && ns_v3_is_zero(g, w->shift);
     return true;
@@ -296,6 +359,7 @@ static bool height(work *w)
         return false;
     }
     w->out->side = ns_side_graph(w->g, f, u);
+    draw(w, NS_DRAW_GRAPH)->F = ns_subst_one(w->g, f, u, w->locals->x, 2);
     return true;
 }
 
@@ -306,7 +370,9 @@ static bool paraboloid(work *w)
     ns_ex u[2] = {new_state(w, 0, "contact.x"), new_state(w, 1, "contact.y")};
     ns_ex x = ns_sub(g, u[0], w->shift.at[0]), y = ns_sub(g, u[1], w->shift.at[1]);
     ns_ex f = ns_mul(g, w->a[0], ns_add(g, sq(g, x), sq(g, y)));
-    w->out->side = ns_side_graph(g, ns_add(g, f, w->shift.at[2]), u);
+    f = ns_add(g, f, w->shift.at[2]);
+    w->out->side = ns_side_graph(g, f, u);
+    draw(w, NS_DRAW_GRAPH)->F = ns_subst_one(g, f, u, w->locals->x, 2);
     return true;
 }
 

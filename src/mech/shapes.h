@@ -7,6 +7,7 @@
 #define NS_MECH_SHAPES_H
 
 #include "lang/description.h"
+#include "mech/scene.h"
 #include "mech/side.h"
 
 /* The local names x, y, z, u, v as symbols; defined once per model. */
@@ -17,6 +18,7 @@ typedef struct ns_locals {
 typedef struct ns_shape {
     ns_side side;
     const char *names[3]; /* of the contact coordinates as states */
+    ns_drawing drawing;   /* how it looks */
     ns_v3 support;        /* body: its point with outward normal (x, y, z), if has_support */
     bool has_support;
     bool planar; /* ground: a plane */

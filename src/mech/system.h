@@ -4,6 +4,7 @@
 #define NS_MECH_SYSTEM_H
 
 #include "lang/description.h"
+#include "mech/scene.h"
 
 typedef struct ns_state {
     const char *name;
@@ -89,6 +90,7 @@ typedef struct ns_system {
     ns_ex energy, kinetic; /* 0 if the system has none */
     bool conservative;     /* nothing in the model makes the energy change */
     ns_start start;
+    ns_scene scene;
     void *own; /* of the formulation */
 } ns_system;
 
