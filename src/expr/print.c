@@ -1,0 +1,697 @@
+/* Printing with a work stack: what is still to be printed, as nodes and pieces of text, the next
+ * one on top.  No depth of a graph can overflow anything. */
+#define _GNU_SOURCE
+#include "expr/print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/quad.h"
+
+/* How tightly an expression holds together; a place that asks for more puts brackets round it. */
+enum { SUM = 1, PRODUCT, SIGN, POWER, ATOM };
+
+typedef struct piece {
+    const char *text; /* printed as it is; NULL for a node */
+    ns_ex node;
+    uint8_t least;  /* brackets round anything looser */
+    bool unsign;    /* without its leading minus, which was printed already */
+    bool expand;    /* even if it has a name */
+    uint32_t index; /* text NULL, node 0: print this number */
+} piece;
+
+typedef struct printer {
+    const ns_graph *g;
+    ns_text *out;
+    const ns_shared *shared;
+    bool latex;
+    NS_LIST(piece) stack;
+} printer;
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* Does the text read back as hi + lo?  The same reading as ns_decimal. */
+static bool reads_as(const char *text, double hi, double lo)
+{
+    double high = strtod(text, NULL), low = 0;
+#if NS_HAVE_QUAD
+    if (isfinite(high))
+        low = (double)(strtof128(text, NULL) - (ns_quad)high);
+#endif
+    return high == hi && low == lo;
+}
+
+/* Shortest decimal of a positive number that reads back. */
+static void decimal(char *buffer, size_t size, double hi, double lo)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buffer, size, "%.*g", digits, hi);
+        if (reads_as(buffer, hi, lo))
+            return;
+    }
+#if NS_HAVE_QUAD
+    for (int digits = 18; digits <= 40; digits++) {
+        char format[16];
+        snprintf(format, sizeof format, "%%.%dg", digits);
+        strfromf128(buffer, size, format, (ns_quad)hi + (ns_quad)lo);
+        if (reads_as(buffer, hi, lo))
+            return;
+    }
+#endif
+}
+
+static void print_number(printer *p, const ns_node *node, bool unsign)
+{
+    double hi = node->hi, lo = node->lo;
+    char buffer[64];
+    if (!isfinite(hi)) {
+        ns_text_add_double(p->out, hi);
+        return;
+    }
+    if (hi < 0) {
+        ns_text_add(p->out, unsign ? "" : "-");
+        hi = -hi;
+        lo = -lo;
+    }
+    if (hi == 0x1.921fb54442d18p+1 && lo == 0x1.1a62633145c07p-53) {
+        ns_text_add(p->out, p->latex ? "\\pi" : "pi");
+        return;
+    }
+    for (int below = 2; p->latex && below <= 8; below *= 2)
+        if (lo == 0 && hi < 1000 && hi != floor(hi) && hi * below == floor(hi * below)) {
+            ns_text_addf(p->out, "\\tfrac{%d}{%d}", (int)(hi * below), below);
+            return;
+        }
+    decimal(buffer, sizeof buffer, hi, lo);
+    char *e = strchr(buffer, 'e');
+    if (p->latex && e) { /* 1.5e-07 as powers of ten */
+        *e = 0;
+        if (strcmp(buffer, "1") != 0)
+            ns_text_addf(p->out, "%s\\cdot ", buffer);
+        ns_text_addf(p->out, "10^{%d}", atoi(e + 1));
+        return;
+    }
+    ns_text_add(p->out, buffer);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static bool is_greek(const char *word, size_t length)
+{
+    static const char *const greek[] = {
+        "alpha",   "beta",   "gamma", "delta",   "epsilon", "zeta",  "eta",   "theta", "iota",
+        "kappa",   "lambda", "mu",    "nu",      "xi",      "pi",    "rho",   "sigma", "tau",
+        "upsilon", "phi",    "chi",   "psi",     "omega",   "Gamma", "Delta", "Theta", "Lambda",
+        "Xi",      "Pi",     "Sigma", "Upsilon", "Phi",     "Psi",   "Omega",
+    };
+    for (size_t i = 0; i < sizeof greek / sizeof *greek; i++)
+        if (strlen(greek[i]) == length && memcmp(greek[i], word, length) == 0)
+            return true;
+    return false;
+}
+
+static void latex_word(const char *word, size_t length, ns_text *out)
+{
+    bool digits = true;
+    for (size_t i = 0; i < length; i++)
+        digits = digits && word[i] >= '0' && word[i] <= '9';
+    const char *before = length == 1 || digits    ? ""
+                         : is_greek(word, length) ? "\\"
+                                                  : "\\mathrm{";
+    ns_text_add(out, before);
+    ns_text_add_bytes(out, word, length);
+    ns_text_add(out, before[0] && before[1] ? "}" : "");
+}
+
+/* Length of the part of a name before a dot, an underscore, a digit or a prime. */
+static size_t word_length(const char *name, size_t length)
+{
+    size_t n = 0;
+    bool digits = length && name[0] >= '0' && name[0] <= '9';
+    while (n < length && name[n] != '.' && name[n] != '_' &&
+           (name[n] >= '0' && name[n] <= '9') == digits)
+        n++;
+    return n;
+}
+
+void ns_print_name(const char *name, ns_print_style style, ns_text *out)
+{
+    static const char *const accents[] = {"", "\\dot{", "\\ddot{", "\\dddot{"};
+    if (style == NS_PRINT_TEXT) {
+        ns_text_add(out, name);
+        return;
+    }
+    size_t length = strlen(name), primes = 0;
+    while (primes < length && name[length - 1 - primes] == '\'')
+        primes++;
+    length -= primes;
+    size_t head = word_length(name, length), shown = primes < 4 ? primes : 3;
+    ns_text_add(out, accents[shown]);
+    latex_word(name, head, out);
+    ns_text_add(out, shown ? "}" : "");
+    bool some = false;
+    for (size_t at = head; at < length;) {
+        if (name[at] == '.' || name[at] == '_') {
+            at++;
+            continue;
+        }
+        size_t n = word_length(name + at, length - at);
+        ns_text_add(out, some ? "," : "_{");
+        latex_word(name + at, n, out);
+        some = true;
+        at += n;
+    }
+    ns_text_add(out, some ? "}" : "");
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static void push_text(printer *p, const char *text)
+{
+    NS_PUSH(p->out->arena, p->stack, (piece){.text = text});
+}
+
+static void push(printer *p, ns_ex node, int least)
+{
+    NS_PUSH(p->out->arena, p->stack, (piece){.node = node, .least = (uint8_t)least});
+}
+
+static void push_unsigned(printer *p, ns_ex node, int least)
+{
+    NS_PUSH(p->out->arena, p->stack,
+            (piece){.node = node, .least = (uint8_t)least, .unsign = true});
+}
+
+static void push_index(printer *p, uint32_t index)
+{
+    NS_PUSH(p->out->arena, p->stack, (piece){.index = index});
+}
+
+static const ns_shared_item *item_of(const printer *p, ns_ex e)
+{
+    if (!p->shared || e >= p->shared->size || !p->shared->place[e])
+        return NULL;
+    return &p->shared->items.at[p->shared->place[e] - 1];
+}
+
+static ns_ex arg(const printer *p, ns_ex e, uint32_t k)
+{
+    return ns_graph_args(p->g, e)[k];
+}
+
+static bool is_negative_number(const printer *p, ns_ex e)
+{
+    double value;
+    return ns_graph_is_number(p->g, e, &value) && value < 0;
+}
+
+/* LaTeX: does it print with a minus in front, which a sum may take for its own? */
+static bool leads_with_minus(const printer *p, ns_ex e)
+{
+    if (item_of(p, e))
+        return false;
+    ns_op op = ns_graph_op(p->g, e);
+    if (op == NS_OP_MUL)
+        return is_negative_number(p, arg(p, e, 0));
+    return op == NS_OP_NEG || is_negative_number(p, e);
+}
+
+/* Functions written by name in front of their arguments; NULL for all else. */
+static const char *latex_function(ns_op op)
+{
+    static const char *const names[NS_OP_COUNT] = {
+        [NS_OP_SIN] = "\\sin",
+        [NS_OP_COS] = "\\cos",
+        [NS_OP_TAN] = "\\tan",
+        [NS_OP_ASIN] = "\\arcsin",
+        [NS_OP_ACOS] = "\\arccos",
+        [NS_OP_ATAN] = "\\arctan",
+        [NS_OP_SINH] = "\\sinh",
+        [NS_OP_COSH] = "\\cosh",
+        [NS_OP_TANH] = "\\tanh",
+        [NS_OP_ASINH] = "\\operatorname{arsinh}",
+        [NS_OP_ACOSH] = "\\operatorname{arcosh}",
+        [NS_OP_ATANH] = "\\operatorname{artanh}",
+        [NS_OP_LOG] = "\\ln",
+        [NS_OP_MIN] = "\\min",
+        [NS_OP_MAX] = "\\max",
+        [NS_OP_SIGN] = "\\operatorname{sign}",
+        [NS_OP_ATAN2] = "\\operatorname{atan2}",
+    };
+    return names[op];
+}
+
+static int level(const printer *p, const piece *what)
+{
+    ns_op op = ns_graph_op(p->g, what->node);
+    if (item_of(p, what->node) && !what->expand)
+        return ATOM;
+    switch (op) {
+    case NS_OP_ADD:
+    case NS_OP_SUB:
+        return SUM;
+    case NS_OP_MUL:
+        return PRODUCT;
+    case NS_OP_DIV:
+        return p->latex ? POWER : PRODUCT;
+    case NS_OP_NEG:
+        return what->unsign ? PRODUCT : p->latex ? SUM : SIGN;
+    case NS_OP_POW:
+    case NS_OP_POWI:
+        return POWER;
+    case NS_OP_NUMBER:
+        if (is_negative_number(p, what->node) && !what->unsign)
+            return p->latex ? SUM : SIGN;
+        return ATOM;
+    case NS_OP_EXP:
+        return p->latex ? POWER : ATOM;
+    default: /* a function without brackets must not be the base of a power */
+        return p->latex && latex_function(op) ? POWER : ATOM;
+    }
+}
+
+/* ---- matrices -------------------------------------------------------------------------------- */
+
+/* Entries of a vector or a matrix by rows, in the brackets of the style. */
+static void push_matrix(printer *p, const ns_ex *at, uint32_t rows, uint32_t cols)
+{
+    push_text(p, p->latex ? "\\end{pmatrix}" : "]");
+    for (uint32_t i = rows; i-- > 0;) {
+        if (!p->latex && cols > 1)
+            push_text(p, "]");
+        for (uint32_t j = cols; j-- > 0;) {
+            push(p, at[i * cols + j], 0);
+            if (j)
+                push_text(p, p->latex ? " & " : ", ");
+        }
+        if (!p->latex && cols > 1)
+            push_text(p, "[");
+        if (i)
+            push_text(p, p->latex ? " \\\\ " : ", ");
+    }
+    push_text(p, p->latex ? "\\begin{pmatrix}" : "[");
+}
+
+static void push_solve(printer *p, ns_ex e)
+{
+    uint32_t n = (uint32_t)ns_graph_node(p->g, e)->integer;
+    push_text(p, p->latex ? "" : ")");
+    push_matrix(p, ns_graph_args(p->g, e) + 1, n, 1);
+    push_text(p, p->latex ? "^{-1}" : ", ");
+    push(p, arg(p, e, 0), 0);
+    push_text(p, p->latex ? "" : "solve(");
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* The builder's largest exponent that a^n reads back as an integer power. */
+enum { MOST_POWER = 1024 };
+
+/* a^n; a larger n as (a^1024)^m * a^r, which the builder puts together again. */
+static void push_power(printer *p, ns_ex a, uint32_t n)
+{
+    uint32_t levels = 0, rest[4];
+    for (; n > MOST_POWER; n /= MOST_POWER)
+        rest[levels++] = n % MOST_POWER;
+    /* a^(m 1024^k) * ... * a^(r_1 1024) * a^(r_0) */
+    for (uint32_t k = 0; k <= levels; k++) {
+        uint32_t power = k < levels ? rest[k] : n;
+        if (!power)
+            continue;
+        push_index(p, power);
+        push_text(p, "^");
+        for (uint32_t i = 0; i < k; i++)
+            push_text(p, "^1024)");
+        push(p, a, ATOM);
+        for (uint32_t i = 0; i < k; i++)
+            push_text(p, "(");
+        if (k < levels)
+            push_text(p, "*");
+    }
+}
+
+/* -a*b reads as (-a)*b, which the builder turns into -(a*b), unless a begins with a number,
+ * which takes the sign for its own. */
+static int least_behind_minus(const printer *p, ns_ex e)
+{
+    enum { MOST_STEPS = 32 };
+    for (int i = 0; i < MOST_STEPS; i++) {
+        ns_op op = ns_graph_op(p->g, e);
+        if (item_of(p, e))
+            return PRODUCT;
+        if (op == NS_OP_NUMBER)
+            return POWER;
+        if (op != NS_OP_MUL && op != NS_OP_DIV)
+            return PRODUCT;
+        e = arg(p, e, 0);
+    }
+    return POWER;
+}
+
+/* 2*(a*b) may be written 2*a*b: the builder moves numbers to the front of a product.  Not so if
+ * a is a quotient or a number itself. */
+static int least_behind_factor(const printer *p, ns_ex e)
+{
+    enum { MOST_STEPS = 32 };
+    const ns_node *factor = ns_graph_node(p->g, arg(p, e, 0));
+    ns_ex rest = arg(p, e, 1);
+    if (factor->op != NS_OP_NUMBER || factor->lo != 0)
+        return POWER;
+    for (int i = 0; i < MOST_STEPS; i++) {
+        ns_op op = ns_graph_op(p->g, rest);
+        if (item_of(p, rest))
+            return PRODUCT;
+        if (op != NS_OP_MUL)
+            return op == NS_OP_DIV || op == NS_OP_NUMBER || op == NS_OP_NEG ? POWER : PRODUCT;
+        rest = arg(p, rest, 0);
+    }
+    return POWER;
+}
+
+static void push_binary(printer *p, ns_ex e, const char *sign, int left, int right)
+{
+    push(p, arg(p, e, 1), right);
+    push_text(p, sign);
+    push(p, arg(p, e, 0), left);
+}
+
+static void text_node(printer *p, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(p->g, e);
+    switch (node->op) {
+    case NS_OP_NUMBER:
+        print_number(p, node, false);
+        break;
+    case NS_OP_SYMBOL:
+        ns_text_add(p->out, ns_graph_symbol(p->g, e)->name);
+        break;
+    case NS_OP_ADD:
+        push_binary(p, e, " + ", SUM, PRODUCT);
+        break;
+    case NS_OP_SUB:
+        push_binary(p, e, " - ", SUM, PRODUCT);
+        break;
+    case NS_OP_MUL:
+        push_binary(p, e, "*", PRODUCT, least_behind_factor(p, e));
+        break;
+    case NS_OP_DIV:
+        push_binary(p, e, "/", PRODUCT, POWER);
+        break;
+    case NS_OP_NEG:
+        push(p, arg(p, e, 0), least_behind_minus(p, arg(p, e, 0)));
+        push_text(p, "-");
+        break;
+    case NS_OP_POW:
+        push_binary(p, e, "^", ATOM, POWER);
+        break;
+    case NS_OP_POWI:
+        push_power(p, arg(p, e, 0), (uint32_t)node->integer);
+        break;
+    case NS_OP_FACTOR:
+        push_matrix(p, ns_graph_args(p->g, e), (uint32_t)node->integer,
+                    (uint32_t)node->integer);
+        break;
+    case NS_OP_SOLVE:
+        push_solve(p, e);
+        break;
+    case NS_OP_PICK:
+        push_text(p, "]");
+        push_index(p, (uint32_t)node->integer + 1);
+        push_text(p, "[");
+        push(p, arg(p, e, 0), 0);
+        break;
+    default:
+        push_text(p, ")");
+        for (uint32_t k = node->n; k-- > 0;) {
+            push(p, arg(p, e, k), 0);
+            push_text(p, k ? ", " : "(");
+        }
+        push_text(p, ns_ops[node->op].name);
+    }
+}
+
+/* ---- LaTeX ----------------------------------------------------------------------------------- */
+
+/* f^{power} of its arguments; a lone symbol needs no brackets. */
+static void latex_call(printer *p, ns_ex e, uint32_t power)
+{
+    const ns_node *node = ns_graph_node(p->g, e);
+    bool plain = node->n == 1 &&
+                 (ns_graph_op(p->g, arg(p, e, 0)) == NS_OP_SYMBOL || item_of(p, arg(p, e, 0)));
+    push_text(p, plain ? "" : "\\right)");
+    for (uint32_t k = node->n; k-- > 0;) {
+        push(p, arg(p, e, k), 0);
+        push_text(p, k ? ", " : plain ? " " : "\\left(");
+    }
+    if (power) {
+        push_text(p, "}");
+        push_index(p, power);
+        push_text(p, "^{");
+    }
+    push_text(p, latex_function((ns_op)node->op));
+}
+
+static void latex_power(printer *p, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(p->g, e);
+    ns_ex a = arg(p, e, 0);
+    if (!item_of(p, a) && node->op == NS_OP_POWI && ns_graph_node(p->g, a)->n == 1 &&
+        latex_function(ns_graph_op(p->g, a))) {
+        latex_call(p, a, (uint32_t)node->integer);
+        return;
+    }
+    push_text(p, "}");
+    if (node->op == NS_OP_POWI)
+        push_index(p, (uint32_t)node->integer);
+    else
+        push(p, arg(p, e, 1), 0);
+    push_text(p, "^{");
+    push(p, a, ATOM);
+}
+
+static void latex_product(printer *p, ns_ex e, bool unsign)
+{
+    ns_ex a = arg(p, e, 0), b = arg(p, e, 1);
+    bool numbers = ns_graph_is_number(p->g, b, NULL);
+    push(p, b, PRODUCT);
+    push_text(p, numbers ? " \\cdot " : "\\,");
+    if (unsign)
+        push_unsigned(p, a, PRODUCT);
+    else if (is_negative_number(p, a))
+        push(p, a, 0); /* in front of everything: its minus needs no brackets */
+    else
+        push(p, a, PRODUCT);
+}
+
+static void latex_pick(printer *p, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(p->g, e);
+    const ns_shared_item *item = item_of(p, arg(p, e, 0));
+    push_text(p, "}");
+    push_index(p, (uint32_t)node->integer + 1);
+    push_text(p, item ? "\\right)_{" : "\\right]_{");
+    push(p, arg(p, e, 0), 0);
+    push_text(p, item ? "\\left(" : "\\left[");
+}
+
+static void latex_node(printer *p, ns_ex e, bool unsign)
+{
+    const ns_node *node = ns_graph_node(p->g, e);
+    bool minus;
+    switch (node->op) {
+    case NS_OP_NUMBER:
+        print_number(p, node, unsign);
+        break;
+    case NS_OP_SYMBOL:
+        ns_print_name(ns_graph_symbol(p->g, e)->name, NS_PRINT_LATEX, p->out);
+        break;
+    case NS_OP_ADD:
+    case NS_OP_SUB:
+        minus = node->op == NS_OP_ADD && leads_with_minus(p, arg(p, e, 1));
+        if (minus)
+            push_unsigned(p, arg(p, e, 1), PRODUCT);
+        else if (node->op == NS_OP_ADD)
+            push(p, arg(p, e, 1), SUM);
+        else
+            push(p, arg(p, e, 1), leads_with_minus(p, arg(p, e, 1)) ? ATOM : PRODUCT);
+        push_text(p, node->op == NS_OP_ADD && !minus ? " + " : " - ");
+        push(p, arg(p, e, 0), SUM);
+        break;
+    case NS_OP_MUL:
+        latex_product(p, e, unsign);
+        break;
+    case NS_OP_DIV:
+        push_text(p, "}");
+        push(p, arg(p, e, 1), 0);
+        push_text(p, "}{");
+        push(p, arg(p, e, 0), 0);
+        push_text(p, "\\frac{");
+        break;
+    case NS_OP_NEG:
+        push(p, arg(p, e, 0), PRODUCT);
+        push_text(p, unsign ? "" : "-");
+        break;
+    case NS_OP_POW:
+    case NS_OP_POWI:
+        latex_power(p, e);
+        break;
+    case NS_OP_SQRT:
+    case NS_OP_EXP:
+        push_text(p, "}");
+        push(p, arg(p, e, 0), 0);
+        push_text(p, node->op == NS_OP_SQRT ? "\\sqrt{" : "e^{");
+        break;
+    case NS_OP_ABS:
+        push_text(p, "\\right|");
+        push(p, arg(p, e, 0), 0);
+        push_text(p, "\\left|");
+        break;
+    case NS_OP_FACTOR:
+        push_matrix(p, ns_graph_args(p->g, e), (uint32_t)node->integer,
+                    (uint32_t)node->integer);
+        break;
+    case NS_OP_SOLVE:
+        push_solve(p, e);
+        break;
+    case NS_OP_PICK:
+        latex_pick(p, e);
+        break;
+    default:
+        latex_call(p, e, 0);
+    }
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static void print_piece(printer *p, piece next)
+{
+    if (next.text) {
+        ns_text_add(p->out, next.text);
+        return;
+    }
+    if (!next.node) {
+        ns_text_addf(p->out, "%u", next.index);
+        return;
+    }
+    if (level(p, &next) < next.least) {
+        ns_text_add(p->out, p->latex ? "\\left(" : "(");
+        push_text(p, p->latex ? "\\right)" : ")");
+    }
+    const ns_shared_item *item = next.expand ? NULL : item_of(p, next.node);
+    if (item)
+        ns_print_name(item->name, p->latex ? NS_PRINT_LATEX : NS_PRINT_TEXT, p->out);
+    else if (p->latex)
+        latex_node(p, next.node, next.unsign);
+    else
+        text_node(p, next.node);
+}
+
+static void print(const ns_graph *g, ns_ex e, ns_print_style style, const ns_shared *shared,
+                  bool expand, ns_text *out)
+{
+    printer p = {.g = g, .out = out, .shared = shared, .latex = style == NS_PRINT_LATEX};
+    NS_PUSH(out->arena, p.stack, (piece){.node = e, .expand = expand});
+    while (p.stack.n)
+        print_piece(&p, p.stack.at[--p.stack.n]);
+}
+
+void ns_print_expression(const ns_graph *g, ns_ex e, ns_print_style style,
+                         const ns_shared *shared, ns_text *out)
+{
+    print(g, e, style, shared, false, out);
+}
+
+void ns_print_definition(const ns_graph *g, const ns_shared *shared, uint32_t item,
+                         ns_print_style style, ns_text *out)
+{
+    print(g, shared->items.at[item].node, style, shared, true, out);
+}
+
+void ns_print_text(const ns_graph *g, ns_ex e, ns_text *out)
+{
+    print(g, e, NS_PRINT_TEXT, NULL, false, out);
+}
+
+void ns_print_latex(const ns_graph *g, ns_ex e, ns_text *out)
+{
+    print(g, e, NS_PRINT_LATEX, NULL, false, out);
+}
+
+/* ---- sharing --------------------------------------------------------------------------------- */
+
+/* Printed length of a node's own part, roughly. */
+static uint64_t own_length(const ns_graph *g, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(g, e);
+    switch (node->op) {
+    case NS_OP_NUMBER:
+        return 3;
+    case NS_OP_SYMBOL:
+        return strlen(ns_graph_symbol(g, e)->name);
+    case NS_OP_FACTOR:
+    case NS_OP_SOLVE:
+        return 10 + 2 * (uint64_t)node->n;
+    default:
+        return ns_ops[node->op].arity == 1 ? strlen(ns_ops[node->op].name) + 2 : 3;
+    }
+}
+
+/* Is it the name of a symbol of the roots? */
+static bool taken(const ns_graph *g, const bool *used, ns_ex top, const char *name)
+{
+    for (ns_ex e = 1; e <= top; e++)
+        if (used[e] && ns_graph_op(g, e) == NS_OP_SYMBOL &&
+            strcmp(ns_graph_symbol(g, e)->name, name) == 0)
+            return true;
+    return false;
+}
+
+const ns_shared *ns_print_shared(const ns_graph *g, const ns_ex *roots, size_t n,
+                                 const char *prefix)
+{
+    enum { LONG_ENOUGH = 17, NAME_LENGTH = 3 };
+    ns_arena *arena = ns_graph_arena(g);
+    ns_shared *shared = NS_NEW(arena, ns_shared);
+    ns_ex top = 0;
+    for (size_t i = 0; i < n; i++)
+        top = roots[i] > top ? roots[i] : top;
+    bool *used = NS_NEW_ARRAY(arena, bool, top + 1);
+    uint32_t *uses = NS_NEW_ARRAY(arena, uint32_t, top + 1);
+    uint64_t *length = NS_NEW_ARRAY(arena, uint64_t, top + 1);
+    uint32_t *place = NS_NEW_ARRAY(arena, uint32_t, top + 1);
+    ns_graph_mark(g, roots, n, used);
+    for (size_t i = 0; i < n; i++)
+        uses[roots[i]]++;
+    bool clash = false; /* any symbol that begins like our names? */
+    for (ns_ex e = 1; e <= top; e++) {
+        if (!used[e])
+            continue;
+        for (uint32_t k = 0; k < ns_graph_node(g, e)->n; k++)
+            uses[ns_graph_args(g, e)[k]]++;
+        clash = clash || (ns_graph_op(g, e) == NS_OP_SYMBOL &&
+                          strncmp(ns_graph_symbol(g, e)->name, prefix, strlen(prefix)) == 0);
+    }
+    uint32_t number = 0;
+    for (ns_ex e = 1; e <= top; e++) {
+        if (!used[e])
+            continue;
+        const ns_node *node = ns_graph_node(g, e);
+        length[e] = own_length(g, e);
+        for (uint32_t k = 0; k < node->n; k++)
+            length[e] += length[ns_graph_args(g, e)[k]];
+        if (node->n == 0 || uses[e] < 2 || length[e] < LONG_ENOUGH)
+            continue;
+        const char *name;
+        do
+            name = ns_arena_format(arena, "%s%u", prefix, ++number);
+        while (clash && taken(g, used, top, name));
+        NS_PUSH(arena, shared->items, (ns_shared_item){.name = name, .node = e});
+        place[e] = shared->items.n;
+        length[e] = NAME_LENGTH;
+    }
+    shared->place = place;
+    shared->size = top + 1;
+    return shared;
+}
