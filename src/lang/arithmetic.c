@@ -167,14 +167,23 @@ ns_cell ns_arithmetic_binary(ns_reader *r, ns_span place, ns_code_op op, const n
     return out.rows && ns_arithmetic_check(r, place, &out) ? out : none();
 }
 
+/* -7 is the number -7, with a low part of +0: the one node that ns_number makes of it too. */
+static ns_ex negate(ns_graph *g, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(g, e);
+    if (node->op == NS_OP_NUMBER && node->lo == 0)
+        return ns_number(g, -node->hi);
+    return ns_neg(g, e);
+}
+
 ns_cell ns_arithmetic_negate(ns_reader *r, const ns_cell *a)
 {
     if (is_scalar(a))
-        return ns_arithmetic_scalar(ns_neg(r->g, a->one));
+        return ns_arithmetic_scalar(negate(r->g, a->one));
     ns_ex *at;
     ns_cell out = ns_arithmetic_new(r, a->rows, a->cols, &at);
     for (uint32_t i = 0; i < a->rows * a->cols; i++)
-        at[i] = ns_neg(r->g, a->at[i]);
+        at[i] = negate(r->g, a->at[i]);
     return out;
 }
 
