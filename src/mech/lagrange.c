@@ -10,198 +10,32 @@
  *
  *     d/dt dL/dv - dL/dq = F + A^T lambda,      A = d psi/dv                    (3.1)
  *
- * With M = d2L/dv2, and b from d psi/dt = A a - b, accelerations and multipliers solve
+ * that is M a = Q + A^T lambda, A a = b with the matrices of mech/dalembert.h, and accelerations
+ * and multipliers solve
  *
- *     [ M  A^T ] [   a     ]   [ dL/dq + F - (d2L/dv dq) v - d2L/dv dt ]
- *     [ A   0  ] [ -lambda ] = [ b                                     ]
+ *     [ M  A^T ] [   a     ]   [ Q ]
+ *     [ A   0  ] [ -lambda ] = [ b ]
  *
  * which is one `solve` node.  The states are (q, v); phi and psi are the manifold on which
  * they are kept.  Energy: E = v . dL/dv - L. */
 #include <math.h>
 #include <string.h>
 
-#include "expr/diff.h"
-#include "expr/subst.h"
+#include "mech/dalembert.h"
 #include "mech/dense.h"
 #include "mech/formulations.h"
-
-typedef struct work {
-    const ns_description *d;
-    ns_system *s;
-    ns_graph *g;
-    uint32_t n, m;     /* coordinates, constraints */
-    ns_ex *q, *v, *qt; /* [n], [n], [n+1]: coordinates and time */
-    ns_ex *vt;         /* [n+1]: velocities and one: the direction d/dt at fixed v */
-    ns_ex *psi;        /* [m] constraints at velocity level */
-    ns_ex *M, *A;      /* n x n, m x n by rows */
-    ns_ex *right;      /* [n+m] */
-    bool autonomous;   /* nothing seen yet that changes the energy */
-} work;
 
 static bool fits(const ns_description *d)
 {
     return d->coordinates.n > 0 || d->lagrangian;
 }
 
-static void begin(work *w, const ns_description *d, ns_system *s)
-{
-    uint32_t n = d->coordinates.n, m = d->constraints.n;
-    *w = (work){.d = d, .s = s, .g = d->graph, .n = n, .m = m, .autonomous = true};
-    w->q = NS_NEW_ARRAY(s->arena, ns_ex, n);
-    w->v = NS_NEW_ARRAY(s->arena, ns_ex, n);
-    w->qt = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
-    w->vt = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
-    w->psi = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
-    w->M = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)n * n);
-    w->A = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
-    w->right = NS_NEW_ARRAY(s->arena, ns_ex, n + m);
-    for (uint32_t i = 0; i < n; i++) {
-        w->q[i] = w->qt[i] = d->coordinates.at[i].q;
-        w->v[i] = w->vt[i] = d->coordinates.at[i].v;
-    }
-    w->qt[n] = d->time;
-    w->vt[n] = ns_one(w->g);
-}
-
-static bool uses_time(const work *w, ns_ex e)
-{
-    return ns_graph_depends(w->g, e, &w->d->time, 1);
-}
-
-/* Accelerations may stand only in what is observed. */
-static bool no_acceleration(const work *w, ns_ex e, ns_span span, const char *where)
-{
-    ns_ex found;
-    if (!ns_graph_depends_kind(w->g, e, NS_SYM_ACCEL, &found))
-        return true;
-    ns_diag_error(w->d->diag, span, "%s cannot contain the acceleration %s", where,
-                  ns_graph_symbol(w->g, found)->name);
-    return false;
-}
-
-/* M, and the right-hand side without constraints. */
-static bool dynamics(work *w)
-{
-    const ns_description *d = w->d;
-    ns_graph *g = w->g;
-    uint32_t n = w->n;
-    if (!no_acceleration(w, d->lagrangian, d->lagrangian_span, "the Lagrangian"))
-        return false;
-    ns_ex *momentum = NS_NEW_ARRAY(w->s->arena, ns_ex, n);
-    ns_ex *slope = NS_NEW_ARRAY(w->s->arena, ns_ex, n);
-    ns_ex *rate = NS_NEW_ARRAY(w->s->arena, ns_ex, n);
-    ns_diff_gradient(g, d->lagrangian, w->v, n, momentum);
-    ns_diff_gradient(g, d->lagrangian, w->q, n, slope);
-    ns_diff_jacobian(g, momentum, n, w->v, n, w->M);
-    for (uint32_t i = 0; i < n; i++) /* one node for both halves of a symmetric matrix */
-        for (uint32_t j = 0; j < i; j++)
-            w->M[i * n + j] = w->M[j * n + i];
-    ns_diff_along(g, momentum, n, w->qt, w->vt, n + 1, rate);
-    for (uint32_t i = 0; i < n; i++)
-        w->right[i] = ns_sub(g, slope[i], rate[i]);
-    for (uint32_t k = 0; k < d->forces.n; k++) {
-        const ns_force_line *force = &d->forces.at[k];
-        if (!no_acceleration(w, force->value, force->span, "a force"))
-            return false;
-        w->right[force->coordinate] = ns_add(g, w->right[force->coordinate], force->value);
-    }
-    w->autonomous = d->forces.n == 0 && !uses_time(w, d->lagrangian);
-
-    ns_ex energy = ns_neg(g, d->lagrangian), twice = ns_zero(g);
-    for (uint32_t i = 0; i < n; i++) {
-        energy = ns_add(g, energy, ns_mul(g, momentum[i], w->v[i]));
-        ns_ex Mv = ns_zero(g);
-        for (uint32_t j = 0; j < n; j++)
-            Mv = ns_add(g, Mv, ns_mul(g, w->M[i * n + j], w->v[j]));
-        twice = ns_add(g, twice, ns_mul(g, Mv, w->v[i]));
-    }
-    w->s->energy = energy;
-    w->s->kinetic = ns_mul(g, ns_number(g, 0.5), twice);
-    return true;
-}
-
-static void add_constraint(work *w, const char *name, ns_ex residual, ns_span span)
-{
-    NS_PUSH(w->s->arena, w->s->constraints,
-            (ns_constraint){.name = name, .residual = residual, .project = true, .span = span});
-}
-
-/* Row k of A and b. */
-static bool constraint(work *w, uint32_t k)
-{
-    const ns_constraint_line *line = &w->d->constraints.at[k];
-    ns_graph *g = w->g;
-    uint32_t n = w->n;
-    ns_arena *arena = w->s->arena;
-    if (!no_acceleration(w, line->residual, line->span, "a constraint"))
-        return false;
-    ns_ex psi = line->residual, rest, *row = w->A + (size_t)k * n;
-    bool velocity = ns_graph_depends(g, psi, w->v, n);
-    if (!velocity && !ns_graph_depends(g, psi, w->q, n)) {
-        ns_diag_error(w->d->diag, line->span,
-                      "constraint `%s` contains no coordinate and no velocity", line->name);
-        return false;
-    }
-    if (!velocity) {
-        add_constraint(w, line->name, psi, line->span);
-        ns_diff_along(g, &line->residual, 1, w->qt, w->vt, n + 1, &psi);
-    }
-    add_constraint(w, velocity ? line->name : ns_arena_format(arena, "%s'", line->name), psi,
-                   line->span);
-    if (!ns_subst_collect_linear(g, psi, w->v, n, row, &rest)) {
-        ns_diag_error(w->d->diag, line->span,
-                      "constraint `%s` is not affine in the velocities: Lagrange-d'Alembert "
-                      "needs  a(q).q' + b(q, t) = 0",
-                      line->name);
-        return false;
-    }
-    /* An inhomogeneous or time-dependent constraint does work. */
-    w->autonomous = w->autonomous && !uses_time(w, psi) && ns_graph_is_zero(g, rest);
-    w->psi[k] = psi;
-    ns_ex rate;
-    ns_diff_along(g, &psi, 1, w->qt, w->vt, n + 1, &rate);
-    w->right[n + k] = ns_neg(g, rate);
-    return true;
-}
-
-static void note_equations(work *w)
-{
-    ns_system *s = w->s;
-    uint32_t n = w->n;
-    NS_PUSH(s->arena, s->equations,
-            (ns_equation_line){.group = "Lagrangian", .name = "L", .value = w->d->lagrangian});
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = i; j < n; j++)
-            NS_PUSH(s->arena, s->equations,
-                    (ns_equation_line){
-                        .group = "mass matrix M (symmetric) of  M q'' = Q + A^T lambda",
-                        .name = ns_arena_format(s->arena, "M[%u,%u]", i + 1, j + 1),
-                        .value = w->M[i * n + j]});
-    for (uint32_t i = 0; i < n; i++)
-        NS_PUSH(s->arena, s->equations,
-                (ns_equation_line){.group = "forces Q",
-                                   .name = ns_arena_format(s->arena, "Q[%u]", i + 1),
-                                   .value = w->right[i]});
-    for (uint32_t k = 0; k < w->m; k++)
-        for (uint32_t i = 0; i < n; i++)
-            NS_PUSH(
-                s->arena, s->equations,
-                (ns_equation_line){.group = "constraint rows A of  A q'' = b",
-                                   .name = ns_arena_format(s->arena, "A[%u,%u]", k + 1, i + 1),
-                                   .value = w->A[k * n + i]});
-    for (uint32_t k = 0; k < w->m; k++)
-        NS_PUSH(s->arena, s->equations,
-                (ns_equation_line){.group = "right-hand sides b",
-                                   .name = ns_arena_format(s->arena, "b[%u]", k + 1),
-                                   .value = w->right[n + k]});
-}
-
 /* The saddle system, states, rates, multipliers. */
-static void assemble(work *w)
+static void assemble(const ns_dalembert *w)
 {
     const ns_description *d = w->d;
     ns_system *s = w->s;
-    ns_graph *g = w->g;
+    ns_graph *g = s->graph;
     uint32_t n = w->n, m = w->m, size = n + m;
     ns_ex *K = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)size * size);
     ns_ex *a = NS_NEW_ARRAY(s->arena, ns_ex, size);
@@ -211,7 +45,10 @@ static void assemble(work *w)
                               : i < n        ? w->A[(j - n) * n + i]
                               : j < n        ? w->A[(i - n) * n + j]
                                              : ns_zero(g);
-    ns_solve(g, size, K, w->right, a);
+    ns_ex *right = NS_NEW_ARRAY(s->arena, ns_ex, size);
+    for (uint32_t i = 0; i < size; i++)
+        right[i] = i < n ? w->Q[i] : w->b[i - n];
+    ns_solve(g, size, K, right, a);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t k = ns_system_add_state(s, d->coordinates.at[i].name, w->q[i],
                                          d->coordinates.at[i].unit);
@@ -254,21 +91,33 @@ static bool derive(ns_description *d, ns_system *s)
                                     : "coordinates need a `lagrangian` line");
         return false;
     }
-    work w;
-    begin(&w, d, s);
-    bool good = dynamics(&w);
-    for (uint32_t k = 0; good && k < w.m; k++)
-        good = constraint(&w, k) && good;
-    if (!good)
+    uint32_t n = d->coordinates.n;
+    ns_ex *q = NS_NEW_ARRAY(s->arena, ns_ex, n), *v = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++) {
+        q[i] = d->coordinates.at[i].q;
+        v[i] = d->coordinates.at[i].v;
+    }
+    ns_dalembert w = {.d = d,
+                      .s = s,
+                      .n = n,
+                      .m = d->constraints.n,
+                      .q = q,
+                      .v = v,
+                      .lagrangian = d->lagrangian,
+                      .lagrangian_span = d->lagrangian_span,
+                      .forces = d->forces.at,
+                      .n_forces = d->forces.n,
+                      .constraints = d->constraints.at,
+                      .affine = true};
+    if (!ns_dalembert_derive(&w))
         return false;
     assemble(&w);
-    note_equations(&w);
-    s->conservative = w.autonomous;
-    uint32_t holonomic = s->constraints.n - w.m;
-    ns_system_fact(s, "coordinates", "%u", w.n);
-    ns_system_fact(s, "constraints", "%u (%u on positions, %u on velocities)", w.m, holonomic,
-                   w.m - holonomic);
-    ns_system_fact(s, "degrees of freedom", "%d", (int)w.n - (int)w.m);
+    ns_dalembert_note(&w);
+    s->conservative = w.conservative;
+    ns_system_fact(s, "coordinates", "%u", n);
+    ns_system_fact(s, "constraints", "%u (%u on positions, %u on velocities)", w.m, w.holonomic,
+                   w.m - w.holonomic);
+    ns_system_fact(s, "degrees of freedom", "%d", (int)n - (int)w.m);
     return true;
 }
 

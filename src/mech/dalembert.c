@@ -1,0 +1,164 @@
+#include "mech/dalembert.h"
+
+#include "expr/diff.h"
+#include "expr/subst.h"
+
+typedef struct along {
+    ns_ex *qt; /* [n+1] coordinates and time */
+    ns_ex *vt; /* [n+1] velocities and one: the direction d/dt at fixed v */
+} along;
+
+static along direction(const ns_dalembert *w)
+{
+    along a = {NS_NEW_ARRAY(w->s->arena, ns_ex, w->n + 1),
+                            NS_NEW_ARRAY(w->s->arena, ns_ex, w->n + 1)};
+    for (uint32_t i = 0; i < w->n; i++) {
+        a.qt[i] = w->q[i];
+        a.vt[i] = w->v[i];
+    }
+    a.qt[w->n] = w->d->time;
+    a.vt[w->n] = ns_one(w->s->graph);
+    return a;
+}
+
+static bool uses_time(const ns_dalembert *w, ns_ex e)
+{
+    return ns_graph_depends(w->s->graph, e, &w->d->time, 1);
+}
+
+/* Accelerations may stand only in what is observed. */
+static bool no_acceleration(const ns_dalembert *w, ns_ex e, ns_span span, const char *where)
+{
+    ns_ex found;
+    if (!ns_graph_depends_kind(w->s->graph, e, NS_SYM_ACCEL, &found))
+        return true;
+    ns_diag_error(w->d->diag, span, "%s cannot contain the acceleration %s", where,
+                  ns_graph_symbol(w->s->graph, found)->name);
+    return false;
+}
+
+/* M, Q and the energy. */
+static bool dynamics(ns_dalembert *w, along a)
+{
+    ns_graph *g = w->s->graph;
+    ns_arena *arena = w->s->arena;
+    uint32_t n = w->n;
+    if (!no_acceleration(w, w->lagrangian, w->lagrangian_span, "the Lagrangian"))
+        return false;
+    w->momentum = NS_NEW_ARRAY(arena, ns_ex, n);
+    w->M = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n);
+    w->Q = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_ex *slope = NS_NEW_ARRAY(arena, ns_ex, n), *rate = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_diff_gradient(g, w->lagrangian, w->v, n, w->momentum);
+    ns_diff_gradient(g, w->lagrangian, w->q, n, slope);
+    ns_diff_jacobian(g, w->momentum, n, w->v, n, w->M);
+    for (uint32_t i = 0; i < n; i++) /* one node for both halves of a symmetric matrix */
+        for (uint32_t j = 0; j < i; j++)
+            w->M[i * n + j] = w->M[j * n + i];
+    ns_diff_along(g, w->momentum, n, a.qt, a.vt, n + 1, rate);
+    for (uint32_t i = 0; i < n; i++)
+        w->Q[i] = ns_sub(g, slope[i], rate[i]);
+    for (uint32_t k = 0; k < w->n_forces; k++) {
+        const ns_force_line *force = &w->forces[k];
+        if (!no_acceleration(w, force->value, force->span, "a force"))
+            return false;
+        w->Q[force->coordinate] = ns_add(g, w->Q[force->coordinate], force->value);
+    }
+    w->conservative = w->n_forces == 0 && !uses_time(w, w->lagrangian);
+
+    ns_ex energy = ns_neg(g, w->lagrangian), twice = ns_zero(g);
+    for (uint32_t i = 0; i < n; i++) {
+        energy = ns_add(g, energy, ns_mul(g, w->momentum[i], w->v[i]));
+        ns_ex Mv = ns_zero(g);
+        for (uint32_t j = 0; j < n; j++)
+            Mv = ns_add(g, Mv, ns_mul(g, w->M[i * n + j], w->v[j]));
+        twice = ns_add(g, twice, ns_mul(g, Mv, w->v[i]));
+    }
+    w->s->energy = energy;
+    w->s->kinetic = ns_mul(g, ns_number(g, 0.5), twice);
+    return true;
+}
+
+static void add_constraint(ns_dalembert *w, const char *name, ns_ex residual, ns_span span)
+{
+    NS_PUSH(w->s->arena, w->s->constraints,
+            (ns_constraint){.name = name, .residual = residual, .project = true, .span = span});
+}
+
+/* Row k of A and b. */
+static bool constraint(ns_dalembert *w, along a, uint32_t k)
+{
+    const ns_constraint_line *line = &w->constraints[k];
+    ns_graph *g = w->s->graph;
+    uint32_t n = w->n;
+    if (!no_acceleration(w, line->residual, line->span, "a constraint"))
+        return false;
+    ns_ex psi = line->residual, rest, rate, *row = w->A + (size_t)k * n;
+    bool velocity = ns_graph_depends(g, psi, w->v, n);
+    if (!velocity && !ns_graph_depends(g, psi, w->q, n)) {
+        ns_diag_error(w->d->diag, line->span,
+                      "constraint `%s` contains no coordinate and no velocity", line->name);
+        return false;
+    }
+    if (!velocity) {
+        w->holonomic++;
+        add_constraint(w, line->name, psi, line->span);
+        ns_diff_along(g, &line->residual, 1, a.qt, a.vt, n + 1, &psi);
+    }
+    add_constraint(w, velocity ? line->name : ns_arena_format(w->s->arena, "%s'", line->name),
+                   psi, line->span);
+    if (!w->affine) {
+        ns_diff_gradient(g, psi, w->v, n, row);
+        rest = ns_zero(g);
+    } else if (!ns_subst_collect_linear(g, psi, w->v, n, row, &rest)) {
+        ns_diag_error(w->d->diag, line->span,
+                      "constraint `%s` is not affine in the velocities: Lagrange-d'Alembert "
+                      "needs  a(q).q' + b(q, t) = 0",
+                      line->name);
+        return false;
+    }
+    /* An inhomogeneous or time-dependent constraint does work. */
+    w->conservative = w->conservative && !uses_time(w, psi) && ns_graph_is_zero(g, rest);
+    w->psi[k] = psi;
+    ns_diff_along(g, &psi, 1, a.qt, a.vt, n + 1, &rate);
+    w->b[k] = ns_neg(g, rate);
+    return true;
+}
+
+bool ns_dalembert_derive(ns_dalembert *w)
+{
+    along a = direction(w);
+    ns_arena *arena = w->s->arena;
+    w->A = NS_NEW_ARRAY(arena, ns_ex, (size_t)w->m * w->n + 1);
+    w->b = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
+    w->psi = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
+    bool good = dynamics(w, a);
+    for (uint32_t k = 0; k < w->m; k++)
+        good = constraint(w, a, k) && good;
+    return good;
+}
+
+static void line(const ns_dalembert *w, const char *group, const char *name, ns_ex value)
+{
+    NS_PUSH(w->s->arena, w->s->equations,
+            (ns_equation_line){.group = group, .name = name, .value = value});
+}
+
+void ns_dalembert_note(const ns_dalembert *w)
+{
+    ns_arena *arena = w->s->arena;
+    uint32_t n = w->n;
+    line(w, "Lagrangian", "L", w->lagrangian);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i; j < n; j++)
+            line(w, "mass matrix M (symmetric) of  M q'' = Q + A^T lambda",
+                 ns_arena_format(arena, "M[%u,%u]", i + 1, j + 1), w->M[i * n + j]);
+    for (uint32_t i = 0; i < n; i++)
+        line(w, "forces Q", ns_arena_format(arena, "Q[%u]", i + 1), w->Q[i]);
+    for (uint32_t k = 0; k < w->m; k++)
+        for (uint32_t i = 0; i < n; i++)
+            line(w, "constraint rows A of  A q'' = b",
+                 ns_arena_format(arena, "A[%u,%u]", k + 1, i + 1), w->A[k * n + i]);
+    for (uint32_t k = 0; k < w->m; k++)
+        line(w, "right-hand sides b", ns_arena_format(arena, "b[%u]", k + 1), w->b[k]);
+}
