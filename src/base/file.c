@@ -112,6 +112,8 @@ int ns_file_target_create(ns_file_target *target, int *descriptor)
         return *descriptor < 0 ? errno : 0;
     }
     const size_t room = strlen(target->path) + 40;
+    if (target->temporary)
+        unlink(target->temporary); /* of an attempt that was given up */
     free(target->temporary);
     target->temporary = malloc(room);
     if (!target->temporary)

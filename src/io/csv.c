@@ -1,6 +1,6 @@
 /* CSV: a line of names, comment lines (#) with units and origin, one line per output time with
- * 17 digits, so that every number reads back the same.  The file grows line by line; when a
- * block of lines cannot be written it is cut back to its last whole line. */
+ * 17 digits, so that every number reads back the same.  The file grows line by line; when there
+ * is no room for more it is cut back to its last whole line. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,27 +96,48 @@ static void add_head(lines *l, const ns_record *r)
     add_text(l, "\n");
 }
 
-static bool write_lines(ns_output *o, const lines *l)
+/* When there is no room for all lines, those that were written as a whole stay. */
+static void keep_whole_lines(ns_output *o, const lines *l)
+{
+    const long long written = (long long)lseek(o->descriptor, 0, SEEK_CUR) - o->length;
+    size_t keep = written < 0 ? 0 : (size_t)written < l->length ? (size_t)written : l->length;
+    while (keep > 0 && l->at[keep - 1] != '\n')
+        keep--;
+    size_t rows = 0;
+    for (size_t i = 0; i < keep; i++)
+        rows += l->at[i] == '\n';
+    for (const char *at = l->at; at < l->at + keep; at = strchr(at, '\n') + 1)
+        rows -= (*at == '#' || *at == 't') ? 1 : 0; /* lines of the head */
+    if (ftruncate(o->descriptor, (off_t)(o->length + (long long)keep)) == 0) {
+        o->length += (long long)keep;
+        o->rows += rows;
+    }
+}
+
+static bool write_lines(ns_output *o, lines *l, size_t rows)
 {
     int error = ns_file_put(o->descriptor, l->at, l->length);
     if (!error) {
         o->length += (long long)l->length;
+        o->rows = rows;
+        l->length = 0;
         return true;
     }
-    if (!o->target.in_place && ftruncate(o->descriptor, o->length))
-        errno = 0; /* the error that matters is known already */
+    if (!o->target.in_place)
+        keep_whole_lines(o, l);
     return ns_output_error(o, error, NULL);
 }
 
 static bool write_csv(ns_output *o, const ns_record *r)
 {
     enum { BLOCK = 1 << 20 };
+    if (o->cut) /* what fits is there already */
+        return false;
     lines l = {0};
     if (o->length == 0)
         add_head(&l, r);
     bool good = true;
-    const size_t rows = ns_record_rows(r);
-    for (size_t row = o->rows; row < rows && good && !l.failed; row++) {
+    for (size_t row = o->rows; row < o->rows_end && good && !l.failed; row++) {
         const size_t i = row - r->first_row;
         add_number(&l, r->table.t[i]);
         for (uint32_t j = 0; j < r->columns; j++) {
@@ -124,15 +145,13 @@ static bool write_csv(ns_output *o, const ns_record *r)
             add_number(&l, ns_table_column(&r->table, j)[i]);
         }
         add_text(&l, "\n");
-        if (l.length > BLOCK && !l.failed) {
-            good = write_lines(o, &l);
-            l.length = 0;
-        }
+        if (l.length > BLOCK && !l.failed)
+            good = write_lines(o, &l, row + 1);
     }
     if (l.failed)
         good = ns_output_error(o, ENOMEM, NULL);
     else if (good && l.length)
-        good = write_lines(o, &l);
+        good = write_lines(o, &l, o->rows_end);
     free(l.at);
     /* The descriptor follows the file to its real name; later lines are appended there. */
     int error = good || o->length ? ns_file_target_publish(&o->target) : 0;

@@ -21,7 +21,7 @@
 
 #include "io/output.h"
 
-enum { LEAST_CHUNK = 16, MOST_CHUNK = 8192 };
+enum { LEAST_CHUNK = 16, EVENT_CHUNK = 128, MOST_CHUNK = 4096 };
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
@@ -156,11 +156,11 @@ static bool append_table(hid_t at, const ns_record *r, const ns_table *table, si
 static bool append_events(hid_t file, const ns_output *o, const ns_record *r)
 {
     const ns_system *s = r->model->system;
-    const size_t first = o->events, end = r->events.rows, n = end - first;
+    const size_t first = o->events, end = o->events_end, n = end - first;
     hid_t group = open_group(file, "events");
     if (group < 0)
         return false;
-    bool good = append_table(group, r, &r->events, 0, first, end, LEAST_CHUNK);
+    bool good = append_table(group, r, &r->events, 0, first, end, EVENT_CHUNK);
     const char **names = malloc((n + 1) * sizeof *names);
     int *directions = malloc((n + 1) * sizeof *directions);
     if (names && directions) {
@@ -171,9 +171,9 @@ static bool append_events(hid_t file, const ns_output *o, const ns_record *r)
         hid_t type = H5Tcopy(H5T_C_S1);
         H5Tset_size(type, H5T_VARIABLE);
         H5Tset_cset(type, H5T_CSET_UTF8);
-        good = good && append(group, "name", type, NULL, first, n, names, LEAST_CHUNK) &&
+        good = good && append(group, "name", type, NULL, first, n, names, EVENT_CHUNK) &&
                append(group, "direction", H5T_NATIVE_INT, NULL, first, n, directions,
-                      LEAST_CHUNK);
+                      EVENT_CHUNK);
         H5Tclose(type);
     } else {
         good = false;
@@ -204,15 +204,14 @@ static bool put_origin(hid_t file, const ns_record *r)
     return H5Gclose(group) >= 0 && good;
 }
 
-static bool put_outcome(hid_t file, const ns_record *r)
+static bool put_outcome(hid_t file, const ns_output *output, const ns_record *r)
 {
     const ns_system *s = r->model->system;
     const ns_outcome *o = r->outcome;
-    const bool finished = r->status == NS_OK && !r->running;
+    const char *reason;
+    const bool finished = ns_output_done(output, r, &reason);
     bool good = put_string(file, "status", finished ? "done" : "stopped") &&
-                put_string(file, "reason",
-                           r->running ? "not finished when this was written" : r->message) &&
-                put_double(file, "t_end", o->t);
+                put_string(file, "reason", reason) && put_double(file, "t_end", o->t);
     hid_t group = open_group(file, "diagnostics");
     if (group < 0)
         return false;
@@ -240,9 +239,9 @@ static size_t chunk_rows(const ns_record *r)
 static bool fill(hid_t file, const ns_output *o, const ns_record *r, bool fresh)
 {
     return (!fresh || put_origin(file, r)) &&
-           append_table(file, r, &r->table, r->first_row, o->rows, ns_record_rows(r),
+           append_table(file, r, &r->table, r->first_row, o->rows, o->rows_end,
                         chunk_rows(r)) &&
-           append_events(file, o, r) && put_outcome(file, r);
+           append_events(file, o, r) && put_outcome(file, o, r);
 }
 
 /* An empty file, made in memory. */
@@ -276,13 +275,13 @@ static off_t growth(const ns_output *o, const ns_record *r)
 {
     const ns_system *s = r->model->system;
     const size_t chunk = chunk_rows(r), columns = r->columns + (size_t)4;
-    const size_t table = chunks(ns_record_rows(r), chunk) - chunks(o->rows, chunk);
-    const size_t events = chunks(r->events.rows, LEAST_CHUNK) - chunks(o->events, LEAST_CHUNK);
+    const size_t table = chunks(o->rows_end, chunk) - chunks(o->rows, chunk);
+    const size_t events = chunks(o->events_end, EVENT_CHUNK) - chunks(o->events, EVENT_CHUNK);
     const size_t objects = 2 * columns + 16 + s->description->params.n + s->constraints.n +
                            s->invariants.n;
     return (off_t)(columns * (table * (chunk * sizeof(double) + 256) +
-                              events * (LEAST_CHUNK * sizeof(double) + 256)) +
-                   r->events.rows * 64 + objects * 8192 + 2 * r->model->length + (256 << 10));
+                              events * (EVENT_CHUNK * sizeof(double) + 256)) +
+                   o->events_end * 64 + objects * 8192 + 2 * r->model->length + (256 << 10));
 }
 
 /* A temporary file with what the visible one holds so far, and room for the update.  HDF5 does

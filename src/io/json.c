@@ -82,22 +82,22 @@ static void put_key(FILE *f, const char *indent, bool first, const char *name)
     fputs(": ", f);
 }
 
-static void put_values(FILE *f, const ns_record *r)
+static void put_values(FILE *f, const ns_record *r, size_t rows)
 {
     const ns_system *s = r->model->system;
     fputs("{", f);
     for (uint32_t i = 0; i < r->columns; i++) {
         put_key(f, "    ", i == 0, s->observables.at[i].name);
-        put_array(f, ns_table_column(&r->table, i), r->table.rows);
+        put_array(f, ns_table_column(&r->table, i), rows);
     }
     fputs(r->columns ? "\n  }" : "}", f);
 }
 
-static void put_events(FILE *f, const ns_record *r)
+static void put_events(FILE *f, const ns_record *r, size_t n)
 {
     const ns_system *s = r->model->system;
     fputc('[', f);
-    for (size_t i = 0; i < r->events.rows; i++) {
+    for (size_t i = 0; i < n; i++) {
         fputs(i ? ",\n    {" : "\n    {", f);
         fputs("\"name\": ", f);
         put_string(f, s->events.at[r->outcome->events[i].event].name);
@@ -113,7 +113,7 @@ static void put_events(FILE *f, const ns_record *r)
         }
         fputs("}}", f);
     }
-    fputs(r->events.rows ? "\n  ]" : "]", f);
+    fputs(n ? "\n  ]" : "]", f);
 }
 
 static void put_diagnostics(FILE *f, const ns_record *r)
@@ -156,10 +156,13 @@ static void put_diagnostics(FILE *f, const ns_record *r)
     fputs("\n  }", f);
 }
 
-bool ns_output_json_to(FILE *f, const ns_record *r)
+static bool put_object(FILE *f, const ns_output *output, const ns_record *r)
 {
     const ns_system *s = r->model->system;
-    const bool done = r->status == NS_OK && !r->running;
+    const char *reason;
+    const bool done = ns_output_done(output, r, &reason);
+    const size_t rows = output ? output->rows_end : r->table.rows;
+    const size_t events = output ? output->events_end : r->events.rows;
     fputc('{', f);
     put_key(f, "  ", true, "model");
     put_string(f, s->description->title);
@@ -168,17 +171,22 @@ bool ns_output_json_to(FILE *f, const ns_record *r)
     put_key(f, "  ", false, "status");
     put_string(f, done ? "done" : "stopped");
     put_key(f, "  ", false, "reason");
-    put_string(f, r->running ? "not finished when this was written" : r->message);
+    put_string(f, reason);
     put_key(f, "  ", false, "t");
-    put_array(f, r->table.t, r->table.rows);
+    put_array(f, r->table.t, rows);
     put_key(f, "  ", false, "values");
-    put_values(f, r);
+    put_values(f, r, rows);
     put_key(f, "  ", false, "events");
-    put_events(f, r);
+    put_events(f, r, events);
     put_key(f, "  ", false, "diagnostics");
     put_diagnostics(f, r);
     fputs("\n}\n", f);
     return fflush(f) == 0 && !ferror(f);
+}
+
+bool ns_output_json_to(FILE *f, const ns_record *r)
+{
+    return put_object(f, NULL, r);
 }
 
 static bool write_json(ns_output *o, const ns_record *r)
@@ -195,7 +203,7 @@ static bool write_json(ns_output *o, const ns_record *r)
         return ns_output_error(o, error, NULL);
     }
     errno = 0;
-    if (!ns_output_json_to(f, r))
+    if (!put_object(f, o, r))
         error = errno ? errno : EIO;
     if (fclose(f) && !error)
         error = errno;

@@ -27,7 +27,16 @@ bool ns_output_error(ns_output *output, int error, const char *what)
     snprintf(output->error, sizeof output->error, "%s: %s", output->path,
              what ? what : strerror(error));
     output->failed = true;
+    output->code = error;
     return false;
+}
+
+bool ns_output_done(const ns_output *output, const ns_record *record, const char **reason)
+{
+    *reason = output && output->cut ? "there was no room in the file system for more"
+              : record->running     ? "not finished when this was written"
+                                    : record->message;
+    return record->status == NS_OK && !record->running && !(output && output->cut);
 }
 
 bool ns_output_open(ns_output *output, const char *path)
@@ -43,15 +52,56 @@ bool ns_output_open(ns_output *output, const char *path)
     return error ? ns_output_error(output, error, NULL) : true;
 }
 
+static bool is_full(int code)
+{
+    return code == ENOSPC || code == EFBIG || code == EDQUOT;
+}
+
+static bool write_up_to(ns_output *output, const ns_record *record, size_t rows, size_t events)
+{
+    output->rows_end = rows;
+    output->events_end = events;
+    if (!output->format->write(output, record))
+        return false;
+    output->rows = rows;
+    output->events = events;
+    return true;
+}
+
+/* With no room for all, as much as fits is better than nothing: half of it, half of that... */
+static void write_some(ns_output *output, const ns_record *record)
+{
+    char error[sizeof output->error];
+    memcpy(error, output->error, sizeof error);
+    const int code = output->code;
+    size_t more = (ns_record_rows(record) - output->rows) / 2;
+    output->cut = true;
+    for (; more > 0; more /= 2) {
+        const double end = record->table.t[output->rows + more - 1 - record->first_row];
+        const bool backwards = record->options.run.until < record->options.run.t0;
+        size_t events = output->events;
+        while (events < record->events.rows &&
+               (backwards ? record->events.t[events] >= end : record->events.t[events] <= end))
+            events++;
+        output->failed = false;
+        if (write_up_to(output, record, output->rows + more, events))
+            break;
+    }
+    output->failed = true;
+    output->code = code;
+    memcpy(output->error, error, sizeof error);
+}
+
 bool ns_output_write(ns_output *output, const ns_record *record)
 {
-    if (output->failed || !output->format->write(output, record)) {
-        output->failed = true;
+    if (output->failed)
         return false;
-    }
-    output->rows = ns_record_rows(record);
-    output->events = record->events.rows;
-    return true;
+    if (write_up_to(output, record, ns_record_rows(record), record->events.rows))
+        return true;
+    if (is_full(output->code) && !output->target.in_place)
+        write_some(output, record);
+    output->failed = true;
+    return false;
 }
 
 void ns_output_close(ns_output *output)

@@ -12,9 +12,9 @@ typedef struct ns_output_format {
     const char *summary;   /* one line for help */
     bool needs_all;        /* writes all rows each time: they must stay in memory */
     bool needs_file;       /* cannot be written to a pipe or a device */
-    /* Brings the file up to date with the record: rows from output->rows on, events,
-     * diagnostics.  Afterwards the file is complete and readable under its name.  False with
-     * output->error set. */
+    /* Brings the file up to date with the record: rows and events up to output->rows_end and
+     * events_end, diagnostics.  Afterwards the file is complete and readable under its name.
+     * False with output->error set; then the file is as it was before, or longer. */
     bool (*write)(ns_output *output, const ns_record *record);
 } ns_output_format;
 
@@ -22,11 +22,13 @@ struct ns_output {
     const ns_output_format *format;
     const char *path; /* as the user wrote it */
     ns_file_target target;
-    size_t rows; /* rows of the record that are in the file */
-    size_t events;
-    int descriptor;   /* of formats that append; -1 if not open */
-    long long length; /* of what is complete in it */
-    bool failed;      /* nothing more is written */
+    size_t rows, events;         /* of the record that are in the file */
+    size_t rows_end, events_end; /* and that shall be in it after this update */
+    bool cut;                    /* these are not all: there was no room for more */
+    int descriptor;              /* of formats that append; -1 if not open */
+    long long length;            /* of what is complete in the file */
+    bool failed;                 /* nothing more is written */
+    int code;                    /* errno of the failure, 0 if it has none */
     char error[300];
 };
 
@@ -43,6 +45,9 @@ void ns_output_close(ns_output *output);
 
 /* For formats: remembers an error in words; returns false. */
 bool ns_output_error(ns_output *output, int error, const char *what);
+
+/* For formats: is the record done, and all of it in the file?  If not, why. */
+bool ns_output_done(const ns_output *output, const ns_record *record, const char **reason);
 
 /* The object of `--json`. */
 bool ns_output_json_to(FILE *file, const ns_record *record);

@@ -314,9 +314,16 @@ static void look(ns_record *r)
 static void write_files(ns_record *r)
 {
     look(r);
-    for (size_t i = 0; i < r->n_files; i++)
-        if (!r->files[i].failed && !ns_output_write(&r->files[i], r))
-            ns_record_fail(r, NS_ERR_IO, "cannot write %s", r->files[i].error);
+    for (size_t i = 0; i < r->n_files; i++) {
+        ns_output *file = &r->files[i];
+        if (file->failed || ns_output_write(file, r))
+            continue;
+        if (file->rows)
+            ns_record_fail(r, NS_ERR_IO, "cannot write %s; it holds the first %zu rows",
+                           file->error, file->rows);
+        else
+            ns_record_fail(r, NS_ERR_IO, "cannot write %s", file->error);
+    }
     if (!r->options.keep && r->n_files) {
         r->first_row += r->table.rows;
         r->table.rows = 0;
