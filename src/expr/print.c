@@ -450,7 +450,8 @@ static void latex_call(printer *p, ns_ex e, uint32_t power)
         push_index(p, power);
         push_text(p, "^{");
     }
-    push_text(p, latex_function((ns_op)node->op));
+    const char *name = latex_function((ns_op)node->op);
+    push_text(p, name ? name : ns_ops[node->op].name);
 }
 
 static void latex_power(printer *p, ns_ex e)

@@ -75,7 +75,8 @@ static bool body(ns_parser *p, bool (*entry)(ns_parser *p, uint32_t block), uint
                                        ? ns_statements_find(p->lexer.text + p->token.begin,
                                                             p->token.end - p->token.begin)
                                        : NULL;
-        if (ns_parser_at(p, NS_TOKEN_END) || (next && next->opens)) {
+        if (ns_parser_at(p, NS_TOKEN_END) || (next && next->opens) ||
+            p->r->diag->errors > NS_STATEMENTS_MOST_ERRORS) {
             ns_parser_unexpected(p, "'}'");
             ns_diag_note(p->r->diag, open, "the block was opened here");
             return false;

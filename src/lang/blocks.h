@@ -5,6 +5,9 @@
 #include "lang/parser.h"
 #include "lang/statements.h"
 
+/* After so many errors the text is something else than a model. */
+enum { NS_STATEMENTS_MOST_ERRORS = 100 };
+
 /* statements.c */
 ns_name *ns_statements_declare(ns_parser *p, ns_name_kind kind, const char *text, ns_span span);
 /* The same for names with a space of their own; false after a message. */

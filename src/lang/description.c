@@ -143,6 +143,14 @@ bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uin
     return d->diag->errors == errors;
 }
 
+/* The end of an evaluation that was asked for now: what is missing is an error. */
+static bool complete(ns_reader *r, ns_outcome outcome)
+{
+    if (outcome.progress == NS_LATE)
+        ns_evaluate_undefined(r, outcome.missing, false);
+    return outcome.progress == NS_DONE;
+}
+
 bool ns_description_evaluate(ns_description *d, const char *name, const char *text,
                              ns_value *out)
 {
@@ -151,10 +159,10 @@ bool ns_description_evaluate(ns_description *d, const char *name, const char *te
     const char *copy = ns_arena_string(d->arena, text, length);
     uint32_t source = ns_diag_source(d->diag, name, copy, length);
     ns_code code;
+    r->strict = true;
     if (!ns_parser_expression_text(r, source, copy, length, &code))
         return false;
-    r->strict = r->defined = true;
-    return ns_evaluate_code(r, &code, out).progress == NS_DONE;
+    return complete(r, ns_evaluate_code(r, &code, out));
 }
 
 bool ns_description_call(ns_description *d, const char *function, const ns_ex *args, uint32_t n,
@@ -167,10 +175,10 @@ bool ns_description_call(ns_description *d, const char *function, const ns_ex *a
         return false;
     }
     ns_cell *cells = NS_NEW_ARRAY(d->arena, ns_cell, n), value;
+    r->strict = true;
     for (uint32_t i = 0; i < n; i++)
         cells[i] = ns_arithmetic_scalar(args[i]);
-    r->strict = true;
-    if (ns_evaluate_call(r, name, place, cells, n, false, &value).progress != NS_DONE)
+    if (!complete(r, ns_evaluate_call(r, name, place, cells, n, false, &value)))
         return false;
     *out = ns_arithmetic_value(r, &value);
     return true;

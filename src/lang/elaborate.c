@@ -160,9 +160,8 @@ static void elaborate_state(ns_reader *r, ns_job *job)
     ns_evaluate_name(r, name);
     job->progress = name->progress;
     job->missing = name->missing;
-    if (name->progress == NS_LATE &&
-        (r->defined || !ns_evaluate_is_member(r, ns_reader_text(r, name->missing),
-                                              name->missing.end - name->missing.begin))) {
+    r->strict = true;
+    if (name->progress == NS_LATE && !ns_evaluate_may_come(r, name->missing)) {
         ns_evaluate_undefined(r, name->missing, false);
         broken(job);
     }
@@ -363,16 +362,8 @@ static bool is_word(ns_reader *r, const ns_code *code, const char **word)
     ns_span place = {code->span.source, code->at[0].begin, code->at[0].end};
     const char *text = ns_reader_text(r, place);
     size_t length = place.end - place.begin;
-    const ns_name *name = ns_scope_find(&r->scope, text, length);
     *word = ns_arena_string(r->arena, text, length);
-    if (name)
-        return name->kind == NS_NAME_FUNCTION;
-    if (ns_functions_is(text, length))
-        return true;
-    ns_value value;
-    r->strict = false;
-    return !ns_evaluate_is_member(r, text, length) &&
-           ns_evaluate_code(r, code, &value).progress == NS_LATE;
+    return !ns_evaluate_is_known(r, text, length) && !ns_evaluate_is_member(r, text, length);
 }
 
 /* The arguments of a code that is one call, as codes of their own. */

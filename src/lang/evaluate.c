@@ -10,7 +10,7 @@
 #include "expr/subst.h"
 #include "lang/reader.h"
 
-enum { MOST_DEPTH = 200, MOST_WORK = 20 * 1000 * 1000, MOST_NODES = 4 * 1000 * 1000 };
+enum { MOST_DEPTH = 200, MOST_WORK = 10 * 1000 * 1000, MOST_NODES = 2 * 1000 * 1000 };
 
 /* Values of a function's formal arguments. */
 typedef struct binding {
@@ -94,15 +94,23 @@ bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length)
     return head && head->kind == NS_NAME_BLOCK;
 }
 
-static ns_cell unknown(run *e, ns_span place)
+/* May a name that is missing now still be defined?  Then it is no error to lack it. */
+bool ns_evaluate_may_come(const ns_reader *r, ns_span missing)
 {
-    ns_reader *r = e->r;
-    bool member = ns_evaluate_is_member(r, ns_reader_text(r, place), place.end - place.begin);
-    if (r->strict && (!member || r->defined)) {
-        ns_evaluate_undefined(r, place, false);
-        broken(e);
+    if (!r->strict)
+        return true;
+    return !r->defined &&
+           ns_evaluate_is_member(r, ns_reader_text(r, missing), missing.end - missing.begin);
+}
+
+/* Lacks the name at `missing`: an error, or put off. */
+static ns_cell lacking(run *e, ns_span missing)
+{
+    if (ns_evaluate_may_come(e->r, missing)) {
+        worsen(&e->outcome, (ns_outcome){.progress = NS_LATE, .missing = missing});
     } else {
-        worsen(&e->outcome, (ns_outcome){.progress = NS_LATE, .missing = place});
+        ns_evaluate_undefined(e->r, missing, false);
+        broken(e);
     }
     return none();
 }
@@ -129,7 +137,7 @@ static ns_cell value_of(run *e, ns_name *name, ns_span place)
         broken(e);
         return none();
     case NS_NAME_BLOCK:
-        return unknown(e, place);
+        return lacking(e, place);
     case NS_NAME_LET:
     case NS_NAME_OBSERVE:
         break;
@@ -143,12 +151,9 @@ static ns_cell value_of(run *e, ns_name *name, ns_span place)
     ns_evaluate_name(r, name);
     if (name->progress == NS_DONE)
         return ns_arithmetic_cell(name->value);
-    if (name->progress == NS_LATE && r->strict) {
-        ns_evaluate_undefined(r, name->missing, false);
-        broken(e);
-    } else {
-        worsen(&e->outcome, (ns_outcome){.progress = name->progress, .missing = name->missing});
-    }
+    if (name->progress == NS_LATE)
+        return lacking(e, name->missing);
+    broken(e);
     return none();
 }
 
@@ -182,17 +187,31 @@ static int component(const char *suffix, size_t length)
     return index - 1;
 }
 
+/* Where the part behind the last dot begins; 0 if there is no dot. */
+static size_t last_part(const char *text, size_t length)
+{
+    while (length > 0 && text[length - 1] != '.')
+        length--;
+    return length;
+}
+
+bool ns_evaluate_is_known(const ns_reader *r, const char *text, size_t length)
+{
+    const ns_name *name = ns_scope_find(&r->scope, text, length);
+    size_t dot = last_part(text, length);
+    if (!name && dot > 1 && component(text + dot, length - dot) >= 0)
+        name = ns_scope_find(&r->scope, text, dot - 1);
+    return name && name->kind != NS_NAME_FUNCTION;
+}
+
 static ns_cell name_value(run *e, ns_span place)
 {
     ns_reader *r = e->r;
     const char *text = ns_reader_text(r, place);
-    size_t length = place.end - place.begin;
+    size_t length = place.end - place.begin, dot = last_part(text, length);
     ns_cell out;
     if (find(e, text, length, place, &out))
         return out;
-    size_t dot = length;
-    while (dot > 0 && text[dot - 1] != '.')
-        dot--;
     int index = dot > 1 ? component(text + dot, length - dot) : -1;
     if (index >= 0 && find(e, text, dot - 1, place, &out)) {
         if (out.rows == 0)
@@ -210,7 +229,7 @@ static ns_cell name_value(run *e, ns_span place)
         broken(e);
         return none();
     }
-    return unknown(e, place);
+    return lacking(e, place);
 }
 
 /* One level of definitions deeper; false if it goes too deep. */
@@ -399,6 +418,8 @@ ns_outcome ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place, cons
     ns_outcome bad = {.progress = NS_BROKEN};
     *out = none();
     function->used = true;
+    if (function->progress == NS_BROKEN) /* its definition could not be read */
+        return bad;
     bool numbers = true;
     for (uint32_t i = 0; i < n; i++)
         numbers = numbers && args[i].rows == 1 && args[i].cols == 1;

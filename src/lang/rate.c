@@ -18,7 +18,7 @@ static ns_outcome state_rate(ns_reader *r, const ns_state_line *line, ns_span pl
     }
     ns_evaluate_name(r, name);
     outcome = (ns_outcome){.progress = name->progress, .missing = name->missing};
-    if (name->progress == NS_LATE && r->strict) {
+    if (name->progress == NS_LATE && !ns_evaluate_may_come(r, name->missing)) {
         ns_evaluate_undefined(r, name->missing, false);
         outcome.progress = NS_BROKEN;
     } else if (name->progress == NS_DONE) {

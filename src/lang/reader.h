@@ -254,6 +254,10 @@ ns_outcome ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place, cons
                             uint32_t n, bool gradient, ns_cell *out);
 /* Is the part before the first dot the name of a block? */
 bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length);
+/* May a name that is missing now still be defined?  Then it is no error to lack it. */
+bool ns_evaluate_may_come(const ns_reader *r, ns_span missing);
+/* Does it stand for a value, or a component of one? */
+bool ns_evaluate_is_known(const ns_reader *r, const char *text, size_t length);
 /* How many values an item takes from the stack. */
 uint32_t ns_evaluate_taken(const ns_item *item);
 /* Complains about a name that nobody defined, once per name. */

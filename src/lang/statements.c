@@ -9,9 +9,6 @@
 
 #include "lang/blocks.h"
 
-/* After so many errors the text is something else than a model. */
-enum { MOST_ERRORS = 100 };
-
 /* ---- names and jobs -------------------------------------------------------------------------- */
 
 static bool duplicate(ns_parser *p, ns_span span, const char *text, const ns_name *old)
@@ -656,7 +653,7 @@ void ns_statements_parse(ns_reader *r, const char *text, size_t length)
     ns_parser p = {.r = r, .lexer = ns_lexer_new(r->diag, r->source, text, length)};
     bool some = false;
     ns_parser_next(&p);
-    while (!ns_parser_at(&p, NS_TOKEN_END) && r->diag->errors < MOST_ERRORS) {
+    while (!ns_parser_at(&p, NS_TOKEN_END) && r->diag->errors < NS_STATEMENTS_MOST_ERRORS) {
         if (ns_parser_accept(&p, NS_TOKEN_LINE) || ns_parser_accept(&p, ';'))
             continue;
         some = true;

@@ -90,11 +90,11 @@ bool ns_units_split(const char *text, size_t length, ns_unit_product *out)
             part->power *= (minus ? -1 : 1) * (text[at] - '0');
             at++;
         }
+        if (at < length && text[at] != '*' && text[at] != '/')
+            return false;
         out->n++;
         if (at == length)
             return true;
-        if (text[at] != '*' && text[at] != '/')
-            return false;
         sign = text[at] == '/' ? -1 : 1;
         at++;
     }
