@@ -4,6 +4,7 @@
 
 #include "mech/system.h"
 
+extern const ns_formulation ns_formulation_constrained;
 extern const ns_formulation ns_formulation_first_order;
 extern const ns_formulation ns_formulation_lagrange;
 extern const ns_formulation ns_formulation_rolling;

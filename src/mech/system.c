@@ -13,6 +13,7 @@
 
 const ns_formulation *const ns_formulations[] = {
     &ns_formulation_rolling,
+    &ns_formulation_constrained,
     &ns_formulation_lagrange,
     &ns_formulation_first_order,
     NULL,
@@ -132,6 +133,10 @@ static bool add_late_lines(ns_description *d, ns_system *s)
                                  .value = {1, 1, &s->observables.at[i].value}});
     for (uint32_t i = 0; i < s->vectors.n; i++)
         NS_PUSH(s->arena, scope, s->vectors.at[i]);
+    for (uint32_t i = 0; i < s->states.n; i++) /* so that (expression)' finds its way */
+        NS_PUSH(s->arena, scope,
+                (ns_scope_entry){.name = ns_arena_format(s->arena, "%s'", s->states.at[i].name),
+                                 .value = {1, 1, &s->states.at[i].rate}});
     if (!ns_description_finish(d, scope.at, scope.n))
         return false;
     uint32_t errors = d->diag->errors;

@@ -1,0 +1,478 @@
+/* Formulation `constrained`: bodies, particles (any of zero mass) and any constraints
+ * (seed 000, the three-step procedure).
+ *
+ *   1. Unconstrained system: coordinates of all members (position and quaternion of a body,
+ *      position of a particle), M q'' = Q by differentiating the Lagrangian; M may be singular:
+ *      zero-mass particles, and the quaternion's own direction.
+ *   2. Constraints: the user's, unit quaternions, labels and joints; each brought to A q'' = b.
+ *      They may depend on each other.
+ *   3. Accelerations by eq (42), (44)-(45) or a regularised saddle system: constrained_solve.c.
+ *
+ * A body has  T = m |w_G'|^2/2 + Omega.J Omega/2,  w_G = w + A(u) com,  Omega = 2 E(u) u'
+ * (seed 000 (2), (5), (6)), with J about its centre of mass. */
+#include "mech/constrained.h"
+
+#include <string.h>
+
+#include "expr/diff.h"
+#include "mech/block.h"
+#include "mech/formulations.h"
+
+static bool is(const ns_block *block, const char *keyword)
+{
+    return strcmp(block->keyword, keyword) == 0;
+}
+
+static bool fits(const ns_description *d)
+{
+    bool member = false, ground = false;
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        member = member || is(&d->blocks.at[i], "body") || is(&d->blocks.at[i], "particle");
+        ground = ground || is(&d->blocks.at[i], "ground");
+    }
+    return member && !ground;
+}
+
+void ns_constrained_row(ns_description *d, ns_constrained *c, const char *name, ns_ex residual,
+                        ns_span span)
+{
+    NS_PUSH(d->arena, c->rows,
+            (ns_constraint_line){.name = name, .residual = residual, .span = span});
+}
+
+/* ---- members -------------------------------------------------------------------------------- */
+
+/* A new coordinate NAME with its derivatives as symbols. */
+static ns_coordinate *coordinate(ns_description *d, const char *name, const char *unit,
+                                 ns_span span)
+{
+    uint32_t i = d->coordinates.n;
+    ns_coordinate c = {.name = name, .unit = unit, .span = span};
+    c.q = ns_symbol_new(d->graph, name, NS_SYM_COORD, i);
+    c.v = ns_symbol_new(d->graph, ns_arena_format(d->arena, "%s'", name), NS_SYM_VELOCITY, i);
+    c.a = ns_symbol_new(d->graph, ns_arena_format(d->arena, "%s''", name), NS_SYM_ACCEL, i);
+    NS_PUSH(d->arena, d->coordinates, c);
+    return &d->coordinates.at[i];
+}
+
+static void place(ns_description *d, ns_member *m)
+{
+    m->first = d->coordinates.n;
+    for (int i = 0; i < 3; i++) {
+        const ns_coordinate *c = coordinate(
+            d, ns_arena_format(d->arena, "%s.%c", m->name, "xyz"[i]), "m", m->block->span);
+        m->position.at[i] = c->q;
+        m->velocity.at[i] = c->v;
+    }
+    for (int i = 0; m->is_body && i < 4; i++) {
+        const ns_coordinate *c = coordinate(
+            d, ns_arena_format(d->arena, "%s.quat.%c", m->name, "wxyz"[i]), "", m->block->span);
+        m->quat[i] = c->q;
+        m->quat_rate[i] = c->v;
+    }
+}
+
+/* Omega = 2 E(u) u' :  the vector part of 2 conj(u) u' */
+static ns_v3 omega_of(ns_graph *g, const ns_ex u[4], const ns_ex du[4])
+{
+    ns_v3 e = ns_v3_make(u[1], u[2], u[3]), de = ns_v3_make(du[1], du[2], du[3]), out;
+    ns_v3 cross = ns_v3_cross(g, e, de);
+    for (int i = 0; i < 3; i++)
+        out.at[i] = ns_mul(
+            g, ns_number(g, 2),
+            ns_sub(g, ns_sub(g, ns_mul(g, u[0], de.at[i]), ns_mul(g, du[0], e.at[i])),
+                   cross.at[i]));
+    return out;
+}
+
+static void kinematics(ns_description *d, ns_member *m)
+{
+    ns_graph *g = d->graph;
+    m->com_space = m->position;
+    m->com_velocity = m->velocity;
+    if (!m->is_body)
+        return;
+    m->A = ns_m3_rotation(g, m->quat);
+    m->omega = omega_of(g, m->quat, m->quat_rate);
+    if (ns_v3_is_zero(g, m->com))
+        return;
+    m->com_space = ns_v3_add(g, m->position, ns_m3_apply(g, m->A, m->com));
+    ns_v3 swing = ns_m3_apply(g, m->A, ns_v3_cross(g, m->omega, m->com));
+    m->com_velocity = ns_v3_add(g, m->velocity, swing);
+}
+
+static bool read_member(ns_description *d, const ns_block *block, ns_member *m)
+{
+    ns_graph *g = d->graph;
+    const ns_property *mass = ns_block_find(block, "mass");
+    const ns_property *inertia = ns_block_find(block, "inertia");
+    const ns_property *com = ns_block_find(block, "com");
+    if (!mass || !ns_block_scalar(d, mass, 0, &m->mass)) {
+        if (!mass)
+            ns_diag_error(d->diag, block->span,
+                          "`%s` needs a mass (0 is allowed for particles)", m->name);
+        return false;
+    }
+    m->com = ns_v3_zero(g);
+    if (com && !ns_block_vector(d, com, 0, &m->com))
+        return false;
+    if (!m->is_body && (inertia || com)) {
+        ns_diag_error(d->diag, (inertia ? inertia : com)->span, "a particle has no `%s`",
+                      inertia ? "inertia" : "com");
+        return false;
+    }
+    if (m->is_body && !inertia) {
+        ns_diag_error(d->diag, block->span,
+                      "body `%s` needs `inertia`: six tensor entries about its centre of mass",
+                      m->name);
+        return false;
+    }
+    return !inertia || ns_block_matrix(d, inertia, 0, &m->inertia);
+}
+
+typedef NS_LIST(ns_scope_entry) names;
+
+/* Names of a member: P, S.position, S.quat, S.omega, S.omega.space, S.e1.., S.POINT. */
+static bool name_member(ns_description *d, const ns_member *m, names *list)
+{
+    ns_graph *g = d->graph;
+    static const char *const known[] = {"mass", "inertia", "com", "shape", NULL};
+#define NAME(format, vector, rows)                                                             \
+    NS_PUSH(d->arena, *list,                                                                   \
+            (ns_scope_entry){                                                                  \
+                .name = ns_arena_format(d->arena, format, m->name),                            \
+                .value = {rows, 1, ns_arena_copy(d->arena, vector, (rows) * sizeof(ns_ex))}})
+    if (!m->is_body) {
+        NAME("%s", m->position.at, 3);
+        NAME("%s.position", m->position.at, 3);
+        return true;
+    }
+    ns_v3 space = ns_m3_apply(g, m->A, m->omega);
+    NAME("%s.position", m->position.at, 3);
+    NAME("%s.quat", m->quat, 4);
+    NAME("%s.omega", m->omega.at, 3);
+    NAME("%s.omega.space", space.at, 3);
+    NAME("%s.com", m->com_space.at, 3);
+    for (int i = 0; i < 3; i++) {
+        ns_v3 axis = ns_v3_make(m->A.at[0][i], m->A.at[1][i], m->A.at[2][i]);
+        NS_PUSH(d->arena, *list,
+                (ns_scope_entry){
+                    .name = ns_arena_format(d->arena, "%s.e%d", m->name, i + 1),
+                    .value = {3, 1, ns_arena_copy(d->arena, axis.at, sizeof axis.at)}});
+    }
+    bool good = true;
+    for (uint32_t k = 0; k < m->block->properties.n; k++) {
+        const ns_property *p = &m->block->properties.at[k];
+        bool property = false;
+        for (uint32_t i = 0; known[i]; i++)
+            property = property || strcmp(known[i], p->name) == 0;
+        if (property)
+            continue;
+        ns_v3 r;
+        if (!p->assigned) {
+            ns_diag_error(d->diag, p->span,
+                          "`%s` is not a property of a body (mass, inertia, com); a point is "
+                          "written  %s = [x, y, z]",
+                          p->name, p->name);
+            good = false;
+        } else if (ns_block_vector(d, p, 0, &r)) {
+            ns_v3 point = ns_v3_add(g, m->position, ns_m3_apply(g, m->A, r));
+            NS_PUSH(d->arena, *list,
+                    (ns_scope_entry){
+                        .name = ns_arena_format(d->arena, "%s.%s", m->name, p->name),
+                        .value = {3, 1, ns_arena_copy(d->arena, point.at, sizeof point.at)}});
+        } else {
+            good = false;
+        }
+    }
+#undef NAME
+    return good;
+}
+
+static bool add_members(ns_description *d, ns_constrained *c)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        const ns_block *block = &d->blocks.at[i];
+        bool body = is(block, "body"), label = is(block, "label");
+        if (!body && !label && !is(block, "particle"))
+            continue;
+        if (!block->name) {
+            ns_diag_error(d->diag, block->span, "a %s needs a name", block->keyword);
+            return false;
+        }
+        ns_member m = {.name = block->name, .block = block, .is_body = body};
+        m.mass = ns_zero(d->graph);
+        m.com = ns_v3_zero(d->graph);
+        if (!label)
+            good = read_member(d, block, &m) && good;
+        place(d, &m);
+        NS_PUSH(d->arena, c->members, m);
+    }
+    names list = {0};
+    for (uint32_t i = 0; good && i < c->members.n; i++) {
+        kinematics(d, &c->members.at[i]);
+        good = name_member(d, &c->members.at[i], &list) && good;
+    }
+    /* all at once: a name that is missing then is an error */
+    return good && ns_description_define(d, list.at, list.n);
+}
+
+/* ---- Lagrangian ------------------------------------------------------------------------------ */
+
+static void add_energy(ns_description *d, ns_constrained *c)
+{
+    ns_graph *g = d->graph;
+    ns_ex half = ns_number(g, 0.5), L = d->lagrangian ? d->lagrangian : ns_zero(g);
+    for (uint32_t i = 0; i < c->members.n; i++) {
+        ns_member *m = &c->members.at[i];
+        ns_ex T = ns_mul(g, m->mass, ns_v3_dot(g, m->com_velocity, m->com_velocity));
+        if (m->is_body) {
+            ns_v3 Jw = ns_m3_apply(g, m->inertia, m->omega);
+            T = ns_add(g, T, ns_v3_dot(g, m->omega, Jw));
+            ns_ex norm = ns_neg(g, ns_one(g));
+            for (int k = 0; k < 4; k++)
+                norm = ns_add(g, norm, ns_powi(g, m->quat[k], 2));
+            ns_constrained_row(d, c, ns_arena_format(d->arena, "%s.unit", m->name),
+                               ns_mul(g, half, norm), m->block->span);
+        }
+        ns_ex V = ns_mul(g, ns_mul(g, m->mass, c->gravity), m->com_space.at[2]);
+        L = ns_add(g, L, ns_sub(g, ns_mul(g, half, T), V));
+    }
+    c->lagrangian = L;
+}
+
+/* ---- assembling ------------------------------------------------------------------------------ */
+
+static void add_states(ns_description *d, ns_system *s, ns_constrained *c)
+{
+    uint32_t n = d->coordinates.n;
+    for (uint32_t i = 0; i < n; i++) {
+        const ns_coordinate *q = &d->coordinates.at[i];
+        uint32_t k = ns_system_add_state(s, q->name, q->q, q->unit);
+        s->states.at[k].rate = q->v;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const ns_coordinate *q = &d->coordinates.at[i];
+        uint32_t k = ns_system_add_state(s, ns_arena_format(s->arena, "%s'", q->name), q->v,
+                                         q->unit[0] ? ns_arena_format(s->arena, "%s/s", q->unit)
+                                                    : "1/s");
+        s->states.at[k].rate = c->acceleration[i];
+        NS_PUSH(s->arena, s->accelerations,
+                (ns_replacement){.from = q->a, .to = c->acceleration[i]});
+    }
+    if (c->energy_level) {
+        uint32_t k = ns_system_add_state(s, "energy.level", c->energy_level, "J");
+        s->states.at[k].rate = ns_zero(s->graph);
+    }
+}
+
+static void observe3(ns_system *s, const char *name, ns_v3 v, const char *unit, bool basic)
+{
+    for (int i = 0; i < 3; i++)
+        ns_system_observe(s, ns_arena_format(s->arena, "%s.%c", name, "xyz"[i]), v.at[i], unit,
+                          basic);
+    ns_ex *copy = ns_arena_copy(s->arena, v.at, sizeof v.at);
+    NS_PUSH(s->arena, s->vectors, (ns_scope_entry){.name = name, .value = {3, 1, copy}});
+}
+
+static void add_values(ns_system *s, const ns_constrained *c)
+{
+    ns_graph *g = s->graph;
+    const ns_dalembert *eq = &c->eq;
+    ns_system_observe(s, "energy", s->energy, "J", true);
+    for (uint32_t i = 0; i < c->members.n; i++) {
+        const ns_member *m = &c->members.at[i];
+        if (m->is_body) {
+            observe3(s, ns_arena_format(s->arena, "%s.omega", m->name), m->omega, "rad/s",
+                     true);
+            observe3(s, ns_arena_format(s->arena, "%s.com", m->name), m->com_space, "m", false);
+        }
+        /* total constraint force on the member: the part of A^T lambda on its position */
+        ns_v3 force;
+        for (uint32_t k = 0; k < 3; k++) {
+            force.at[k] = ns_zero(g);
+            for (uint32_t j = 0; j < eq->m; j++)
+                force.at[k] = ns_add(
+                    g, force.at[k],
+                    ns_mul(g, eq->A[j * eq->n + m->first + k], c->multiplier[j]));
+        }
+        observe3(s, ns_arena_format(s->arena, "%s.reaction", m->name), force, "N", false);
+    }
+    for (uint32_t j = 0; j < eq->m; j++)
+        ns_system_observe(s, ns_arena_format(s->arena, "lambda.%s", eq->constraints[j].name),
+                          c->multiplier[j], "", false);
+}
+
+static void add_scene(ns_system *s, const ns_constrained *c)
+{
+    for (uint32_t i = 0; i < c->members.n; i++) {
+        const ns_member *m = &c->members.at[i];
+        NS_PUSH(s->arena, s->scene.paths, (ns_scene_path){m->name, -1, m->com_space});
+        if (!m->is_body)
+            NS_PUSH(s->arena, s->scene.marks,
+                    (ns_scene_mark){.kind = NS_MARK_POINT, .a = m->position});
+    }
+}
+
+/* start { P = [..]; P' = [..]; S.position = ..; S.quat = ..; S.omega = .. } : block `start` */
+static bool start(ns_description *d, ns_system *s, ns_constrained *c)
+{
+    uint32_t n = s->states.n;
+    s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
+    for (uint32_t i = 0; i < n; i++) {
+        s->start.value[i] = ns_zero(s->graph);
+        s->start.free[i] = true;
+    }
+    uint32_t half = d->coordinates.n;
+    for (uint32_t i = 0; i < c->members.n; i++)
+        if (c->members.at[i].is_body)
+            s->start.value[c->members.at[i].first + 3] = ns_one(s->graph); /* not turned */
+    const ns_block *block = ns_block_single(d, "start");
+    bool good = true;
+    for (uint32_t k = 0; block && k < block->properties.n; k++) {
+        const ns_property *p = &block->properties.at[k];
+        const ns_member *found = NULL;
+        const char *rest = NULL;
+        for (uint32_t i = 0; i < c->members.n && !found; i++) {
+            size_t length = strlen(c->members.at[i].name);
+            if (strncmp(p->name, c->members.at[i].name, length) == 0 &&
+                strchr(".'", p->name[length])) {
+                found = &c->members.at[i];
+                rest = p->name + length;
+            }
+        }
+        if (rest && strncmp(rest, ".position", 9) == 0)
+            rest += 9;
+        uint32_t first = 0, rows = 0;
+        if (found && (*rest == 0 || strcmp(rest, "'") == 0)) {
+            first = found->first + (*rest ? half : 0);
+            rows = 3;
+        } else if (found && found->is_body && strncmp(rest, ".quat", 5) == 0 &&
+                   (rest[5] == 0 || strcmp(rest + 5, "'") == 0)) {
+            first = found->first + 3 + (rest[5] ? half : 0);
+            rows = 4;
+        } else if (found && found->is_body &&
+                   (strcmp(rest, ".omega") == 0 || strcmp(rest, ".omega.space") == 0)) {
+            /* an equation for the quaternion's derivative */
+            ns_v3 w = found->omega, given;
+            if (rest[6])
+                w = ns_m3_apply(s->graph, found->A, w);
+            if (!ns_block_vector(d, p, 0, &given)) {
+                good = false;
+                continue;
+            }
+            for (int i = 0; i < 3; i++)
+                NS_PUSH(s->arena, s->start.extra,
+                        (ns_constraint){.name = p->name,
+                                        .residual = ns_sub(s->graph, w.at[i], given.at[i]),
+                                        .span = p->value_span});
+            continue;
+        } else {
+            for (uint32_t i = 0; i < n && !rows; i++)
+                if (strcmp(s->states.at[i].name, p->name) == 0) {
+                    first = i;
+                    rows = 1;
+                }
+        }
+        if (!rows || p->values != 1 || p->value[0].rows * p->value[0].cols != rows) {
+            ns_diag_error(
+                d->diag, rows ? p->value_span : p->span,
+                rows ? "`%s` starts with %u numbers"
+                     : "`%s` is no position, velocity, quaternion or omega of a member",
+                p->name, rows);
+            good = false;
+            continue;
+        }
+        for (uint32_t i = 0; i < rows; i++) {
+            s->start.value[first + i] = p->value[0].at[i];
+            s->start.free[first + i] = p->guess;
+            s->start.span[first + i] = p->value_span;
+        }
+    }
+    return good;
+}
+
+static bool derive(ns_description *d, ns_system *s)
+{
+    ns_constrained *c = NS_NEW(s->arena, ns_constrained);
+    ns_graph *g = d->graph;
+    s->own = c;
+    if (d->states.n) {
+        ns_diag_error(d->diag, d->states.at[0].span,
+                      "`state` lines do not go with formulation `constrained`");
+        return false;
+    }
+    c->gravity = ns_decimal(g, "9.81");
+    for (uint32_t i = 0; i < d->params.n; i++)
+        if (strcmp(d->params.at[i].name, "g") == 0)
+            c->gravity = d->params.at[i].symbol;
+    if (!add_members(d, c))
+        return false;
+    if (d->coordinates.n == 0) {
+        ns_diag_error(d->diag, d->whole, "the model has no body, particle or coordinate");
+        return false;
+    }
+    add_energy(d, c);
+    for (uint32_t i = 0; i < d->constraints.n; i++)
+        NS_PUSH(d->arena, c->rows, d->constraints.at[i]);
+    for (uint32_t i = 0; i < d->forces.n; i++)
+        NS_PUSH(d->arena, c->forces, d->forces.at[i]);
+    if (!ns_constrained_joints(d, c))
+        return false;
+    uint32_t n = d->coordinates.n;
+    ns_ex *q = NS_NEW_ARRAY(s->arena, ns_ex, n), *v = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++) {
+        q[i] = d->coordinates.at[i].q;
+        v[i] = d->coordinates.at[i].v;
+    }
+    c->eq = (ns_dalembert){.d = d,
+                           .s = s,
+                           .n = n,
+                           .m = c->rows.n,
+                           .q = q,
+                           .v = v,
+                           .lagrangian = c->lagrangian,
+                           .lagrangian_span = d->lagrangian_span,
+                           .forces = c->forces.at,
+                           .n_forces = c->forces.n,
+                           .constraints = c->rows.at,
+                           .affine = c->energy_level == 0};
+    if (!ns_dalembert_derive(&c->eq) || !ns_constrained_solve(d, s, c))
+        return false;
+    s->conservative = c->eq.conservative;
+    add_states(d, s, c);
+    add_values(s, c);
+    add_scene(s, c);
+    ns_dalembert_note(&c->eq);
+    ns_system_fact(s, "members", "%u", c->members.n);
+    ns_system_fact(s, "coordinates", "%u", n);
+    ns_system_fact(s, "constraint rows", "%u (%u on positions)", c->rows.n, c->eq.holonomic);
+    return start(d, s, c);
+}
+
+static const char *const blocks[] = {"body",   "particle", "label", "constraint", "force",
+                                     "spring", "solve",    "start", NULL};
+
+const ns_formulation ns_formulation_constrained = {
+    .name = "constrained",
+    .summary = "bodies and particles, any of zero mass, under any constraints",
+    .doc =
+        "body S { mass; inertia; com; POINT = [x, y, z] }   particle P { mass }\n"
+        "label L { at S.POINT }   constraint NAME: ...   spring (A, B) { stiffness; length "
+        "}\n\n"
+        "Constraints may depend on each other and the mass matrix may be singular, as long as\n"
+        "rank [M | A^T] is full: the accelerations are then unique.\n"
+        "`solve augmented(kappa2 = ..)` uses eqs (44)-(45), `solve pinv` eq (42); default is "
+        "a\n"
+        "saddle system with the same solution.\n\n"
+        "Names: P, S.position, S.quat, S.omega, S.omega.space, S.com, S.e1 .. S.e3, S.POINT.\n"
+        "Values: coordinates, S.omega, S.com, S.reaction, lambda.NAME, energy.\n\n"
+        "Source: Udwadia and Mogharabin 2021.",
+    .fits = fits,
+    .derive = derive,
+    .verify = ns_constrained_verify,
+    .blocks = blocks,
+};

@@ -1,0 +1,338 @@
+/* Ready-made constraints, built on the same rows that a user could write:
+ *
+ *   rod(A, B, l)              |A - B|^2 = l^2
+ *   ball(A, B)                A = B
+ *   revolute(A, B, a, b)      A = B and the directions a, b parallel
+ *   universal(A, B, a, b)     A = B and a, b orthogonal
+ *   prismatic(A, B, a, b)     a, b parallel and A - B along a
+ *   parallel(a, b), at(A, B)  parts of the above
+ *   knife(A, n)               no velocity of A along n
+ *   wheel(S, r)               body S touches z = 0 with a circle of radius r about its e2 axis
+ *                             and rolls without slipping
+ *   keep energy               the energy stays what it was (seed 000 (40), (63))
+ *
+ * Points and directions are vectors in space (S.tip, S.e3, [0, 0, 1], ...).  A parallel pair gives
+ * three rows of rank two: dependent rows are welcome here. */
+#include <string.h>
+
+#include "expr/diff.h"
+#include "mech/block.h"
+#include "mech/constrained.h"
+
+typedef struct work {
+    ns_description *d;
+    ns_graph *g;
+    ns_constrained *c;
+    const ns_block *block;
+    const char *name;
+    uint32_t rows; /* made so far for this block */
+} work;
+
+static void row(work *w, ns_ex residual)
+{
+    w->rows++;
+    ns_constrained_row(w->d, w->c, ns_arena_format(w->d->arena, "%s.%u", w->name, w->rows),
+                       residual, w->block->span);
+}
+
+static void rows3(work *w, ns_v3 v)
+{
+    for (int i = 0; i < 3; i++)
+        row(w, v.at[i]);
+}
+
+static bool vector(work *w, uint32_t i, ns_v3 *out)
+{
+    return ns_block_value_vector(w->d, w->block->args[i], w->block->kind_span, w->block->kind,
+                                 out);
+}
+
+static bool rod(work *w)
+{
+    ns_v3 a, b;
+    ns_ex length;
+    if (!vector(w, 0, &a) || !vector(w, 1, &b) ||
+        !ns_block_value_scalar(w->d, w->block->args[2], w->block->kind_span, "length of a rod",
+                               &length))
+        return false;
+    ns_v3 apart = ns_v3_sub(w->g, a, b);
+    /* divided by 2 l, so that the residual is the error of the length */
+    ns_ex square = ns_sub(w->g, ns_v3_dot(w->g, apart, apart), ns_powi(w->g, length, 2));
+    row(w, ns_div(w->g, square, ns_mul(w->g, ns_number(w->g, 2), length)));
+    return true;
+}
+
+static bool at(work *w)
+{
+    ns_v3 a, b;
+    if (!vector(w, 0, &a) || !vector(w, 1, &b))
+        return false;
+    rows3(w, ns_v3_sub(w->g, a, b));
+    return true;
+}
+
+static bool parallel_from(work *w, uint32_t first)
+{
+    ns_v3 a, b;
+    if (!vector(w, first, &a) || !vector(w, first + 1, &b))
+        return false;
+    rows3(w, ns_v3_cross(w->g, a, b));
+    return true;
+}
+
+static bool parallel(work *w)
+{
+    return parallel_from(w, 0);
+}
+
+static bool revolute(work *w)
+{
+    return at(w) && parallel_from(w, 2);
+}
+
+static bool universal(work *w)
+{
+    ns_v3 a, b;
+    if (!at(w) || !vector(w, 2, &a) || !vector(w, 3, &b))
+        return false;
+    row(w, ns_v3_dot(w->g, a, b));
+    return true;
+}
+
+static bool prismatic(work *w)
+{
+    ns_v3 A, B, a;
+    if (!parallel_from(w, 2) || !vector(w, 0, &A) || !vector(w, 1, &B) || !vector(w, 2, &a))
+        return false;
+    rows3(w, ns_v3_cross(w->g, ns_v3_sub(w->g, A, B), a));
+    return true;
+}
+
+/* d/dt of a vector in coordinates */
+static ns_v3 rate(work *w, ns_v3 v)
+{
+    const ns_description *d = w->d;
+    uint32_t n = d->coordinates.n;
+    ns_ex *q = NS_NEW_ARRAY(d->arena, ns_ex, n + 1), *dq = NS_NEW_ARRAY(d->arena, ns_ex, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        q[i] = d->coordinates.at[i].q;
+        dq[i] = d->coordinates.at[i].v;
+    }
+    q[n] = d->time;
+    dq[n] = ns_one(w->g);
+    ns_v3 out;
+    ns_diff_along(w->g, v.at, 3, q, dq, n + 1, out.at);
+    return out;
+}
+
+static bool knife(work *w)
+{
+    ns_v3 A, n;
+    if (!vector(w, 0, &A) || !vector(w, 1, &n))
+        return false;
+    row(w, ns_v3_dot(w->g, rate(w, A), n));
+    return true;
+}
+
+static const ns_member *member(work *w, uint32_t i)
+{
+    const char *word = w->block->arg_words ? w->block->arg_words[i] : NULL;
+    for (uint32_t k = 0; word && k < w->c->members.n; k++)
+        if (strcmp(w->c->members.at[k].name, word) == 0 && w->c->members.at[k].is_body)
+            return &w->c->members.at[k];
+    ns_diag_error(w->d->diag, w->block->kind_span, "%s: expected the name of a body",
+                  w->block->kind);
+    return NULL;
+}
+
+/* The lowest point of a circle of radius r about the axis a through c is
+ * p = c - r (e3 - (e3.a) a)/|e3 - (e3.a) a|; it stays on z = 0, and its material point is at rest:
+ * c' + omega x (p - c) = 0, of which the vertical part follows from the position. */
+static bool wheel(work *w)
+{
+    ns_graph *g = w->g;
+    const ns_member *S = member(w, 0);
+    ns_ex r;
+    if (!S || !ns_block_value_scalar(w->d, w->block->args[1], w->block->kind_span,
+                                     "radius of a wheel", &r))
+        return false;
+    ns_v3 a = ns_v3_make(S->A.at[0][1], S->A.at[1][1], S->A.at[2][1]), up = ns_v3_unit(g, 2);
+    ns_v3 across = ns_v3_sub(g, up, ns_v3_scale(g, a.at[2], a));
+    ns_v3 arm = ns_v3_scale(g, ns_neg(g, r), ns_v3_normalise(g, across, NULL));
+    ns_v3 omega = ns_m3_apply(g, S->A, S->omega);
+    ns_v3 slip = ns_v3_add(g, S->velocity, ns_v3_cross(g, omega, arm));
+    row(w, ns_add(g, S->position.at[2], arm.at[2]));
+    row(w, slip.at[0]);
+    row(w, slip.at[1]);
+    return true;
+}
+
+static bool keep(work *w)
+{
+    const ns_description *d = w->d;
+    uint32_t n = d->coordinates.n;
+    const char *what = w->block->arg_words ? w->block->arg_words[0] : NULL;
+    if (!what || strcmp(what, "energy") != 0) {
+        ns_diag_error(d->diag, w->block->kind_span,
+                      "only the energy can be kept: `keep energy`");
+        return false;
+    }
+    ns_ex *v = NS_NEW_ARRAY(d->arena, ns_ex, n), *p = NS_NEW_ARRAY(d->arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++)
+        v[i] = d->coordinates.at[i].v;
+    ns_diff_gradient(w->g, w->c->lagrangian, v, n, p);
+    ns_ex energy = ns_neg(w->g, w->c->lagrangian);
+    for (uint32_t i = 0; i < n; i++)
+        energy = ns_add(w->g, energy, ns_mul(w->g, p[i], v[i]));
+    w->c->energy_level = ns_symbol_new(w->g, "energy.level", NS_SYM_STATE, 0);
+    ns_constrained_row(w->d, w->c, w->name, ns_sub(w->g, energy, w->c->energy_level),
+                       w->block->span);
+    return true;
+}
+
+static const struct joint {
+    const char *name, *args;
+    uint32_t n;
+    bool (*make)(work *w);
+} joints[] = {
+    {"rod", "A, B, length", 3, rod},
+    {"ball", "A, B", 2, at},
+    {"at", "A, B", 2, at},
+    {"parallel", "a, b", 2, parallel},
+    {"revolute", "A, B, a, b", 4, revolute},
+    {"universal", "A, B, a, b", 4, universal},
+    {"prismatic", "A, B, a, b", 4, prismatic},
+    {"knife", "A, n", 2, knife},
+    {"wheel", "BODY, radius", 2, wheel},
+    {"keep", "energy", 1, keep},
+};
+enum { JOINTS = sizeof joints / sizeof *joints };
+
+static bool joint(work *w)
+{
+    for (uint32_t i = 0; i < JOINTS; i++) {
+        if (!w->block->kind || strcmp(joints[i].name, w->block->kind) != 0)
+            continue;
+        if (w->block->nargs == joints[i].n)
+            return joints[i].make(w);
+        ns_diag_error(w->d->diag, w->block->kind_span, "expected %s(%s)", joints[i].name,
+                      joints[i].args);
+        return false;
+    }
+    ns_text known = ns_text_new(w->d->arena);
+    for (uint32_t i = 0; i < JOINTS; i++)
+        ns_text_addf(&known, "%s%s(%s)", i ? ", " : "", joints[i].name, joints[i].args);
+    ns_diag_error(w->d->diag, w->block->span, "there is no constraint `%s`; there are: %s",
+                  w->block->kind ? w->block->kind : "", ns_text_string(&known));
+    return false;
+}
+
+/* label L { at POINT } : the zero-mass particle L stays at the point */
+static bool label(work *w)
+{
+    const ns_property *p = ns_block_find(w->block, "at");
+    ns_v3 point;
+    if (!p || !ns_block_vector(w->d, p, 0, &point)) {
+        if (!p)
+            ns_diag_error(w->d->diag, w->block->span, "a label needs a place: { at POINT }");
+        return false;
+    }
+    for (uint32_t i = 0; i < w->c->members.n; i++)
+        if (w->c->members.at[i].block == w->block)
+            rows3(w, ns_v3_sub(w->g, w->c->members.at[i].position, point));
+    return true;
+}
+
+/* spring NAME(A, B) { stiffness k; length l; damping c } */
+static bool spring(work *w)
+{
+    static const char *const names[] = {"from", "to", "stiffness", "length", "damping", NULL};
+    ns_graph *g = w->g;
+    const ns_property *from = ns_block_find(w->block, "from"),
+                      *to = ns_block_find(w->block, "to");
+    const ns_property *stiffness = ns_block_find(w->block, "stiffness");
+    const ns_property *length = ns_block_find(w->block, "length");
+    const ns_property *damping = ns_block_find(w->block, "damping");
+    ns_v3 a, b;
+    ns_ex k = ns_zero(g), l = ns_zero(g);
+    if (!ns_block_known(w->d, w->block, names))
+        return false;
+    if (!from || !to) {
+        ns_diag_error(w->d->diag, w->block->span, "a spring needs `from` and `to`");
+        return false;
+    }
+    if (!ns_block_vector(w->d, from, 0, &a) || !ns_block_vector(w->d, to, 0, &b) ||
+        (stiffness && !ns_block_scalar(w->d, stiffness, 0, &k)) ||
+        (length && !ns_block_scalar(w->d, length, 0, &l)))
+        return false;
+    ns_v3 apart = ns_v3_sub(g, b, a);
+    ns_ex stretch = ns_sub(g, ns_v3_norm(g, apart), l);
+    ns_ex V = ns_mul(g, ns_mul(g, ns_number(g, 0.5), k), ns_powi(g, stretch, 2));
+    w->c->lagrangian = ns_sub(g, w->c->lagrangian, V);
+    if (!damping)
+        return true;
+    ns_ex c;
+    if (!ns_block_scalar(w->d, damping, 0, &c))
+        return false;
+    /* generalised force -c (d stretch/dt) d stretch/dq */
+    ns_v3 unit = ns_v3_normalise(g, apart, NULL);
+    ns_ex speed = ns_v3_dot(g, unit, rate(w, apart));
+    for (uint32_t i = 0; i < w->d->coordinates.n; i++) {
+        ns_ex slope = ns_diff(g, stretch, w->d->coordinates.at[i].q);
+        ns_ex force = ns_neg(g, ns_mul(g, c, ns_mul(g, speed, slope)));
+        if (!ns_graph_is_zero(g, force))
+            NS_PUSH(w->d->arena, w->c->forces,
+                    (ns_force_line){.coordinate = i, .value = force, .span = w->block->span});
+    }
+    return true;
+}
+
+/* force POINT = [..] : generalised forces (d point/dq)^T F */
+static bool forces(work *w)
+{
+    ns_graph *g = w->g;
+    for (uint32_t k = 0; k < w->block->properties.n; k++) {
+        const ns_property *p = &w->block->properties.at[k];
+        ns_value at_point;
+        ns_v3 F, point;
+        if (!ns_block_vector(w->d, p, 0, &F))
+            return false;
+        if (!ns_description_evaluate(w->d, p->name, p->name, &at_point) ||
+            !ns_block_value_vector(w->d, at_point, p->span, "point of a force", &point))
+            return false;
+        for (uint32_t i = 0; i < w->d->coordinates.n; i++) {
+            ns_v3 slope = ns_v3_diff(g, point, w->d->coordinates.at[i].q);
+            ns_ex force = ns_v3_dot(g, slope, F);
+            if (!ns_graph_is_zero(g, force))
+                NS_PUSH(w->d->arena, w->c->forces,
+                        (ns_force_line){.coordinate = i, .value = force, .span = p->span});
+        }
+    }
+    return true;
+}
+
+bool ns_constrained_joints(ns_description *d, ns_constrained *c)
+{
+    bool good = true;
+    uint32_t unnamed = 0;
+    /* springs change the Lagrangian, so `keep energy` comes last */
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < d->blocks.n; i++) {
+            const ns_block *block = &d->blocks.at[i];
+            work w = {.d = d, .g = d->graph, .c = c, .block = block, .name = block->name};
+            bool last = block->kind && strcmp(block->kind, "keep") == 0;
+            if (last != (pass == 1))
+                continue;
+            if (!w.name)
+                w.name = ns_arena_format(d->arena, "%s%u", block->keyword, ++unnamed);
+            if (strcmp(block->keyword, "constraint") == 0)
+                good = joint(&w) && good;
+            else if (strcmp(block->keyword, "label") == 0)
+                good = label(&w) && good;
+            else if (strcmp(block->keyword, "spring") == 0)
+                good = spring(&w) && good;
+            else if (strcmp(block->keyword, "force") == 0)
+                good = forces(&w) && good;
+        }
+    return good;
+}
