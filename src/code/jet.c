@@ -1,84 +1,27 @@
-/* Taylor coefficients through the tape, one pass per order n.
+/* Jets: preparing and driving them.
  *
- * Every cell holds order+1 coefficients of powers of (time - t); cells constant in time use the
- * first alone.  Coefficient n of an operation needs coefficients 0..n of its arguments and
- * 0..n-1 of itself (enum ns_taylor).  A linear system M a = b with the LU factors of M_0 gives
+ * Taylor coefficients of powers of (time - t) go through the tape one order n at a time.
+ * Coefficient n of an operation needs coefficients 0..n of its arguments and 0..n-1 of itself
+ * (enum ns_taylor).  A linear system M a = b with the LU factors of M_0 gives
  *
  *     M_0 a_n = b_n - sum_{k=1..n} M_k a_{n-k}
  *
- * Recurrences that come from y' = w a' work with derivatives da_k = k a_k, which operations of
- * the same argument share; they are rows of the work block like cells. */
+ * Order 0 is the tape itself.  For the others the tape is turned into ns_jet_op: sums of products
+ * used nowhere else become one operation, so that their convolutions need one horizontal sum. */
 #include "code/jet.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
+
+#include "code/jet_internal.h"
 
 #define NS_LU_REAL double
 #define NS_LU_ABS(x) fabs(x)
 #define NS_LU_NAME(name) lu_##name
 #include "expr/lu.h"
 
-/* What to do at order n > 0.  S stands for an argument constant in time. */
-typedef enum rule {
-    RULE_ADD,        /* y_n = a_n + b_n */
-    RULE_SUB,        /* y_n = a_n - b_n */
-    RULE_COPY,       /* y_n = a_n */
-    RULE_NEG,        /* y_n = -a_n */
-    RULE_SCALE,      /* y_n = S a_n, S the value of b */
-    RULE_SHRINK,     /* y_n = a_n / S */
-    RULE_MUL,        /* PRODUCT */
-    RULE_SQUARE,     /* the same, by symmetry */
-    RULE_DIV,        /* QUOTIENT */
-    RULE_INVERSE,    /* QUOTIENT with constant a */
-    RULE_POWER,      /* POWER */
-    RULE_ROOT,       /* ROOT */
-    RULE_TIMES,      /* TIMES */
-    RULE_MINUS,      /* MINUS_TIMES */
-    RULE_OVER,       /* OVER */
-    RULE_MINUS_OVER, /* MINUS_OVER */
-    RULE_ANGLE,      /* ANGLE */
-    RULE_ABS,        /* ABS */
-    RULE_SELECT,     /* SELECT */
-    RULE_ZERO,       /* y_n = 0 */
-    RULE_FACTOR,     /* nothing: the factors of order 0 serve all */
-    RULE_SOLVE
-} rule;
-
-/* One operation: its cells (FACTOR and SOLVE as in the tape). */
-typedef struct jet_op {
-    uint16_t op;
-    uint16_t rule;
-    uint32_t y, a, b, c;
-    uint32_t w;      /* companion */
-    uint32_t da, db; /* rows of derivatives k a_k, k b_k */
-    uint32_t dy;     /* row of k y_k */
-} jet_op;
-
-/* A varying entry of a matrix: M_ij is in a cell. */
-typedef struct entry {
-    uint32_t i, j, cell;
-} entry;
-
-typedef struct matrix {
-    uint32_t n, first, count; /* its varying entries */
-    size_t place;             /* of its factors, in doubles after the rows */
-} matrix;
-
-typedef struct derivative {
-    uint32_t row, cell;
-} derivative;
-
-struct ns_jet {
-    const ns_tape *tape;
-    jet_op *ops;
-    uint32_t nops;
-    uint32_t nrows; /* cells, then derivatives */
-    matrix *matrices;
-    NS_LIST(entry) entries;
-    uint32_t zero;      /* a row that is zero but for its first coefficient */
-    size_t factor_size; /* doubles */
-    uint32_t largest;   /* size of the largest system */
-};
+/* ---- companions ---------------------------------------------------------------------------- */
 
 /* Companions of every varying operation, and their companions, until nothing is new. */
 typedef struct companions {
@@ -144,122 +87,302 @@ static void add_companions(companions *c, const ns_program_spec *spec)
     c->of = of;
 }
 
-static rule rule_of(const ns_tape_op *op, const bool *varies)
-{
-    if (op->op == NS_OP_FACTOR)
-        return RULE_FACTOR;
-    if (op->op == NS_OP_SOLVE)
-        return RULE_SOLVE;
-    if (op->op == NS_TAPE_SQUARE)
-        return RULE_SQUARE;
-    bool va = varies[op->a], vb = varies[op->b];
-    switch (ns_ops[op->op].taylor) {
-    case NS_TAYLOR_LINEAR:
-        if (op->op == NS_OP_NEG)
-            return RULE_NEG;
-        if (va && vb)
-            return op->op == NS_OP_ADD ? RULE_ADD : RULE_SUB;
-        return va || op->op == NS_OP_ADD ? RULE_COPY : RULE_NEG;
-    case NS_TAYLOR_PRODUCT:
-        return !va || !vb ? RULE_SCALE : op->a == op->b ? RULE_SQUARE : RULE_MUL;
-    case NS_TAYLOR_QUOTIENT:
-        return !vb ? RULE_SHRINK : !va ? RULE_INVERSE : RULE_DIV;
-    case NS_TAYLOR_POWER:
-        return vb ? RULE_TIMES : RULE_POWER;
-    case NS_TAYLOR_ROOT:
-        return RULE_ROOT;
-    case NS_TAYLOR_TIMES:
-        return RULE_TIMES;
-    case NS_TAYLOR_MINUS_TIMES:
-        return RULE_MINUS;
-    case NS_TAYLOR_OVER:
-        return RULE_OVER;
-    case NS_TAYLOR_MINUS_OVER:
-        return RULE_MINUS_OVER;
-    case NS_TAYLOR_ANGLE:
-        return RULE_ANGLE;
-    case NS_TAYLOR_ABS:
-        return RULE_ABS;
-    case NS_TAYLOR_SELECT:
-        return RULE_SELECT;
-    case NS_TAYLOR_CONSTANT:
-    case NS_TAYLOR_NONE:
-        break;
-    }
-    return RULE_ZERO;
-}
+/* ---- operations ---------------------------------------------------------------------------- */
 
 typedef struct building {
     ns_arena *arena;
     ns_jet *jet;
-    uint32_t *row; /* by cell: its row of derivatives, 0 if none */
+    const ns_tape *tape;
+    uint32_t *companion;  /* [cells of the tape] */
+    uint32_t *maker;      /* [cells of the tape] operation, NS_TAPE_NONE for leaves */
+    uint32_t *uses;       /* [cells of the tape] at orders above 0 */
+    uint32_t *derivative; /* [cells of the tape] its cell, 0 if none yet */
+    uint32_t *row;        /* [cells of the tape and derivatives] 0 if none yet */
+    bool *fused;          /* [operations] sum or product of which a part is inside it */
+    bool *inside;         /* [operations] is such a part */
 } building;
 
-/* Rows that hold k a_k are filled by RULE_COPY-like operations placed where a is known. */
-static uint32_t derivative_row(building *b, uint32_t cell)
+static ns_jet_place without_row(uint32_t cell)
 {
-    if (!b->row[cell])
-        b->row[cell] = b->jet->nrows++;
-    return b->row[cell];
+    return (ns_jet_place){.cell = cell};
+}
+
+/* A cell whose coefficients enter convolutions; constants have row 0. */
+static ns_jet_place with_row(building *b, uint32_t cell)
+{
+    bool varies = cell >= b->tape->ncells || b->tape->varies[cell];
+    if (varies && !b->row[cell]) {
+        b->row[cell] = b->jet->rows.n;
+        NS_PUSH(b->arena, b->jet->rows, cell);
+    }
+    return (ns_jet_place){.cell = cell, .row = b->row[cell]};
+}
+
+/* The derivative of a cell: k a_k. */
+static ns_jet_place derivative_of(building *b, uint32_t cell)
+{
+    if (!b->derivative[cell])
+        b->derivative[cell] = b->jet->ncells++;
+    return with_row(b, b->derivative[cell]);
+}
+
+static bool is_product(const building *b, const ns_tape_op *op)
+{
+    return op->op == NS_TAPE_SQUARE ||
+           (op->op == NS_OP_MUL && b->tape->varies[op->a] && b->tape->varies[op->b]);
+}
+
+static bool is_sum(const ns_tape_op *op)
+{
+    return op->op == NS_OP_ADD || op->op == NS_OP_SUB;
+}
+
+static uint32_t entries_of(const ns_tape_op *op)
+{
+    return op->op == NS_OP_FACTOR ? op->b * op->b : op->op == NS_OP_SOLVE ? op->b : 0;
+}
+
+static void count_uses(building *b)
+{
+    const ns_tape *tape = b->tape;
+    for (uint32_t i = tape->nbound; i < tape->ops.n; i++) {
+        const ns_tape_op *op = &tape->ops.at[i];
+        for (uint32_t k = 0; k < entries_of(op); k++)
+            b->uses[tape->args.at[op->a + k]] += 2; /* 2 and more: it needs a cell */
+        if (entries_of(op))
+            continue;
+        b->uses[op->a]++;
+        b->uses[op->b] += op->b != op->a;
+        if (b->companion[op->y] != NS_TAPE_NONE)
+            b->uses[b->companion[op->y]] += 2;
+    }
+    for (uint32_t i = 0; i < tape->nout; i++)
+        b->uses[tape->out[i]] += 2;
+}
+
+/* Can what makes this cell be a part of a sum with products? */
+static bool can_be_inside(const building *b, uint32_t cell)
+{
+    uint32_t i = b->maker[cell];
+    if (i == NS_TAPE_NONE || b->uses[cell] != 1)
+        return false;
+    const ns_tape_op *op = &b->tape->ops.at[i];
+    return op->varies && (is_product(b, op) || (is_sum(op) && b->fused[i]));
+}
+
+static void find_sums(building *b)
+{
+    const ns_tape *tape = b->tape;
+    for (uint32_t i = tape->nbound; i < tape->ops.n; i++) {
+        const ns_tape_op *op = &tape->ops.at[i];
+        b->fused[i] = is_sum(op) && (can_be_inside(b, op->a) || can_be_inside(b, op->b));
+    }
+    for (uint32_t i = tape->nbound; i < tape->ops.n; i++) {
+        const ns_tape_op *op = &tape->ops.at[i];
+        if (!b->fused[i])
+            continue;
+        if (can_be_inside(b, op->a))
+            b->inside[b->maker[op->a]] = true;
+        if (can_be_inside(b, op->b))
+            b->inside[b->maker[op->b]] = true;
+    }
+}
+
+static void add_sum(building *b, ns_jet_op *j, const ns_tape_op *root)
+{
+    typedef struct part {
+        uint32_t cell;
+        bool minus;
+    } part;
+    enum { SINGLE, SQUARE, PRODUCT, KINDS };
+    NS_LIST(part) stack = {0};
+    NS_LIST(ns_jet_term) terms[KINDS] = {{0}};
+    NS_PUSH(b->arena, stack, (part){.cell = root->y});
+    while (stack.n) {
+        const part top = stack.at[--stack.n];
+        uint32_t i = b->maker[top.cell];
+        const ns_tape_op *op = i == NS_TAPE_NONE ? NULL : &b->tape->ops.at[i];
+        bool inside = op && (op == root || b->inside[i]);
+        double sign = top.minus ? -1 : 1;
+        if (inside && is_sum(op)) {
+            NS_PUSH(b->arena, stack, (part){op->b, top.minus != (op->op == NS_OP_SUB)});
+            NS_PUSH(b->arena, stack, (part){op->a, top.minus});
+        } else if (inside)
+            NS_PUSH(
+                b->arena, terms[op->a == op->b ? SQUARE : PRODUCT],
+                (ns_jet_term){.sign = sign, .a = with_row(b, op->a), .b = with_row(b, op->b)});
+        else if (b->tape->varies[top.cell])
+            NS_PUSH(b->arena, terms[SINGLE],
+                    (ns_jet_term){.sign = sign, .a = without_row(top.cell)});
+    }
+    j->rule = NS_JET_SUM;
+    j->first = b->jet->terms.n;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (uint32_t k = 0; k < terms[kind].n; k++)
+            NS_PUSH(b->arena, b->jet->terms, terms[kind].at[k]);
+    j->count = b->jet->terms.n - j->first;
 }
 
 static void add_matrix(building *b, const ns_tape_op *op)
 {
     ns_jet *jet = b->jet;
-    const ns_tape *tape = jet->tape;
     uint32_t n = op->b;
-    matrix *m = &jet->matrices[op->y];
-    *m = (matrix){.n = n, .first = jet->entries.n, .place = jet->factor_size};
+    ns_jet_matrix *m = &jet->matrices[op->y];
+    *m = (ns_jet_matrix){.n = n, .first = jet->entries.n, .place = jet->factor_size};
     for (uint32_t k = 0; k < n * n; k++) {
-        uint32_t cell = tape->args.at[op->a + k];
-        if (tape->varies[cell])
-            NS_PUSH(b->arena, jet->entries, (entry){.i = k / n, .j = k % n, .cell = cell});
+        uint32_t cell = b->tape->args.at[op->a + k];
+        if (b->tape->varies[cell])
+            NS_PUSH(b->arena, jet->entries,
+                    (ns_jet_entry){.i = k / n, .j = k % n, .M = with_row(b, cell)});
     }
     m->count = jet->entries.n - m->first;
     jet->factor_size += (size_t)n * n + n;
     jet->largest = n > jet->largest ? n : jet->largest;
 }
 
-static void add_op(building *b, const ns_tape_op *op, uint32_t companion)
+/* Rule and places of an operation of the table by its entry in the column TAYLOR. */
+static void add_rule(building *b, ns_jet_op *j, const ns_tape_op *op)
 {
-    ns_jet *jet = b->jet;
-    const bool *varies = jet->tape->varies;
-    jet_op *j = &jet->ops[jet->nops++];
-    *j = (jet_op){.op = op->op, .y = op->y, .a = op->a, .b = op->b, .c = op->c};
-    if (!op->varies) {
-        j->rule = RULE_ZERO;
-        if (op->op == NS_OP_FACTOR)
-            add_matrix(b, op);
-        return;
+    bool va = b->tape->varies[op->a], vb = b->tape->varies[op->b];
+    uint32_t companion = b->companion[op->y];
+    switch (ns_ops[op->op].taylor) {
+    case NS_TAYLOR_LINEAR:
+        j->rule = op->op == NS_OP_ADD   ? NS_JET_ADD
+                  : op->op == NS_OP_SUB ? NS_JET_SUB
+                                        : NS_JET_NEG;
+        break;
+    case NS_TAYLOR_PRODUCT:
+        if (va && vb) {
+            j->rule = op->a == op->b ? NS_JET_SQUARE : NS_JET_MUL;
+            j->a = with_row(b, op->a);
+            j->b = with_row(b, op->b);
+        } else {
+            j->rule = NS_JET_SCALE;
+            j->a = without_row(va ? op->a : op->b);
+            j->b = without_row(va ? op->b : op->a);
+        }
+        break;
+    case NS_TAYLOR_QUOTIENT:
+        j->rule = vb ? NS_JET_DIV : NS_JET_SHRINK;
+        j->b = vb ? with_row(b, op->b) : j->b;
+        j->y = vb ? with_row(b, op->y) : j->y;
+        break;
+    case NS_TAYLOR_POWER:
+        if (vb) { /* y = exp(c) with the companion c = b log a */
+            j->rule = NS_JET_TIMES;
+            j->a = without_row(companion);
+            j->da = derivative_of(b, companion);
+            j->w = with_row(b, op->y);
+        } else {
+            j->rule = NS_JET_POWER;
+            j->a = with_row(b, op->a);
+            j->y = with_row(b, op->y);
+        }
+        break;
+    case NS_TAYLOR_ROOT:
+        j->rule = NS_JET_ROOT;
+        j->y = with_row(b, op->y);
+        break;
+    case NS_TAYLOR_TIMES:
+    case NS_TAYLOR_MINUS_TIMES:
+        j->rule = ns_ops[op->op].taylor == NS_TAYLOR_TIMES ? NS_JET_TIMES : NS_JET_MINUS_TIMES;
+        j->da = derivative_of(b, op->a);
+        j->w = with_row(b, companion);
+        break;
+    case NS_TAYLOR_OVER:
+    case NS_TAYLOR_MINUS_OVER:
+        j->rule = ns_ops[op->op].taylor == NS_TAYLOR_OVER ? NS_JET_OVER : NS_JET_MINUS_OVER;
+        j->dy = derivative_of(b, op->y);
+        j->w = with_row(b, companion);
+        break;
+    case NS_TAYLOR_ANGLE:
+        j->rule = NS_JET_ANGLE;
+        j->a = with_row(b, op->a);
+        j->b = with_row(b, op->b);
+        j->da = derivative_of(b, op->a);
+        j->db = derivative_of(b, op->b);
+        j->dy = derivative_of(b, op->y);
+        j->w = with_row(b, companion);
+        break;
+    case NS_TAYLOR_ABS:
+        j->rule = NS_JET_ABS;
+        break;
+    case NS_TAYLOR_SELECT:
+        j->rule = NS_JET_SELECT;
+        break;
+    case NS_TAYLOR_CONSTANT:
+    case NS_TAYLOR_NONE:
+        j->rule = NS_JET_ZERO;
+        break;
     }
-    j->rule = (uint16_t)rule_of(op, varies);
-    j->w = companion;
-    switch (j->rule) {
-    case RULE_FACTOR:
+}
+
+static void add_op(building *b, uint32_t i)
+{
+    const ns_tape_op *op = &b->tape->ops.at[i];
+    if (op->op == NS_OP_FACTOR)
         add_matrix(b, op);
-        break;
-    case RULE_TIMES:
-    case RULE_MINUS:
-        if (op->op == NS_OP_POW) {
-            j->da = derivative_row(b, companion);
-            j->w = op->y;
-            j->c = companion;
+    if (op->op == NS_OP_FACTOR || !op->varies || b->inside[i])
+        return;
+    ns_jet_op j = {.y = without_row(op->y)};
+    if (op->op == NS_OP_SOLVE) {
+        j.rule = NS_JET_SOLVE;
+        j.first = op->a;
+        j.matrix = op->c;
+        j.y = with_row(b, op->y);
+    } else {
+        j.a = without_row(op->a);
+        j.b = without_row(op->b);
+        if (b->fused[i])
+            add_sum(b, &j, op);
+        else if (op->op == NS_TAPE_SQUARE) {
+            j.rule = NS_JET_SQUARE;
+            j.a = with_row(b, op->a);
         } else
-            j->da = derivative_row(b, op->a);
-        break;
-    case RULE_OVER:
-    case RULE_MINUS_OVER:
-        j->da = derivative_row(b, op->a);
-        j->dy = derivative_row(b, op->y);
-        break;
-    case RULE_ANGLE:
-        j->da = varies[op->a] ? derivative_row(b, op->a) : jet->zero;
-        j->db = varies[op->b] ? derivative_row(b, op->b) : jet->zero;
-        j->dy = derivative_row(b, op->y);
-        break;
-    default:
-        break;
+            add_rule(b, &j, op);
     }
+    NS_PUSH(b->arena, b->jet->ops, j);
+}
+
+static uint32_t *array_of(ns_arena *arena, uint32_t n, bool none)
+{
+    uint32_t *array = NS_NEW_ARRAY(arena, uint32_t, n + 1);
+    if (none)
+        memset(array, 0xff, n * sizeof *array);
+    return array;
+}
+
+static void build_ops(building *b)
+{
+    const ns_tape *tape = b->tape;
+    b->maker = array_of(b->arena, tape->ncells, true);
+    b->uses = array_of(b->arena, tape->ncells, false);
+    b->derivative = array_of(b->arena, tape->ncells, false);
+    b->row = array_of(b->arena, 2 * tape->ncells, false);
+    b->fused = NS_NEW_ARRAY(b->arena, bool, tape->ops.n + 1);
+    b->inside = NS_NEW_ARRAY(b->arena, bool, tape->ops.n + 1);
+    NS_PUSH(b->arena, b->jet->rows, 0); /* row 0 belongs to no cell */
+    for (uint32_t i = 0; i < tape->ops.n; i++) {
+        const ns_tape_op *op = &tape->ops.at[i];
+        if (op->op == NS_OP_SOLVE && op->varies)
+            for (uint32_t k = 0; k < op->b; k++)
+                with_row(b, op->y + k); /* one after the other, as `solve` takes them */
+        else if (op->op != NS_OP_FACTOR && op->op != NS_OP_SOLVE)
+            b->maker[op->y] = i;
+    }
+    count_uses(b);
+    find_sums(b);
+    for (uint32_t i = 0; i < tape->ops.n; i++)
+        add_op(b, i);
+}
+
+static const ns_jet_runner *best_runner(void)
+{
+#if NS_X86
+    if (ns_jet_avx2.available())
+        return &ns_jet_avx2;
+#endif
+    return &ns_jet_plain;
 }
 
 ns_jet *ns_jet_build(ns_arena *arena, const ns_program_spec *spec)
@@ -272,281 +395,128 @@ ns_jet *ns_jet_build(ns_arena *arena, const ns_program_spec *spec)
     ns_ex *before = NS_NEW_ARRAY(arena, ns_ex, size);
     for (ns_ex e = 1; e < c.size; e++)
         before[e] = c.of[e] && ns_graph_op(spec->graph, e) == NS_OP_POW ? c.of[e] : 0;
-    ns_jet *jet = NS_NEW(arena, ns_jet);
     const ns_tape *tape = ns_tape_lower(arena, spec, c.roots.at, c.roots.n, before);
+    ns_jet *jet = NS_NEW(arena, ns_jet);
     jet->tape = tape;
-    jet->zero = tape->ncells;
-    jet->nrows = tape->ncells + 1;
-    jet->ops = NS_NEW_ARRAY(arena, jet_op, tape->ops.n + 1);
-    jet->matrices = NS_NEW_ARRAY(arena, matrix, tape->nfactors + 1);
-    building b = {.arena = arena, .jet = jet};
-    b.row = NS_NEW_ARRAY(arena, uint32_t, tape->ncells);
-    /* companion by cell instead of by node */
-    uint32_t *companion = NS_NEW_ARRAY(arena, uint32_t, tape->ncells);
+    jet->ncells = tape->ncells;
+    jet->matrices = NS_NEW_ARRAY(arena, ns_jet_matrix, tape->nfactors + 1);
+    jet->runner = best_runner();
+    building b = {.arena = arena, .jet = jet, .tape = tape};
+    b.companion = array_of(arena, tape->ncells, true);
     for (ns_ex e = 1; e < c.size; e++)
         if (c.of[e])
-            companion[tape->cell[e]] = tape->cell[c.of[e]];
-    for (uint32_t i = 0; i < tape->ops.n; i++) {
-        const ns_tape_op *op = &tape->ops.at[i];
-        add_op(&b, op, op->op == NS_OP_FACTOR ? 0 : companion[op->y]);
-    }
+            b.companion[tape->cell[e]] = tape->cell[c.of[e]];
+    build_ops(&b);
     return jet;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+/* Chunks of four may reach over the ends of the rows. */
+enum { FOUR = 4 };
+
+static size_t stride_of(uint32_t order)
+{
+    return (order + (size_t)FOUR - 1) / FOUR * FOUR;
 }
 
 size_t ns_jet_work(const ns_jet *jet, uint32_t order)
 {
-    return (size_t)jet->nrows * (order + 1) + jet->factor_size + jet->largest;
+    return 2 * (size_t)jet->ncells + jet->rows.n * stride_of(order) + (size_t)2 * FOUR +
+           jet->factor_size + jet->largest;
 }
 
-/* The work block of one order. */
-typedef struct rows {
-    const ns_jet *jet;
-    double *work;
-    size_t stride;
-    double *factors, *scratch;
-} rows;
-
-static rows rows_of(const ns_jet *jet, double *work, uint32_t order)
+static ns_jet_work_block block_of(const ns_jet *jet, double *work, uint32_t order)
 {
-    rows r = {.jet = jet, .work = work, .stride = (size_t)order + 1};
-    r.factors = work + jet->nrows * r.stride;
-    r.scratch = r.factors + jet->factor_size;
-    return r;
+    ns_jet_work_block block = {.stride = stride_of(order)};
+    block.rows = work + FOUR;
+    block.value = block.rows + jet->rows.n * block.stride + FOUR;
+    block.latest = block.value + jet->ncells;
+    block.factors = block.latest + jet->ncells;
+    block.scratch = block.factors + jet->factor_size;
+    return block;
 }
 
-static double *row(const rows *r, uint32_t cell)
+/* Order 0: the operations of the tape. */
+static void run_values(const ns_jet *jet, const ns_jet_work_block *work, uint32_t from,
+                       uint32_t to)
 {
-    return r->work + cell * r->stride;
-}
-
-static void factor(const rows *r, const jet_op *op)
-{
-    const matrix *m = &r->jet->matrices[op->y];
-    const uint32_t *cells = r->jet->tape->args.at + op->a;
-    double *lu = r->factors + m->place;
-    for (uint32_t k = 0; k < m->n * m->n; k++)
-        lu[k] = *row(r, cells[k]);
-    lu_factor(m->n, lu, (unsigned *)(lu + (size_t)m->n * m->n));
-}
-
-static void solve(const rows *r, const jet_op *op, uint32_t n)
-{
-    const matrix *m = &r->jet->matrices[op->c];
-    const ns_tape *tape = r->jet->tape;
-    const double *lu = r->factors + m->place;
-    double *s = r->scratch;
-    for (uint32_t i = 0; i < m->n; i++) {
-        uint32_t cell = tape->args.at[op->a + i];
-        s[i] = n == 0 || tape->varies[cell] ? row(r, cell)[n] : 0;
-    }
-    for (uint32_t e = 0; n > 0 && e < m->count; e++) {
-        const entry *M_ij = &r->jet->entries.at[m->first + e];
-        const double *M = row(r, M_ij->cell), *a = row(r, op->y + M_ij->j);
-        double sum = 0;
-        for (uint32_t k = 1; k <= n; k++)
-            sum += M[k] * a[n - k];
-        s[M_ij->i] -= sum;
-    }
-    lu_solve(m->n, lu, (const unsigned *)(lu + (size_t)m->n * m->n), s);
-    for (uint32_t i = 0; i < m->n; i++)
-        row(r, op->y + i)[n] = s[i];
-}
-
-/* Order 0: the values. */
-static void run_values(const rows *r, uint32_t from, uint32_t to)
-{
-    for (const jet_op *op = r->jet->ops + from; op < r->jet->ops + to; op++) {
-        if (op->op == NS_OP_FACTOR)
-            factor(r, op);
-        else if (op->op == NS_OP_SOLVE)
-            solve(r, op, 0);
-        else {
-            double a = *row(r, op->a), b = *row(r, op->b);
-            *row(r, op->y) = op->op == NS_TAPE_SQUARE ? a * a : ns_ops[op->op].value(a, b);
-        }
-    }
-}
-
-/* sum_{k=from..to} a_k b_{n-k} */
-static double convolve(const double *a, const double *b, uint32_t n, uint32_t from, uint32_t to)
-{
-    double sum = 0;
-    for (uint32_t k = from; k <= to; k++)
-        sum += a[k] * b[n - k];
-    return sum;
-}
-
-static double square(const double *a, uint32_t n)
-{
-    double sum = 2 * convolve(a, a, n, 0, (n - 1) / 2);
-    return n % 2 ? sum : sum + a[n / 2] * a[n / 2];
-}
-
-static double power(const double *a, const double *y, double b, uint32_t n)
-{
-    double sum = 0;
-    for (uint32_t k = 1; k <= n; k++)
-        sum += ((double)k * b - (double)(n - k)) * (a[k] * y[n - k]);
-    return sum / ((double)n * a[0]);
-}
-
-static double root(const double *a, const double *y, uint32_t n)
-{
-    double sum = n > 2 ? 2 * convolve(y, y, n, 1, (n - 1) / 2) : 0;
-    if (n % 2 == 0)
-        sum += y[n / 2] * y[n / 2];
-    return (a[n] - sum) / (2 * y[0]);
-}
-
-static void run_order(const rows *r, uint32_t n)
-{
-    const ns_jet *jet = r->jet;
-    for (const jet_op *op = jet->ops + jet->tape->nbound; op < jet->ops + jet->nops; op++) {
-        if (op->rule == RULE_FACTOR)
-            continue;
-        if (op->rule == RULE_SOLVE) {
-            solve(r, op, n);
-            continue;
-        }
-        double *y = row(r, op->y), *da = row(r, op->da), *dy = row(r, op->dy);
-        const double *a = row(r, op->a), *b = row(r, op->b), *w = row(r, op->w);
-        switch ((rule)op->rule) {
-        case RULE_ADD:
-            y[n] = a[n] + b[n];
-            break;
-        case RULE_SUB:
-            y[n] = a[n] - b[n];
-            break;
-        case RULE_COPY:
-            y[n] = jet->tape->varies[op->a] ? a[n] : b[n];
-            break;
-        case RULE_NEG:
-            y[n] = jet->tape->varies[op->a] ? -a[n] : -b[n];
-            break;
-        case RULE_SCALE:
-            y[n] = jet->tape->varies[op->a] ? a[n] * b[0] : a[0] * b[n];
-            break;
-        case RULE_SHRINK:
-            y[n] = a[n] / b[0];
-            break;
-        case RULE_MUL:
-            y[n] = convolve(a, b, n, 0, n);
-            break;
-        case RULE_SQUARE:
-            y[n] = square(a, n);
-            break;
-        case RULE_DIV:
-            y[n] = (a[n] - convolve(b, y, n, 1, n)) / b[0];
-            break;
-        case RULE_INVERSE:
-            y[n] = -convolve(b, y, n, 1, n) / b[0];
-            break;
-        case RULE_POWER:
-            y[n] = power(a, y, b[0], n);
-            break;
-        case RULE_ROOT:
-            y[n] = root(a, y, n);
-            break;
-        case RULE_TIMES:
-            da[n] = n * (op->op == NS_OP_POW ? row(r, op->c)[n] : a[n]);
-            y[n] = convolve(da, w, n, 1, n) / n;
-            break;
-        case RULE_MINUS:
-            da[n] = n * a[n];
-            y[n] = -convolve(da, w, n, 1, n) / n;
-            break;
-        case RULE_OVER:
-            dy[n] = (n * a[n] - convolve(dy, w, n, 1, n - 1)) / w[0];
-            y[n] = dy[n] / n;
-            break;
-        case RULE_MINUS_OVER:
-            dy[n] = -(n * a[n] + convolve(dy, w, n, 1, n - 1)) / w[0];
-            y[n] = dy[n] / n;
-            break;
-        case RULE_ANGLE: {
-            double *db = row(r, op->db);
-            double sum = 0;
-            if (op->da != jet->zero) {
-                da[n] = n * a[n];
-                sum += op->db != jet->zero ? convolve(da, b, n, 1, n) : da[n] * b[0];
-            }
-            if (op->db != jet->zero) {
-                db[n] = n * b[n];
-                sum -= op->da != jet->zero ? convolve(db, a, n, 1, n) : db[n] * a[0];
-            }
-            dy[n] = (sum - convolve(dy, w, n, 1, n - 1)) / w[0];
-            y[n] = dy[n] / n;
-            break;
-        }
-        case RULE_ABS:
-            y[n] = ns_sgn(a[0]) * a[n];
-            break;
-        case RULE_SELECT: {
-            bool first = y[0] == a[0];
-            y[n] = jet->tape->varies[first ? op->a : op->b] ? (first ? a[n] : b[n]) : 0;
-            break;
-        }
-        default:
-            y[n] = 0;
-        }
+    const ns_tape *tape = jet->tape;
+    double *v = work->value;
+    for (const ns_tape_op *op = tape->ops.at + from; op < tape->ops.at + to; op++) {
+        const uint32_t *args = tape->args.at + op->a;
+        if (op->op == NS_OP_FACTOR) {
+            const ns_jet_matrix *m = &jet->matrices[op->y];
+            double *lu = work->factors + m->place;
+            for (uint32_t k = 0; k < m->n * m->n; k++)
+                lu[k] = v[args[k]];
+            lu_factor(m->n, lu, (unsigned *)(lu + (size_t)m->n * m->n));
+        } else if (op->op == NS_OP_SOLVE) {
+            const ns_jet_matrix *m = &jet->matrices[op->c];
+            const double *lu = work->factors + m->place;
+            for (uint32_t k = 0; k < m->n; k++)
+                v[op->y + k] = v[args[k]];
+            lu_solve(m->n, lu, (const unsigned *)(lu + (size_t)m->n * m->n), v + op->y);
+        } else if (op->op == NS_TAPE_SQUARE)
+            v[op->y] = v[op->a] * v[op->a];
+        else
+            v[op->y] = ns_ops[op->op].value(v[op->a], v[op->b]);
     }
 }
 
 void ns_jet_bind(const ns_jet *jet, double *work, uint32_t order, const double *p)
 {
     const ns_tape *tape = jet->tape;
-    rows r = rows_of(jet, work, order);
+    const ns_jet_work_block block = block_of(jet, work, order);
     for (uint32_t i = 0; i < tape->constants.n; i++)
-        *row(&r, tape->constants.at[i].cell) = tape->constants.at[i].hi;
+        block.value[tape->constants.at[i].cell] = tape->constants.at[i].hi;
     for (uint32_t i = 0; i < tape->np; i++)
         if (tape->param[i] != NS_TAPE_NONE)
-            *row(&r, tape->param[i]) = p[i];
-    run_values(&r, 0, tape->nbound);
-}
-
-static void set_time(const rows *r, double t, uint32_t order)
-{
-    double *row_t = row(r, r->jet->tape->nx);
-    row_t[0] = t;
-    for (uint32_t k = 1; k <= order; k++)
-        row_t[k] = k == 1;
-}
-
-/* out_k[i], 0 for coefficients of constants */
-static double coefficient(const rows *r, uint32_t cell, uint32_t k)
-{
-    return k == 0 || r->jet->tape->varies[cell] ? row(r, cell)[k] : 0;
+            block.value[tape->param[i]] = p[i];
+    run_values(jet, &block, 0, tape->nbound);
+    memset(block.rows, 0, block.stride * sizeof(double));  /* row 0 */
+    memset(block.latest, 0, jet->ncells * sizeof(double)); /* of constants, for ever */
 }
 
 void ns_jet_solve(const ns_jet *jet, double *work, double t, uint32_t order, double *x)
 {
     const ns_tape *tape = jet->tape;
-    rows r = rows_of(jet, work, order);
-    set_time(&r, t, order);
+    const ns_jet_work_block block = block_of(jet, work, order);
+    const size_t stride = (size_t)order + 1;
     for (uint32_t i = 0; i < tape->nx; i++)
-        *row(&r, i) = x[i * r.stride];
+        block.value[i] = x[i * stride];
+    block.value[tape->nx] = t;
     for (uint32_t n = 0; n < order; n++) {
+        const double *rate = n == 0 ? block.value : block.latest;
         if (n == 0)
-            run_values(&r, tape->nbound, jet->nops);
-        else
-            run_order(&r, n);
+            run_values(jet, &block, tape->nbound, tape->ops.n);
+        else {
+            for (uint32_t i = 0; i < tape->nx; i++)
+                block.latest[i] = x[i * stride + n];
+            block.latest[tape->nx] = n == 1;
+            jet->runner->run(jet, &block, n);
+        }
         for (uint32_t i = 0; i < tape->nx; i++)
-            row(&r, i)[n + 1] = coefficient(&r, tape->out[i], n) / (n + 1);
+            x[i * stride + n + 1] = rate[tape->out[i]] / (n + 1);
     }
-    memcpy(x, work, tape->nx * r.stride * sizeof *x);
 }
 
 void ns_jet_eval(const ns_jet *jet, double *work, double t, uint32_t order, const double *x,
                  double *out)
 {
     const ns_tape *tape = jet->tape;
-    rows r = rows_of(jet, work, order);
-    set_time(&r, t, order);
-    memcpy(work, x, tape->nx * r.stride * sizeof *x);
-    run_values(&r, tape->nbound, jet->nops);
-    for (uint32_t n = 1; n <= order; n++)
-        run_order(&r, n);
-    for (uint32_t i = 0; i < tape->nout; i++)
-        for (uint32_t k = 0; k <= order; k++)
-            out[i * r.stride + k] = coefficient(&r, tape->out[i], k);
+    const ns_jet_work_block block = block_of(jet, work, order);
+    const size_t stride = (size_t)order + 1;
+    for (uint32_t n = 0; n <= order; n++) {
+        double *input = n == 0 ? block.value : block.latest;
+        for (uint32_t i = 0; i < tape->nx; i++)
+            input[i] = x[i * stride + n];
+        input[tape->nx] = n == 0 ? t : n == 1;
+        if (n == 0)
+            run_values(jet, &block, tape->nbound, tape->ops.n);
+        else
+            jet->runner->run(jet, &block, n);
+        for (uint32_t i = 0; i < tape->nout; i++)
+            out[i * stride + n] = input[tape->out[i]];
+    }
 }
