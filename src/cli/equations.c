@@ -1,11 +1,159 @@
-/* noslip equations: the derived equations, readable. */
-#include "base/status.h"
+/* noslip equations: the derived equations, as text that the model language reads or as LaTeX. */
+#include <string.h>
+
+#include "base/text.h"
 #include "cli/open.h"
+#include "expr/print.h"
+
+typedef struct page {
+    ns_cli *cli;
+    const ns_system *system;
+    ns_print_style style;
+    const ns_shared *shared;
+    ns_text text;
+} page;
+
+/* All expressions that are printed: what the formulation shows, then the rates. */
+static const ns_shared *share(ns_cli *cli, const ns_system *s)
+{
+    const size_t n = s->equations.n + s->states.n;
+    ns_ex *roots = NS_NEW_ARRAY(cli->arena, ns_ex, n + 1);
+    for (uint32_t i = 0; i < s->equations.n; i++)
+        roots[i] = s->equations.at[i].value;
+    for (uint32_t i = 0; i < s->states.n; i++)
+        roots[s->equations.n + i] = s->states.at[i].rate;
+    return ns_print_shared(s->graph, roots, n, "t");
+}
+
+static void add_title(page *p, const char *title)
+{
+    static const char special[] = "#$%&_{}";
+    if (p->style == NS_PRINT_TEXT) {
+        ns_text_addf(&p->text, "%s%s%s\n", p->cli->style_out.bold, title,
+                     p->cli->style_out.plain);
+        return;
+    }
+    ns_text_add(&p->text, "\\documentclass{article}\n"
+                          "\\usepackage[margin=2cm]{geometry}\n"
+                          "\\usepackage{amsmath}\n"
+                          "\\usepackage[T1]{fontenc}\n"
+                          "\\allowdisplaybreaks\n"
+                          "\\begin{document}\n"
+                          "\\section*{");
+    for (; *title; title++) {
+        if (strchr(special, *title))
+            ns_text_add(&p->text, "\\");
+        if (*title == '\\' || *title == '~' || *title == '^')
+            ns_text_addf(&p->text, "\\char`\\%c{}", *title);
+        else
+            ns_text_add_bytes(&p->text, title, 1);
+    }
+    ns_text_add(&p->text, "}\n");
+}
+
+static void begin_group(page *p, const char *name)
+{
+    if (p->style == NS_PRINT_TEXT)
+        ns_text_addf(&p->text, "\n%s%c%s%s\n", p->cli->style_out.bold,
+                     *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name, name + 1,
+                     p->cli->style_out.plain);
+    else
+        ns_text_addf(&p->text, "\\paragraph{%c%s}\n\\begin{align*}\n",
+                     *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name, name + 1);
+}
+
+static void end_group(page *p)
+{
+    if (p->style == NS_PRINT_LATEX)
+        ns_text_add(&p->text, "\\end{align*}\n");
+}
+
+/* name = ...; `first` of its group */
+static void begin_line(page *p, const char *name, bool first)
+{
+    const bool latex = p->style == NS_PRINT_LATEX;
+    if (latex && !first)
+        ns_text_add(&p->text, " \\\\\n");
+    ns_text_add(&p->text, "  ");
+    ns_print_name(name, p->style, &p->text);
+    ns_text_add(&p->text, latex ? " &= " : " = ");
+}
+
+static void end_line(page *p, bool last)
+{
+    if (p->style == NS_PRINT_TEXT || last)
+        ns_text_add(&p->text, "\n");
+}
+
+static void add_shared(page *p)
+{
+    const uint32_t n = p->shared->items.n;
+    if (!n)
+        return;
+    begin_group(p, "with");
+    for (uint32_t i = 0; i < n; i++) {
+        begin_line(p, p->shared->items.at[i].name, i == 0);
+        ns_print_definition(p->system->graph, p->shared, i, p->style, &p->text);
+        end_line(p, i + 1 == n);
+    }
+    end_group(p);
+}
+
+static void add_value(page *p, const char *name, ns_ex value, bool first, bool last)
+{
+    begin_line(p, name, first);
+    ns_print_expression(p->system->graph, value, p->style, p->shared, &p->text);
+    end_line(p, last);
+}
+
+/* What the formulation has to show, group by group. */
+static void add_groups(page *p)
+{
+    const ns_system *s = p->system;
+    for (uint32_t i = 0; i < s->equations.n;) {
+        const char *group = s->equations.at[i].group;
+        uint32_t end = i;
+        while (end < s->equations.n && strcmp(s->equations.at[end].group, group) == 0)
+            end++;
+        begin_group(p, group);
+        for (uint32_t k = i; k < end; k++)
+            add_value(p, s->equations.at[k].name, s->equations.at[k].value, k == i,
+                      k + 1 == end);
+        end_group(p);
+        i = end;
+    }
+}
+
+static void add_rates(page *p)
+{
+    const ns_system *s = p->system;
+    begin_group(p, "equations of motion");
+    for (uint32_t i = 0; i < s->states.n; i++)
+        add_value(p, ns_arena_format(p->cli->arena, "%s'", s->states.at[i].name),
+                  s->states.at[i].rate, i == 0, i + 1 == s->states.n);
+    end_group(p);
+}
 
 static int equations(ns_cli *cli, const ns_arguments *a)
 {
-    (void)a;
-    return ns_command_wrong(cli, "`noslip equations` is not available in this version");
+    int status;
+    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_DERIVED, &status);
+    if (!model)
+        return status;
+    page p = {.cli = cli,
+              .system = model->system,
+              .style = ns_command_flag(a, "latex") ? NS_PRINT_LATEX : NS_PRINT_TEXT,
+              .text = ns_text_new(cli->arena)};
+    p.shared = share(cli, model->system);
+    add_title(&p, model->system->description->title);
+    add_groups(&p);
+    add_rates(&p);
+    add_shared(&p);
+    if (p.style == NS_PRINT_LATEX)
+        ns_text_add(&p.text, "\\end{document}\n");
+    fwrite(ns_text_string(&p.text), 1, p.text.length, cli->out);
+    ns_model_free(model);
+    return 0;
 }
 
 static const ns_option options[] = {
@@ -15,6 +163,9 @@ const ns_command ns_command_equations = {
     .name = "equations",
     .summary = "Print the derived equations, readable or as LaTeX",
     .usage = "MODEL [--latex] [--set NAME=EXPR]...",
+    .doc = "Prints what the formulation derives (mass matrix, constraints, energy) and the\n"
+           "derivatives of the states.  Expressions that occur several times are named t1,\n"
+           "t2, ... and listed at the end, each in terms of those before it.",
     .options = options,
     .least = 1,
     .most = 1,

@@ -1,5 +1,5 @@
 /* JSON: the object that `noslip run --json` prints and FILE.json holds (docs/cli.md).
- * Numbers are the shortest that read back the same; what is not finite is null. */
+ * Numbers read back the same; what is not finite is null. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,12 +15,11 @@ static void put_number(FILE *f, double value)
         fputs("null", f);
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(buffer, sizeof buffer, "%.*g", digits, value);
-        double back = strtod(buffer, NULL);
-        if (!(back < value) && !(back > value))
-            break;
-    }
+    /* Short if that is enough: 0.1 rather than 0.10000000000000001. */
+    snprintf(buffer, sizeof buffer, "%.15g", value);
+    const double back = strtod(buffer, NULL);
+    if (back < value || back > value)
+        snprintf(buffer, sizeof buffer, "%.17g", value);
     char *comma = strchr(buffer, ',');
     if (comma)
         *comma = '.';

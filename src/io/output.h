@@ -28,6 +28,7 @@ struct ns_output {
     int descriptor;              /* of formats that append; -1 if not open */
     long long length;            /* of what is complete in the file */
     bool failed;                 /* nothing more is written */
+    double due;                  /* when the next update is (record.c) */
     int code;                    /* errno of the failure, 0 if it has none */
     char error[300];
 };

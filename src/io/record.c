@@ -269,7 +269,7 @@ static void add_row(ns_record *r, double t, const double *x)
         ns_record_fail(r, NS_ERR_MEMORY, "out of memory at t = %g", t);
 }
 
-static void write_files(ns_record *r);
+static void write_files(ns_record *r, double time);
 
 /* Rows for all output times that the run has covered. */
 static void add_rows(ns_record *r)
@@ -286,8 +286,8 @@ static void add_rows(ns_record *r)
             add_row(r, t, ns_run_state(r->run));
         }
         r->next_time++;
-        if (!r->options.keep && r->n_files && ns_table_bytes(&r->table) > MOST_PENDING)
-            write_files(r);
+        if (!r->options.keep && ns_table_bytes(&r->table) > MOST_PENDING)
+            write_files(r, (double)INFINITY);
     }
 }
 
@@ -311,40 +311,54 @@ static void look(ns_record *r)
     ns_run_observe(r->run, ns_run_time(r->run), ns_run_state(r->run), r->last);
 }
 
-static void write_files(ns_record *r)
+/* Things done now and then.  Writing may take long on a slow disk or with much data: the time
+ * to the next is a multiple of what the last one took. */
+static double next_time(double began, double shortest)
 {
-    look(r);
+    const double ended = now(), pause = WRITE_SHARE * (ended - began);
+    return ended + (pause > shortest ? pause : shortest);
+}
+
+static void write_file(ns_record *r, ns_output *file)
+{
+    const double began = now();
+    if (file->failed)
+        return;
+    const bool good = ns_output_write(file, r);
+    file->due = next_time(began, r->options.flush_seconds);
+    if (good)
+        return;
+    if (file->rows)
+        ns_record_fail(r, NS_ERR_IO, "cannot write %s; it holds the first %zu rows",
+                       file->error, file->rows);
+    else
+        ns_record_fail(r, NS_ERR_IO, "cannot write %s", file->error);
+}
+
+static void write_files(ns_record *r, double time)
+{
+    bool looked = false, all = true;
     for (size_t i = 0; i < r->n_files; i++) {
-        ns_output *file = &r->files[i];
-        if (file->failed || ns_output_write(file, r))
-            continue;
-        if (file->rows)
-            ns_record_fail(r, NS_ERR_IO, "cannot write %s; it holds the first %zu rows",
-                           file->error, file->rows);
-        else
-            ns_record_fail(r, NS_ERR_IO, "cannot write %s", file->error);
+        if (time >= r->files[i].due) {
+            if (!looked)
+                look(r);
+            looked = true;
+            write_file(r, &r->files[i]);
+        }
+        all = all && r->files[i].rows == ns_record_rows(r);
     }
-    if (!r->options.keep && r->n_files) {
+    /* Rows that are in all files are forgotten. */
+    if (!r->options.keep && all) {
         r->first_row += r->table.rows;
         r->table.rows = 0;
     }
 }
 
-/* Things done now and then.  Writing may take long on a slow disk or with much data: the time
- * to the next is a multiple of what the last one took. */
-typedef struct schedule {
-    double due, shortest;
-} schedule;
-
-static bool is_due(const schedule *s, double time)
+static double first_due(ns_record *r, double began)
 {
-    return time >= s->due;
-}
-
-static void done(schedule *s, double began)
-{
-    const double ended = now(), pause = WRITE_SHARE * (ended - began);
-    s->due = ended + (pause > s->shortest ? pause : s->shortest);
+    for (size_t i = 0; i < r->n_files; i++)
+        r->files[i].due = began + r->options.flush_seconds / 4; /* something soon */
+    return began + CHECKPOINT_SECONDS;
 }
 
 static void report(const ns_record *r)
@@ -370,10 +384,7 @@ static ns_status integrate(ns_record *r)
 {
     const double sign = direction(r), until = r->options.run.until;
     const double began = now(), before = r->seconds;
-    schedule files = {.shortest = r->options.flush_seconds}, checkpoint = {0};
-    files.due = began + files.shortest;
-    checkpoint.shortest = CHECKPOINT_SECONDS;
-    checkpoint.due = began + checkpoint.shortest;
+    double checkpoint_due = first_due(r, began);
     double next_report = began;
     ns_status status = NS_OK;
     add_rows(r);
@@ -386,14 +397,11 @@ static ns_status integrate(ns_record *r)
             continue;
         double time = now();
         r->seconds = before + (time - began);
-        if (r->n_files && is_due(&files, time)) {
-            write_files(r);
-            done(&files, time);
-        }
-        if (r->options.checkpoint && is_due(&checkpoint, time)) {
+        write_files(r, time);
+        if (r->options.checkpoint && time >= checkpoint_due) {
             look(r);
             save_checkpoint(r);
-            done(&checkpoint, time);
+            checkpoint_due = next_time(time, CHECKPOINT_SECONDS);
         }
         if (time >= next_report) {
             report(r);
@@ -420,7 +428,7 @@ ns_status ns_record_run(ns_record *r)
     /* Without output times the end is what is recorded, wherever it is. */
     if (r->n_times == 0)
         add_row(r, ns_run_time(r->run), ns_run_state(r->run));
-    write_files(r);
+    write_files(r, (double)INFINITY);
     for (size_t i = 0; i < r->n_files; i++)
         ns_output_close(&r->files[i]);
     return r->status;
