@@ -18,7 +18,7 @@ static const double gauss_c[8] = {
     0.591717321247825,    0.7627662049581645,  0.8983332387068134, 0.9801449282487681,
 };
 
-static const double gauss_b[8] = {
+static const double gauss_b[8] __attribute__((aligned(64))) = {
     0.05061426814518813, 0.11119051722668724, 0.15685332293894363, 0.181341891689181,
     0.181341891689181,   0.15685332293894363, 0.11119051722668724, 0.05061426814518813,
 };
@@ -57,11 +57,11 @@ static const double gauss_w[8] = {
 
 /* Coefficients of P_6 and P_7 in the interpolant:  f_k = sum_j gauss_legk[j] F_j,
  * gauss_legk[j] = (2k + 1) b_j P_k(2 c_j - 1). */
-static const double gauss_leg6[8] = {
+static const double gauss_leg6[8] __attribute__((aligned(64))) = {
     0.2098921910670323,   -0.5591073831433646, 0.6166048635025358,  -0.26738967142620357,
     -0.26738967142620357, 0.6166048635025358,  -0.5591073831433646, 0.2098921910670323,
 };
-static const double gauss_leg7[8] = {
+static const double gauss_leg7[8] __attribute__((aligned(64))) = {
     -0.11769245644771356, 0.3778969370845921, -0.6317745531190048, 0.7849065579218132,
     -0.7849065579218132,  0.6317745531190048, -0.3778969370845921, 0.11769245644771356,
 };

@@ -74,6 +74,42 @@ static const ns_program *build_monitor(const builder *b)
     return build(b, out, 2 + 2 * k, false);
 }
 
+/* See ns_problem.source.  States that are sources of each other in a ring (x' = y, y' = x) are cut
+ * open: one of them counts as having none. */
+static void find_sources(const builder *b, const ns_ex *rates, ns_problem *problem)
+{
+    uint32_t *source = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
+    uint32_t *order = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
+    bool *placed = NS_NEW_ARRAY(b->arena, bool, b->n + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < b->n; i++) {
+        source[i] = UINT32_MAX;
+        for (uint32_t j = 0; j < b->n; j++)
+            if (j != i && rates[i] == b->x[j])
+                source[i] = j;
+        if (source[i] == UINT32_MAX) {
+            order[count++] = i;
+            placed[i] = true;
+        }
+    }
+    while (count < b->n) {
+        const uint32_t before = count;
+        for (uint32_t i = 0; i < b->n; i++)
+            if (!placed[i] && placed[source[i]]) {
+                order[count++] = i;
+                placed[i] = true;
+            }
+        for (uint32_t i = 0; i < b->n && count == before; i++)
+            if (!placed[i]) {
+                source[i] = UINT32_MAX;
+                order[count++] = i;
+                placed[i] = true;
+            }
+    }
+    problem->source = source;
+    problem->order = order;
+}
+
 /* FNV-1a over the nodes the equations need, numbered in order of first use, so that the same
  * model gives the same number whatever else is on its graph. */
 static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
@@ -143,6 +179,7 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     for (uint32_t i = 0; i < n_obs; i++)
         observables[i] = system->observables.at[i].value;
 
+    find_sources(&b, rates, problem);
     problem->fingerprint = fingerprint(&b, roots, n + n_ev + n_res);
     problem->rhs = build(&b, rates, n, true);
     problem->events = build(&b, events, n_ev, false);

@@ -18,6 +18,9 @@ typedef struct ns_problem {
      * its terms, sum_j |x_j dI_k/dx_j|, against which its drift is judged */
     const ns_program *monitor;
     uint32_t n_manifold;
+    /* x_i' = x_j and nothing else (a coordinate and its velocity): source[i] = j, otherwise
+     * UINT32_MAX.  In `order` every state comes after its source. */
+    const uint32_t *source, *order;
     uint64_t fingerprint; /* of the equations: tells checkpoints of different models apart */
 } ns_problem;
 
