@@ -9,6 +9,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 
 #include "code/engine.h"
 
@@ -80,53 +83,56 @@ static inline void lanes_sincos(vector a, vector *sine, vector *cosine)
 }
 
 /* ---- linear systems ------------------------------------------------------------------------
- * expr/lu.h in lanes.  Each lane has its own pivots: rows are exchanged under masks, or, when
- * all lanes agree, at once. */
+ * expr/lu.h in lanes.  Each lane has its own pivots: rows are exchanged under masks. */
 
-typedef union indices {
-    mask part[NS_PARTS];
-    int64_t lane[NS_LANES];
-} indices;
-
-/* The row all lanes name, or -1. */
-static inline int64_t common_row(const indices *row)
+/* Is a mask set in any lane? */
+static inline bool any(mask m)
 {
-    int64_t differ = 0;
-    for (int lane = 1; lane < NS_LANES; lane++)
-        differ |= row->lane[lane] ^ row->lane[0];
-    return differ ? -1 : row->lane[0];
-}
-
-static inline bool any_names(const indices *row, int64_t i)
-{
-    bool any = false;
-    for (int lane = 0; lane < NS_LANES; lane++)
-        any |= row->lane[lane] == i;
-    return any;
+#if defined(__AVX512DQ__)
+    return _mm512_movepi64_mask((__m512i)m) != 0;
+#elif defined(__AVX2__)
+    return _mm256_movemask_pd((__m256d)m) != 0;
+#elif defined(__SSE2__)
+    return _mm_movemask_pd((__m128d)m) != 0;
+#else
+    int64_t set = 0;
+    for (int lane = 0; lane < NS_WIDTH; lane++)
+        set |= m[lane];
+    return set != 0;
+#endif
 }
 
 typedef struct lanes {
     vector_in_memory part[NS_PARTS];
 } lanes;
 
-/* Exchanges rows k and row (one per lane) of `count` cells, `stride` cells apart. */
-static void exchange(lanes *rows, uint32_t n, uint32_t stride, uint32_t k, const indices *row)
+typedef struct indices {
+    mask part[NS_PARTS];
+} indices;
+
+static inline bool any_differs(const indices *row, uint32_t k)
 {
-    int64_t common = common_row(row);
-    if (common == (int64_t)k)
-        return;
-    for (uint32_t i = k + 1; i < n; i++) {
-        if (common >= 0 ? common != (int64_t)i : !any_names(row, i))
-            continue;
-        lanes *upper = rows + (size_t)k * stride, *lower = rows + (size_t)i * stride;
-        for (uint32_t j = 0; j < stride; j++)
-            for (int p = 0; p < NS_PARTS; p++) {
-                const mask m = row->part[p] == (int64_t)i;
+    bool differs = false;
+    for (int p = 0; p < NS_PARTS; p++)
+        differs |= any(row->part[p] != (int64_t)k);
+    return differs;
+}
+
+/* Exchanges row k with the row that each lane names, rows of `length` cells, n of them. */
+static void exchange(lanes *rows, uint32_t n, uint32_t length, uint32_t k, const indices *row)
+{
+    for (uint32_t i = k + 1; i < n; i++)
+        for (int p = 0; p < NS_PARTS; p++) {
+            const mask m = row->part[p] == (int64_t)i;
+            if (!any(m))
+                continue;
+            lanes *upper = rows + (size_t)k * length, *lower = rows + (size_t)i * length;
+            for (uint32_t j = 0; j < length; j++) {
                 const vector u = upper[j].part[p], v = lower[j].part[p];
                 upper[j].part[p] = choose(m, v, u);
                 lower[j].part[p] = choose(m, u, v);
             }
-    }
+        }
 }
 
 static void find_pivot(const lanes *lu, uint32_t n, uint32_t k, indices *row)
@@ -144,24 +150,31 @@ static void find_pivot(const lanes *lu, uint32_t n, uint32_t k, indices *row)
     }
 }
 
+/* y -= f * x for one cell */
+static inline void subtract(lanes *y, const lanes *f, const lanes *x)
+{
+    for (int p = 0; p < NS_PARTS; p++)
+        y->part[p] -= f->part[p] * x->part[p];
+}
+
 static void engine_factor(uint32_t n, double *matrix)
 {
     lanes *lu = (lanes *)matrix;
     indices *pivot = (indices *)(lu + (size_t)n * n);
     for (uint32_t k = 0; k < n; k++) {
-        find_pivot(lu, n, k, &pivot[k]);
-        exchange(lu, n, n, k, &pivot[k]);
         lanes *upper = lu + (size_t)k * n;
-        for (int p = 0; p < NS_PARTS; p++) {
-            const vector inverse = 1 / upper[k].part[p];
-            for (uint32_t i = k + 1; i < n; i++) {
-                lanes *lower = lu + (size_t)i * n;
-                const vector factor = lower[k].part[p] * inverse;
-                lower[k].part[p] = factor;
-                for (uint32_t j = k + 1; j < n; j++)
-                    lower[j].part[p] -= factor * upper[j].part[p];
-            }
-            upper[k].part[p] = inverse;
+        find_pivot(lu, n, k, &pivot[k]);
+        if (any_differs(&pivot[k], k))
+            exchange(lu, n, n, k, &pivot[k]);
+        for (int p = 0; p < NS_PARTS; p++)
+            upper[k].part[p] = 1 / upper[k].part[p];
+        for (uint32_t i = k + 1; i < n; i++) {
+            lanes *lower = lu + (size_t)i * n, factor;
+            for (int p = 0; p < NS_PARTS; p++)
+                factor.part[p] = lower[k].part[p] * upper[k].part[p];
+            lower[k] = factor;
+            for (uint32_t j = k + 1; j < n; j++)
+                subtract(&lower[j], &factor, &upper[j]);
         }
     }
 }
@@ -172,20 +185,20 @@ static void engine_solve(uint32_t n, const double *matrix, double *vector_x)
     const indices *pivot = (const indices *)(lu + (size_t)n * n);
     lanes *x = (lanes *)vector_x;
     for (uint32_t k = 0; k < n; k++)
-        exchange(x, n, 1, k, &pivot[k]);
-    for (int p = 0; p < NS_PARTS; p++) {
-        for (uint32_t i = 1; i < n; i++) {
-            vector sum = x[i].part[p];
-            for (uint32_t j = 0; j < i; j++)
-                sum -= lu[(size_t)i * n + j].part[p] * x[j].part[p];
-            x[i].part[p] = sum;
-        }
-        for (uint32_t i = n; i-- > 0;) {
-            vector sum = x[i].part[p];
-            for (uint32_t j = i + 1; j < n; j++)
-                sum -= lu[(size_t)i * n + j].part[p] * x[j].part[p];
-            x[i].part[p] = sum * lu[(size_t)i * n + i].part[p];
-        }
+        if (any_differs(&pivot[k], k))
+            exchange(x, n, 1, k, &pivot[k]);
+    for (uint32_t i = 1; i < n; i++) {
+        lanes sum = x[i];
+        for (uint32_t j = 0; j < i; j++)
+            subtract(&sum, &lu[(size_t)i * n + j], &x[j]);
+        x[i] = sum;
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        lanes sum = x[i];
+        for (uint32_t j = i + 1; j < n; j++)
+            subtract(&sum, &lu[(size_t)i * n + j], &x[j]);
+        for (int p = 0; p < NS_PARTS; p++)
+            x[i].part[p] = sum.part[p] * lu[(size_t)i * n + i].part[p];
     }
 }
 
