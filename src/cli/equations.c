@@ -1,4 +1,5 @@
 /* noslip equations: the derived equations, as text that the model language reads or as LaTeX. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -25,41 +26,50 @@ static const ns_shared *share(ns_cli *cli, const ns_system *s)
     return ns_print_shared(s->graph, roots, n, "t");
 }
 
-static void add_title(page *p, const char *title)
+/* Words outside of formulas. */
+static void add_words(page *p, const char *words)
 {
     static const char special[] = "#$%&_{}";
     if (p->style == NS_PRINT_TEXT) {
-        ns_text_addf(&p->text, "%s%s%s\n", p->cli->style_out.bold, title,
-                     p->cli->style_out.plain);
+        ns_text_add(&p->text, words);
         return;
     }
-    ns_text_add(&p->text, "\\documentclass{article}\n"
-                          "\\usepackage[margin=2cm]{geometry}\n"
-                          "\\usepackage{amsmath}\n"
-                          "\\usepackage[T1]{fontenc}\n"
-                          "\\allowdisplaybreaks\n"
-                          "\\begin{document}\n"
-                          "\\section*{");
-    for (; *title; title++) {
-        if (strchr(special, *title))
-            ns_text_add(&p->text, "\\");
-        if (*title == '\\' || *title == '~' || *title == '^')
-            ns_text_addf(&p->text, "\\char`\\%c{}", *title);
-        else
-            ns_text_add_bytes(&p->text, title, 1);
+    for (; *words; words++) {
+        if (*words == '\\' || *words == '~' || *words == '^') {
+            ns_text_addf(&p->text, "{\\char`\\%c}", *words);
+        } else {
+            if (strchr(special, *words))
+                ns_text_add(&p->text, "\\");
+            ns_text_add_bytes(&p->text, words, 1);
+        }
     }
-    ns_text_add(&p->text, "}\n");
+}
+
+static void add_title(page *p, const char *title)
+{
+    const ns_style *s = &p->cli->style_out;
+    const bool latex = p->style == NS_PRINT_LATEX;
+    if (latex)
+        ns_text_add(&p->text, "\\documentclass{article}\n"
+                              "\\usepackage[margin=2cm]{geometry}\n"
+                              "\\usepackage{amsmath}\n"
+                              "\\usepackage[T1]{fontenc}\n"
+                              "\\allowdisplaybreaks\n"
+                              "\\begin{document}\n");
+    ns_text_add(&p->text, latex ? "\\section*{" : s->bold);
+    add_words(p, title);
+    ns_text_addf(&p->text, "%s\n", latex ? "}" : s->plain);
 }
 
 static void begin_group(page *p, const char *name)
 {
-    if (p->style == NS_PRINT_TEXT)
-        ns_text_addf(&p->text, "\n%s%c%s%s\n", p->cli->style_out.bold,
-                     *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name, name + 1,
-                     p->cli->style_out.plain);
-    else
-        ns_text_addf(&p->text, "\\paragraph{%c%s}\n\\begin{align*}\n",
-                     *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name, name + 1);
+    const ns_style *s = &p->cli->style_out;
+    const bool latex = p->style == NS_PRINT_LATEX;
+    const char first[] = {(char)toupper((unsigned char)*name), 0};
+    ns_text_addf(&p->text, "\n%s", latex ? "\\paragraph{" : s->bold);
+    add_words(p, first);
+    add_words(p, name + 1);
+    ns_text_addf(&p->text, "%s\n", latex ? "}\n\\begin{align*}" : s->plain);
 }
 
 static void end_group(page *p)
@@ -75,7 +85,13 @@ static void begin_line(page *p, const char *name, bool first)
     if (latex && !first)
         ns_text_add(&p->text, " \\\\\n");
     ns_text_add(&p->text, "  ");
-    ns_print_name(name, p->style, &p->text);
+    const size_t stem = strcspn(name, "[");
+    if (latex && name[stem]) { /* M[1,2] */
+        ns_print_name(ns_arena_string(p->cli->arena, name, stem), p->style, &p->text);
+        ns_text_addf(&p->text, "_{%.*s}", (int)strcspn(name + stem + 1, "]"), name + stem + 1);
+    } else {
+        ns_print_name(name, p->style, &p->text);
+    }
     ns_text_add(&p->text, latex ? " &= " : " = ");
 }
 
@@ -124,13 +140,27 @@ static void add_groups(page *p)
     }
 }
 
+/* That the derivative of x is x' needs no line. */
+static bool is_plain(const ns_system *s, const ns_state *state, const char *name)
+{
+    const ns_symbol *symbol = ns_graph_symbol(s->graph, state->rate);
+    return symbol && strcmp(symbol->name, name) == 0;
+}
+
 static void add_rates(page *p)
 {
     const ns_system *s = p->system;
+    bool first = true;
     begin_group(p, "equations of motion");
-    for (uint32_t i = 0; i < s->states.n; i++)
-        add_value(p, ns_arena_format(p->cli->arena, "%s'", s->states.at[i].name),
-                  s->states.at[i].rate, i == 0, i + 1 == s->states.n);
+    for (uint32_t i = 0; i < s->states.n; i++) {
+        const char *name = ns_arena_format(p->cli->arena, "%s'", s->states.at[i].name);
+        if (is_plain(s, &s->states.at[i], name))
+            continue;
+        add_value(p, name, s->states.at[i].rate, first, false);
+        first = false;
+    }
+    if (p->style == NS_PRINT_LATEX)
+        ns_text_add(&p->text, "\n");
     end_group(p);
 }
 
