@@ -49,7 +49,7 @@ void ns_arena_free(ns_arena *arena)
     free(arena);
 }
 
-static void out_of_memory(ns_arena *arena)
+static _Noreturn void out_of_memory(ns_arena *arena)
 {
     while (arena->parent)
         arena = arena->parent;
@@ -111,10 +111,8 @@ static block *add_block(ns_arena *arena, size_t bytes)
     block *b = size > SIZE_MAX - sizeof(block) - ALIGN
                    ? NULL
                    : aligned_alloc(ALIGN, sizeof(block) + size);
-    if (!b) {
+    if (!b)
         out_of_memory(arena);
-        return NULL;
-    }
     *b = (block){.next = arena->blocks, .size = size};
     arena->blocks = b;
     arena->total += size;

@@ -20,7 +20,7 @@
 #define NS_LU_REAL double
 #define NS_LU_ABS(x) fabs(x)
 #define NS_LU_NAME(name) lu_##name
-#include "expr/lu.h"
+#include "expr/lu.inc"
 
 enum { FOUR = 4, PARTS = FOUR / NS_WIDTH };
 

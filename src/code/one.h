@@ -53,7 +53,7 @@ static inline void one_sincos(NS_REAL a, NS_REAL *sine, NS_REAL *cosine)
 #define NS_LU_REAL NS_REAL
 #define NS_LU_ABS(x) one_fabs(x)
 #define NS_LU_NAME(name) lu_##name
-#include "expr/lu.h"
+#include "expr/lu.inc"
 
 static void engine_factor(uint32_t n, NS_REAL *lu)
 {

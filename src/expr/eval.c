@@ -6,7 +6,7 @@
 #define NS_LU_REAL double
 #define NS_LU_ABS(x) fabs(x)
 #define NS_LU_NAME(name) lu_##name
-#include "expr/lu.h"
+#include "expr/lu.inc"
 
 static double integer_power(double a, int32_t n)
 {

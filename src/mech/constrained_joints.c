@@ -120,7 +120,7 @@ static ns_v3 rate(work *w, ns_v3 v)
     }
     q[n] = d->time;
     dq[n] = ns_one(w->g);
-    ns_v3 out;
+    ns_v3 out = {{0}};
     ns_diff_along(w->g, v.at, 3, q, dq, n + 1, out.at);
     return out;
 }

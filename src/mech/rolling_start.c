@@ -434,7 +434,7 @@ static void search_parameters(const ns_system *s, double t0, const double *p, do
         for (int j = 0; j < (curve ? 1 : GRID); j++) {
             double value, u[2] = {turn * (i + 0.37) / GRID - turn / 2,
                                   turn * (j + 0.41) / GRID - turn / 2};
-            for (uint32_t k = 0; k < c->body.n; k++)
+            for (uint32_t k = 0; k < c->body.n && k < 2; k++)
                 x[r->side + k] = u[k];
             ns_system_eval(s, &misfit, 1, t0, p, x, &value);
             if (value < best) {
@@ -443,7 +443,7 @@ static void search_parameters(const ns_system *s, double t0, const double *p, do
                 found[1] = u[1];
             }
         }
-    for (uint32_t k = 0; k < c->body.n; k++)
+    for (uint32_t k = 0; k < c->body.n && k < 2; k++)
         x[r->side + k] = found[k];
 }
 

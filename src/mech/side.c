@@ -5,7 +5,7 @@
 ns_side ns_side_implicit(ns_graph *g, ns_ex F, const ns_ex x[3], ns_v3 point, int outward)
 {
     ns_side side = {.kind = NS_SIDE_IMPLICIT, .n = 3, .point = point};
-    ns_v3 gradient;
+    ns_v3 gradient = {{0}};
     for (int i = 0; i < 3; i++)
         side.symbol[i] = x[i];
     if (outward < 0)

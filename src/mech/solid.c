@@ -177,6 +177,7 @@ bool ns_solid_uniform(ns_graph *g, const char *name, const ns_ex *sizes, uint32_
     if (!k || k->n != n)
         return false;
     shape s = k->make(g, sizes);
+    *out = (ns_mass){0};
     out->mass = mass ? mass : s.V;
     out->centre = ns_v3_make(ns_zero(g), ns_zero(g), s.z);
     out->inertia = ns_m3_zero(g);
@@ -254,7 +255,7 @@ static bool read_part(const ns_description *d, const ns_block *block, ns_mass *p
         return false;
     }
     if (axis) { /* I = k_x (1 - u u^T) + k_z u u^T */
-        ns_v3 direction;
+        ns_v3 direction = ns_v3_zero(g);
         if (!ns_block_vector(d, axis, 0, &direction))
             return false;
         ns_v3 u = ns_v3_normalise(g, direction, NULL);

@@ -93,7 +93,7 @@ bool ns_v3_is_zero(const ns_graph *g, ns_v3 a)
 ns_v3 ns_v3_diff(ns_graph *g, ns_v3 a, ns_ex x)
 {
     ns_ex one = ns_one(g);
-    ns_v3 out;
+    ns_v3 out = {{0}};
     ns_diff_along(g, a.at, 3, &x, &one, 1, out.at);
     return out;
 }
