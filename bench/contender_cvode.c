@@ -107,7 +107,7 @@ const bench_contender contender_cvode_adams = {
     "SUNDIALS, functional iteration, right-hand side by hand",
     1e-4,
     1e-14,
-    4,
+    2,
     open_adams,
     run,
     close_cvode};

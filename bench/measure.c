@@ -14,9 +14,12 @@ enum { MAX_RUNGS = 200, MAX_ROUNDS = 101 };
 /* Short runs are repeated within a sample until it lasts this long: clocks cost time too. */
 static const double sample_seconds = 1e-3;
 
+/* Longer runs average over disturbances by themselves and are timed three times at most. */
+static const double slow_seconds = 0.02;
+
 typedef struct rung {
     double tolerance, error;
-    int repeat;
+    int repeat, rounds;
     double sample[MAX_ROUNDS]; /* seconds of one run */
     double seconds;            /* their median */
     bench_cost cost;
@@ -62,7 +65,7 @@ double bench_error(const bench_problem *problem, const double *end)
 /* ---- the ladder -------------------------------------------------------------------------- */
 
 /* Errors, counts and a first idea of the time, rung by rung. */
-static void climb(ladder *l, const bench_problem *problem, const bench_contender *c,
+static void climb(ladder *l, const bench_problem *problem, const bench_contender *c, int rounds,
                   double longest)
 {
     const int n = (int)lround(log10(c->loosest / c->tightest) * c->per_decade) + 1;
@@ -82,6 +85,7 @@ static void climb(ladder *l, const bench_problem *problem, const bench_contender
         r->error = fmax(bench_error(problem, end), 1e-17);
         if (!isfinite(r->error))
             continue;
+        r->rounds = took > slow_seconds && rounds > 3 ? 3 : rounds;
         r->repeat = took < sample_seconds ? (int)ceil(sample_seconds / fmax(took, 1e-7)) : 1;
         l->n++;
     }
@@ -154,6 +158,18 @@ static double time_at(const pool *pools, int n, double error)
     return NAN;
 }
 
+/* More time does not help any more: a fifth of the slower rungs miss the error all the same. */
+static bool at_floor(const ladder *l, double seconds, double error)
+{
+    int slower = 0, misses = 0;
+    for (int i = 0; i < l->n; i++)
+        if (l->rungs[i].seconds > seconds) {
+            slower++;
+            misses += l->rungs[i].error > error;
+        }
+    return misses * 5 > slower;
+}
+
 static void write_ladder(FILE *out, const bench_problem *problem, const bench_contender *c,
                          const ladder *l)
 {
@@ -187,14 +203,14 @@ void bench_measure(const bench_problem *problem, const bench_contender *contende
         l->rungs = calloc(MAX_RUNGS, sizeof *l->rungs);
         if (!l->rungs)
             abort();
-        climb(l, problem, &contenders[c], options->longest);
+        climb(l, problem, &contenders[c], rounds, options->longest);
     }
 
     /* Rung by rung and contender by contender within a round: neighbours in time are rivals. */
     for (int round = 0; round < rounds; round++)
         for (int i = 0; i < MAX_RUNGS; i++)
             for (int c = 0; c < count; c++)
-                if (i < ladders[c].n)
+                if (i < ladders[c].n && round < ladders[c].rungs[i].rounds)
                     time_rung(&ladders[c], &contenders[c], &ladders[c].rungs[i], round);
 
     for (int c = 0; c < count; c++) {
@@ -202,14 +218,17 @@ void bench_measure(const bench_problem *problem, const bench_contender *contende
         if (!l->handle)
             continue;
         for (int i = 0; i < l->n; i++) {
-            l->rungs[i].seconds = median(l->rungs[i].sample, rounds);
+            l->rungs[i].seconds = median(l->rungs[i].sample, l->rungs[i].rounds);
             result[c].best_error = fmin(result[c].best_error, l->rungs[i].error);
         }
         pool pools[MAX_RUNGS];
         const int n = pool_ladder(l, pools);
         for (int t = 0; t < ntargets; t++) {
-            result[c].seconds[t] = time_at(pools, n, targets[t]);
-            result[c].doubtful[t] = n > 0 && targets[t] < 3 * exp(pools[n - 1].error);
+            double *seconds = &result[c].seconds[t];
+            *seconds = time_at(pools, n, targets[t]);
+            result[c].doubtful[t] = at_floor(l, *seconds, targets[t]);
+            if (result[c].doubtful[t])
+                *seconds = time_at(pools, n, 2 * targets[t]);
         }
         if (options->ladder)
             write_ladder(options->ladder, problem, &contenders[c], l);

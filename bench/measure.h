@@ -12,9 +12,10 @@
  *
  * Time at an error: errors along the ladder scatter, and a lucky rung must not decide. Rungs
  * are pooled until the error falls from pool to pool (isotonic regression on log error);
- * between pools log time is linear in log error. An error that the pools do not bracket has no time:
- * nothing is extrapolated. An error within a factor of 3 of a method's last pool, its floor of
- * round-off, is marked as doubtful: the time says little there.
+ * between pools log time is linear in log error. An error that the pools do not bracket has no
+ * time: nothing is extrapolated. Where more than a fifth of the slower rungs miss the error, the
+ * method is at its floor of round-off and luck decides: the time is marked as doubtful, and it
+ * is the one at twice the error.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H

@@ -66,7 +66,7 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    bench_options options = {.rounds = 7, .longest = 0.15, .ladder = NULL};
+    bench_options options = {.rounds = 5, .longest = 0.2, .ladder = NULL};
     const char *names[64] = {NULL};
     int n = 0;
     for (int i = 1; i < argc; i++) {
