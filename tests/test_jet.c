@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "code/jet_internal.h"
 #include "code/program.h"
 
 typedef struct equation {
@@ -201,12 +202,68 @@ static void test_series_fits_the_equation(void **state)
     ns_arena_free(e.arena);
 }
 
+/* All instruction sets sum in the same order. */
+static void test_runners_are_bit_equal(void **state)
+{
+    (void)state;
+#if NS_X86
+    if (!ns_jet_avx2.available())
+        skip();
+    enum { N = 33 };
+    equation e = equation_new();
+    cart(&e);
+    e.out[0] = ns_add(e.g, e.out[0], ns_apply(e.g, NS_OP_ATAN2, e.x[0], e.x[1]));
+    e.out[1] = ns_add(e.g, e.out[1], ns_apply(e.g, NS_OP_ASIN, ns_sin(e.g, e.x[2]), 0));
+    ns_jet jet = *ns_jet_build(e.arena, &(ns_program_spec){.graph = e.g,
+                                                           .time = e.t,
+                                                           .x = e.x,
+                                                           .p = &e.p,
+                                                           .out = e.out,
+                                                           .nx = 3,
+                                                           .np = 1,
+                                                           .nout = 3,
+                                                           .jets = true});
+    const ns_jet_runner *const runners[2] = {&ns_jet_plain, &ns_jet_avx2};
+    for (uint32_t order = 1; order <= N; order++) {
+        double x[2][3 * (N + 1)], *work = malloc(ns_jet_work(&jet, order) * sizeof *work);
+        for (int k = 0; k < 2; k++) {
+            jet.runner = runners[k];
+            for (uint32_t i = 0; i < 3; i++)
+                x[k][i * (order + 1)] = 0.3 + 0.5 * i;
+            ns_jet_bind(&jet, work, order, &(double){1.7});
+            ns_jet_solve(&jet, work, 0.35, order, x[k]);
+        }
+        for (uint32_t i = 0; i < 3 * (order + 1); i++)
+            assert_true(x[0][i] == x[1][i]);
+        free(work);
+    }
+    ns_arena_free(e.arena);
+#endif
+}
+
+/* The companion of atan2(sin x, cos x) is simplified to the number 1: constant in time. */
+static void test_constant_companion(void **state)
+{
+    (void)state;
+    enum { N = 12 };
+    equation e = equation_new();
+    const ns_ex angle = ns_apply(e.g, NS_OP_ATAN2, ns_sin(e.g, e.x[0]), ns_cos(e.g, e.x[0]));
+    e.out[0] = angle; /* x' = x */
+    double c[N + 1], factorial = 1;
+    series(&e, 1, 0, 0, (const double[]){1}, N, c);
+    for (int k = 0; k <= N; factorial *= ++k)
+        assert_true(fabs(c[k] - 1 / factorial) < 4e-16);
+    ns_arena_free(e.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_closed_forms),
         cmocka_unit_test(test_engines_agree),
         cmocka_unit_test(test_series_fits_the_equation),
+        cmocka_unit_test(test_runners_are_bit_equal),
+        cmocka_unit_test(test_constant_companion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@
 
 /* Companions of every varying operation, and their companions, until nothing is new. */
 typedef struct companions {
-    ns_arena *arena;
+    ns_arena *scratch;
     ns_graph *g;
     NS_LIST(ns_ex) roots;
     ns_ex *of; /* [size] by node */
@@ -64,14 +64,14 @@ static ns_ex companion_of(ns_graph *g, ns_ex e, const bool *varies)
 static void add_companions(companions *c, const ns_program_spec *spec)
 {
     for (uint32_t i = 0; i < spec->nout; i++)
-        NS_PUSH(c->arena, c->roots, spec->out[i]);
+        NS_PUSH(c->scratch, c->roots, spec->out[i]);
     ns_ex *of = NULL;
     for (bool more = true; more;) {
         more = false;
         uint32_t size = c->size = ns_graph_size(c->g);
-        bool *used = NS_NEW_ARRAY(c->arena, bool, size);
-        bool *varies = NS_NEW_ARRAY(c->arena, bool, size);
-        of = NS_NEW_ARRAY(c->arena, ns_ex, size);
+        bool *used = NS_NEW_ARRAY(c->scratch, bool, size);
+        bool *varies = NS_NEW_ARRAY(c->scratch, bool, size);
+        of = NS_NEW_ARRAY(c->scratch, ns_ex, size);
         ns_graph_mark(c->g, c->roots.at, c->roots.n, used);
         mark_varying(c->g, spec, varies);
         for (ns_ex e = 1; e < size; e++) {
@@ -79,7 +79,7 @@ static void add_companions(companions *c, const ns_program_spec *spec)
                 continue;
             of[e] = companion_of(c->g, e, varies);
             if (of[e] && (of[e] >= size || !used[of[e]])) {
-                NS_PUSH(c->arena, c->roots, of[e]);
+                NS_PUSH(c->scratch, c->roots, of[e]);
                 more = true;
             }
         }
@@ -90,7 +90,7 @@ static void add_companions(companions *c, const ns_program_spec *spec)
 /* ---- operations ---------------------------------------------------------------------------- */
 
 typedef struct building {
-    ns_arena *arena;
+    ns_arena *arena, *scratch;
     ns_jet *jet;
     const ns_tape *tape;
     uint32_t *companion;  /* [cells of the tape] */
@@ -197,7 +197,7 @@ static void add_sum(building *b, ns_jet_op *j, const ns_tape_op *root)
     enum { SINGLE, SQUARE, PRODUCT, KINDS };
     NS_LIST(part) stack = {0};
     NS_LIST(ns_jet_term) terms[KINDS] = {{0}};
-    NS_PUSH(b->arena, stack, (part){.cell = root->y});
+    NS_PUSH(b->scratch, stack, (part){.cell = root->y});
     while (stack.n) {
         const part top = stack.at[--stack.n];
         uint32_t i = b->maker[top.cell];
@@ -205,14 +205,14 @@ static void add_sum(building *b, ns_jet_op *j, const ns_tape_op *root)
         bool inside = op && (op == root || b->inside[i]);
         double sign = top.minus ? -1 : 1;
         if (inside && is_sum(op)) {
-            NS_PUSH(b->arena, stack, (part){op->b, top.minus != (op->op == NS_OP_SUB)});
-            NS_PUSH(b->arena, stack, (part){op->a, top.minus});
+            NS_PUSH(b->scratch, stack, (part){op->b, top.minus != (op->op == NS_OP_SUB)});
+            NS_PUSH(b->scratch, stack, (part){op->a, top.minus});
         } else if (inside)
             NS_PUSH(
                 b->arena, terms[op->a == op->b ? SQUARE : PRODUCT],
                 (ns_jet_term){.sign = sign, .a = with_row(b, op->a), .b = with_row(b, op->b)});
         else if (b->tape->varies[top.cell])
-            NS_PUSH(b->arena, terms[SINGLE],
+            NS_PUSH(b->scratch, terms[SINGLE],
                     (ns_jet_term){.sign = sign, .a = without_row(top.cell)});
     }
     j->rule = NS_JET_SUM;
@@ -355,12 +355,12 @@ static uint32_t *array_of(ns_arena *arena, uint32_t n, bool none)
 static void build_ops(building *b)
 {
     const ns_tape *tape = b->tape;
-    b->maker = array_of(b->arena, tape->ncells, true);
-    b->uses = array_of(b->arena, tape->ncells, false);
-    b->derivative = array_of(b->arena, tape->ncells, false);
-    b->row = array_of(b->arena, 2 * tape->ncells, false);
-    b->fused = NS_NEW_ARRAY(b->arena, bool, tape->ops.n + 1);
-    b->inside = NS_NEW_ARRAY(b->arena, bool, tape->ops.n + 1);
+    b->maker = array_of(b->scratch, tape->ncells, true);
+    b->uses = array_of(b->scratch, tape->ncells, false);
+    b->derivative = array_of(b->scratch, tape->ncells, false);
+    b->row = array_of(b->scratch, 2 * tape->ncells, false);
+    b->fused = NS_NEW_ARRAY(b->scratch, bool, tape->ops.n + 1);
+    b->inside = NS_NEW_ARRAY(b->scratch, bool, tape->ops.n + 1);
     NS_PUSH(b->arena, b->jet->rows, 0); /* row 0 belongs to no cell */
     for (uint32_t i = 0; i < tape->ops.n; i++) {
         const ns_tape_op *op = &tape->ops.at[i];
@@ -387,25 +387,26 @@ static const ns_jet_runner *best_runner(void)
 
 ns_jet *ns_jet_build(ns_arena *arena, const ns_program_spec *spec)
 {
-    companions c = {.arena = arena, .g = spec->graph};
+    ns_arena *scratch = ns_graph_scratch(spec->graph);
+    companions c = {.scratch = scratch, .g = spec->graph};
     add_companions(&c, spec);
-    uint32_t size = ns_graph_size(spec->graph);
     /* A power with a varying exponent needs coefficient n of its companion; all other rules
      * need lower ones only. */
-    ns_ex *before = NS_NEW_ARRAY(arena, ns_ex, size);
+    ns_ex *before = NS_NEW_ARRAY(scratch, ns_ex, ns_graph_size(spec->graph));
     for (ns_ex e = 1; e < c.size; e++)
         before[e] = c.of[e] && ns_graph_op(spec->graph, e) == NS_OP_POW ? c.of[e] : 0;
-    const ns_tape *tape = ns_tape_lower(arena, spec, c.roots.at, c.roots.n, before);
+    const uint32_t *cell;
+    const ns_tape *tape = ns_tape_lower(arena, spec, c.roots.at, c.roots.n, before, &cell);
     ns_jet *jet = NS_NEW(arena, ns_jet);
     jet->tape = tape;
     jet->ncells = tape->ncells;
     jet->matrices = NS_NEW_ARRAY(arena, ns_jet_matrix, tape->nfactors + 1);
     jet->runner = best_runner();
-    building b = {.arena = arena, .jet = jet, .tape = tape};
-    b.companion = array_of(arena, tape->ncells, true);
+    building b = {.arena = arena, .scratch = scratch, .jet = jet, .tape = tape};
+    b.companion = array_of(scratch, tape->ncells, true);
     for (ns_ex e = 1; e < c.size; e++)
         if (c.of[e])
-            b.companion[tape->cell[e]] = tape->cell[c.of[e]];
+            b.companion[cell[e]] = cell[c.of[e]];
     build_ops(&b);
     return jet;
 }

@@ -83,7 +83,7 @@ static inline void lanes_sincos(vector a, vector *sine, vector *cosine)
 }
 
 /* ---- linear systems ------------------------------------------------------------------------
- * expr/lu.h in lanes.  Each lane has its own pivots: rows are exchanged under masks. */
+ * expr/lu.inc in lanes.  Each lane has its own pivots: rows are exchanged under masks. */
 
 /* Is a mask set in any lane? */
 static inline bool any(mask m)

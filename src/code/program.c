@@ -26,11 +26,14 @@ static const ns_lanes *const all_lanes[] = {
 
 ns_program *ns_program_build(ns_arena *arena, const ns_program_spec *spec)
 {
+    ns_arena *scratch = ns_graph_scratch(spec->graph);
+    const ns_arena_place mark = ns_arena_mark(scratch);
     ns_program *program = NS_NEW(arena, ns_program);
-    program->tape = ns_tape_lower(arena, spec, spec->out, spec->nout, NULL);
-    program->stream = ns_stream_build(arena, program->tape);
+    program->tape = ns_tape_lower(arena, spec, spec->out, spec->nout, NULL, NULL);
+    program->stream = ns_stream_build(arena, scratch, program->tape);
     program->jet = spec->jets ? ns_jet_build(arena, spec) : NULL;
     ns_program_choose_lanes(program, NULL);
+    ns_arena_release(scratch, mark);
     return program;
 }
 

@@ -29,7 +29,7 @@ typedef struct pool {
 } pool;
 
 typedef struct building {
-    ns_arena *arena;
+    ns_arena *arena, *scratch;
     const ns_tape *tape;
     const ns_tape_op *ops;
     uint32_t *maker;         /* [ncells] operation that writes the cell, NONE for leaves */
@@ -101,7 +101,7 @@ static void count_uses(building *b)
 static void fuse(building *b)
 {
     const ns_tape *tape = b->tape;
-    uint32_t *angle = NS_NEW_ARRAY(b->arena, uint32_t, tape->ncells); /* its first op + 1 */
+    uint32_t *angle = NS_NEW_ARRAY(b->scratch, uint32_t, tape->ncells); /* its first op + 1 */
     for (uint32_t i = 0; i < tape->ops.n; i++) {
         const ns_tape_op *op = &b->ops[i];
         if (op->op == NS_OP_ADD || op->op == NS_OP_SUB) {
@@ -187,7 +187,7 @@ static uint32_t missing(const building *b, uint32_t i, uint32_t *next)
 
 static void emit_unit(building *b, uint32_t i)
 {
-    NS_PUSH(b->arena, b->order, i);
+    NS_PUSH(b->scratch, b->order, i);
     b->done[i] = true;
     if (b->twin[i] != NONE)
         b->done[b->twin[i]] = true;
@@ -199,12 +199,12 @@ static void order_below(building *b, uint32_t root)
         uint32_t op, next;
     } frame;
     NS_LIST(frame) stack = {0};
-    NS_PUSH(b->arena, stack, (frame){.op = root});
+    NS_PUSH(b->scratch, stack, (frame){.op = root});
     while (stack.n) {
         frame *top = &stack.at[stack.n - 1];
         uint32_t first = b->done[top->op] ? NONE : missing(b, top->op, &top->next);
         if (first != NONE) {
-            NS_PUSH(b->arena, stack, (frame){.op = first});
+            NS_PUSH(b->scratch, stack, (frame){.op = first});
             continue;
         }
         if (!b->done[top->op])
@@ -252,9 +252,9 @@ static uint32_t take(pool *slots, uint32_t n)
 static void give(building *b, uint32_t slot, uint32_t n)
 {
     if (n == 1)
-        NS_PUSH(b->arena, b->pool.singles, slot);
+        NS_PUSH(b->scratch, b->pool.singles, slot);
     else
-        NS_PUSH(b->arena, b->pool.blocks, (block){.slot = slot, .n = n});
+        NS_PUSH(b->scratch, b->pool.blocks, (block){.slot = slot, .n = n});
 }
 
 /* x and t, parameters and numbers have fixed slots. */
@@ -391,7 +391,7 @@ static form form_of(const building *b, uint32_t i, uint32_t acc)
 
 static void put(building *b, uint32_t word)
 {
-    NS_PUSH(b->arena, b->words, word);
+    NS_PUSH(b->scratch, b->words, word);
 }
 
 static uint32_t place(const building *b, uint32_t cell)
@@ -477,12 +477,11 @@ static uint32_t encode_unit(building *b, uint32_t position, uint32_t end, uint32
 static const uint32_t *encode(building *b, uint32_t begin, uint32_t end)
 {
     uint32_t acc = NONE;
-    b->words.at = NULL;
-    b->words.n = b->words.room = 0;
+    b->words.n = 0;
     for (uint32_t position = begin; position < end; position++)
         acc = encode_unit(b, position, end, acc);
     put(b, NS_CODE_END);
-    return b->words.at;
+    return ns_arena_copy(b->arena, b->words.at, b->words.n * sizeof *b->words.at);
 }
 
 static uint32_t *array_of(ns_arena *arena, uint32_t n, bool none)
@@ -493,22 +492,22 @@ static uint32_t *array_of(ns_arena *arena, uint32_t n, bool none)
     return array;
 }
 
-ns_stream *ns_stream_build(ns_arena *arena, const ns_tape *tape)
+ns_stream *ns_stream_build(ns_arena *arena, ns_arena *scratch, const ns_tape *tape)
 {
     uint32_t nops = tape->ops.n;
-    building *b = NS_NEW(arena, building);
-    *b = (building){.arena = arena, .tape = tape, .ops = tape->ops.at};
-    b->maker = array_of(arena, tape->ncells, true);
-    b->uses = array_of(arena, tape->ncells, false);
-    b->slot = array_of(arena, tape->ncells, true);
-    b->factory = array_of(arena, tape->nfactors, true);
-    b->matrix = array_of(arena, tape->nfactors, true);
-    b->product = array_of(arena, nops, true);
-    b->twin = array_of(arena, nops, true);
-    b->need = array_of(arena, nops, false);
-    b->last = array_of(arena, nops, true);
-    b->absorbed = NS_NEW_ARRAY(arena, bool, nops + 1);
-    b->done = NS_NEW_ARRAY(arena, bool, nops + 1);
+    building *b = NS_NEW(scratch, building);
+    *b = (building){.arena = arena, .scratch = scratch, .tape = tape, .ops = tape->ops.at};
+    b->maker = array_of(scratch, tape->ncells, true);
+    b->uses = array_of(scratch, tape->ncells, false);
+    b->slot = array_of(scratch, tape->ncells, true);
+    b->factory = array_of(scratch, tape->nfactors, true);
+    b->matrix = array_of(scratch, tape->nfactors, true);
+    b->product = array_of(scratch, nops, true);
+    b->twin = array_of(scratch, nops, true);
+    b->need = array_of(scratch, nops, false);
+    b->last = array_of(scratch, nops, true);
+    b->absorbed = NS_NEW_ARRAY(scratch, bool, nops + 1);
+    b->done = NS_NEW_ARRAY(scratch, bool, nops + 1);
     for (uint32_t i = 0; i < nops; i++) {
         const ns_tape_op *op = &b->ops[i];
         if (op->op == NS_OP_FACTOR)

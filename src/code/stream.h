@@ -48,6 +48,6 @@ typedef struct ns_stream {
     uint32_t *out; /* [nout] places */
 } ns_stream;
 
-ns_stream *ns_stream_build(ns_arena *arena, const ns_tape *tape);
+ns_stream *ns_stream_build(ns_arena *arena, ns_arena *scratch, const ns_tape *tape);
 
 #endif

@@ -1,3 +1,4 @@
+/* Lowering: a walk over the graph, arguments first, that gives every node its cell. */
 #include "code/tape.h"
 
 #include <assert.h>
@@ -5,14 +6,17 @@
 #include <string.h>
 
 typedef struct lowering {
-    ns_arena *arena;
+    ns_arena *arena, *scratch;
     const ns_graph *g;
     ns_tape *tape;
+    uint32_t *cell; /* [graph size] of a node, NS_TAPE_NONE if it has none (yet) */
+    NS_LIST(ns_tape_op) ops;
     NS_LIST(bool) varies; /* by cell */
+    NS_LIST(bool) matrix_varies;
     NS_LIST(uint32_t) factor_n;
     bool *done;       /* [graph size] */
     uint32_t *factor; /* [graph size] number of the matrix of a FACTOR node */
-    /* operations that powers add are made once: open addressing over tape->ops, +1, 0 = free */
+    /* operations that powers add are made once: open addressing over ops, +1, 0 = free */
     uint32_t *table;
     uint32_t table_size, table_used;
 } lowering;
@@ -22,7 +26,7 @@ static uint32_t new_cells(lowering *l, uint32_t n, bool varies)
     uint32_t first = l->tape->ncells;
     l->tape->ncells += n;
     for (uint32_t i = 0; i < n; i++)
-        NS_PUSH(l->arena, l->varies, varies);
+        NS_PUSH(l->scratch, l->varies, varies);
     return first;
 }
 
@@ -39,7 +43,7 @@ static uint32_t place_of(const lowering *l, uint32_t op, uint32_t a, uint32_t b)
     h = (h ^ (h >> 29) ^ b) * UINT64_C(0xBF58476D1CE4E5B9);
     uint32_t i = (uint32_t)(h >> 32) & (l->table_size - 1);
     for (; l->table[i]; i = (i + 1) & (l->table_size - 1)) {
-        const ns_tape_op *found = &l->tape->ops.at[l->table[i] - 1];
+        const ns_tape_op *found = &l->ops.at[l->table[i] - 1];
         if (found->op == op && found->a == a && found->b == b)
             break;
     }
@@ -51,11 +55,11 @@ static void grow_table(lowering *l)
     const uint32_t *old = l->table;
     uint32_t old_size = l->table_size;
     l->table_size = old_size ? old_size * 2 : 64;
-    l->table = NS_NEW_ARRAY(l->arena, uint32_t, l->table_size);
+    l->table = NS_NEW_ARRAY(l->scratch, uint32_t, l->table_size);
     for (uint32_t k = 0; k < old_size; k++) {
         if (!old[k])
             continue;
-        const ns_tape_op *op = &l->tape->ops.at[old[k] - 1];
+        const ns_tape_op *op = &l->ops.at[old[k] - 1];
         l->table[place_of(l, op->op, op->a, op->b)] = old[k];
     }
 }
@@ -64,7 +68,7 @@ static uint32_t add_op(lowering *l, uint16_t op, uint32_t a, uint32_t b)
 {
     bool varies = l->varies.at[a] || l->varies.at[b];
     uint32_t y = new_cells(l, 1, varies);
-    NS_PUSH(l->arena, l->tape->ops,
+    NS_PUSH(l->scratch, l->ops,
             (ns_tape_op){.op = op, .varies = varies, .y = y, .a = a, .b = b});
     return y;
 }
@@ -76,9 +80,9 @@ static uint32_t add_shared(lowering *l, uint16_t op, uint32_t a, uint32_t b)
         grow_table(l);
     uint32_t i = place_of(l, op, a, b);
     if (l->table[i])
-        return l->tape->ops.at[l->table[i] - 1].y;
+        return l->ops.at[l->table[i] - 1].y;
     uint32_t y = add_op(l, op, a, b);
-    l->table[i] = l->tape->ops.n;
+    l->table[i] = l->ops.n;
     l->table_used++;
     return y;
 }
@@ -101,7 +105,7 @@ static uint32_t push_args(lowering *l, const ns_ex *args, uint32_t n, bool *vari
 {
     uint32_t first = l->tape->args.n;
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t cell = l->tape->cell[args[k]];
+        uint32_t cell = l->cell[args[k]];
         *varies = *varies || l->varies.at[cell];
         NS_PUSH(l->arena, l->tape->args, cell);
     }
@@ -113,20 +117,19 @@ static void lower_factor(lowering *l, ns_ex e, const ns_ex *args, uint32_t n)
     bool varies = false;
     uint32_t a = push_args(l, args, n * n, &varies);
     l->factor[e] = l->tape->nfactors++;
-    NS_PUSH(l->arena, l->factor_n, n);
+    NS_PUSH(l->scratch, l->factor_n, n);
     NS_PUSH(
-        l->arena, l->tape->ops,
+        l->arena, l->ops,
         (ns_tape_op){.op = NS_OP_FACTOR, .varies = varies, .y = l->factor[e], .a = a, .b = n});
-    /* kept here for the SOLVEs, which vary if their matrix does */
-    l->tape->cell[e] = varies;
+    NS_PUSH(l->scratch, l->matrix_varies, varies);
 }
 
 static uint32_t lower_solve(lowering *l, const ns_ex *args, uint32_t n)
 {
-    bool varies = l->tape->cell[args[0]] != 0;
+    bool varies = l->matrix_varies.at[l->factor[args[0]]];
     uint32_t a = push_args(l, args + 1, n, &varies);
     uint32_t y = new_cells(l, n, varies);
-    NS_PUSH(l->arena, l->tape->ops,
+    NS_PUSH(l->scratch, l->ops,
             (ns_tape_op){.op = NS_OP_SOLVE,
                          .varies = varies,
                          .y = y,
@@ -140,7 +143,7 @@ static void lower_node(lowering *l, ns_ex e)
 {
     const ns_node *node = ns_graph_node(l->g, e);
     const ns_ex *args = ns_graph_args(l->g, e);
-    uint32_t *cell = l->tape->cell;
+    uint32_t *cell = l->cell;
     switch (node->op) {
     case NS_OP_NUMBER:
         cell[e] = new_constant(l, node->hi, node->lo);
@@ -177,7 +180,7 @@ static void lower_below(lowering *l, ns_ex root, const ns_ex *before)
     } frame;
     NS_LIST(frame) stack = {0};
     if (!l->done[root])
-        NS_PUSH(l->arena, stack, (frame){.node = root});
+        NS_PUSH(l->scratch, stack, (frame){.node = root});
     while (stack.n) {
         frame *top = &stack.at[stack.n - 1];
         const ns_node *node = ns_graph_node(l->g, top->node);
@@ -189,7 +192,7 @@ static void lower_below(lowering *l, ns_ex root, const ns_ex *before)
         if (top->next <= node->n) {
             top->next++;
             if (next && !l->done[next])
-                NS_PUSH(l->arena, stack, (frame){.node = next});
+                NS_PUSH(l->scratch, stack, (frame){.node = next});
             continue;
         }
         if (!l->done[top->node])
@@ -203,53 +206,60 @@ static void lower_below(lowering *l, ns_ex root, const ns_ex *before)
 static void split_bound(lowering *l)
 {
     ns_tape *tape = l->tape;
-    ns_tape_op *ops = NS_NEW_ARRAY(l->arena, ns_tape_op, tape->ops.n + 1);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < tape->ops.n; i++)
-        if (!tape->ops.at[i].varies)
-            ops[n++] = tape->ops.at[i];
-    tape->nbound = n;
-    for (uint32_t i = 0; i < tape->ops.n; i++)
-        if (tape->ops.at[i].varies)
-            ops[n++] = tape->ops.at[i];
-    tape->ops.at = ops;
+    tape->ops.at = NS_NEW_ARRAY(l->arena, ns_tape_op, l->ops.n + 1);
+    for (int varies = 0; varies < 2; varies++) {
+        for (uint32_t i = 0; i < l->ops.n; i++)
+            if (l->ops.at[i].varies == (varies != 0))
+                tape->ops.at[tape->ops.n++] = l->ops.at[i];
+        if (!varies)
+            tape->nbound = tape->ops.n;
+    }
+}
+
+/* Inputs have cells 0 .. nx, parameters the next ones as far as they are used. */
+static void lower_symbols(lowering *l, const ns_program_spec *spec, const bool *used)
+{
+    ns_tape *tape = l->tape;
+    new_cells(l, spec->nx + 1, true);
+    for (uint32_t i = 0; i < spec->nx; i++)
+        l->cell[spec->x[i]] = i;
+    if (spec->time)
+        l->cell[spec->time] = spec->nx;
+    tape->param = NS_NEW_ARRAY(l->arena, uint32_t, spec->np + 1);
+    for (uint32_t i = 0; i < spec->np; i++) {
+        tape->param[i] = used[spec->p[i]] ? new_cells(l, 1, false) : NS_TAPE_NONE;
+        l->cell[spec->p[i]] = tape->param[i];
+    }
 }
 
 ns_tape *ns_tape_lower(ns_arena *arena, const ns_program_spec *spec, const ns_ex *roots,
-                       size_t nroots, const ns_ex *before)
+                       size_t nroots, const ns_ex *before, const uint32_t **cell)
 {
-    ns_tape *tape = NS_NEW(arena, ns_tape);
+    ns_arena *scratch = ns_graph_scratch(spec->graph);
     uint32_t size = ns_graph_size(spec->graph);
-    lowering *l = NS_NEW(arena, lowering);
-    *l = (lowering){.arena = arena, .g = spec->graph, .tape = tape};
-    l->done = NS_NEW_ARRAY(arena, bool, size);
-    l->factor = NS_NEW_ARRAY(arena, uint32_t, size);
-    bool *used = NS_NEW_ARRAY(arena, bool, size);
-    ns_graph_mark(spec->graph, roots, nroots, used);
-
+    ns_tape *tape = NS_NEW(arena, ns_tape);
     tape->nx = spec->nx;
     tape->np = spec->np;
     tape->nout = spec->nout;
-    tape->cell = NS_NEW_ARRAY(arena, uint32_t, size);
-    memset(tape->cell, 0xff, size * sizeof *tape->cell);
-    tape->param = NS_NEW_ARRAY(arena, uint32_t, spec->np + 1);
-    tape->out = NS_NEW_ARRAY(arena, uint32_t, spec->nout + 1);
-    new_cells(l, spec->nx + 1, true);
-    for (uint32_t i = 0; i < spec->nx; i++)
-        tape->cell[spec->x[i]] = i;
-    if (spec->time)
-        tape->cell[spec->time] = spec->nx;
-    for (uint32_t i = 0; i < spec->np; i++) {
-        tape->param[i] = used[spec->p[i]] ? new_cells(l, 1, false) : NS_TAPE_NONE;
-        tape->cell[spec->p[i]] = tape->param[i];
-    }
+    lowering l = {.arena = arena, .scratch = scratch, .g = spec->graph, .tape = tape};
+    l.done = NS_NEW_ARRAY(scratch, bool, size);
+    l.factor = NS_NEW_ARRAY(scratch, uint32_t, size);
+    l.cell = NS_NEW_ARRAY(scratch, uint32_t, size);
+    memset(l.cell, 0xff, size * sizeof *l.cell);
+    bool *used = NS_NEW_ARRAY(scratch, bool, size);
+    ns_graph_mark(spec->graph, roots, nroots, used);
+
+    lower_symbols(&l, spec, used);
     for (size_t i = 0; i < nroots; i++)
-        lower_below(l, roots[i], before);
+        lower_below(&l, roots[i], before);
+    tape->out = NS_NEW_ARRAY(arena, uint32_t, spec->nout + 1);
     for (uint32_t i = 0; i < spec->nout; i++)
-        tape->out[i] = tape->cell[spec->out[i]];
-    tape->varies = l->varies.at;
-    tape->factor_n = l->factor_n.at;
-    split_bound(l);
+        tape->out[i] = l.cell[spec->out[i]];
+    tape->varies = ns_arena_copy(arena, l.varies.at, l.varies.n * sizeof *l.varies.at);
+    tape->factor_n = ns_arena_copy(arena, l.factor_n.at, l.factor_n.n * sizeof *l.factor_n.at);
+    split_bound(&l);
+    if (cell)
+        *cell = l.cell;
     return tape;
 }
 

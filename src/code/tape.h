@@ -37,21 +37,21 @@ typedef struct ns_tape {
     uint32_t ncells, nfactors;
     uint32_t nbound; /* operations 0 .. nbound-1 are run by bind */
     NS_LIST(ns_tape_op) ops;
-    NS_LIST(uint32_t) args;              /* cells */
+    NS_LIST(uint32_t) args;              /* cells: entries of matrices, right-hand sides */
     NS_LIST(ns_tape_constant) constants; /* cells that bind fills with numbers */
     uint32_t *param;                     /* [np] cells, NS_TAPE_NONE if not used */
     uint32_t *out;                       /* [nout] cells */
     uint32_t *factor_n;                  /* [nfactors] sizes */
     bool *varies;                        /* [ncells] depends on x or t */
-    uint32_t *cell;                      /* [graph size] cell of a node, NS_TAPE_NONE if none */
 } ns_tape;
 
 #define NS_TAPE_NONE UINT32_MAX
 
 /* Lowers what the roots need.  before[e], if given and not 0, is a node to be evaluated before e
- * though it is no argument of it. */
+ * though it is no argument of it.  cell, if given, is set to an array in the graph's scratch
+ * memory with the cell of every node. */
 ns_tape *ns_tape_lower(ns_arena *arena, const ns_program_spec *spec, const ns_ex *roots,
-                       size_t nroots, const ns_ex *before);
+                       size_t nroots, const ns_ex *before, const uint32_t **cell);
 
 /* Arithmetic operations of one run of tape->ops[from .. to). */
 uint32_t ns_tape_count(const ns_tape *tape, uint32_t from, uint32_t to);
