@@ -260,6 +260,22 @@ static void constrain(ns_system *s, const char *name, ns_ex residual, ns_span sp
             (ns_constraint){.name = name, .residual = residual, .project = true, .span = span});
 }
 
+/* Two unit vectors orthogonal to the unit vector n and to each other (Duff et al., Journal of
+ * Computer Graphics Techniques 6 (2017) 1).  That the normals are opposite is two equations;
+ * their three components in space would be dependent, and one of them of second order wherever
+ * the normal points along an axis. */
+static void tangents(ns_graph *g, ns_v3 n, ns_v3 base[2])
+{
+    const ns_ex *v = n.at;
+    /* +1 or -1, never 0: the constant is no component of any likely normal */
+    ns_ex s = ns_sign(g, ns_add(g, v[2], ns_number(g, 0.12345678901)));
+    ns_ex a = ns_neg(g, ns_div(g, ns_one(g), ns_add(g, s, v[2])));
+    ns_ex b = ns_times(g, ns_mul(g, v[0], v[1]), a), sa = ns_mul(g, s, a);
+    base[0] = ns_v3_make(ns_add(g, ns_one(g), ns_mul(g, sa, ns_powi(g, v[0], 2))),
+                         ns_mul(g, s, b), ns_neg(g, ns_mul(g, s, v[0])));
+    base[1] = ns_v3_make(b, ns_add(g, s, ns_times(g, ns_powi(g, v[1], 2), a)), ns_neg(g, v[1]));
+}
+
 static void add_manifold(ns_system *s, const ns_rolling *r)
 {
     ns_graph *g = s->graph;
@@ -283,16 +299,11 @@ static void add_manifold(ns_system *s, const ns_rolling *r)
         constrain(s, "tangent", c->tangency, body);
         return;
     }
-    /* Two components suffice on a plane; on curved grounds the third one depends on them, which
-     * the projection copes with. */
-    static const char *const names[3] = {"normals.x", "normals.y", "normals.z"};
-    if (r->ground.planar) {
-        constrain(s, names[0], ns_v3_dot(g, c->align, c->ground.base[0]), body);
-        constrain(s, names[1], ns_v3_dot(g, c->align, c->ground.base[1]), body);
-        return;
-    }
-    for (int i = 0; i < 3; i++)
-        constrain(s, names[i], c->align.at[i], body);
+    ns_v3 base[2] = {c->ground.base[0], c->ground.base[1]};
+    if (!r->ground.planar)
+        tangents(g, c->ground.normal, base);
+    constrain(s, "normals.x", ns_v3_dot(g, c->align, base[0]), body);
+    constrain(s, "normals.y", ns_v3_dot(g, c->align, base[1]), body);
 }
 
 static void add_values(ns_system *s, ns_rolling *r)
