@@ -233,7 +233,7 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
     const ns_problem *problem = s->problem;
     const double root = sqrt(8.0 * s->n); /* the norms are of 8 n numbers */
     const double noise = 2 * DBL_EPSILON * root;
-    const double enough = fmax(0.05 * s->tolerance, 5e-19 * root);
+    const double enough = fmax(0.05 * s->tolerance, 5e-20 * root);
     const double early = 0.02 * pow(s->tolerance, 7.0 / 16);
     double rho = g->rho, first = 0, last = INFINITY;
     g->error = -1;
@@ -516,7 +516,7 @@ const ns_method ns_method_gauss = {
         "VIII.6; E. Hairer, R. McLachlan, A. Razakarivony, BIT 48 (2008) 231-243.\n",
     .order = 16,
     .exact_restart = true,
-    .default_tolerance = 1e-18,
+    .default_tolerance = 1e-17,
     .least_tolerance = 1e-18,
     .memory = memory,
     .scratch = scratch,

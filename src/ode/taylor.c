@@ -201,7 +201,7 @@ const ns_method ns_method_taylor = {
         "means of high-order Taylor methods, Experimental Mathematics 14 (2005) 99-117.\n",
     .order = 0,
     .exact_restart = true,
-    .default_tolerance = 1e-16,
+    .default_tolerance = 1e-17,
     .least_tolerance = 1e-20,
     .memory = memory,
     .scratch = scratch,
