@@ -579,7 +579,8 @@ static ns_outcome run_code(ns_reader *r, const ns_code *code, const binding *fra
             broken(&e);
             break;
         }
-        ns_cell value = whole ? step(&e, item, place, r->stack.at + first) : none();
+        const ns_cell *args = count ? r->stack.at + first : NULL;
+        ns_cell value = whole ? step(&e, item, place, args) : none();
         r->stack.n = first;
         NS_PUSH(r->arena, r->stack, value);
     }

@@ -78,7 +78,7 @@ ns_job *ns_statements_job(ns_parser *p, ns_job_kind kind, const char *name, ns_s
 static bool listed(ns_parser *p, bool (*item)(ns_parser *p))
 {
     do
-        if (!item(p))
+        if (!item(p) || p->r->diag->errors > NS_STATEMENTS_MOST_ERRORS)
             return false;
     while (ns_parser_accept(p, ','));
     return true;
