@@ -6,6 +6,7 @@
 
 extern const ns_formulation ns_formulation_constrained;
 extern const ns_formulation ns_formulation_first_order;
+extern const ns_formulation ns_formulation_hamel;
 extern const ns_formulation ns_formulation_lagrange;
 extern const ns_formulation ns_formulation_rolling;
 

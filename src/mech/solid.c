@@ -246,7 +246,8 @@ static bool read_part(const ns_description *d, const ns_block *block, ns_mass *p
         amount = ns_neg(g, amount);
     if (density)
         amount = ns_mul(g, amount, k->make(g, sizes).V);
-    ns_solid_uniform(g, k->name, sizes, k->n, amount, part);
+    if (!ns_solid_uniform(g, k->name, sizes, k->n, amount, part))
+        return false;
     if (axis && (turn || !k->round)) {
         ns_diag_error(d->diag, axis->span,
                       turn ? "give either `axis` or `turn`"

@@ -36,29 +36,83 @@ static const ns_constraint *equation(const ns_system *s, uint32_t k)
                                 : &s->start.extra.at[k - s->constraints.n];
 }
 
-bool ns_system_start_prepare(const ns_description *d, ns_system *s)
+/* A velocity that is no state (hamel): an equation for the states instead. */
+static bool as_equation(ns_system *s, const ns_start_line *line)
 {
-    uint32_t n = s->states.n, m = count(s), errors = d->diag->errors;
-    if (!s->start.value) { /* unless the formulation has its own way to start */
-        s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
-        s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
-        s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
-        for (uint32_t i = 0; i < n; i++) {
-            s->start.value[i] = ns_zero(s->graph);
-            s->start.free[i] = m > 0;
+    for (uint32_t i = 0; i < s->accelerations.n; i++)
+        if (s->accelerations.at[i].from == line->symbol) {
+            NS_PUSH(s->arena, s->start.extra,
+                    (ns_constraint){
+                        .name = ns_graph_symbol(s->graph, line->symbol)->name,
+                        .residual = ns_sub(s->graph, s->accelerations.at[i].to, line->value),
+                        .span = line->span});
+            return true;
+        }
+    return false;
+}
+
+static void set(ns_system *s, uint32_t i, ns_ex value, bool guess, ns_span span)
+{
+    s->start.value[i] = value;
+    s->start.free[i] = guess;
+    s->start.span[i] = span;
+}
+
+/* States that only the formulation knows, set by name:  start { v1 = 2 } */
+static bool by_name(const ns_description *d, ns_system *s)
+{
+    bool good = true;
+    for (uint32_t b = 0; b < d->blocks.n; b++) {
+        const ns_block *block = &d->blocks.at[b];
+        for (uint32_t k = 0; strcmp(block->keyword, "start") == 0 && k < block->properties.n;
+             k++) {
+            const ns_property *p = &block->properties.at[k];
+            uint32_t i = 0;
+            while (i < s->states.n && strcmp(s->states.at[i].name, p->name) != 0)
+                i++;
+            bool number = p->values == 1 && p->value[0].rows == 1 && p->value[0].cols == 1;
+            if (i < s->states.n && p->assigned && number) {
+                set(s, i, p->value[0].at[0], p->guess, p->value_span);
+                continue;
+            }
+            ns_diag_error(d->diag, p->span,
+                          i < s->states.n ? "`%s` starts with one number:  %s = VALUE"
+                                          : "`%s` is not a state of the system",
+                          p->name, p->name);
+            good = false;
         }
     }
+    return good;
+}
+
+static bool prepare_values(const ns_description *d, ns_system *s)
+{
+    uint32_t n = s->states.n;
+    bool good = true;
+    s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
+    for (uint32_t k = 0; k < d->starts.n; k++)
+        if (state_index(s, d->starts.at[k].symbol) == n && !as_equation(s, &d->starts.at[k])) {
+            ns_diag_error(d->diag, d->starts.at[k].span, "this is not a state of the system");
+            good = false;
+        }
+    for (uint32_t i = 0; i < n; i++)
+        set(s, i, ns_zero(s->graph), count(s) > 0, (ns_span){0});
     for (uint32_t k = 0; k < d->starts.n; k++) {
         const ns_start_line *line = &d->starts.at[k];
-        uint32_t i = state_index(s, line->symbol);
-        if (i == n) {
-            ns_diag_error(d->diag, line->span, "this is not a state of the system");
-            continue;
-        }
-        s->start.value[i] = line->value;
-        s->start.free[i] = line->guess;
-        s->start.span[i] = line->span;
+        if (state_index(s, line->symbol) < n)
+            set(s, state_index(s, line->symbol), line->value, line->guess, line->span);
     }
+    return by_name(d, s) && good;
+}
+
+bool ns_system_start_prepare(const ns_description *d, ns_system *s)
+{
+    if (!s->start.value &&
+        !prepare_values(d, s)) /* unless the formulation did it its own way */
+        return false;
+    uint32_t n = s->states.n, m = count(s);
     ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
     ns_ex *residuals = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     for (uint32_t i = 0; i < n; i++)
@@ -67,7 +121,7 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s)
         residuals[k] = equation(s, k)->residual;
     s->start.jacobian = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
     ns_diff_jacobian(s->graph, residuals, m, symbols, n, s->start.jacobian);
-    return d->diag->errors == errors;
+    return true;
 }
 
 typedef struct equations {

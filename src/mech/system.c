@@ -12,11 +12,8 @@
 #include "mech/formulations.h"
 
 const ns_formulation *const ns_formulations[] = {
-    &ns_formulation_rolling,
-    &ns_formulation_constrained,
-    &ns_formulation_lagrange,
-    &ns_formulation_first_order,
-    NULL,
+    &ns_formulation_rolling,  &ns_formulation_constrained, &ns_formulation_hamel,
+    &ns_formulation_lagrange, &ns_formulation_first_order, NULL,
 };
 
 static const ns_formulation *choose(const ns_description *d)
@@ -100,19 +97,18 @@ void ns_system_fact(ns_system *s, const char *name, const char *format, ...)
     NS_PUSH(s->arena, s->facts, (ns_fact){.name = name, .text = ns_text_string(&text)});
 }
 
-/* Accelerations in what the user observes are replaced by the equations' own. */
+/* Accelerations (and velocities, where they are no states) in what the user observes are replaced
+ * by the equations' own. */
 static ns_ex in_states(ns_system *s, ns_ex e)
 {
     uint32_t n = s->accelerations.n;
-    if (!ns_graph_depends_kind(s->graph, e, NS_SYM_ACCEL, NULL))
-        return e;
     ns_ex *from = NS_NEW_ARRAY(s->arena, ns_ex, n + 1),
                                *to = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         from[i] = s->accelerations.at[i].from;
         to[i] = s->accelerations.at[i].to;
     }
-    return ns_subst_one(s->graph, e, from, to, n);
+    return ns_graph_depends(s->graph, e, from, n) ? ns_subst_one(s->graph, e, from, to, n) : e;
 }
 
 static bool name_taken(const ns_system *s, const char *name)

@@ -65,7 +65,8 @@ typedef struct ns_equation_line {
 } ns_equation_line;
 
 typedef struct ns_replacement {
-    ns_ex from, to; /* an acceleration symbol and its value in states */
+    ns_ex from,
+        to; /* an acceleration (or a velocity that is no state) and its value in states */
 } ns_replacement;
 
 typedef struct ns_formulation ns_formulation;
