@@ -1,5 +1,5 @@
 /* The engines that run a stream: one lane, eight lanes for several instruction sets, and one
- * lane in quadruple precision.  All are instances of interp.h. */
+ * lane in quadruple precision.  All are instances of interp.inc. */
 #ifndef NS_CODE_ENGINE_H
 #define NS_CODE_ENGINE_H
 

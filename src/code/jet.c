@@ -451,13 +451,13 @@ static void run_values(const ns_jet *jet, const ns_jet_work_block *work, uint32_
             double *lu = work->factors + m->place;
             for (uint32_t k = 0; k < m->n * m->n; k++)
                 lu[k] = v[args[k]];
-            lu_factor(m->n, lu, (unsigned *)(lu + (size_t)m->n * m->n));
+            lu_factor(m->n, lu, (void *)(lu + (size_t)m->n * m->n));
         } else if (op->op == NS_OP_SOLVE) {
             const ns_jet_matrix *m = &jet->matrices[op->c];
             const double *lu = work->factors + m->place;
             for (uint32_t k = 0; k < m->n; k++)
                 v[op->y + k] = v[args[k]];
-            lu_solve(m->n, lu, (const unsigned *)(lu + (size_t)m->n * m->n), v + op->y);
+            lu_solve(m->n, lu, (const void *)(lu + (size_t)m->n * m->n), v + op->y);
         } else if (op->op == NS_TAPE_SQUARE)
             v[op->y] = v[op->a] * v[op->a];
         else

@@ -1,6 +1,6 @@
 /* Jets with vectors of four doubles. */
 #define NS_WIDTH 4
-#include "code/jet_run.h"
+#include "code/jet_run.inc"
 
 static bool available(void)
 {

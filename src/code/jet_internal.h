@@ -1,4 +1,4 @@
-/* What the builder of jets (jet.c) prepares for those who run them (jet_run.h).
+/* What the builder of jets (jet.c) prepares for those who run them (jet_run.inc).
  *
  * At order n > 0 every cell has its latest coefficient, number n, in a dense array; the value,
  * coefficient 0, is in another.  Coefficients 1 .. n-1 are needed by sums of products only: cells

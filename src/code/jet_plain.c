@@ -1,6 +1,6 @@
 /* Jets with vectors of two doubles, which every processor has. */
 #define NS_WIDTH 2
-#include "code/jet_run.h"
+#include "code/jet_run.inc"
 
 static bool available(void)
 {

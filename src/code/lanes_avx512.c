@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #define NS_WIDTH 8
 #define NS_ENGINE(name) lanes_##name
-#include "code/lanes.h"
+#include "code/lanes.inc"
 
 static bool available(void)
 {

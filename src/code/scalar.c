@@ -6,4 +6,4 @@
 #define NS_LIBM(f) f
 #define NS_SPREAD(hi, lo) (hi)
 #define NS_ENGINE(name) ns_scalar_##name
-#include "code/one.h"
+#include "code/one.inc"
