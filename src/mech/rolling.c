@@ -260,11 +260,10 @@ static void constrain(ns_system *s, const char *name, ns_ex residual, ns_span sp
             (ns_constraint){.name = name, .residual = residual, .project = true, .span = span});
 }
 
-/* Two unit vectors orthogonal to the unit vector n and to each other (Duff et al., Journal of
- * Computer Graphics Techniques 6 (2017) 1).  That the normals are opposite is two equations;
+/* After Duff et al., Journal of Computer Graphics Techniques 6 (2017) 1.  That the normals are opposite is two equations;
  * their three components in space would be dependent, and one of them of second order wherever
  * the normal points along an axis. */
-static void tangents(ns_graph *g, ns_v3 n, ns_v3 base[2])
+void ns_rolling_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2])
 {
     const ns_ex *v = n.at;
     /* +1 or -1, never 0: the constant is no component of any likely normal */
@@ -301,7 +300,7 @@ static void add_manifold(ns_system *s, const ns_rolling *r)
     }
     ns_v3 base[2] = {c->ground.base[0], c->ground.base[1]};
     if (!r->ground.planar)
-        tangents(g, c->ground.normal, base);
+        ns_rolling_tangents(g, c->ground.normal, base);
     constrain(s, "normals.x", ns_v3_dot(g, c->align, base[0]), body);
     constrain(s, "normals.y", ns_v3_dot(g, c->align, base[1]), body);
 }
@@ -469,7 +468,7 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     if (!ns_block_known(d, r->body_block, body_names) ||
         !ns_block_known(d, r->ground_block, ground_names) || d->diag->errors)
         return false;
-    if (!read_mass(d, r) ||
+    if (!ns_shapes_known(d, r->body_block) || !read_mass(d, r) ||
         !ns_shapes_body(d, r->body_block, &r->locals, r->mass.centre, &r->body) ||
         !ns_shapes_ground(d, r->ground_block, &r->locals, &r->ground) || !read_motion(d, r))
         return false;

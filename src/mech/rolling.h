@@ -15,9 +15,16 @@ typedef struct ns_rolling {
     ns_locals locals;
     ns_mass mass;
     uint32_t quat, omega, side, support; /* places of the first state of each group */
-    ns_v3 up; /* ground normal in the body frame at the start, in terms of parameters */
+    /* given at the start and not to be met by solving for anything, so checked afterwards: */
+    const ns_property *placed, *moved; /* com or centre, com' or centre'; NULL if not */
+    ns_ex gap;    /* how far com lies above where it touches, along the ground normal */
+    ns_ex excess; /* component of com' towards the contact that rolling does not allow */
+    ns_v3 up;     /* ground normal in the body frame at the start, in terms of parameters */
     ns_v3 body_centre; /* origin of the body's geometric frame, in space */
 } ns_rolling;
+
+/* rolling.c: two unit vectors orthogonal to the unit vector n and to each other. */
+void ns_rolling_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2]);
 
 /* rolling_start.c: values, free states and extra equations of the start. */
 bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r);

@@ -193,12 +193,20 @@ static bool place(work *w)
         ns_v3 at, now = com ? r->contact.com : r->body_centre;
         if (!ns_block_vector(w->d, given, 0, &at))
             return false;
-        for (uint32_t i = 0; i < 3; i++) {
-            demand(w, com ? "com" : "centre", ns_sub(g, now.at[i], at.at[i]),
-                   given->value_span);
-            if (cartesian && i < ground->n) /* a guess: straight below */
-                set(w, r->support + i, at.at[i], true, given->value_span);
+        for (uint32_t i = 0; cartesian && i < ground->n; i++) /* a guess: straight below */
+            set(w, r->support + i, at.at[i], true, given->value_span);
+        ns_v3 way[3] = {ns_v3_unit(g, 0), ns_v3_unit(g, 1), ns_v3_unit(g, 2)};
+        bool surface = !ns_side_is_curve(ground);
+        if (surface) { /* along the ground here; across it: ns_rolling_verify */
+            way[2] = r->contact.moving ? ns_m3_apply(g, r->contact.B, ground->normal)
+                                       : ground->normal;
+            ns_rolling_tangents(g, way[2], way);
+            r->placed = given;
+            r->gap = ns_v3_dot(g, ns_v3_sub(g, at, now), way[2]);
         }
+        for (int i = 0; i < (surface ? 2 : 3); i++)
+            demand(w, given->name, ns_v3_dot(g, ns_v3_sub(g, now, at), way[i]),
+                   given->value_span);
     }
     return true;
 }
@@ -234,10 +242,11 @@ static void touch(work *w)
     for (uint32_t i = 0; i < c->body.n; i++)
         set(w, r->side + i, ns_zero(g), true, (ns_span){0});
     if (c->body.kind == NS_SIDE_CIRCLE) {
-        ns_ex length = ns_sqrt(g,
-                               ns_add(g, ns_powi(g, down.at[0], 2), ns_powi(g, down.at[1], 2)));
+        /* a disk that lies flat gets some point, and is refused by ns_rolling_verify */
+        ns_ex way[2] = {ns_add(g, down.at[0], ns_number(g, 1e-150)), down.at[1]};
+        ns_ex length = ns_sqrt(g, ns_add(g, ns_powi(g, way[0], 2), ns_powi(g, way[1], 2)));
         for (uint32_t i = 0; i < 2; i++)
-            set(w, r->side + i, ns_div(g, down.at[i], length), true, (ns_span){0});
+            set(w, r->side + i, ns_div(g, way[i], length), true, (ns_span){0});
     } else if (r->body.has_support) {
         for (uint32_t i = 0; i < 3; i++) {
             ns_ex y = ns_subst_one(g, r->body.support.at[i], r->locals.x, down.at, 3);
@@ -292,13 +301,25 @@ static bool velocity(work *w)
                       given->name);
         return false;
     }
-    ns_v3 v = c->velocity;
-    if (centre) { /* v_O = v_G - Omega x centre */
-        ns_v3 arm = ns_v3_cross(g, c->Omega, c->centre);
-        v = ns_v3_sub(g, v, ns_m3_apply(g, c->A, arm));
+    ns_v3 v = c->velocity, arm = c->s; /* from the point to the contact */
+    if (centre) {                      /* v_O = v_G - Omega x centre */
+        ns_v3 carried = ns_v3_cross(g, c->Omega, c->centre);
+        v = ns_v3_sub(g, v, ns_m3_apply(g, c->A, carried));
+        arm = ns_v3_add(g, arm, c->centre);
     }
-    for (uint32_t i = 0; i < given->value[0].rows; i++)
-        demand(w, given->name, ns_sub(g, v.at[i], given->value[0].at[i]), given->value_span);
+    const ns_ex *wanted = given->value[0].at;
+    if (given->value[0].rows == 2) {
+        for (int i = 0; i < 2; i++)
+            demand(w, given->name, ns_sub(g, v.at[i], wanted[i]), given->value_span);
+    } else { /* no omega changes the component along the arm: ns_rolling_verify looks at it */
+        ns_v3 excess = ns_v3_sub(g, ns_v3_make(wanted[0], wanted[1], wanted[2]), v), way[3];
+        way[2] = ns_v3_normalise(g, ns_m3_apply(g, c->A, arm), NULL);
+        ns_rolling_tangents(g, way[2], way);
+        for (int i = 0; i < 2; i++)
+            demand(w, given->name, ns_v3_dot(g, excess, way[i]), given->value_span);
+        r->moved = given;
+        r->excess = ns_v3_dot(g, excess, way[2]);
+    }
     ns_ex about_normal = ns_zero(g);
     if (spin && !ns_block_scalar(w->d, spin, 0, &about_normal))
         return false;
@@ -376,7 +397,8 @@ static void search_surface(const ns_system *s, double t0, const double *p, doubl
     memcpy(ask, r->up.at, sizeof r->up.at);
     memcpy(ask + 3, r->mass.centre.at, sizeof r->mass.centre.at);
     ns_system_eval(s, ask, 6, t0, p, x, value);
-    double best = INFINITY, found[3] = {0, 0, 0};
+    double best = INFINITY;
+    double found[3] = {0, 0, -1}; /* if there is no surface: Newton's iteration will say so */
     for (int k = 0; k < RAYS; k++) {
         /* directions spread evenly over the sphere */
         double z = 1 - (2.0 * k + 1) / RAYS, phi = k * 2.399963229728653;
@@ -460,6 +482,70 @@ void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x)
         search_parameters(s, t0, p, x);
 }
 
+/* Sizes of a shape in the sense of its table: '+' positive, '0' not negative. */
+static bool sizes_good(const ns_system *s, ns_diag *diag, const double *p,
+                       const ns_shape *shape, const ns_block *block)
+{
+    for (uint32_t i = 0; i < shape->n_sizes; i++) {
+        double value;
+        ns_system_eval(s, &shape->size[i], 1, 0, p, NULL, &value);
+        char sign = shape->signs[i];
+        if ((sign == '+' && !(value > 0)) || (sign == '0' && !(value >= 0))) {
+            ns_diag_error(diag, block->kind_span, "size %u of %s(%s) must %s; it is %.6g",
+                          i + 1, block->kind, shape->sizes,
+                          sign == '+' ? "be positive" : "not be negative", value);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The given com' or centre': the component that points to the contact. */
+static bool moves(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                  const double *x)
+{
+    const ns_rolling *r = s->own;
+    if (!r->moved)
+        return true;
+    double excess, v[3], size = 1e-3;
+    ns_system_eval(s, &r->excess, 1, t0, p, x, &excess);
+    ns_system_eval(s, r->moved->value[0].at, 3, t0, p, NULL, v);
+    for (int i = 0; i < 3; i++)
+        size = fmax(size, fabs(v[i]));
+    if (fabs(excess) <= 1e-9 * size)
+        return true;
+    ns_diag_error(
+        diag, r->moved->value_span,
+        "no rolling has this %s: its component towards the contact is off by %.6g m/s; "
+        "leave the third one open: %s [x, y]",
+        r->moved->name, excess, r->moved->name);
+    return false;
+}
+
+/* The given com or centre: where the body touches the ground, across the ground. */
+static bool touches(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                    const double *x)
+{
+    const ns_rolling *r = s->own;
+    if (!r->placed)
+        return true;
+    double value[4], size = 0;
+    ns_ex ask[4] = {r->gap, r->contact.s.at[0], r->contact.s.at[1], r->contact.s.at[2]};
+    ns_system_eval(s, ask, 4, t0, p, x, value);
+    for (int i = 1; i < 4; i++)
+        size = fmax(size, fabs(value[i]));
+    if (fabs(value[0]) <= 1e-9 * size) /* the user's own numbers may be rounded */
+        return true;
+    ns_diag_error(diag, r->placed->value_span,
+                  value[0] > 0
+                      ? "the body does not touch the ground: with this %s it is %.6g m "
+                        "above it"
+                      : "the start is under the ground: with this %s the body reaches "
+                        "%.6g m into it",
+                  r->placed->name, fabs(value[0]));
+    return false;
+}
+
 bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                        const double *x)
 {
@@ -477,7 +563,7 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
         return false;
     }
     ns_dense_symmetric(s->arena, 3, value + 3, moment);
-    if (!(moment[0] >= 0 && moment[2] > 0)) {
+    if (!(moment[0] >= -1e-12 * moment[2] && moment[2] > 0)) {
         ns_diag_error(diag, body, "the inertia tensor has a negative principal moment: %.6g",
                       moment[0]);
         return false;
@@ -488,6 +574,17 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
             "no mass distribution has this inertia tensor: the principal moment %.6g is "
             "larger than the sum of the others, %.6g + %.6g",
             moment[2], moment[0], moment[1]);
+        return false;
+    }
+    if (!sizes_good(s, diag, p, &r->body, r->body_block) ||
+        !sizes_good(s, diag, p, &r->ground, r->ground_block) || !touches(s, diag, t0, p, x) ||
+        !moves(s, diag, t0, p, x))
+        return false;
+    if (ns_side_is_curve(&r->contact.body) && !(value[1] > 0)) {
+        ns_diag_error(diag, r->body_block->span,
+                      "the edge lies flat on the ground, or bends less than the ground does "
+                      "(relative curvature %.3g): they do not touch in one point",
+                      value[1] + 0.0); /* 0, not -0 */
         return false;
     }
     if (!(value[1] > 0 && value[2] > 0)) {

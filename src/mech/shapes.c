@@ -22,6 +22,8 @@ typedef struct kind {
     uint32_t n; /* scalar sizes read into work.a */
     bool (*make)(work *w);
     const char *solid; /* what fills it */
+    const char *signs; /* of the sizes: see ns_shape */
+    const char *takes; /* properties that describe shapes and mean something for this one */
 } kind;
 
 static ns_ex new_state(work *w, int i, const char *name)
@@ -406,35 +408,35 @@ static bool funnel(work *w)
 }
 
 static const kind bodies[] = {
-    {"sphere", "r", 1, sphere, "sphere"},
-    {"ellipsoid", "a, b, c", 3, ellipsoid, "ellipsoid"},
-    {"superellipsoid", "a, b, c, exponent", 4, superellipsoid, NULL},
-    {"torus", "R, r", 2, torus, "torus"},
-    {"egg", "a, b, k", 3, egg, NULL},
-    {"revolution", "radius of z", 0, revolution, NULL},
-    {"implicit", "F of x, y, z", 0, implicit_given, NULL},
-    {"parametric", "[x, y, z] of u, v", 0, parametric, NULL},
-    {"disk", "r", 1, disk, "disk"},
-    {"hoop", "r", 1, disk, "hoop"},
-    {"rim", "r, z", 2, rim, NULL},
-    {"cylinder", "r, h", 2, cylinder, "cylinder"},
-    {"cone", "r, h", 2, cone, "cone"},
-    {"edge", "[x, y, z] of u", 0, curve, NULL},
+    {"sphere", "r", 1, sphere, "sphere", "+", "flip"},
+    {"ellipsoid", "a, b, c", 3, ellipsoid, "ellipsoid", "+++", "flip"},
+    {"superellipsoid", "a, b, c, exponent", 4, superellipsoid, NULL, "++++", "flip"},
+    {"torus", "R, r", 2, torus, "torus", "++", "flip"},
+    {"egg", "a, b, k", 3, egg, NULL, "++.", "flip"},
+    {"revolution", "radius of z", 0, revolution, NULL, "", "flip"},
+    {"implicit", "F of x, y, z", 0, implicit_given, NULL, "", "flip"},
+    {"parametric", "[x, y, z] of u, v", 0, parametric, NULL, "", "flip"},
+    {"disk", "r", 1, disk, "disk", "+", ""},
+    {"hoop", "r", 1, disk, "hoop", "+", ""},
+    {"rim", "r, z", 2, rim, NULL, "+.", ""},
+    {"cylinder", "r, h", 2, cylinder, "cylinder", "+0", "contact"},
+    {"cone", "r, h", 2, cone, "cone", "+0", ""},
+    {"edge", "[x, y, z] of u", 0, curve, NULL, "", ""},
     {0},
 };
 
 static const kind grounds[] = {
-    {"plane", "", 0, plane, NULL},
-    {"height", "z of x, y", 0, height, NULL},
-    {"sphere", "R", 1, sphere, NULL},
-    {"cylinder", "R", 1, pipe, NULL},
-    {"cone", "half angle", 1, funnel, NULL},
-    {"paraboloid", "k", 1, paraboloid, NULL},
-    {"torus", "R, r", 2, torus, NULL},
-    {"implicit", "F of x, y, z", 0, implicit_given, NULL},
-    {"parametric", "[x, y, z] of u, v", 0, parametric, NULL},
-    {"extruded", "x of u, z of u", 0, extruded, NULL},
-    {"wire", "[x, y, z] of u", 0, curve, NULL},
+    {"plane", "", 0, plane, NULL, "", "tilt heading"},
+    {"height", "z of x, y", 0, height, NULL, "", ""},
+    {"sphere", "R", 1, sphere, NULL, "+", "side"},
+    {"cylinder", "R", 1, pipe, NULL, "+", "side axis"},
+    {"cone", "half angle", 1, funnel, NULL, "+", "side"},
+    {"paraboloid", "k", 1, paraboloid, NULL, ".", ""},
+    {"torus", "R, r", 2, torus, NULL, "++", "side"},
+    {"implicit", "F of x, y, z", 0, implicit_given, NULL, "", "side"},
+    {"parametric", "[x, y, z] of u, v", 0, parametric, NULL, "", "side"},
+    {"extruded", "x of u, z of u", 0, extruded, NULL, "", "side"},
+    {"wire", "[x, y, z] of u", 0, curve, NULL, "", ""},
     {0},
 };
 
@@ -480,15 +482,41 @@ static const kind *find(work *w, const kind *table)
     return NULL;
 }
 
+/* A property that means nothing for this shape must not be ignored. */
+static bool properties_fit(work *w, const kind *k)
+{
+    static const char *const names[] = {"tilt", "heading", "axis", "side", "contact", "flip"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const ns_property *p = ns_block_find(w->block, names[i]);
+        if (p && !strstr(k->takes, names[i])) {
+            ns_diag_error(w->d->diag, p->span, "`%s` means nothing for a %s `%s`", names[i],
+                          w->block->keyword, k->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool make(work *w, const kind *table)
 {
     const kind *k = find(w, table);
-    if (!k)
+    if (!k || !properties_fit(w, k))
         return false;
-    for (uint32_t i = 0; i < k->n; i++)
+    for (uint32_t i = 0; i < k->n; i++) {
         if (!argument(w, i, &w->a[i]))
             return false;
+        w->out->size[i] = w->a[i];
+    }
+    w->out->n_sizes = k->n;
+    w->out->sizes = k->sizes;
+    w->out->signs = k->signs;
     return k->make(w);
+}
+
+bool ns_shapes_known(ns_description *d, const ns_block *block)
+{
+    work w = {.d = d, .g = d->graph, .block = block};
+    return find(&w, bodies) != NULL;
 }
 
 bool ns_shapes_body(ns_description *d, const ns_block *block, const ns_locals *locals,

@@ -21,8 +21,11 @@ typedef struct ns_shape {
     ns_drawing drawing;   /* how it looks */
     ns_v3 support;        /* body: its point with outward normal (x, y, z), if has_support */
     bool has_support;
-    bool planar; /* ground: a plane */
-    bool level;  /* ground: a horizontal plane */
+    ns_ex size[4]; /* scalar sizes */
+    uint32_t n_sizes;
+    const char *sizes, *signs; /* their names; '+' positive, '0' not negative, '.' any */
+    bool planar;               /* ground: a plane */
+    bool level;                /* ground: a horizontal plane */
 } ns_shape;
 
 /* `centre` of mass in the body's frame: contact coordinates of implicit bodies are measured from
@@ -31,6 +34,9 @@ bool ns_shapes_body(ns_description *d, const ns_block *block, const ns_locals *l
                     ns_v3 centre, ns_shape *out);
 bool ns_shapes_ground(ns_description *d, const ns_block *block, const ns_locals *locals,
                       ns_shape *out);
+
+/* Is the kind of a body block known, with the right number of sizes?  False after errors. */
+bool ns_shapes_known(ns_description *d, const ns_block *block);
 
 /* Properties of a ground block that describe its shape (ends with NULL). */
 extern const char *const ns_shapes_ground_properties[];
