@@ -58,7 +58,8 @@ void ns_program_bind8(const ns_program *program, double *work, const double *p);
 void ns_program_eval8(const ns_program *program, double *work, const double *t, const double *x,
                       double *out);
 
-/* Jets, for programs built with jets.  Coefficients are of powers of (time - t).
+/* Jets, for programs built with jets.  Coefficients are of powers of (time - t).  The layout of
+ * the work block depends on the order: it is the same in all calls after a bind.
  * solve_jet: the outputs are x' (nout = nx); x[i*(order+1)] holds the state, the other
  *            coefficients x[i*(order+1) + k], k = 1..order, are computed.
  * eval_jet:  all coefficients of x are given; out[i*(order+1) + k] are computed. */
