@@ -369,20 +369,20 @@ static bool is_word(ns_reader *r, const ns_code *code, const char **word)
 /* The arguments of a code that is one call, as codes of their own. */
 static const ns_code *split_call(ns_reader *r, const ns_code *call)
 {
-    NS_LIST(uint32_t) begin = {0};
-    uint32_t n = call->n - 1, count = call->at[n].count;
+    uint32_t n = call->n - 1, count = call->at[n].count, top = 0;
     ns_code *args = NS_NEW_ARRAY(r->arena, ns_code, count);
+    /* where the code of each value on the stack begins */
+    uint32_t *begin = NS_NEW_ARRAY(r->arena, uint32_t, call->n);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t taken = ns_evaluate_taken(&call->at[i]), first = i;
-        begin.n -= taken;
-        if (taken)
-            first = begin.at[begin.n];
-        NS_PUSH(r->arena, begin, first);
+        uint32_t taken = ns_evaluate_taken(&call->at[i]);
+        top -= taken;
+        if (!taken)
+            begin[top] = i;
+        top++;
     }
     for (uint32_t k = 0; k < count; k++) {
-        uint32_t end = k + 1 < count ? begin.at[k + 1] : n;
-        args[k] = (ns_code){
-            .at = call->at + begin.at[k], .n = end - begin.at[k], .span = call->span};
+        uint32_t end = k + 1 < count ? begin[k + 1] : n;
+        args[k] = (ns_code){.at = call->at + begin[k], .n = end - begin[k], .span = call->span};
     }
     return args;
 }

@@ -265,7 +265,7 @@ static bool item_coordinate(ns_parser *p)
     ns_description *d = p->r->d;
     ns_graph *g = p->r->g;
     ns_span span;
-    const char *text = ns_parser_name(p, "the name of a coordinate", &span), *unit;
+    const char *text = ns_parser_name(p, "the name of a coordinate", &span), *unit = "";
     if (!text)
         return false;
     ns_name *name = ns_statements_declare(p, NS_NAME_COORDINATE, text, span);
@@ -302,7 +302,7 @@ static bool item_state(ns_parser *p)
     ns_description *d = p->r->d;
     ns_span span;
     ns_code code;
-    const char *text = ns_parser_name(p, "the name of a state", &span), *unit;
+    const char *text = ns_parser_name(p, "the name of a state", &span), *unit = "";
     if (!text || !ns_parser_expect(p, '\'', "' : a state is given by its derivative, x' = ..."))
         return false;
     ns_name *name = ns_statements_declare(p, NS_NAME_STATE, text, span);
