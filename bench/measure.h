@@ -14,8 +14,8 @@
  * are pooled until the error falls from pool to pool (isotonic regression on log error);
  * between pools log time is linear in log error. An error that the pools do not bracket has no
  * time: nothing is extrapolated. Where more than a fifth of the slower rungs miss the error,
- * the method is at its floor of round-off and luck decides: the time is marked as doubtful, and it
- * is the one at twice the error.
+ * the method is at its floor of round-off and luck decides: the time is marked as doubtful,
+ * and it is the one at twice the error.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
