@@ -25,6 +25,7 @@ async function dataOf(file) {
 }
 
 function decode(source) {
+    if (source === undefined || source === null) return [];
     if (Array.isArray(source)) return source.flat();
     const Kind = { f32: Float32Array, f64: Float64Array, u16: Uint16Array, u32: Uint32Array }[source.slice(0, 3)];
     const raw = Buffer.from(source.slice(4), 'base64');

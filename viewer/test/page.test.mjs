@@ -73,6 +73,22 @@ describe('the template', () => {
     });
 });
 
+describe('the manual', () => {
+    test('its example is a page', async () => {
+        const manual = await readFile(new URL('../../docs/report.md', import.meta.url), 'utf8');
+        const example = manual.split('### A small example')[1].split('\n').filter((l) => l.startsWith('    ')).join('\n');
+        const file = join(folder, 'manual.html');
+        await writeFile(file, fill(template, JSON.parse(example)));
+        const { page, context, notes } = await open(file);
+        await page.evaluate(() => window.noslip.setTime(2));
+        assert.deepEqual((await page.evaluate(() => window.noslip.bodyPose(0))).position, [2, 0, 0.5]);
+        assert.deepEqual(await page.evaluate(() => window.noslip.contactPoint()), [2, 0, 0]);
+        assert.deepEqual(await page.evaluate(() => window.noslip.problems()), []);
+        assertQuiet(notes);
+        await context.close();
+    });
+});
+
 describe('every scene', () => {
     for (const name of Object.keys(fixtures)) {
         test(`${name}: opens, plays, draws, stays quiet`, async () => {

@@ -325,7 +325,7 @@ export class World {
                 const tip = new Vector3();
                 const at = new Vector3();
                 for (const k of this.someSamples(200)) {
-                    tip.fromArray(vectorData, 3 * k).multiplyScalar(scale).clampLength(0, this.longest);
+                    tip.fromArray(vectorData, 3 * k).multiplyScalar(scale).clampLength(0, Math.min(this.longest, 1.5 * this.bodyRadius));
                     if (origin) tip.add(at.fromArray(origin, 3 * k));
                     if (Number.isFinite(tip.x + tip.y + tip.z)) this.tips.expandByPoint(tip);
                 }
