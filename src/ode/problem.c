@@ -38,6 +38,28 @@ static const ns_program *build_jacobian(const builder *b, const ns_ex *rates)
  * this it takes about a millisecond. */
 enum { CHEAP_JACOBIAN = 20000 };
 
+/* Sum of the sizes of the terms of e; an expression without terms counts as one.  The rounding
+ * error of its value is a few times that by epsilon. */
+static ns_ex size_of_terms(const builder *b, ns_ex e)
+{
+    enum { MOST = 64 }; /* shared sums could be met again and again */
+    ns_graph *g = b->graph;
+    ns_ex waiting[MOST + 2] = {e}, sum = ns_zero(g);
+    for (uint32_t n = 1, met = 0; n > 0; met++) {
+        const ns_ex term = waiting[--n];
+        const ns_op op = ns_graph_op(g, term);
+        const ns_ex *args = ns_graph_args(g, term);
+        if (met < MOST && (op == NS_OP_ADD || op == NS_OP_SUB || op == NS_OP_NEG)) {
+            waiting[n++] = args[0];
+            if (op != NS_OP_NEG)
+                waiting[n++] = args[1];
+        } else {
+            sum = ns_add(g, sum, ns_abs(g, term));
+        }
+    }
+    return sum;
+}
+
 static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold)
 {
     const ns_system *s = b->system;
@@ -45,13 +67,15 @@ static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold)
     for (uint32_t i = 0; i < s->constraints.n; i++)
         m += s->constraints.at[i].project;
     *n_manifold = m;
-    ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, (size_t)m * (b->n + 1) + 1);
+    ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, (size_t)m * (b->n + 2) + 1);
     m = 0;
     for (uint32_t i = 0; i < s->constraints.n; i++)
         if (s->constraints.at[i].project)
             out[m++] = s->constraints.at[i].residual;
     ns_diff_jacobian(b->graph, out, m, b->x, b->n, out + m);
-    return build(b, out, m * (b->n + 1), false);
+    for (uint32_t i = 0; i < m; i++)
+        out[m * (b->n + 1) + i] = size_of_terms(b, out[i]);
+    return build(b, out, m * (b->n + 2), false);
 }
 
 static const ns_program *build_monitor(const builder *b)

@@ -13,7 +13,8 @@ typedef struct ns_problem {
     const ns_program *observables; /* in the order of system->observables */
     const ns_program *events;      /* in the order of system->events */
     const ns_program *residuals;   /* in the order of system->constraints */
-    const ns_program *manifold; /* m residuals to project, then m*n of their Jacobian by rows */
+    /* m residuals to project, m*n of their Jacobian by rows, m sizes of the residuals' terms */
+    const ns_program *manifold;
     /* energy, kinetic energy (0 if none), the invariants I_k, then for each of them the size of
      * its terms, sum_j |x_j dI_k/dx_j|, against which its drift is judged */
     const ns_program *monitor;

@@ -8,7 +8,10 @@
  * their residuals vanish with those of the others.
  *
  * A state whose residuals are rounding errors already is not touched: the correction would only
- * add noise.  What is rounding follows from  g(x (1 + eps)) - g(x) <= eps sum_j |G_ij x_j|. */
+ * add noise.  What is rounding follows from  g(x (1 + eps)) - g(x) <= eps sum_j |G_ij x_j|  for a
+ * rounded state.  A state with its low part is known better, and the rounding errors are those of
+ * the evaluation, eps times the size of the terms of g: for angles that have grown large this is
+ * much less. */
 #include <float.h>
 
 #include "ode/run_internal.h"
@@ -29,6 +32,8 @@ static double residuals(ns_run *run, double t, const double *x, const double *x_
             size += fabs(G[j] * x[j]);
             g[i] += x_lo ? G[j] * x_lo[j] : 0;
         }
+        if (x_lo) /* if the terms vanish themselves, a part of the other size has to do */
+            size = fmin(size, fmax(g[m * (n + 1) + i], 1e-3 * size));
         const double ratio = fabs(g[i]) / (DBL_EPSILON * size);
         if (g[i] != 0 && !(ratio <= worst))
             worst = ratio;

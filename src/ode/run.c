@@ -78,7 +78,7 @@ static size_t layout(ns_run *run, double *base)
     run->out8 = take(&r, 8 * most(most(n_obs, n_con), most(n_ev, 2 + 2 * n_inv)));
     run->time8 = take(&r, 8);
     run->x8 = take(&r, 8 * n);
-    run->manifold = take(&r, m * (n + 1));
+    run->manifold = take(&r, m * (n + 2));
     run->basis = take(&r, m * n);
     run->triangle = take(&r, m * m + 3 * m);
     run->x_try = take(&r, 2 * ns_round8(n));
