@@ -96,7 +96,7 @@ M
 expect 2 "division by the constant zero" "" "zero.mech:1:" -- run zero.mech
 model redundant.mech <<'M'
 coordinate x, y
-lagrangian (x'^2 + y'^2)/2
+lagrangian (x'^2 + y'^2)/2 - x
 constraint a: x' - y' = 0
 constraint b: 2*x' - 2*y' = 0
 start { x = 0; y = 0; x' = 1; y' = 1 }

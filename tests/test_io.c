@@ -27,6 +27,17 @@ static const char oscillator[] = "title \"Oscillator\"\n"
                                  "event middle: x = 0\n"
                                  "run { until 10 }\n";
 
+/* Stands before the one of the C library: the n-th call from now on fails (0: none does). */
+static unsigned long fail_at;
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    void *memory = NULL;
+    if (fail_at && --fail_at == 0)
+        return NULL;
+    return posix_memalign(&memory, alignment, size) ? NULL : memory;
+}
+
 static char folder[] = "noslip-test-io-XXXXXX";
 
 static int enter(void **state)
@@ -393,6 +404,40 @@ static void interruption(void **state)
     ns_model_free(m);
 }
 
+/* Whatever allocation fails: a status and words, no crash, no leak. */
+static void out_of_memory(void **state)
+{
+    (void)state;
+    unsigned failures = 0;
+    for (unsigned long n = 1; n < 100; n++) {
+        fail_at = n;
+        ns_model *m = ns_model_load_text("t", oscillator, strlen(oscillator), NULL, 0,
+                                         NS_MODEL_READY);
+        assert_non_null(m);
+        ns_status status = m->status;
+        if (status == NS_OK) {
+            ns_record_options o = ns_record_defaults(m);
+            o.run.method = n % 2 ? "gauss" : "dop853";
+            ns_record *r = run(m, &o);
+            status = r->status;
+            assert_true(status == NS_OK || strstr(r->message, "memory"));
+            ns_record_free(r);
+        } else {
+            assert_non_null(strstr(m->messages, "memory"));
+        }
+        ns_model_free(m);
+        const bool reached = fail_at == 0;
+        fail_at = 0;
+        if (!reached) {
+            assert_int_equal(status, NS_OK);
+            break;
+        }
+        assert_int_equal(status, NS_ERR_MEMORY);
+        failures++;
+    }
+    assert_in_range(failures, 1, 98);
+}
+
 /* A limit on the size of files stands for a full disk. */
 static void full_disk(void **state)
 {
@@ -440,11 +485,12 @@ int main(void)
 {
     signal(SIGXFSZ, SIG_IGN);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reading),      cmocka_unit_test(replacing),
-        cmocka_unit_test(tables),       cmocka_unit_test(numbers),
-        cmocka_unit_test(models),       cmocka_unit_test(output_times),
-        cmocka_unit_test(streaming),    cmocka_unit_test(checkpoints),
-        cmocka_unit_test(interruption), cmocka_unit_test(full_disk),
+        cmocka_unit_test(reading),       cmocka_unit_test(replacing),
+        cmocka_unit_test(tables),        cmocka_unit_test(numbers),
+        cmocka_unit_test(models),        cmocka_unit_test(output_times),
+        cmocka_unit_test(streaming),     cmocka_unit_test(checkpoints),
+        cmocka_unit_test(interruption),  cmocka_unit_test(full_disk),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -112,6 +112,16 @@ static void print_values(ns_cli *cli)
     ns_topic_line(cli, 26, "x, x'", "a coordinate and its velocity");
     ns_topic_line(cli, 26, "energy", "where the system has one");
     ns_topic_line(cli, 26, "lambda.NAME", "multiplier of the constraint NAME");
+    ns_topic_line(cli, 26, "v1, p1", "a quasivelocity, a momentum (formulation hamel)");
+    ns_topic_line(cli, 26, "quat.w .x .y .z", "orientation of a body");
+    ns_topic_line(cli, 26, "omega.x .y .z", "its angular velocity in the body frame");
+    ns_topic_line(cli, 26, "com.x .y .z", "its centre of mass, in space");
+    ns_topic_line(cli, 26, "centre.x .y .z", "origin of its geometric frame, in space");
+    ns_topic_line(cli, 26, "contact.x .y .z", "point of contact, in space");
+    ns_topic_line(cli, 26, "s.x .y .z", "the same from the centre of mass, in the body");
+    ns_topic_line(cli, 26, "force.normal .friction",
+                  "contact force; force.ratio is friction/normal");
+    ns_topic_line(cli, 26, "BODY.com.x", "with several bodies: the body's name in front");
     ns_topic_line(cli, 26, "NAME", "whatever the model declares by  observe NAME = EXPR");
     fprintf(cli->out, "\nSI units, unless an observe line says  in UNIT.\n");
 }
