@@ -26,6 +26,7 @@ export class Plots {
         this.window = [...this.full];
         this.panels = [];
         this.xy = [];
+        this.events = data.events.filter((e) => Number.isFinite(e.t)).sort((a, b) => a.t - b.t);
         const host = byId('plots');
         if (!data.n || (!data.series.length && !data.plots.length)) {
             host.hidden = true;
@@ -352,10 +353,11 @@ class Panel {
         ctx.textBaseline = 'alphabetic';
         ctx.textAlign = 'left';
         let free = -Infinity;
-        const events = [...this.owner.data.events].filter((e) => Number.isFinite(e.t)).sort((a, b) => a.t - b.t);
-        for (const e of events) {
+        let last = -Infinity;
+        for (const e of this.owner.events) {
             const x = Math.round(u.valToPos(e.t, 'x', true));
-            if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1) continue;
+            if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1 || x - last < 2) continue;
+            last = x;
             ctx.beginPath();
             ctx.moveTo(x, bbox.top);
             ctx.lineTo(x, bbox.top + bbox.height);

@@ -73,6 +73,7 @@ export class Stage {
         this.bigPlay = button('Play', { iconName: 'play', cls: 'big-play', on: () => this.clock.play() });
         this.bigPlay.hidden = !(this.clock.duration > 0);
         this.clock.onState(() => { if (this.clock.playing) this.bigPlay.hidden = true; });
+        this.clock.onTime((t) => { if (t !== this.clock.t0) this.bigPlay.hidden = true; });
         this.tabs = el('div', { class: 'tabs', role: 'group', 'aria-label': 'Picture' });
         this.views = el('div', { class: 'views', role: 'group', 'aria-label': 'Camera' });
         this.switches = el('details', { class: 'switches' });
@@ -221,7 +222,8 @@ export class Stage {
         if (this.view.follow && world.bodies.length) {
             const center = new Vector3();
             const reach = world.focus(center);
-            this.view.frame(direction, center, (options.flat ? 2.4 : 1.5) * reach, options);
+            const room = options.flat ? 2.4 : world.bodies.length > 1 ? 1.2 : 1.5;
+            this.view.frame(direction, center, room * reach, options);
             return;
         }
         if (this.picture.spec.abstract) {

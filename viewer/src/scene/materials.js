@@ -63,10 +63,12 @@ vec3 patternColor() {
 export function paintBody(material, tone, dark, colors) {
     const { uTone, uSecond, uAccent } = material.userData.uniforms;
     uTone.value.copy(tone);
-    uSecond.value.set(colors.pattern).lerp(tone, dark ? 0.06 : 0.1);
-    // the accent is the tone, lighter: it breaks the last symmetry of the pattern
     const hsl = {};
     tone.getHSL(hsl);
+    // next to light tones a dark one
+    if (hsl.l > 0.78) uSecond.value.set('#4a545f');
+    else uSecond.value.set(colors.pattern).lerp(tone, dark ? 0.06 : 0.1);
+    // the accent is the tone, lighter: it breaks the last symmetry of the pattern
     uAccent.value.setHSL(hsl.h, Math.min(1, hsl.s * 0.95), dark ? Math.min(0.82, hsl.l + 0.2) : Math.min(0.72, hsl.l + 0.26));
 }
 
