@@ -16,4 +16,12 @@ extern const bench_contender contender_c853_form2;
 /* SUNDIALS CVODE, Adams with functional iteration, right-hand side by hand. */
 extern const bench_contender contender_cvode_adams;
 
+/* noslip, interpreted: its methods on the equations as a first-order system, and gauss on what
+ * formulation `rolling` derives from the mechanics. */
+extern const bench_contender contender_noslip_gauss;
+extern const bench_contender contender_noslip_taylor;
+extern const bench_contender contender_noslip_dop853;
+extern const bench_contender contender_noslip_adams;
+extern const bench_contender contender_noslip_rolling;
+
 #endif

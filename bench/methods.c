@@ -15,6 +15,11 @@ static const bench_contender *const table[] = {
     &contender_c853,
     &contender_c853_form2,
     &contender_cvode_adams,
+    &contender_noslip_gauss,
+    &contender_noslip_taylor,
+    &contender_noslip_dop853,
+    &contender_noslip_adams,
+    &contender_noslip_rolling,
 };
 
 enum { COUNT = sizeof table / sizeof *table };

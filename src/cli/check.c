@@ -170,6 +170,68 @@ static bool print_invariants(ns_cli *cli, const ns_model *m)
     return good;
 }
 
+/* Well-known integrals of such systems that are none of this one. */
+static void print_claims(ns_cli *cli, const ns_model *m)
+{
+    const ns_system *s = m->system;
+    int width = 8;
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < s->claims.n; i++)
+        if (!s->claims.at[i].expected) {
+            width = wider(width, s->claims.at[i].name);
+            others++;
+        }
+    if (!others)
+        return;
+    heading(cli, "Well-known integrals, looked at here");
+    for (uint32_t i = 0; i < s->claims.n; i++) {
+        const ns_claim *claim = &s->claims.at[i];
+        if (claim->expected)
+            continue;
+        const double rate = ns_system_drift_rate(s, claim->value, m->p, m->x0);
+        fprintf(cli->out, "  %-*s %s (relative rate %.1e); known for %s\n", width, claim->name,
+                rate <= constant_rate ? "constant" : "not constant", rate, claim->where);
+    }
+}
+
+static void print_constants(ns_cli *cli, const ns_model *m)
+{
+    const ns_system *s = m->system;
+    if (!s->constants.n)
+        return;
+    ns_ex *values = NS_NEW_ARRAY(cli->arena, ns_ex, s->constants.n);
+    double *numbers = NS_NEW_ARRAY(cli->arena, double, s->constants.n);
+    int width = 8;
+    for (uint32_t i = 0; i < s->constants.n; i++) {
+        width = wider(width, s->constants.at[i].name);
+        values[i] = s->constants.at[i].value;
+    }
+    evaluate(cli, m, values, s->constants.n, numbers);
+    heading(cli, "Mass properties (inertia about the centre of mass, tensor entries)");
+    for (uint32_t i = 0; i < s->constants.n; i++)
+        print_line(cli, width, s->constants.at[i].name, numbers[i], s->constants.at[i].unit,
+                   "");
+}
+
+/* --form: does the vector field satisfy i_Y omega = dE on the distribution? */
+static bool print_form(ns_cli *cli, const ns_model *m)
+{
+    const ns_system *s = m->system;
+    uint32_t points = 0;
+    const double worst = s->formulation->form ? s->formulation->form(s, m->p, m->x0, &points)
+                                              : NAN;
+    if (!points) {
+        ns_command_wrong(cli, "--form is about rolling bodies without loads on a fixed ground");
+        return false;
+    }
+    heading(cli, "Semi-symplectic form");
+    fprintf(cli->out,
+            "  omega(Y, v) = dE(v) at %u random states and variations: largest "
+            "relative difference %.1e\n",
+            points, worst);
+    return worst < 1e-10;
+}
+
 /* Names in lines of readable length. */
 static void print_names(ns_cli *cli, const ns_model *m)
 {
@@ -219,22 +281,32 @@ static int check(ns_cli *cli, const ns_arguments *a)
         return status;
     print_facts(cli, model);
     print_parameters(cli, model);
+    print_constants(cli, model);
     bool good = print_start(cli, model);
     print_constraints(cli, model);
     good = print_invariants(cli, model) && good;
+    print_claims(cli, model);
+    if (ns_command_flag(a, "form"))
+        good = print_form(cli, model) && good;
     print_events(cli, model);
     print_names(cli, model);
     ns_model_free(model);
     return good ? 0 : ns_status_exit(NS_ERR_MODEL);
 }
 
-static const ns_option options[] = {NS_OPTION_SET, {0}};
+static const ns_option options[] = {
+    NS_OPTION_SET,
+    {.name = "form",
+     .help =
+         "rolling bodies: verify the two-form and dE on the distribution (Patrick 2022, (10))"},
+    {0},
+};
 
 const ns_command ns_command_check = {
     .name = "check",
     .summary =
         "Read, derive and verify a model: degrees of freedom, start, conserved quantities",
-    .usage = "MODEL [--set NAME=EXPR]...",
+    .usage = "MODEL [--set NAME=EXPR]... [--form]",
     .doc =
         "Nothing is integrated.  The energy and every invariant are verified by their exact\n"
         "derivative along the equations of motion, at states near the start.  An invariant\n"

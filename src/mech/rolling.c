@@ -568,5 +568,6 @@ const ns_formulation ns_formulation_rolling = {
     .derive = derive,
     .verify = ns_rolling_verify,
     .guess = ns_rolling_guess,
+    .form = ns_rolling_form,
     .blocks = blocks,
 };

@@ -75,5 +75,5 @@ void ns_rolling_facts(ns_system *s, const ns_rolling *r)
     ns_v3 moment = ns_v3_scale(g, c->mass, ns_v3_cross(g, c->point, sweep));
     ns_v3 J = ns_v3_sub(g, ns_m3_apply(g, c->A, M), moment);
     ns_system_claim(s, "J.turn", J.at[2], false,
-                    "no rolling body in general (seed 003, after (16))");
+                    "no rolling body in general (Patrick 2022, after (16))");
 }

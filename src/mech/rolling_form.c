@@ -36,7 +36,10 @@ static ns_ex two_form(ns_graph *g, const ns_contact *c, const variation *a, cons
 double ns_rolling_form(const ns_system *s, const double *p, const double *x, uint32_t *points)
 {
     enum { TRIES = 12 };
+    *points = 0;
     ns_rolling *r = s->own;
+    if (!s->conservative || r->contact.reduced)
+        return NAN; /* the identity is about a fixed ground without loads, and needs A and x */
     ns_contact *c = &r->contact;
     ns_graph *g = s->graph;
     uint32_t n = s->states.n;
@@ -74,7 +77,6 @@ double ns_rolling_form(const ns_system *s, const double *p, const double *x, uin
     uint32_t np = d->params.n, all = n + np + 7;
     ns_ex *names = NS_NEW_ARRAY(s->arena, ns_ex, all);
     double *value = NS_NEW_ARRAY(s->arena, double, all), *y = value;
-    *points = 0;
     for (uint32_t i = 0; i < n; i++)
         names[i] = symbols[i];
     for (uint32_t i = 0; i < np; i++)

@@ -70,8 +70,9 @@ typedef struct ns_replacement {
 } ns_replacement;
 
 typedef struct ns_formulation ns_formulation;
+typedef struct ns_system ns_system;
 
-typedef struct ns_system {
+struct ns_system {
     const ns_description *description;
     ns_arena *arena;
     ns_graph *graph;
@@ -93,7 +94,7 @@ typedef struct ns_system {
     ns_start start;
     ns_scene scene;
     void *own; /* of the formulation */
-} ns_system;
+};
 
 /* A formulation: one const descriptor per file of mech/. */
 struct ns_formulation {
@@ -109,6 +110,9 @@ struct ns_formulation {
                    const double *x);
     /* Better first guesses for the free states of a start, with numbers; may be NULL. */
     void (*guess)(const ns_system *s, double t0, const double *p, double *x);
+    /* Largest relative failure of the geometric identity behind the equations (the two-form of
+     * rolling) over random states; *points: how many.  May be NULL. */
+    double (*form)(const ns_system *s, const double *p, const double *x, uint32_t *points);
     const char *const *blocks; /* keywords of the blocks it reads, ending with NULL; or NULL */
 };
 
