@@ -109,26 +109,37 @@ static void render_line(const ns_source *source, ns_span span, ns_text *out)
     ns_text_add(out, "\n");
 }
 
+/* A note belongs to the error or warning before it and follows it wherever that goes. */
+typedef struct entry {
+    const ns_message *head, *message;
+} entry;
+
 static int by_place(const void *a, const void *b)
 {
-    const ns_message *x = *(const ns_message *const *)a, *y = *(const ns_message *const *)b;
+    const entry *p = a, *q = b;
+    const ns_message *x = p->head, *y = q->head;
+    if (x == y) /* pointers are in order of arrival */
+        return p->message < q->message ? -1 : p->message > q->message;
     if (x->span.source != y->span.source)
         return x->span.source < y->span.source ? -1 : 1;
     if (x->span.begin != y->span.begin)
         return x->span.begin < y->span.begin ? -1 : 1;
-    return x < y ? -1 : x > y; /* stable: pointers are in order of arrival */
+    return x < y ? -1 : 1;
 }
 
 void ns_diag_render(const ns_diag *diag, ns_text *out)
 {
     static const char *const names[] = {"note", "warning", "error"};
     uint32_t n = diag->messages.n;
-    const ns_message **order = NS_NEW_ARRAY(out->arena, const ns_message *, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        order[i] = &diag->messages.at[i];
+    entry *order = NS_NEW_ARRAY(out->arena, entry, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const ns_message *m = &diag->messages.at[i];
+        order[i] = (entry){.head = m->severity == NS_NOTE && i ? order[i - 1].head : m,
+                           .message = m};
+    }
     qsort(order, n, sizeof *order, by_place);
     for (uint32_t i = 0; i < n; i++) {
-        const ns_message *m = order[i];
+        const ns_message *m = order[i].message;
         const ns_source *source = source_of(diag, m->span);
         if (source) {
             unsigned line, column;

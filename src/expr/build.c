@@ -56,6 +56,8 @@ ns_ex ns_number2(ns_graph *g, double hi, double lo)
 {
     if (hi == 0)
         hi = 0; /* one zero, not two */
+    if (lo == 0)
+        lo = 0;
     return ns_graph_intern(g, (ns_node){.op = NS_OP_NUMBER, .hi = hi, .lo = lo}, NULL);
 }
 

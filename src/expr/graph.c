@@ -15,6 +15,7 @@ ns_graph *ns_graph_new(ns_arena *arena)
     g->scratch = ns_arena_child(arena);
     g->marks = NS_NEW(arena, ns_marks);
     NS_PUSH(arena, g->nodes, (ns_node){0}); /* handle 0 is none */
+    NS_PUSH(arena, g->pool, 0);             /* so that the pool has an address */
     g->table_size = 1024;
     g->table = NS_NEW_ARRAY(arena, ns_ex, g->table_size);
     return g;

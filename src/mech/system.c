@@ -263,7 +263,8 @@ double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
         terms[i] = ns_mul(s->graph, terms[i], rates[i]);
     ns_system_eval(s, rates, n, 0, p, x, rate);
     uint64_t seed = 1982;
-    double worst = NAN;
+    double total[TRIES], most[TRIES], largest = 0, worst = NAN;
+    int tried = 0;
     for (int k = 0; k < TRIES; k++) {
         /* The size of a state, and how far it moves in a tenth of a second, set the scale. */
         for (uint32_t i = 0; i < n; i++) {
@@ -278,8 +279,17 @@ double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
             sum += value[i];
             size += fabs(value[i]);
         }
-        double relative = size > 0 ? fabs(sum) / size : 0;
-        if (isfinite(relative) && !(relative <= worst))
+        if (!isfinite(size))
+            continue;
+        total[tried] = fabs(sum);
+        most[tried++] = size;
+        largest = fmax(largest, size);
+    }
+    /* Where everything vanishes by symmetry, rounding errors are all there is: such a state is
+     * measured by the others. */
+    for (int k = 0; k < tried; k++) {
+        double size = fmax(most[k], 1e-3 * largest), relative = size > 0 ? total[k] / size : 0;
+        if (!(relative <= worst))
             worst = relative;
     }
     return worst;
