@@ -92,7 +92,7 @@ int ns_file_target_init(ns_file_target *target, const char *path)
         if (!target->path)
             return ENOMEM;
     } else {
-        return errno;
+        return errno ? errno : EINVAL;
     }
     if (target->in_place)
         return 0;

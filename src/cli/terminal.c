@@ -37,7 +37,7 @@ ns_bar ns_terminal_bar(FILE *file, bool wanted, const char *what, double end)
 void ns_terminal_duration(char buffer[32], double seconds)
 {
     if (!(seconds < 1e8))
-        strcpy(buffer, "very long");
+        snprintf(buffer, 32, "very long");
     else if (seconds < 60)
         snprintf(buffer, 32, "%.0f s", ceil(seconds));
     else if (seconds < 3600)
@@ -52,11 +52,9 @@ void ns_terminal_bar_draw(ns_bar *bar, double fraction, double at, double second
         return;
     if (fraction > 1)
         fraction = 1;
-    char left[32] = "", text[120];
+    char left[32] = "?", text[120];
     if (fraction > 1e-6)
         ns_terminal_duration(left, seconds * (1 - fraction) / fraction);
-    else
-        strcpy(left, "?");
     int length = snprintf(text, sizeof text, "%3.0f %%  %s = %.4g of %.4g, %s left",
                           floor(100 * fraction), bar->what, at, bar->end, left);
     const int width = (int)ns_terminal_width(bar->file) - length - 6;

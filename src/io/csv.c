@@ -16,7 +16,7 @@ typedef struct lines {
 
 static void add(lines *l, const char *text, size_t n)
 {
-    if (l->length + n > l->room) {
+    if (!l->at || l->length + n > l->room) {
         size_t room = (l->length + n) * 2 + 4096;
         char *larger = l->failed ? NULL : realloc(l->at, room);
         if (!larger) {

@@ -122,7 +122,7 @@ static void set_word(ns_model *model, const setting_type *type, const ns_setting
                           line->word);
         return;
     }
-    *(const char **)((char *)&model->settings + type->offset) = line->word;
+    memcpy((char *)&model->settings + type->offset, &line->word, sizeof line->word);
 }
 
 static void set_number(ns_model *model, const setting_type *type, const ns_setting *line)
@@ -144,7 +144,7 @@ static void set_number(ns_model *model, const setting_type *type, const ns_setti
     else if (type->kind == POSITIVE && !(value > 0))
         ns_diag_error(diag, line->span, "'%s' is %g: it must be positive", type->name, value);
     else
-        *(double *)((char *)&model->settings + type->offset) = value;
+        memcpy((char *)&model->settings + type->offset, &value, sizeof value);
 }
 
 static void read_settings(ns_model *model)

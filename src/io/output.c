@@ -115,7 +115,7 @@ void ns_output_close(ns_output *output)
 void ns_output_number(char buffer[40], double value)
 {
     if (!isfinite(value)) {
-        strcpy(buffer, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        snprintf(buffer, 40, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
         return;
     }
     snprintf(buffer, 40, "%.17g", value);
