@@ -73,6 +73,13 @@ static char *folder_of(const char *path)
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
+/* errno of what just failed, never 0. */
+static int why(void)
+{
+    const int error = errno;
+    return error ? error : EIO;
+}
+
 int ns_file_target_init(ns_file_target *target, const char *path)
 {
     *target = (ns_file_target){0};
@@ -81,23 +88,23 @@ int ns_file_target_init(ns_file_target *target, const char *path)
         if (S_ISDIR(info.st_mode))
             return EISDIR;
         if (access(path, W_OK))
-            return errno;
+            return why();
         target->in_place = !S_ISREG(info.st_mode);
         target->mode = info.st_mode & 07777;
         target->path = realpath(path, NULL); /* rename would replace a link, not its file */
         if (!target->path)
-            return errno;
+            return why();
     } else if (errno == ENOENT && *path) {
         target->path = strdup(path);
         if (!target->path)
             return ENOMEM;
     } else {
-        return errno ? errno : EINVAL;
+        return why();
     }
     if (target->in_place)
         return 0;
     char *folder = folder_of(target->path);
-    int error = !folder ? ENOMEM : access(folder, W_OK | X_OK) ? errno : 0;
+    int error = !folder ? ENOMEM : access(folder, W_OK | X_OK) ? why() : 0;
     free(folder);
     if (error)
         ns_file_target_free(target);

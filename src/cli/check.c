@@ -10,17 +10,6 @@
  * expression, far below any real change. */
 static const double constant_rate = 1e-10;
 
-static void heading(ns_cli *cli, const char *text)
-{
-    fprintf(cli->out, "\n%s%s%s\n", cli->style_out.bold, text, cli->style_out.plain);
-}
-
-static int wider(int width, const char *name)
-{
-    const int length = (int)strlen(name);
-    return length > width ? length : width;
-}
-
 /* Values of expressions at the start. */
 static void evaluate(ns_cli *cli, const ns_model *m, const ns_ex *f, uint32_t n, double *out)
 {
@@ -46,9 +35,9 @@ static void evaluate(ns_cli *cli, const ns_model *m, const ns_ex *f, uint32_t n,
 static void print_facts(ns_cli *cli, const ns_model *m)
 {
     const ns_system *s = m->system;
-    int width = wider(0, "degrees of freedom");
+    int width = ns_terminal_wider(0, "degrees of freedom");
     for (uint32_t i = 0; i < s->facts.n; i++)
-        width = wider(width, s->facts.at[i].name);
+        width = ns_terminal_wider(width, s->facts.at[i].name);
     fprintf(cli->out, "%s%s%s\n", cli->style_out.bold, s->description->title,
             cli->style_out.plain);
     fprintf(cli->out, "  %-*s %s\n", width, "formulation", s->formulation->name);
@@ -80,8 +69,8 @@ static void print_parameters(ns_cli *cli, const ns_model *m)
         return;
     int width = 8;
     for (uint32_t i = 0; i < d->params.n; i++)
-        width = wider(width, d->params.at[i].name);
-    heading(cli, "Parameters");
+        width = ns_terminal_wider(width, d->params.at[i].name);
+    ns_terminal_heading(cli->out, &cli->style_out, "Parameters");
     for (uint32_t i = 0; i < d->params.n; i++)
         print_line(cli, width, d->params.at[i].name, m->p[i], d->params.at[i].unit,
                    d->params.at[i].set ? "(--set)" : "");
@@ -95,13 +84,13 @@ static bool print_start(ns_cli *cli, const ns_model *m)
     double *values = NS_NEW_ARRAY(cli->arena, double, s->states.n + 1);
     int width = 8;
     for (uint32_t i = 0; i < s->states.n; i++) {
-        width = wider(width, s->states.at[i].name);
+        width = ns_terminal_wider(width, s->states.at[i].name);
         rates[i] = s->states.at[i].rate;
     }
     evaluate(cli, m, rates, s->states.n, values);
     char title[64];
     snprintf(title, sizeof title, "Start, t = %g s", ns_model_run_options(m).t0);
-    heading(cli, title);
+    ns_terminal_heading(cli->out, &cli->style_out, title);
     bool good = true;
     for (uint32_t i = 0; i < s->states.n; i++) {
         print_line(cli, width, s->states.at[i].name, m->x0[i], s->states.at[i].unit, "");
@@ -123,11 +112,11 @@ static void print_constraints(ns_cli *cli, const ns_model *m)
     double *values = NS_NEW_ARRAY(cli->arena, double, s->constraints.n);
     int width = 8;
     for (uint32_t i = 0; i < s->constraints.n; i++) {
-        width = wider(width, s->constraints.at[i].name);
+        width = ns_terminal_wider(width, s->constraints.at[i].name);
         residuals[i] = s->constraints.at[i].residual;
     }
     evaluate(cli, m, residuals, s->constraints.n, values);
-    heading(cli, "Constraints, residual at the start");
+    ns_terminal_heading(cli->out, &cli->style_out, "Constraints, residual at the start");
     for (uint32_t i = 0; i < s->constraints.n; i++)
         fprintf(cli->out, "  %-*s % .2g\n", width, s->constraints.at[i].name, values[i]);
 }
@@ -156,10 +145,10 @@ static bool print_invariants(ns_cli *cli, const ns_model *m)
     const ns_system *s = m->system;
     if (!s->energy && !s->invariants.n)
         return true;
-    int width = wider(8, "energy");
+    int width = ns_terminal_wider(8, "energy");
     for (uint32_t i = 0; i < s->invariants.n; i++)
-        width = wider(width, s->invariants.at[i].name);
-    heading(cli, "Conserved quantities");
+        width = ns_terminal_wider(width, s->invariants.at[i].name);
+    ns_terminal_heading(cli->out, &cli->style_out, "Conserved quantities");
     bool good = true;
     if (s->energy)
         good = print_conserved(cli, m, width, "energy", s->energy, s->conservative);
@@ -178,12 +167,12 @@ static void print_claims(ns_cli *cli, const ns_model *m)
     uint32_t others = 0;
     for (uint32_t i = 0; i < s->claims.n; i++)
         if (!s->claims.at[i].expected) {
-            width = wider(width, s->claims.at[i].name);
+            width = ns_terminal_wider(width, s->claims.at[i].name);
             others++;
         }
     if (!others)
         return;
-    heading(cli, "Well-known integrals, looked at here");
+    ns_terminal_heading(cli->out, &cli->style_out, "Well-known integrals, looked at here");
     for (uint32_t i = 0; i < s->claims.n; i++) {
         const ns_claim *claim = &s->claims.at[i];
         if (claim->expected)
@@ -203,11 +192,12 @@ static void print_constants(ns_cli *cli, const ns_model *m)
     double *numbers = NS_NEW_ARRAY(cli->arena, double, s->constants.n);
     int width = 8;
     for (uint32_t i = 0; i < s->constants.n; i++) {
-        width = wider(width, s->constants.at[i].name);
+        width = ns_terminal_wider(width, s->constants.at[i].name);
         values[i] = s->constants.at[i].value;
     }
     evaluate(cli, m, values, s->constants.n, numbers);
-    heading(cli, "Mass properties (inertia about the centre of mass, tensor entries)");
+    ns_terminal_heading(cli->out, &cli->style_out,
+                        "Mass properties (inertia about the centre of mass, tensor entries)");
     for (uint32_t i = 0; i < s->constants.n; i++)
         print_line(cli, width, s->constants.at[i].name, numbers[i], s->constants.at[i].unit,
                    "");
@@ -224,7 +214,7 @@ static bool print_form(ns_cli *cli, const ns_model *m)
         ns_command_wrong(cli, "--form is about rolling bodies without loads on a fixed ground");
         return false;
     }
-    heading(cli, "Semi-symplectic form");
+    ns_terminal_heading(cli->out, &cli->style_out, "Semi-symplectic form");
     fprintf(cli->out,
             "  omega(Y, v) = dE(v) at %u random states and variations: largest "
             "relative difference %.1e\n",
@@ -236,7 +226,7 @@ static bool print_form(ns_cli *cli, const ns_model *m)
 static void print_names(ns_cli *cli, const ns_model *m)
 {
     const ns_system *s = m->system;
-    heading(cli, "Values (--show, --out, --json)");
+    ns_terminal_heading(cli->out, &cli->style_out, "Values (--show, --out, --json)");
     size_t column = 0;
     for (uint32_t i = 0; i < s->observables.n; i++) {
         const ns_observable *o = &s->observables.at[i];
@@ -261,8 +251,8 @@ static void print_events(ns_cli *cli, const ns_model *m)
         return;
     int width = 8;
     for (uint32_t i = 0; i < s->events.n; i++)
-        width = wider(width, s->events.at[i].name);
-    heading(cli, "Events");
+        width = ns_terminal_wider(width, s->events.at[i].name);
+    ns_terminal_heading(cli->out, &cli->style_out, "Events");
     for (uint32_t i = 0; i < s->events.n; i++) {
         const ns_event *e = &s->events.at[i];
         fprintf(cli->out, "  %-*s %s%s%s%s\n", width, e->name, actions[e->action],

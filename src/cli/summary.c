@@ -80,18 +80,6 @@ const char *ns_summary_unit(const char *unit, char buffer[64])
     return buffer;
 }
 
-static void heading(ns_cli *cli, const char *text)
-{
-    fprintf(cli->out, "\n%s%s%s\n", cli->style_out.bold, text, cli->style_out.plain);
-}
-
-/* Widest name of a part of the summary, so that its columns align. */
-static int width_of(int width, const char *name)
-{
-    const int length = (int)strlen(name);
-    return length > width ? length : width;
-}
-
 static void print_head(ns_cli *cli, const ns_record *r)
 {
     const ns_system *s = r->model->system;
@@ -123,9 +111,9 @@ static void print_final(ns_cli *cli, const ns_record *r, const ns_shown *shown)
     char title[64], unit[64];
     int width = NAME;
     for (uint32_t i = 0; i < shown->n; i++)
-        width = width_of(width, s->observables.at[shown->at[i]].name);
+        width = ns_terminal_wider(width, s->observables.at[shown->at[i]].name);
     snprintf(title, sizeof title, "At t = %.15g s", r->outcome->t);
-    heading(cli, title);
+    ns_terminal_heading(cli->out, &cli->style_out, title);
     for (uint32_t i = 0; i < shown->n; i++) {
         const ns_observable *v = &s->observables.at[shown->at[i]];
         char number[40];
@@ -147,10 +135,10 @@ static void print_quality(ns_cli *cli, const ns_record *r)
         return;
     int width = NAME;
     for (uint32_t i = 0; i < s->constraints.n; i++)
-        width = width_of(width, s->constraints.at[i].name);
+        width = ns_terminal_wider(width, s->constraints.at[i].name);
     for (uint32_t i = 0; i < s->invariants.n; i++)
-        width = width_of(width, s->invariants.at[i].name);
-    heading(cli, "Quality");
+        width = ns_terminal_wider(width, s->invariants.at[i].name);
+    ns_terminal_heading(cli->out, &cli->style_out, "Quality");
     if (energy)
         fprintf(cli->out, "  %-*s %-10.2g %s\n", width, "energy", o->energy_drift,
                 s->conservative ? "largest relative change"
@@ -171,8 +159,8 @@ static void print_events(ns_cli *cli, const ns_record *r)
         return;
     int width = NAME;
     for (uint32_t i = 0; i < s->events.n; i++)
-        width = width_of(width, s->events.at[i].name);
-    heading(cli, "Events");
+        width = ns_terminal_wider(width, s->events.at[i].name);
+    ns_terminal_heading(cli->out, &cli->style_out, "Events");
     for (size_t i = 0; i < n && i < MOST_EVENTS; i++) {
         const ns_occurrence *e = &r->outcome->events[i];
         fprintf(cli->out, "  %-*s t = %-20.15g %s\n", width, s->events.at[e->event].name, e->t,
@@ -190,7 +178,7 @@ void ns_summary_print(ns_cli *cli, const ns_record *r, const ns_shown *shown)
     print_quality(cli, r);
     print_events(cli, r);
     if (r->options.n_outputs) {
-        heading(cli, "Written");
+        ns_terminal_heading(cli->out, &cli->style_out, "Written");
         for (size_t i = 0; i < r->n_files; i++)
             fprintf(cli->out, "  %s (%zu %s)%s\n", r->files[i].path, r->files[i].rows,
                     r->files[i].rows == 1 ? "row" : "rows",

@@ -28,6 +28,17 @@ unsigned ns_terminal_width(FILE *file)
     return 80;
 }
 
+void ns_terminal_heading(FILE *file, const ns_style *style, const char *text)
+{
+    fprintf(file, "\n%s%s%s\n", style->bold, text, style->plain);
+}
+
+int ns_terminal_wider(int width, const char *name)
+{
+    const int length = (int)strlen(name);
+    return length > width ? length : width;
+}
+
 ns_bar ns_terminal_bar(FILE *file, bool wanted, const char *what, double end)
 {
     return (ns_bar){

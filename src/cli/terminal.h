@@ -14,6 +14,11 @@ ns_style ns_terminal_style(FILE *file);
 bool ns_terminal_is(FILE *file);
 unsigned ns_terminal_width(FILE *file);
 
+/* An empty line and a heading. */
+void ns_terminal_heading(FILE *file, const ns_style *style, const char *text);
+/* Width of a column of names: the larger of `width` and the name's. */
+int ns_terminal_wider(int width, const char *name);
+
 /* A bar on a terminal, from the second second on. */
 typedef struct ns_bar {
     FILE *file;

@@ -19,17 +19,12 @@ void ns_topic_line(ns_cli *cli, int width, const char *name, const char *words)
         fprintf(cli->out, "  %-*s  %s\n", width, name, words);
 }
 
-static void heading(ns_cli *cli, const char *text)
-{
-    fprintf(cli->out, "\n%s%s%s\n", cli->style_out.bold, text, cli->style_out.plain);
-}
-
 static void print_methods(ns_cli *cli)
 {
     fprintf(cli->out, "Integration methods, for --method or  run { method NAME }:\n\n");
     for (const ns_method *const *m = ns_methods; *m; m++) {
         ns_topic_line(cli, 10, (*m)->name, (*m)->summary);
-        if (m == ns_methods)
+        if (m == ns_methods && !strstr((*m)->summary, "default"))
             ns_topic_line(cli, 10, "", "(the default)");
     }
     fprintf(cli->out, "\n`noslip help NAME` says more.\n");
@@ -47,7 +42,7 @@ static void print_formulations(ns_cli *cli)
 
 static void print_functions_of(ns_cli *cli)
 {
-    heading(cli, "Functions");
+    ns_terminal_heading(cli->out, &cli->style_out, "Functions");
     fprintf(cli->out, " ");
     for (int op = 0; op < NS_OP_COUNT; op++)
         if (ns_ops[op].name && ns_ops_find(ns_ops[op].name) == (ns_op)op)
@@ -73,11 +68,11 @@ static void print_language(ns_cli *cli)
             "\n"
             "A statement ends with its line or with ; and # begins a comment.  x' is the time\n"
             "derivative of x; units are factors (6 cm).\n");
-    heading(cli, "Statements");
+    ns_terminal_heading(cli->out, &cli->style_out, "Statements");
     for (const ns_statement *s = ns_statements; s->keyword; s++)
         ns_topic_line(cli, 34, s->form ? s->form : s->keyword, s->help ? s->help : "");
     print_functions_of(cli);
-    heading(cli, "Settings of run { }");
+    ns_terminal_heading(cli->out, &cli->style_out, "Settings of run { }");
     ns_topic_line(cli, 34, "from T, until T", "the time span; from is 0 unless set");
     ns_topic_line(cli, 34, "every DT", "output interval");
     ns_topic_line(cli, 34, "tolerance R, method M", "as --tol and --method");
