@@ -111,7 +111,7 @@ static int report(ns_cli *cli, const ns_arguments *a, const ns_record *r, const 
         if (!ns_output_json_to(cli->out, r))
             status = ns_status_exit(NS_ERR_IO);
     } else if (!cli->quiet) {
-        if (r->n_times && !r->options.n_outputs)
+        if ((ns_command_flag(a, "at") || ns_command_flag(a, "every")) && !r->options.n_outputs)
             ns_summary_rows(cli, r, shown);
         ns_summary_print(cli, r, shown);
     }

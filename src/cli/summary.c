@@ -188,17 +188,23 @@ void ns_summary_print(ns_cli *cli, const ns_record *r, const ns_shown *shown)
 
 void ns_summary_rows(ns_cli *cli, const ns_record *r, const ns_shown *shown)
 {
+    enum { WIDTH = 19 };
     const ns_system *s = r->model->system;
     FILE *f = cli->out;
-    enum { WIDTH = 19 };
-    fprintf(f, "%s%-*s", cli->style_out.bold, WIDTH, "t");
+    char number[40];
+    fprintf(f, "%s%-*s", cli->style_out.bold, shown->n ? WIDTH - 1 : 0, "t");
     for (uint32_t i = 0; i < shown->n; i++)
-        fprintf(f, " %-*s", WIDTH, s->observables.at[shown->at[i]].name);
+        fprintf(f, "  %-*s", i + 1 < shown->n ? WIDTH : 0,
+                s->observables.at[shown->at[i]].name);
     fprintf(f, "%s\n", cli->style_out.plain);
     for (size_t row = 0; row < r->table.rows; row++) {
-        fprintf(f, "%-*.12g", WIDTH, r->table.t[row]);
-        for (uint32_t i = 0; i < shown->n; i++)
-            fprintf(f, " %-*.12g", WIDTH, ns_table_column(&r->table, shown->at[i])[row]);
+        snprintf(number, sizeof number, "%.12g", r->table.t[row]);
+        fprintf(f, "%-*s", shown->n ? WIDTH - 1 : 0, number);
+        for (uint32_t i = 0; i < shown->n; i++) {
+            snprintf(number, sizeof number, "% .12g",
+                     ns_table_column(&r->table, shown->at[i])[row]);
+            fprintf(f, " %-*s", i + 1 < shown->n ? WIDTH + 1 : 0, number);
+        }
         fputc('\n', f);
     }
     fputc('\n', f);
