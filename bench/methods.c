@@ -12,14 +12,9 @@
 
 /* The first is the yardstick. */
 static const bench_contender *const table[] = {
-    &contender_c853,
-    &contender_c853_form2,
-    &contender_cvode_adams,
-    &contender_noslip_gauss,
-    &contender_noslip_taylor,
-    &contender_noslip_dop853,
-    &contender_noslip_adams,
-    &contender_noslip_rolling,
+    &contender_c853,         &contender_c853_form2,     &contender_cvode_adams,
+    &contender_noslip_gauss, &contender_noslip_taylor,  &contender_noslip_dop853,
+    &contender_noslip_adams, &contender_noslip_rolling,
 };
 
 enum { COUNT = sizeof table / sizeof *table };

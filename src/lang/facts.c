@@ -18,7 +18,7 @@ static double power(double a, int32_t n)
 static ns_fact_of fact_of(ns_reader *r, ns_ex e)
 {
     const ns_node *node = ns_graph_node(r->g, e);
-    const ns_ex *args = node->n ? ns_graph_args(r->g, e) : NULL;
+    const ns_ex *args = ns_graph_args(r->g, e);
     ns_fact_of fact = {.value = (double)NAN};
     for (uint32_t k = 0; k < node->n; k++) {
         const ns_fact_of *arg = &r->facts.at[args[k]];
