@@ -380,9 +380,17 @@ static bool add_events(ns_description *d, ns_system *s, ns_rolling *r)
         return false;
     }
     bool edge = ns_side_is_curve(&c->body);
+    /* The contact runs off with a speed like 1/regular, so that zero is never reached by steps of
+     * finite length: the event is where it nearly is, in relation to the curvatures. */
+    ns_ex nearly = c->regular;
+    if (edge)
+        nearly = ns_sub(g, nearly,
+                        ns_mul(g, ns_number(g, 1e-6), ns_v3_norm(g, c->body.second)));
+    else if (c->fit)
+        nearly = ns_sub(g, nearly, ns_mul(g, ns_number(g, 1e-7), ns_powi(g, c->fit, 2)));
     NS_PUSH(s->arena, s->events,
             (ns_event){.name = edge ? "flat" : "irregular",
-                       .value = c->regular,
+                       .value = nearly,
                        .direction = -1,
                        .action = NS_EVENT_SINGULAR,
                        .meaning = edge
