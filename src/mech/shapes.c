@@ -187,6 +187,13 @@ static bool egg(work *w)
 /* Expression argument i of the block, scalar. */
 static bool argument(work *w, uint32_t i, ns_ex *out)
 {
+    static const char names[5][2] = {"x", "y", "z", "u", "v"};
+    const char *word = w->block->arg_words ? w->block->arg_words[i] : NULL;
+    for (int k = 0; word && k < 5; k++) /* a lone name was read before it was known */
+        if (strcmp(word, names[k]) == 0) {
+            *out = k < 3 ? w->locals->x[k] : w->locals->u[k - 3];
+            return true;
+        }
     return ns_block_value_scalar(w->d, w->block->args[i], w->block->kind_span, w->block->kind,
                                  out);
 }
