@@ -19,7 +19,11 @@ typedef struct ns_rolling {
     const ns_property *placed, *moved; /* com or centre, com' or centre'; NULL if not */
     ns_ex gap;    /* how far com lies above where it touches, along the ground normal */
     ns_ex excess; /* component of com' towards the contact that rolling does not allow */
-    ns_v3 up;     /* ground normal in the body frame at the start, in terms of parameters */
+    /* for guesses of the start, in terms of the ground's states and parameters: */
+    ns_v3 up; /* ground normal in the body frame */
+    ns_ex closed
+        [3];      /* body's contact coordinates, where there is a closed form: closed[0] != 0 */
+    ns_ex misfit; /* square of the distance from the contact or com given; 0 if none */
     ns_v3 body_centre; /* origin of the body's geometric frame, in space */
 } ns_rolling;
 

@@ -141,6 +141,13 @@ static void demand(work *w, const char *name, ns_ex residual, ns_span span)
             (ns_constraint){.name = name, .residual = residual, .span = span});
 }
 
+/* The contact should be near this coordinate. */
+static void miss(work *w, uint32_t i, ns_ex value)
+{
+    ns_ex off = ns_powi(w->g, ns_sub(w->g, w->r->contact.point.at[i], value), 2);
+    w->r->misfit = w->r->misfit ? ns_add(w->g, w->r->misfit, off) : off;
+}
+
 /* Where the contact is on the ground. */
 static bool place(work *w)
 {
@@ -186,6 +193,7 @@ static bool place(work *w)
             else
                 demand(w, "contact", ns_sub(g, r->contact.point.at[i], value),
                        contact->value_span);
+            miss(w, i, value);
         }
     }
     const ns_property *given = com ? com : centre;
@@ -195,6 +203,8 @@ static bool place(work *w)
             return false;
         for (uint32_t i = 0; cartesian && i < ground->n; i++) /* a guess: straight below */
             set(w, r->support + i, at.at[i], true, given->value_span);
+        for (uint32_t i = 0; i < 3; i++)
+            miss(w, i, at.at[i]);
         ns_v3 way[3] = {ns_v3_unit(g, 0), ns_v3_unit(g, 1), ns_v3_unit(g, 2)};
         bool surface = !ns_side_is_curve(ground);
         if (surface) { /* along the ground here; across it: ns_rolling_verify */
@@ -211,31 +221,19 @@ static bool place(work *w)
     return true;
 }
 
-/* Expression in states with the start values known so far put in for them. */
-static ns_ex at_start(work *w, ns_ex e, uint32_t first, uint32_t n)
-{
-    ns_ex *from = NS_NEW_ARRAY(w->s->arena, ns_ex, n);
-    for (uint32_t i = 0; i < n; i++)
-        from[i] = w->s->states.at[first + i].symbol;
-    return ns_subst_one(w->g, e, from, w->s->start.value + first, n);
-}
-
-/* The contact on the body: from the ground normal seen in the body frame. */
+/* The contact on the body: from the ground normal seen in the body frame.  The states themselves are
+ * set by ns_rolling_guess, when there are numbers. */
 static void touch(work *w)
 {
     ns_rolling *r = w->r;
     ns_graph *g = w->g;
     ns_contact *c = &r->contact;
-    ns_v3 normal; /* of the ground, in its frame */
+    ns_v3 normal = c->ground.normal; /* in its frame */
     if (ns_side_is_curve(&c->ground)) {
         /* on a wire: as far above as the wire's direction allows */
         ns_v3 t = ns_v3_normalise(g, c->ground.tangent, NULL), up = ns_v3_unit(g, 2);
         normal = ns_v3_normalise(g, ns_v3_sub(g, up, ns_v3_scale(g, t.at[2], t)), NULL);
-    } else {
-        normal = c->ground.normal;
     }
-    for (int i = 0; !c->reduced && i < 3; i++)
-        normal.at[i] = at_start(w, normal.at[i], r->support, c->ground.n);
     ns_m3 C = c->moving ? ns_m3_mul(g, ns_m3_transpose(c->B), w->A) : w->A;
     r->up = ns_m3_apply_transposed(g, C, normal);
     ns_v3 down = ns_v3_neg(g, r->up); /* outward normal of the body at the contact */
@@ -245,12 +243,12 @@ static void touch(work *w)
         /* a disk that lies flat gets some point, and is refused by ns_rolling_verify */
         ns_ex way[2] = {ns_add(g, down.at[0], ns_number(g, 1e-150)), down.at[1]};
         ns_ex length = ns_sqrt(g, ns_add(g, ns_powi(g, way[0], 2), ns_powi(g, way[1], 2)));
-        for (uint32_t i = 0; i < 2; i++)
-            set(w, r->side + i, ns_div(g, way[i], length), true, (ns_span){0});
+        for (int i = 0; i < 2; i++)
+            r->closed[i] = ns_div(g, way[i], length);
     } else if (r->body.has_support) {
-        for (uint32_t i = 0; i < 3; i++) {
+        for (int i = 0; i < 3; i++) {
             ns_ex y = ns_subst_one(g, r->body.support.at[i], r->locals.x, down.at, 3);
-            set(w, r->side + i, ns_sub(g, y, r->mass.centre.at[i]), true, (ns_span){0});
+            r->closed[i] = ns_sub(g, y, r->mass.centre.at[i]);
         }
     }
 }
@@ -385,101 +383,141 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
 
 /* ---- with numbers ---------------------------------------------------------------------------- */
 
-/* For implicit bodies without a closed form: along rays from the origin of the geometric frame to
- * the outermost point of the surface, the ray whose end lies lowest. */
+typedef struct ray {
+    const ns_system *s;
+    double t0;
+    const double *p;
+    double *x;
+    double centre[3], way[3]; /* centre of mass; direction */
+} ray;
+
+/* Is the point of the ray at this distance from the origin of the geometric frame inside? */
+static bool inside(const ray *a, double length)
+{
+    const ns_rolling *r = a->s->own;
+    double F;
+    for (uint32_t j = 0; j < 3; j++)
+        a->x[r->side + j] = a->way[j] * length - a->centre[j];
+    ns_system_eval(a->s, &r->contact.body.residual, 1, a->t0, a->p, a->x, &F);
+    return F < 0; /* nan: outside */
+}
+
+/* Where the ray leaves the body; nan if it does not meet it.  From within, that is the first
+ * crossing (expressions like to have further sheets far away); if the origin is not in the body,
+ * as for a torus, the last one. */
+static double crossing(const ray *a)
+{
+    enum { SAMPLES = 60 };
+    const double most = 100, ratio = 1.3; /* far enough for any body in SI units */
+    double in = most * pow(ratio, -SAMPLES), out = most;
+    if (inside(a, in)) {
+        while (in < most && inside(a, in * ratio))
+            in *= ratio;
+        out = in * ratio;
+    } else {
+        for (in = most; in > 0 && !inside(a, in); in = out > 1e-5 ? out / ratio : 0)
+            out = in;
+    }
+    if (!(in > 0 && in < most))
+        return (double)NAN;
+    for (int k = 0; k < 30; k++) {
+        double mid = (out + in) / 2;
+        *(inside(a, mid) ? &in : &out) = mid;
+    }
+    return out;
+}
+
+/* For implicit bodies without a closed form: of the points where rays from the origin of the
+ * geometric frame leave the body, the lowest. */
 static void search_surface(const ns_system *s, double t0, const double *p, double *x)
 {
-    enum { RAYS = 400, SAMPLES = 60 };
+    enum { RAYS = 400 };
     const ns_rolling *r = s->own;
-    const ns_contact *c = &r->contact;
-    ns_ex ask[6];
-    double value[6];
-    memcpy(ask, r->up.at, sizeof r->up.at);
-    memcpy(ask + 3, r->mass.centre.at, sizeof r->mass.centre.at);
-    ns_system_eval(s, ask, 6, t0, p, x, value);
-    double best = INFINITY;
+    ray a = {.s = s, .t0 = t0, .p = p, .x = x};
+    double up[3], best = INFINITY;
     double found[3] = {0, 0, -1}; /* if there is no surface: Newton's iteration will say so */
+    ns_system_eval(s, r->up.at, 3, t0, p, x, up);
+    ns_system_eval(s, r->mass.centre.at, 3, t0, p, x, a.centre);
     for (int k = 0; k < RAYS; k++) {
         /* directions spread evenly over the sphere */
         double z = 1 - (2.0 * k + 1) / RAYS, phi = k * 2.399963229728653;
-        double rho = sqrt(1 - z * z), way[3] = {rho * cos(phi), rho * sin(phi), z};
-        if (way[0] * value[0] + way[1] * value[1] + way[2] * value[2] > 0.2)
+        double rho = sqrt(1 - z * z);
+        a.way[0] = rho * cos(phi);
+        a.way[1] = rho * sin(phi);
+        a.way[2] = z;
+        double slope = a.way[0] * up[0] + a.way[1] * up[1] + a.way[2] * up[2];
+        if (slope > 0.2)
             continue; /* upwards */
-        double last = 0;
-        for (int i = 0; i < SAMPLES; i++) {
-            /* from 100 m inwards, factor 1.3 each: far enough for any body in SI units */
-            double length = 100 * pow(1.3, -i), F;
+        double length = crossing(&a);
+        if (length * slope < best) {
+            best = length * slope;
             for (int j = 0; j < 3; j++)
-                x[r->side + (uint32_t)j] = way[j] * length - value[3 + j];
-            ns_system_eval(s, &c->body.residual, 1, t0, p, x, &F);
-            if (!(F < 0)) {
-                last = length;
-                continue;
-            }
-            if (last > 0) { /* crossed between last and length: bisect */
-                double out = last, in = length;
-                for (int b = 0; b < 30; b++) {
-                    double mid = (out + in) / 2;
-                    for (int j = 0; j < 3; j++)
-                        x[r->side + (uint32_t)j] = way[j] * mid - value[3 + j];
-                    ns_system_eval(s, &c->body.residual, 1, t0, p, x, &F);
-                    *(F < 0 ? &in : &out) = mid;
-                }
-                double height = 0;
-                for (int j = 0; j < 3; j++)
-                    height += way[j] * out * value[j];
-                if (height < best) {
-                    best = height;
-                    for (int j = 0; j < 3; j++)
-                        found[j] = way[j] * out - value[3 + j];
-                }
-            }
-            break;
+                found[j] = a.way[j] * length - a.centre[j];
         }
     }
-    for (int j = 0; j < 3; j++)
-        x[r->side + (uint32_t)j] = found[j];
+    memcpy(x + r->side, found, sizeof found);
 }
 
-/* For surfaces and curves given by parameters: the best of a grid. */
-static void search_parameters(const ns_system *s, double t0, const double *p, double *x)
+/* States x[first], x[first + 1] (n of them): the point of a grid over a full turn of each where the
+ * expression is least.  Points where it has no value do not count; x as it is does, if present. */
+static void search_grid(const ns_system *s, ns_ex least, uint32_t first, uint32_t n,
+                        bool present, double t0, const double *p, double *x)
 {
     enum { GRID = 32 };
     const double turn = 6.283185307179586;
-    const ns_rolling *r = s->own;
-    const ns_contact *c = &r->contact;
-    bool curve = c->body.kind == NS_SIDE_CURVE;
-    ns_ex misfit = curve ? ns_v3_dot(s->graph, c->body.point, r->up)
-                         : ns_v3_dot(s->graph, c->body.normal, r->up);
-    double best = INFINITY, found[2] = {0, 0};
+    double value, best = INFINITY, found[2] = {x[first], n > 1 ? x[first + 1] : 0};
+    if (present) {
+        ns_system_eval(s, &least, 1, t0, p, x, &value);
+        best = isnan(value) ? best : value;
+    }
     for (int i = 0; i < GRID; i++)
-        for (int j = 0; j < (curve ? 1 : GRID); j++) {
-            double value, u[2] = {turn * (i + 0.37) / GRID - turn / 2,
-                                  turn * (j + 0.41) / GRID - turn / 2};
-            for (uint32_t k = 0; k < c->body.n && k < 2; k++)
-                x[r->side + k] = u[k];
-            ns_system_eval(s, &misfit, 1, t0, p, x, &value);
+        for (int j = 0; j < (n > 1 ? GRID : 1); j++) {
+            double u[2] = {turn * (i + 0.37) / GRID - turn / 2,
+                           turn * (j + 0.41) / GRID - turn / 2};
+            memcpy(x + first, u, n * sizeof *x);
+            ns_system_eval(s, &least, 1, t0, p, x, &value);
             if (value < best) {
                 best = value;
-                found[0] = u[0];
-                found[1] = u[1];
+                memcpy(found, u, sizeof found);
             }
         }
-    for (uint32_t k = 0; k < c->body.n && k < 2; k++)
-        x[r->side + k] = found[k];
+    memcpy(x + first, found, n * sizeof *x);
+}
+
+/* For bodies given by parameters.  A curve touches with its lowest point.  A surface has its normal
+ * down there; of two such points the lower one, for charts that run over a pole cover the surface
+ * twice, once with the normal inwards. */
+static void search_body(const ns_system *s, double t0, const double *p, double *x)
+{
+    const ns_rolling *r = s->own;
+    const ns_side *body = &r->contact.body;
+    ns_graph *g = s->graph;
+    ns_ex least = ns_v3_dot(g, body->point, r->up);
+    if (body->kind != NS_SIDE_CURVE) {
+        ns_ex size = ns_v3_norm(g, body->point);
+        least = ns_add(g, ns_v3_dot(g, body->normal, r->up),
+                       ns_mul(g, ns_number(g, 0.1), ns_div(g, least, size)));
+    }
+    search_grid(s, least, r->side, body->n, false, t0, p, x);
 }
 
 void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x)
 {
     const ns_rolling *r = s->own;
-    const ns_side *body = &r->contact.body;
-    if (r->body.has_support || body->kind == NS_SIDE_CIRCLE || s->start.span[r->side].source ||
-        ns_side_is_curve(&r->contact.ground))
-        return;
-    if (body->kind == NS_SIDE_IMPLICIT)
+    const ns_side *body = &r->contact.body, *ground = &r->contact.ground;
+    bool chart = ground->kind == NS_SIDE_CURVE ||
+                 (ground->kind == NS_SIDE_CHART && !ground->flat);
+    if (chart && r->misfit && !s->start.span[r->support].source)
+        search_grid(s, r->misfit, r->support, ground->n, true, t0, p, x);
+    for (uint32_t i = 0; i < body->n; i++)
+        if (s->start.span[r->side + i].source)
+            return; /* the user's own guess */
+    if (r->closed[0])
+        ns_system_eval(s, r->closed, body->n, t0, p, x, x + r->side);
+    else if (body->kind == NS_SIDE_IMPLICIT)
         search_surface(s, t0, p, x);
     else
-        search_parameters(s, t0, p, x);
+        search_body(s, t0, p, x);
 }
 
 /* Sizes of a shape in the sense of its table: '+' positive, '0' not negative. */
