@@ -221,8 +221,9 @@ static void refuse(const char *before, const char *unit, size_t n, const char *a
     bool good = w.d && ns_description_finish(w.d, NULL, 0);
     assert_false(good);
     assert_true(w.diag->errors > 0);
-    if (!strstr(w.diag->messages.at[0].text, message))
-        fail_msg("expected: %s\nfound: %s", message, w.diag->messages.at[0].text);
+    const char *found = w.diag->messages.at[0].text;
+    if (!found || !strstr(found, message))
+        fail_msg("expected: %s\nfound: %s", message, found ? found : "nothing");
     (void)messages(&w);
     assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 10);
     ns_arena_free(w.arena);

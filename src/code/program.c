@@ -78,7 +78,8 @@ void ns_program_eval1(const ns_program *program, double *work, double t, const d
     ns_scalar_eval(program->stream, work, &t, x, out);
 }
 
-static bool aligned(const void *pointer)
+/* Only asked by assertions. */
+__attribute__((unused)) static bool aligned(const void *pointer)
 {
     return (uintptr_t)pointer % (NS_LANES * sizeof(double)) == 0;
 }
