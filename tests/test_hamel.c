@@ -1,0 +1,275 @@
+/* Formulation `hamel`: the same motion and the same multipliers as `lagrange`, Euler's equations,
+ * the sleigh of the reference, its brackets and conserved momenta, and what is refused. */
+#include "support/motion.h"
+#include "support/reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+
+#define SLEIGH                                                                                 \
+    "param m = 2, J = 0.5, a = 0.4\n"                                                          \
+    "coordinate theta, x, y\n"                                                                 \
+    "let c = [x + a*cos(theta), y + a*sin(theta)]\n"                                           \
+    "lagrangian m/2*dot(c', c') + J/2*theta'^2\n"                                              \
+    "constraint blade: y'*cos(theta) - x'*sin(theta) = 0\n"                                    \
+    "start { theta = 0.3; x = 0; y = 0\n"                                                      \
+    "  theta' = 0.5; x' = -0.8*cos(0.3); y' = -0.8*sin(0.3) }\n"                               \
+    "run { until 20 }\n"
+#define BODY                                                                                   \
+    "frame { e1 = [1, 0, 0]; e2 = [0, cos(theta), sin(theta)]\n"                               \
+    "  e3 = [0, -sin(theta), cos(theta)] }\n"
+#define FALLING                                                                                \
+    "param m = 1, R = 0.3, g = 9.81, A = m*R^2/4, B = m*R^2/2\n"                               \
+    "coordinate theta, psi, phi, x, y\n"                                                       \
+    "let zeta1 = x'*cos(phi) + y'*sin(phi) + R*psi', zeta2 = -x'*sin(phi) + y'*cos(phi)\n"     \
+    "let spin = phi'*sin(theta) + psi'\n"                                                      \
+    "lagrangian m/2*((zeta1 - R*spin)^2 + zeta2^2*sin(theta)^2 +\n"                            \
+    "  (zeta2*cos(theta) + R*theta')^2) +\n"                                                   \
+    "  (A*(theta'^2 + phi'^2*cos(theta)^2) + B*spin^2)/2 - m*g*R*cos(theta)\n"                 \
+    "constraint rx: x' = -psi'*R*cos(phi)\n"                                                   \
+    "constraint ry: y' = -psi'*R*sin(phi)\n"                                                   \
+    "start { theta = 0.2; psi = 0; phi = 0; x = 0; y = 0; theta' = 0; psi' = 6; phi' = 1 }\n"  \
+    "run { until 20 }\n"
+
+typedef struct pair {
+    const char *name, *text, *frame, *values;
+    double until;
+} pair;
+
+static const pair pairs[] = {
+    {"sleigh", SLEIGH, BODY, "theta, x, y, theta', x', y', lambda.blade, energy", 10},
+    {"sleigh with oscillator",
+     "param M = 1, m = 1, J = 1, k = 1\n"
+     "coordinate theta, x, y, r\n"
+     "let c = [x + r*cos(theta), y + r*sin(theta)]\n"
+     "lagrangian M/2*(x'^2 + y'^2) + J/2*theta'^2 + m/2*dot(c', c') - k/2*r^2\n"
+     "constraint blade: y'*cos(theta) - x'*sin(theta) = 0\n"
+     "start { theta = 0; x = 0; y = 0; r = 0; theta' = 0.2; x' = -0.35; y' = 0; r' = 1 }\n"
+     "run { until 20 }\n",
+     "frame { e1 = [1, 0, 0, 0]; e2 = [0, cos(theta), sin(theta), 0]; e3 = [0, 0, 0, 1]\n"
+     "  e4 = [0, -sin(theta), cos(theta), 0] }\n",
+     "theta, x, y, r, theta', x', y', r', lambda.blade, energy", 10},
+    {"vertical disk",
+     "param m = 1, R = 0.5, I = m*R^2/2, J = m*R^2/4\n"
+     "coordinate x, y, theta, phi\n"
+     "lagrangian m/2*(x'^2 + y'^2) + I/2*theta'^2 + J/2*phi'^2\n"
+     "constraint rx: x' = R*theta'*cos(phi)\n"
+     "constraint ry: y' = R*theta'*sin(phi)\n"
+     "start { x = 0; y = 0; theta = 0; phi = 0.4; theta' = 3; phi' = 0.7 }\n"
+     "run { until 20 }\n",
+     "formulation hamel\n", "x, y, theta, phi, x', theta', lambda.rx, lambda.ry", 10},
+    {"falling disk, frame made", FALLING, "formulation hamel\n",
+     "theta, psi, phi, x, y, theta', psi', phi', lambda.rx, lambda.ry, energy", 10},
+    {"falling disk, frame of section 6.5", FALLING,
+     "frame { u1 = [1, 0, 0, 0, 0]\n"
+     "  u2 = [0, -tan(theta), 1/cos(theta), R*tan(theta)*cos(phi), R*tan(theta)*sin(phi)]\n"
+     "  u3 = [0, 1, 0, -R*cos(phi), -R*sin(phi)]\n"
+     "  u4 = [0, 0, 0, cos(phi), sin(phi)]; u5 = [0, 0, 0, -sin(phi), cos(phi)] }\n",
+     "theta, psi, phi, x, y, theta', psi', phi', lambda.rx, lambda.ry, energy", 10},
+    {"nonholonomic particle",
+     "coordinate x, y, z\nlagrangian (x'^2 + y'^2 + z'^2)/2\nconstraint twist: z' = y*x'\n"
+     "start { x = 0; y = -2; z = 0; x' = 0.8; y' = 0.5 }\nrun { until 20 }\n",
+     "frame { a = [1, 0, y]; b = [0, 1, 0]; c = [0, 0, 1] }\n",
+     "x, y, z, x', y', z', lambda.twist", 10},
+    {"roller racer, free handlebar",
+     "param m = 30, I1 = 1.5, I2 = 0.6, d1 = 0.4, d2 = 0.1\n"
+     "coordinate x, y, theta, phi\n"
+     "lagrangian m/2*(x'^2 + y'^2) + I1/2*theta'^2 + I2/2*(theta' + phi')^2 - 2*phi^2\n"
+     "let v = x'*cos(theta) + y'*sin(theta), D = d1*cos(phi) + d2\n"
+     "constraint seat: y'*cos(theta) - x'*sin(theta) = 0\n"
+     "constraint handlebar: D*theta' + d2*phi' = v*sin(phi)\n"
+     "start { x = 0; y = 0; theta = 0; phi = 0.2; x' = 0.1; phi' = 0.1 }\nrun { until 20 }\n",
+     "frame { e1 = [cos(theta), sin(theta), sin(phi)/D, 0]; e2 = [0, 0, -d2/D, 1]\n"
+     "  e3 = [-sin(theta), cos(theta), 0, 0]; e4 = [0, 0, 1, 0] }\n",
+     "x, y, theta, phi, x', y', theta', phi', lambda.seat, lambda.handlebar, energy", 10},
+    {"spherical pendulum with drag",
+     "param g = 9.81, c = 0.1\ncoordinate theta, phi\n"
+     "lagrangian (theta'^2 + sin(theta)^2*phi'^2)/2 + g*cos(theta) + 0.1*sin(t)*theta'\n"
+     "force theta = -c*theta', phi = -c*sin(theta)^2*phi'\n"
+     "start { theta = 1; phi = 0; theta' = 0.3; phi' = 2 }\nrun { until 20 }\n",
+     "frame { a = [1, 0.3*theta]; b = [0.4*sin(phi), 1/sin(theta)] }\n",
+     "theta, phi, theta', phi'", 10},
+};
+
+static void same_motion(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char text[4000];
+        snprintf(text, sizeof text, "%s%s", pairs[i].frame, pairs[i].text);
+        motion a = motion_text(pairs[i].text, NULL), b = motion_text(text, NULL);
+        assert_string_equal(a.model->system->formulation->name, "lagrange");
+        assert_string_equal(b.model->system->formulation->name, "hamel");
+        double worst = 0;
+        for (int k = 0; k <= 20; k++) {
+            double t = pairs[i].until * k / 20;
+            assert_int_equal(motion_to(&a, t), NS_OK);
+            assert_int_equal(motion_to(&b, t), NS_OK);
+            worst = fmax(worst, motion_difference(&b, &a, pairs[i].values));
+        }
+        print_message("%s: %.1e\n", pairs[i].name, worst);
+        if (!(worst < 1e-11))
+            fail_msg("%s: hamel and lagrange differ by %.2e", pairs[i].name, worst);
+        motion_close(&a);
+        motion_close(&b);
+    }
+}
+
+/* Euler angles with the body's axes as frame: v is the angular velocity in the body. */
+static void euler_top(void **state)
+{
+    (void)state;
+    static const char top[] =
+        "param A = 1, B = 2, C = 3\ncoordinate phi, theta, psi\n"
+        "let w1 = phi'*sin(theta)*sin(psi) + theta'*cos(psi),\n"
+        "  w2 = phi'*sin(theta)*cos(psi) - theta'*sin(psi), w3 = phi'*cos(theta) + psi'\n"
+        "lagrangian (A*w1^2 + B*w2^2 + C*w3^2)/2\n"
+        "frame { e1 = [sin(psi)/sin(theta), cos(psi), -cos(theta)*sin(psi)/sin(theta)]\n"
+        "  e2 = [cos(psi)/sin(theta), -sin(psi), -cos(theta)*cos(psi)/sin(theta)]\n"
+        "  e3 = [0, 0, 1] }\n"
+        "start { phi = 0; theta = 1; psi = 0.2; phi' = 0.4; theta' = 0.3; psi' = 1 }\n"
+        "run { until 20 }\n";
+    motion a = motion_text(top, NULL);
+    motion b = motion_text("param A = 1, B = 2, C = 3\n"
+                           "state v1' = (B - C)/A*v2*v3, v2' = (C - A)/B*v3*v1,\n"
+                           "  v3' = (A - B)/C*v1*v2\n"
+                           "start { v1 = 0.4*sin(1)*sin(0.2) + 0.3*cos(0.2)\n"
+                           "  v2 = 0.4*sin(1)*cos(0.2) - 0.3*sin(0.2); v3 = 0.4*cos(1) + 1 }\n"
+                           "run { until 20 }\n",
+                           NULL);
+    for (int k = 0; k <= 20; k++) {
+        assert_int_equal(motion_to(&a, k / 2.), NS_OK);
+        assert_int_equal(motion_to(&b, k / 2.), NS_OK);
+        assert_true(motion_difference(&a, &b, "v1, v2, v3") < 1e-11);
+    }
+    motion_close(&a);
+    motion_close(&b);
+}
+
+static void sleigh_reference(void **state)
+{
+    (void)state;
+    motion m = motion_text(BODY SLEIGH, NULL);
+    reference r = reference_open("h1_sleigh");
+    for (size_t i = 0; i < r.samples; i++) {
+        double contact[2];
+        if (motion_to(&m, reference_number(&r, i, "t")) != NS_OK)
+            fail_msg("the run ends early");
+        reference_get(&r, i, "contact", contact, 2);
+        assert_true(fabs(motion_get(&m, "x") - contact[0]) < 1e-13);
+        assert_true(fabs(motion_get(&m, "y") - contact[1]) < 1e-13);
+        assert_true(fabs(motion_get(&m, "theta") - reference_number(&r, i, "theta")) < 1e-13);
+    }
+    reference_close(&r);
+    motion_close(&m);
+}
+
+/* Frame (6.2)-(6.4): its first two momenta are constant. */
+static void sleigh_conserved(void **state)
+{
+    (void)state;
+    motion m = motion_text(SLEIGH "param K = sqrt((J + m*a^2)/m), k = a/K\n"
+                                  "let C = cos(k*theta), S = sin(k*theta)\n"
+                                  "frame { u1 = [C, K*S*cos(theta), K*S*sin(theta)]\n"
+                                  "  u2 = [-S/K, C*cos(theta), C*sin(theta)]\n"
+                                  "  u3 = [0, -sin(theta), cos(theta)] }\n",
+                           NULL);
+    double p1 = motion_get(&m, "p1"), p2 = motion_get(&m, "p2");
+    for (int k = 1; k <= 40; k++) {
+        assert_int_equal(motion_to(&m, k / 4.), NS_OK);
+        assert_true(fabs(motion_get(&m, "p1") - p1) < 1e-13);
+        assert_true(fabs(motion_get(&m, "p2") - p2) < 1e-13);
+    }
+    motion_close(&m);
+}
+
+/* Body frame: [e1, e2] = e3, [e1, e3] = -e2, no other. */
+static void sleigh_brackets(void **state)
+{
+    (void)state;
+    ns_model *model = motion_model_text(BODY SLEIGH, NULL);
+    const ns_system *s = model->system;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < s->equations.n; i++) {
+        const ns_equation_line *line = &s->equations.at[i];
+        if (line->name[0] != 'c')
+            continue;
+        double expected = strcmp(line->name, "c[1,2,3]") == 0   ? 1
+                          : strcmp(line->name, "c[1,3,2]") == 0 ? -1
+                                                                : (double)NAN;
+        for (int k = 0; k < 20; k++) {
+            double x[5] = {sin(1. + k) * 3, cos(2. * k), sin(3. * k), 1, 2}, value;
+            ns_system_eval(s, &line->value, 1, 0, model->p, x, &value);
+            assert_true(fabs(value - expected) < 1e-14);
+        }
+        found++;
+    }
+    assert_int_equal(found, 2);
+    ns_model_free(model);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"coordinate x, y\nlagrangian x'^2 + y'^2\nframe { a = [1, 0] }\n",
+         "the frame needs 2 fields, it has 1"},
+        {"coordinate x, y\nlagrangian x'^2 + y'^2\nframe { a = [1, 0]; b = [0, 1, 0] }\n",
+         "field `b` needs 2 components"},
+        {"coordinate x, y\nlagrangian x'^2 + y'^2\nconstraint c: x' = y*y'\n"
+         "frame { a = [1, 0]; b = [0, 1] }\n",
+         "field `a` does not satisfy constraint `c`"},
+        {"formulation hamel\ncoordinate x, y\nlagrangian x'^2 + y'^2\nconstraint c: x = y\n",
+         "`c` is on positions"},
+        {"formulation hamel\ncoordinate x, y\nlagrangian x'^2 + y'^2\n"
+         "constraint c: x' = t*y'\n",
+         "linear in the velocities and free of time"},
+        {"formulation hamel\ncoordinate x, y\nlagrangian x'^2 + y'^2\nconstraint c: x' = 1\n",
+         "linear in the velocities and free of time"},
+        {"formulation hamel\ncoordinate x, y, z\nlagrangian x'^2 + y'^2 + z'^2\n"
+         "constraint c: x' = y'\nconstraint d: 2*x' = 2*y'\n",
+         "depend on each other"},
+        {"formulation hamel\ncoordinate x\nlagrangian x'^2\nconstraint c: x' = 0\n",
+         "leave nothing"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = cases[i][0];
+        ns_model *m = ns_model_load_text("t", text, strlen(text), NULL, 0, NS_MODEL_READY);
+        assert_non_null(m);
+        if (m->status == NS_OK || !strstr(m->messages, cases[i][1]))
+            fail_msg("case %zu: expected \"%s\", got: %s", i, cases[i][1], m->messages);
+        ns_model_free(m);
+    }
+}
+
+/* The frame made for the sleigh ends where the blade points along y. */
+static void made_frame_ends(void **state)
+{
+    (void)state;
+    motion m = motion_text("formulation hamel\n" SLEIGH, NULL);
+    assert_int_equal(motion_to(&m, 20), NS_STOP_SINGULAR);
+    const ns_outcome *outcome = ns_run_outcome(m.run);
+    assert_non_null(strstr(outcome->reason, "frame"));
+    double t = motion_event(&m, "frame", 0);
+    motion b = motion_text(BODY SLEIGH, NULL);
+    assert_int_equal(motion_to(&b, t), NS_OK);
+    assert_true(fabs(motion_get(&b, "theta") - M_PI / 2) < 1e-10);
+    motion_close(&m);
+    motion_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_motion),      cmocka_unit_test(euler_top),
+        cmocka_unit_test(sleigh_reference), cmocka_unit_test(sleigh_conserved),
+        cmocka_unit_test(sleigh_brackets),  cmocka_unit_test(refusals),
+        cmocka_unit_test(made_frame_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
