@@ -461,13 +461,13 @@ const ns_formulation ns_formulation_constrained = {
     .summary = "bodies and particles, any of zero mass, under any constraints",
     .doc =
         "body S { mass; inertia; com; POINT = [x, y, z] }   particle P { mass }\n"
-        "label L { at S.POINT }   constraint NAME: ...   spring (A, B) { stiffness; length "
-        "}\n\n"
+        "label L { at S.POINT }   constraint NAME: ...\n"
+        "spring { from A; to B; stiffness; length; damping }\n\n"
         "Constraints may depend on each other and the mass matrix may be singular, as long as\n"
         "rank [M | A^T] is full: the accelerations are then unique.\n"
-        "`solve augmented(kappa2 = ..)` uses eqs (44)-(45), `solve pinv` eq (42); default is "
-        "a\n"
-        "saddle system with the same solution.\n\n"
+        "`solve augmented(kappa2 = ..)` uses eqs (44)-(45) with that kappa^2; by default it "
+        "is\n"
+        "chosen from the sizes of M and A.  The motion does not depend on it.\n\n"
         "Names: P, S.position, S.quat, S.omega, S.omega.space, S.com, S.e1 .. S.e3, S.POINT.\n"
         "Values: coordinates, S.omega, S.com, S.reaction, lambda.NAME, energy.\n\n"
         "Source: Udwadia and Mogharabin 2021.",

@@ -71,12 +71,21 @@ static bool at(work *w)
     return true;
 }
 
+/* a x b = 0; with a fixed direction along an axis one of the rows says nothing and is left out */
+static void across(work *w, ns_v3 a, ns_v3 b)
+{
+    ns_v3 product = ns_v3_cross(w->g, a, b);
+    for (int i = 0; i < 3; i++)
+        if (!ns_graph_is_zero(w->g, product.at[i]))
+            row(w, product.at[i]);
+}
+
 static bool parallel_from(work *w, uint32_t first)
 {
     ns_v3 a, b;
     if (!vector(w, first, &a) || !vector(w, first + 1, &b))
         return false;
-    rows3(w, ns_v3_cross(w->g, a, b));
+    across(w, a, b);
     return true;
 }
 
@@ -104,7 +113,7 @@ static bool prismatic(work *w)
     ns_v3 A, B, a;
     if (!parallel_from(w, 2) || !vector(w, 0, &A) || !vector(w, 1, &B) || !vector(w, 2, &a))
         return false;
-    rows3(w, ns_v3_cross(w->g, ns_v3_sub(w->g, A, B), a));
+    across(w, ns_v3_sub(w->g, A, B), a);
     return true;
 }
 

@@ -11,8 +11,8 @@
  *
  *     K_eps = [ M^  A^T ; A  -eps ],   x <- x + K_eps^-1 (r - K_0 x),  twice refined,
  *
- * with one factorisation (r - K_0 x is -eps times the multipliers of the last correction).  On the range of A an iteration multiplies the error by about
- * eps kappa^2 = 1e-8; in the null space of A^T the multiplier grows, but A^T of it is zero and a does
+ * with one factorisation (r - K_0 x is -eps times the multipliers of the last correction).  On the
+ * range of A an iteration multiplies the error by about eps kappa^2 = 1e-8; in the null space of A^T the multiplier grows, but A^T of it is zero and a does
  * not feel it.  Rows are kept, none is dropped: the right-hand side stays smooth off the manifold,
  * where a dependent row is only nearly dependent.  kappa^2 = tr M / tr A A^T unless given, so that
  * both parts of M^ have the same size.
@@ -152,11 +152,21 @@ bool ns_constrained_verify(const ns_system *s, ns_diag *diag, double t0, const d
             return false;
         }
     ns_dense_svd(s->arena, rows, n, B, sigma, V);
-    if (!(sigma[n - 1] > 1e-11 * sigma[0])) {
+    /* share of every coordinate in the null space */
+    uint32_t rank = 0;
+    double *share = NS_NEW_ARRAY(s->arena, double, n);
+    memset(share, 0, n * sizeof *share);
+    for (uint32_t k = 0; k < n; k++) {
+        bool regular = sigma[k] > 1e-11 * sigma[0];
+        rank += regular;
+        for (uint32_t i = 0; !regular && i < n; i++)
+            share[i] = hypot(share[i], V[(size_t)k * n + i]);
+    }
+    if (rank < n) {
         ns_diag_error(diag, s->description->whole,
-                      "the accelerations of %s are not determined: rank [M | A^T] is less than "
+                      "the accelerations of %s are not determined: rank [M | A^T] is %u, not "
                       "%u; give them a mass or constrain them",
-                      participants(s, V + (size_t)(n - 1) * n, n), n);
+                      participants(s, share, n), rank, n);
         return false;
     }
     return true;
