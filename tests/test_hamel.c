@@ -221,6 +221,10 @@ static void refusals(void **state)
          "the frame needs 2 fields, it has 1"},
         {"coordinate x, y\nlagrangian x'^2 + y'^2\nframe { a = [1, 0]; b = [0, 1, 0] }\n",
          "field `b` needs 2 components"},
+        {"coordinate x, y\nlagrangian x'^2 + y'^2\nframe { a = [1, 0]; b = [t, 1] }\n",
+         "field `b` may depend on coordinates and parameters only"},
+        {"coordinate x, y\nlagrangian x'^2 + y'^2\nframe { a = [1, y']; b = [0, 1] }\n",
+         "field `a` may depend on coordinates and parameters only"},
         {"coordinate x, y\nlagrangian x'^2 + y'^2\nconstraint c: x' = y*y'\n"
          "frame { a = [1, 0]; b = [0, 1] }\n",
          "field `a` does not satisfy constraint `c`"},

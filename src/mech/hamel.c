@@ -91,8 +91,17 @@ static bool read_frame(work *w, const ns_block *block)
                           "field `%s` needs %u components, one per coordinate", p->name, w->n);
             return false;
         }
-        for (uint32_t k = 0; k < w->n; k++)
-            w->u[i * w->n + k] = p->value[0].at[k];
+        for (uint32_t k = 0; k < w->n; k++) {
+            ns_ex component = p->value[0].at[k];
+            if (ns_graph_depends(w->g, component, w->dq, w->n) ||
+                ns_graph_depends(w->g, component, &w->d->time, 1)) {
+                ns_diag_error(w->d->diag, p->value_span,
+                              "field `%s` may depend on coordinates and parameters only",
+                              p->name);
+                return false;
+            }
+            w->u[i * w->n + k] = component;
+        }
         for (uint32_t k = 0; i + w->p < w->n && k < w->p; k++) {
             ns_ex along = ns_zero(w->g), size = ns_zero(w->g);
             for (uint32_t j = 0; j < w->n; j++) {
