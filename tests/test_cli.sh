@@ -247,6 +247,11 @@ sed 's/^run/invariant wrong = x\nrun/' oscillator.mech >wrong.mech
 expect 2 "check: an invariant that is none" "wrong +NOT constant" "'wrong' is not constant" -- check wrong.mech
 expect 0 "equations" "x" "" -- equations $O
 expect 0 "equations --latex" "begin{document}" "" -- equations $O --latex
+cp out eq.tex
+if command -v pdflatex >/dev/null; then
+    pdflatex -interaction=nonstopmode -halt-on-error eq.tex >log && pass "LaTeX compiles it" ||
+        fail "LaTeX does not compile it"
+fi
 expect 0 "gallery" "" "" -- gallery
 name=$(awk 'NR == 1 { print $1 }' out)
 if [ -n "$name" ] && [ "$name" != no ]; then

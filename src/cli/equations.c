@@ -49,13 +49,6 @@ static void add_title(page *p, const char *title)
 {
     const ns_style *s = &p->cli->style_out;
     const bool latex = p->style == NS_PRINT_LATEX;
-    if (latex)
-        ns_text_add(&p->text, "\\documentclass{article}\n"
-                              "\\usepackage[margin=2cm]{geometry}\n"
-                              "\\usepackage{amsmath}\n"
-                              "\\usepackage[T1]{fontenc}\n"
-                              "\\allowdisplaybreaks\n"
-                              "\\begin{document}\n");
     ns_text_add(&p->text, latex ? "\\section*{" : s->bold);
     add_words(p, title);
     ns_text_addf(&p->text, "%s\n", latex ? "}" : s->plain);
@@ -122,21 +115,41 @@ static void add_value(page *p, const char *name, ns_ex value, bool first, bool l
     end_line(p, last);
 }
 
+/* Entries of matrices that are zero are not listed one by one. */
+static bool is_left_out(const page *p, const ns_equation_line *line)
+{
+    return strchr(line->name, '[') && ns_graph_is_zero(p->system->graph, line->value);
+}
+
+static void add_group(page *p, const ns_equation_line *lines, uint32_t n)
+{
+    uint32_t shown = 0, left = 0;
+    for (uint32_t i = 0; i < n; i++)
+        left += is_left_out(p, &lines[i]) ? 1 : 0;
+    begin_group(p, lines[0].group);
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_left_out(p, &lines[i])) {
+            shown++;
+            add_value(p, lines[i].name, lines[i].value, shown == 1, shown == n);
+        }
+    if (left && p->style == NS_PRINT_TEXT)
+        ns_text_addf(&p->text, "  all %s = 0\n", shown ? "others" : "entries");
+    else if (left)
+        ns_text_addf(&p->text, "%s  \\text{all %s} &= 0\n", shown ? " \\\\\n" : "",
+                     shown ? "others" : "entries");
+    end_group(p);
+}
+
 /* What the formulation has to show, group by group. */
 static void add_groups(page *p)
 {
     const ns_system *s = p->system;
-    for (uint32_t i = 0; i < s->equations.n;) {
+    for (uint32_t i = 0, end; i < s->equations.n; i = end) {
         const char *group = s->equations.at[i].group;
-        uint32_t end = i;
-        while (end < s->equations.n && strcmp(s->equations.at[end].group, group) == 0)
-            end++;
-        begin_group(p, group);
-        for (uint32_t k = i; k < end; k++)
-            add_value(p, s->equations.at[k].name, s->equations.at[k].value, k == i,
-                      k + 1 == end);
-        end_group(p);
-        i = end;
+        for (end = i; end < s->equations.n; end++)
+            if (strcmp(s->equations.at[end].group, group) != 0)
+                break;
+        add_group(p, &s->equations.at[i], end - i);
     }
 }
 
@@ -164,6 +177,49 @@ static void add_rates(page *p)
     end_group(p);
 }
 
+/* About how wide LaTeX sets a line, in points; rows of a matrix stand below each other. */
+static double width_of(const char *line, size_t length)
+{
+    double glyphs = 0, rows = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] == '\\' && i + 1 < length && line[i + 1] == '\\') {
+            rows++;
+            i++;
+        } else if (line[i] == '\\') {
+            while (i + 1 < length && isalpha((unsigned char)line[i + 1]))
+                i++;
+            glyphs += 1;
+        } else if (!strchr("{}_^ ", line[i])) {
+            glyphs += line[i] == '&' ? 3 : 1;
+        }
+    }
+    return 6 * (rows > 1 ? 2 * glyphs / rows : glyphs);
+}
+
+/* The page is as wide as its longest line; TeX knows no more than 5.7 m. */
+static void print_head(FILE *file, const char *body)
+{
+    double widest = 0;
+    for (const char *at = body; *at;) {
+        const size_t length = strcspn(at, "\n");
+        const double width = width_of(at, length);
+        widest = width > widest ? width : widest;
+        at += length + (at[length] ? 1 : 0);
+    }
+    const double paper = widest + 120; /* margins */
+    fprintf(file,
+            "\\documentclass[fleqn]{article}\n"
+            "\\usepackage[margin=2cm,paperwidth=%.0fpt]{geometry}\n"
+            "\\usepackage{amsmath}\n"
+            "\\usepackage[T1]{fontenc}\n"
+            "\\setcounter{MaxMatrixCols}{1000}\n"
+            "\\allowdisplaybreaks\n"
+            "\\begin{document}\n",
+            paper < 597     ? 597
+            : paper > 16000 ? 16000
+                            : paper);
+}
+
 static int equations(ns_cli *cli, const ns_arguments *a)
 {
     int status;
@@ -179,8 +235,10 @@ static int equations(ns_cli *cli, const ns_arguments *a)
     add_groups(&p);
     add_rates(&p);
     add_shared(&p);
-    if (p.style == NS_PRINT_LATEX)
+    if (p.style == NS_PRINT_LATEX) {
         ns_text_add(&p.text, "\\end{document}\n");
+        print_head(cli->out, ns_text_string(&p.text));
+    }
     fwrite(ns_text_string(&p.text), 1, p.text.length, cli->out);
     ns_model_free(model);
     return 0;
