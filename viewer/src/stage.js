@@ -103,7 +103,7 @@ export class Stage {
         this.view.setWorld(world);
         if (this.dark !== undefined) world.paint(this.dark);
         world.update(this.clock.t);
-        const shaped = world.grounds.some((g) => !g.flat && g.step);
+        const shaped = world.grounds.some((g) => g.shaped);
         this.followHome = spec.camera?.follow ?? (world.far && !shaped);
         this.view.follow = this.followHome;
         this.buildViews();

@@ -694,8 +694,79 @@ export function both() {
     return { ...d, title: 'A body and its momentum sphere', sphere: { ...l.sphere, curve: f32(curve) } };
 }
 
+/** Every shape, pattern and link there is, slowly turning above an inclined plane; a wire. */
+export function shapes() {
+    const n = 121;
+    const time = uniform(6, n);
+    const kinds = [
+        { shape: 'sphere', radius: 0.4 }, { shape: 'ellipsoid', radii: [0.5, 0.3, 0.2] }, { shape: 'torus', radius: 0.35, tube: 0.12 },
+        { shape: 'cylinder', radius: 0.3, height: 0.6 }, { shape: 'cylinder', radius: 0.35, top: 0, height: 0.7 }, { shape: 'disk', radius: 0.45 },
+        { shape: 'wheel', radius: 0.45, spokes: 10 }, { shape: 'box', size: [0.6, 0.4, 0.3] }, { shape: 'rod', from: [-0.4, 0, 0], to: [0.4, 0, 0], radius: 0.06 },
+        { shape: 'tube', points: Array.from({ length: 61 }, (_, i) => [0.4 * Math.cos(i / 5), 0.4 * Math.sin(i / 5), 0.01 * i - 0.3]).flat(), radius: 0.05 },
+        { shape: 'plate', outline: [[-0.4, -0.3], [0.4, -0.2], [0.4, 0.2], [-0.4, 0.3]] }, { shape: 'blade', length: 0.8 }, { shape: 'point', radius: 0.2 },
+        { shape: 'sphere', radius: 0.4, pattern: 'halves' }, { shape: 'ellipsoid', radii: [0.4, 0.4, 0.25], pattern: 'sectors' }, { shape: 'sphere', radius: 0.4, opacity: 0.4 },
+    ];
+    const bodies = kinds.map((s, i) => {
+        const place = [1.2 * (i % 4) - 1.8, 1.2 * Math.floor(i / 4) - 1.8, 1.1];
+        return { name: `${i + 1} ${s.shape}`, com: [0, 0, 0], axes: [[0.6, 0, 0], [0, 0.6, 0], [0, 0, 0.6]], shapes: [s],
+            pose: { position: f32(time.flatMap(() => place)), quaternion: f32(time.flatMap((t) => about([1, 0.4, 0.2 * i], 0.9 * t))) } };
+    });
+    return common('Every shape', {
+        time: f64(time), series: quality(n),
+        scene: { kind: '3d', bodies, ground: [{ plane: { point: [0, 0, -0.2], normal: [0.12, 0, 1] } },
+            { wire: { points: Array.from({ length: 80 }, (_, i) => [2.6 * Math.cos(i * Math.PI / 40), 2.6 * Math.sin(i * Math.PI / 40), 0.6]).flat(), radius: 0.03, closed: true } }],
+            links: [{ kind: 'rod', a: { body: '1 sphere' }, b: { body: '2 ellipsoid' } }, { kind: 'spring', a: { body: '3 torus' }, b: { body: '4 cylinder' } }, { kind: 'line', a: { body: '15 ellipsoid' }, b: { track: f32(time.flatMap((t) => [2, 2 + Math.sin(t), 2])) } }],
+            points: bodies.slice(0, 4).map((b) => ({ name: b.name, body: b.name, point: [0, 0, 0.5] })) },
+    });
+}
+
+/** Disk inside a large circle in the vertical plane; and a torus-shaped ground with lines in its own coordinates. */
+export function circle() {
+    const n = 601;
+    const time = uniform(8, n);
+    const [R, r] = [1, 0.25];
+    const phi = (t) => 1.1 * Math.cos(2.4 * t);
+    const centre = time.flatMap((t) => [(R - r) * Math.sin(phi(t)), 0, -(R - r) * Math.cos(phi(t))]);
+    const ring = Array.from({ length: 181 }, (_, i) => [R * Math.cos(i * Math.PI / 90), 0, R * Math.sin(i * Math.PI / 90)]).flat();
+    return common('Disk in a large circle', {
+        time: f64(time), series: [...quality(n), { name: 'phi', unit: 'rad', group: 'angles', data: f32(time.map(phi)) }, { name: 'phi\'', unit: 'rad/s', group: 'rates', data: f32(time.map((t) => -2.64 * Math.sin(2.4 * t))) }],
+        plots: [{ title: 'Phase portrait', x: 'phi', y: 'phi\'', curves: [0.4, 0.8, 1.4].map((a) => ({ name: 'orbit', points: f32(Array.from({ length: 73 }, (_, i) => [a * Math.cos(i * Math.PI / 36), 2.4 * a * Math.sin(i * Math.PI / 36)]).flat()) })) }],
+        scene: { kind: 'plane', plane: 'xz', bodies: [{ name: 'disk', com: [0.08, 0, 0], shapes: [{ shape: 'disk', radius: r }], pose: { position: f32(centre), angle: f32(time.map((t) => -phi(t) * (R - r) / r)) } }],
+            ground: { curve: f32(ring), side: 1 }, paths: [{ name: 'path of the centre', points: f32(centre), color: 'sky' }],
+            arrows: [{ name: 'contact force', origin: f32(time.flatMap((t) => [R * Math.sin(phi(t)), 0, -R * Math.cos(phi(t))])), vector: f32(time.flatMap((t) => [-12 * Math.sin(phi(t)), 0, 12 * Math.cos(phi(t))])), unit: 'N', color: 'orange' }] },
+    });
+}
+
+/** Ball on a torus; lines of the ground in its own two coordinates. */
+export function torus() {
+    const n = 801;
+    const time = uniform(10, n);
+    const [R, a, r] = [0.6, 0.25, 0.07];
+    const normal = (t) => {
+        const [u, v] = [0.9 * t, 1.1 + 0.35 * Math.sin(2.2 * t)];
+        return [Math.cos(u) * Math.cos(v), Math.sin(u) * Math.cos(v), Math.sin(v)];
+    };
+    const path = (t) => {
+        const u = 0.9 * t;
+        return add([R * Math.cos(u), R * Math.sin(u), 0], normal(t), a + r);
+    };
+    const b = rollingBall(path, normal, r, time);
+    const uv = [];
+    const mesh = meshFromGrid((u, v) => {
+        const [f, g] = [2 * Math.PI * u, 2 * Math.PI * v];
+        uv.push(f, g);
+        const nn = [Math.cos(f) * Math.cos(g), Math.sin(f) * Math.cos(g), Math.sin(g)];
+        return { p: add([R * Math.cos(f), R * Math.sin(f), 0], nn, a), n: nn };
+    }, 96, 48);
+    return common('Ball on a torus', {
+        time: f64(time), series: quality(n),
+        scene: { kind: '3d', bodies: [{ name: 'ball', shapes: [{ shape: 'sphere', radius: r }], com: [0, 0, 0], pose: { position: f32(b.position), quaternion: f32(b.quaternion) } }],
+            ground: { mesh: { ...mesh, uv: f32(uv) }, grid: [Math.PI / 12, Math.PI / 8] }, paths: [{ name: 'contact on the ground', role: 'contact', points: f32(b.ground) }] },
+    });
+}
+
 export const fixtures = {
-    ellipsoid, 'ellipsoid-mesh': () => ellipsoid(4, 801, 'mesh'), disk, wanderer, bowl, cylinder, trough, turntable, sleigh, rollers, rods, bicycle, lie, suslov, both,
+    ellipsoid, 'ellipsoid-mesh': () => ellipsoid(4, 801, 'mesh'), disk, wanderer, bowl, cylinder, trough, turntable, sleigh, rollers, rods, bicycle, lie, suslov, both, shapes, circle, torus,
     hostile, single, empty, broken, 'plots-only': plotsOnly,
 };
 

@@ -115,6 +115,7 @@ function mesh(world, ground, g) {
     world.radius = world.box.getSize(new Vector3()).length() / 2;
     world.box.getCenter(world.center);
     ground.step = hasUv ? 0 : step;
+    ground.shaped = true;
     ground.deep = extent.z > 0.35 * Math.max(extent.x, extent.y);
 }
 
