@@ -238,6 +238,10 @@ static void refusals(void **state)
         {"formulation hamel\ncoordinate x, y, z\nlagrangian x'^2 + y'^2 + z'^2\n"
          "constraint c: x' = y'\nconstraint d: 2*x' = 2*y'\n",
          "depend on each other"},
+        {"coordinate x, y, z\nlagrangian x'^2 + y'^2 + z'^2\n"
+         "constraint c: x' = y'\nconstraint d: 2*x' = 2*y'\n"
+         "frame { a = [1, 1, 0]; b = [0, 0, 1]; e = [1, 0, 0] }\n",
+         "depend on each other"},
         {"formulation hamel\ncoordinate x\nlagrangian x'^2\nconstraint c: x' = 0\n",
          "leave nothing"},
     };

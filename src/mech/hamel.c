@@ -174,6 +174,12 @@ static bool choose_dependent(work *w, bool *dependent)
     return true;
 }
 
+/* With a frame given, too, dependent constraints would take a motion that is free. */
+static bool independent(work *w)
+{
+    return choose_dependent(w, NS_NEW_ARRAY(w->d->arena, bool, w->n));
+}
+
 static bool complete_frame(work *w)
 {
     uint32_t n = w->n, p = w->p, field = 0;
@@ -428,7 +434,8 @@ static bool derive(ns_description *d, ns_system *s)
         w.v[i] = i < n - p ? w.vs[i] : ns_zero(d->graph);
     }
     const ns_block *frame = ns_block_single(d, "frame");
-    if (!read_constraints(&w) || !(frame ? read_frame(&w, frame) : complete_frame(&w)) ||
+    if (!read_constraints(&w) ||
+        !(frame ? read_frame(&w, frame) && independent(&w) : complete_frame(&w)) ||
         !equations(&w))
         return false;
     note_frame(&w);
