@@ -2,7 +2,7 @@
  *
  * BDF with Newton's iteration, a dense matrix and the exact Jacobian from the graph, for stiff
  * problems; Adams with fixed-point iteration as a second opinion.  Errors are weighted with the
- * sizes all methods use:  w_i = 1 / (tol max(|x_i|, size_i)).
+ * sizes all methods use,  w_i = 1 / (tol max(|x_i|, size_i)),  but not below rounding errors.
  *
  * CVODE keeps its history in memory of its own, so a checkpoint does not hold it: a restored run
  * restarts at order one from the saved state and agrees to the tolerance, not to the bit.  For
@@ -74,8 +74,11 @@ static int weights(N_Vector x, N_Vector w, void *data)
     const ns_stepper *s = data;
     const double *value = N_VGetArrayPointer(x);
     double *weight = N_VGetArrayPointer(w);
-    for (uint32_t i = 0; i < s->n; i++)
-        weight[i] = 1 / (s->tolerance * fmax(fabs(value[i]), s->size[i]));
+    const double h = fabs(s->now.t - s->now.from);
+    for (uint32_t i = 0; i < s->n; i++) {
+        const double error = s->tolerance * fmax(fabs(value[i]), s->size[i]);
+        weight[i] = 1 / fmax(error, 4 * h * s->noise[i]);
+    }
     return 0;
 }
 

@@ -7,6 +7,8 @@
  * Its three extra stages are evaluated only if somebody looks inside the step.
  *
  * The core works on `lanes` trajectories side by side, arrays [state][lane]; here with one. */
+#include <float.h>
+
 #include "ode/dop853_table.h"
 #include "ode/stepper.h"
 
@@ -115,14 +117,33 @@ static double estimate(const ns_stepper *s, const dop853 *d, double h)
             a3 += dop853_e3[j] * d->K[j * r + i];
             a5 += dop853_e5[j] * d->K[j * r + i];
         }
-        const double size = fmax(s->size[i], fmax(fabs(d->x_new[i]), fabs(d->w[i] * h)));
-        a3 /= s->tolerance * size;
-        a5 /= s->tolerance * size;
+        /* what rounding errors of the rates make of it is not the method's error */
+        const double change = fmax(fabs(d->x_new[i]), fabs(d->w[i] * h));
+        const double scale = s->tolerance * fmax(s->size[i], change);
+        a3 = fmax(fabs(a3) - 4 * s->noise[i], 0) / scale;
+        a5 = fmax(fabs(a5) - 4 * s->noise[i], 0) / scale;
         e3 += a3 * a3;
         e5 += a5 * a5;
     }
     const double both = e5 + 0.01 * e3;
     return both > 0 ? fabs(h) * e5 / sqrt(s->n * both) : both;
+}
+
+/* After a failure: the stages of the last accepted step again, for its interpolant. */
+static ns_status fail(ns_stepper *s, const dop853 *d, ns_status status)
+{
+    const uint32_t n = s->n;
+    const size_t r = ns_round8(n);
+    const double h = d->k->h;
+    if (h == 0 || d->k->dense != 0)
+        return status;
+    ns_stepper_rhs(s, d->work, d->k->from, s->x0, d->K);
+    for (uint32_t i = 1; i < 12; i++) {
+        argument(n, 1, r, &h, i, s->x0, d->K, d->w);
+        ns_stepper_rhs(s, d->work, d->k->from + dop853_c[i] * h, d->w, d->K + i * r);
+    }
+    ns_stepper_rhs(s, d->work, d->k->from + h, s->x, d->K + 12 * r);
+    return status;
 }
 
 static ns_status step(ns_stepper *s)
@@ -139,14 +160,14 @@ static ns_status step(ns_stepper *s)
     }
     if (!ns_stepper_finite(d.K, n)) {
         s->why = NS_WHY_NOT_FINITE;
-        return NS_STOP_SINGULAR;
+        return fail(s, &d, NS_STOP_SINGULAR);
     }
     for (;;) {
         const double h = ns_stepper_clip(s, want);
         if (ns_stepper_too_small(s, h)) {
             if (s->why == NS_WHY_NONE)
                 s->why = NS_WHY_STEP;
-            return s->why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP;
+            return fail(s, &d, s->why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP);
         }
         for (uint32_t i = 1; i < 12; i++) {
             argument(n, 1, r, &h, i, s->x, d.K, d.w);
@@ -168,8 +189,9 @@ static ns_status step(ns_stepper *s)
             const bool finite = isfinite(error) && error > 1;
             s->why = finite ? NS_WHY_STEP : NS_WHY_NOT_FINITE;
             if (s->fixed_step > 0)
-                return NS_STOP_SINGULAR;
+                return fail(s, &d, NS_STOP_SINGULAR);
             s->now.rejected++;
+            ns_stepper_trouble(s);
             d.k->rejected = 1;
             want = fabs(h) * (finite ? fmax(1.0 / 3, 0.9 * pow(error, -1.0 / 8)) : 0.1);
             continue;
@@ -256,7 +278,7 @@ const ns_method ns_method_dop853 = {
     .order = 8,
     .exact_restart = true,
     .default_tolerance = 1e-14,
-    .least_tolerance = 1e-16,
+    .least_tolerance = 1e-15,
     .memory = memory,
     .scratch = scratch,
     .begin = begin,

@@ -55,8 +55,8 @@ typedef struct gauss {
     kept *k;
     double *F, *Z; /* kept: derivatives and increments at the stages of the last step */
     double *Y, *Zn, *X, *E, *time, *hb, *hb_lo;
-    double *weight, *x_new, *x_new_lo, *f, *legendre;
-    double *work, *work_jet, *jet, *newton;
+    double *weight, *settle, *x_new, *x_new_lo, *f, *legendre;
+    double *work_jet, *jet, *newton;
     double h;     /* step being tried */
     double rho;   /* contraction of its sweeps */
     double error; /* in units of the tolerance; negative: not known */
@@ -74,7 +74,7 @@ static size_t scratch(const ns_problem *problem, double tolerance)
 {
     (void)tolerance;
     const size_t n = problem->n;
-    return 24 * n + 64 + 24 + 7 * ns_round8(n) + ns_round8(ns_program_work8(problem->rhs)) +
+    return 24 * n + 64 + 24 + 8 * ns_round8(n) +
            ns_round8(ns_program_work_jet(problem->rhs, START_ORDER)) +
            ns_round8((START_ORDER + 1) * n) + ns_newton_memory(problem);
 }
@@ -107,12 +107,12 @@ static gauss view(const ns_stepper *s)
     g.hb = g.time + 8;
     g.hb_lo = g.hb + 8;
     g.weight = g.hb_lo + 8;
-    g.x_new = g.weight + r;
+    g.settle = g.weight + r;
+    g.x_new = g.settle + r;
     g.x_new_lo = g.x_new + r;
     g.f = g.x_new_lo + r;
     g.legendre = g.f + r;
-    g.work = g.legendre + 3 * r;
-    g.work_jet = g.work + ns_round8(ns_program_work8(s->problem->rhs));
+    g.work_jet = g.legendre + 3 * r;
     g.jet = g.work_jet + ns_round8(ns_program_work_jet(s->problem->rhs, START_ORDER));
     g.newton = g.jet + ns_round8((START_ORDER + 1) * n);
     return g;
@@ -121,7 +121,6 @@ static gauss view(const ns_stepper *s)
 static ns_status begin(ns_stepper *s)
 {
     gauss g = view(s);
-    ns_program_bind8(s->problem->rhs, g.work, s->p8);
     ns_program_bind_jet(s->problem->rhs, g.work_jet, START_ORDER, s->p);
     if (s->problem->jacobian)
         ns_newton_bind(s, g.newton);
@@ -182,10 +181,25 @@ static void set_step(gauss *g, double t, double h)
     }
 }
 
+/* Tolerance of the step control.  The coefficients say less about the error the slower they fall:
+ * loose tolerances are taken more seriously than asked for (1e-4 as 1e-6). */
+static double goal(const ns_stepper *s)
+{
+    return s->tolerance / (1 + sqrt(s->tolerance / 1e-8));
+}
+
+/* Relative errors of the states when the iteration ends, about. */
+static double settled(const ns_stepper *s)
+{
+    return fmax(DBL_EPSILON, 0.02 * s->tolerance);
+}
+
 /* Error of the step in units of the tolerance: see the head of the file.  States that hardly
- * change in comparison with the others get credit for that; and what changes a state by less than
- * its rounding error is noise, which shorter steps would not lessen. */
-static double estimate(const ns_stepper *s, gauss *g, double noise, double tolerance)
+ * change in comparison with the others get credit for that.  What is not the method's error is
+ * left out: rounding errors of the states (`least`), and what relative errors `unsettled` of the
+ * states make of the rates, rounding errors or what the iteration has left. */
+static double estimate(const ns_stepper *s, gauss *g, double least, double unsettled,
+                       double tolerance)
 {
     double most = 0;
     g->kernel->spectrum(s->n, g->Y, g->legendre);
@@ -193,14 +207,15 @@ static double estimate(const ns_stepper *s, gauss *g, double noise, double toler
         most = fmax(most, g->legendre[3 * i] * g->weight[i]);
     if (!(most > 0))
         return 0; /* F is constant */
-    const double length = fabs(g->h);
+    const double length = fabs(g->h), scale = unsettled / DBL_EPSILON;
     double e6 = 0, e7 = 0, m6 = 0, m7 = 0;
     g->tail = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         const double *f = g->legendre + 3 * i, weight = length * g->weight[i];
+        const double noise = 4 * fmax(least, weight * s->noise[i] * scale);
         const double all = 1 / fmax(f[0] * weight, 1e-3 * length * most);
         const double a6 = fmax(f[1] * weight - noise, 0), a7 = fmax(f[2] * weight - noise, 0);
-        g->tail = fmax(g->tail, fmax(a6, a7));
+        g->tail = fmax(g->tail, fmax(a6, a7) * g->settle[i] / g->weight[i]);
         e6 = fmax(e6, a6 * a6 * all);
         e7 = fmax(e7, a7 * a7 * all);
         m6 = fmax(m6, a6 * all);
@@ -210,12 +225,22 @@ static double estimate(const ns_stepper *s, gauss *g, double noise, double toler
     return fmax(e7, e6 * D * D) * D * D / tolerance;
 }
 
-/* Errors count relative to the size of a state, or to its change if it is new. */
+/* Errors count relative to the size of a state, or to its change if it is new.  A small state
+ * that depends on differences of large ones counts less, in proportion to what their rounding
+ * and iteration errors make of its rate; and even less in the iteration, which would otherwise
+ * wait for it to settle. */
 static void weights(const ns_stepper *s, const gauss *g)
 {
+    const double length = fabs(g->h), scale = settled(s) / DBL_EPSILON;
     g->kernel->mean(s->n, g->Y, g->weight);
-    for (uint32_t i = 0; i < s->n; i++)
-        g->weight[i] = 1 / fmax(s->size[i], fabs(g->h) * g->weight[i]);
+    for (uint32_t i = 0; i < s->n; i++) {
+        const double size = fmax(s->size[i], length * g->weight[i]);
+        const double noise = length * s->noise[i] * scale / size;
+        const double usual = 64 * settled(s);
+        const double share = noise > usual ? usual / noise : 1;
+        g->weight[i] = share / size;
+        g->settle[i] = share * share / size;
+    }
 }
 
 typedef enum outcome { CONVERGED, DIVERGED, NOT_FINITE, TOO_LONG } outcome;
@@ -233,18 +258,18 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
     const ns_problem *problem = s->problem;
     const double root = sqrt(8.0 * s->n); /* the norms are of 8 n numbers */
     const double noise = 2 * DBL_EPSILON * root;
-    const double enough = fmax(0.05 * s->tolerance, 5e-20 * root);
+    const double enough = fmax(0.01 * s->tolerance, 5e-20 * root);
     const double early = 0.02 * pow(s->tolerance, 7.0 / 16);
     double rho = g->rho, first = 0, last = INFINITY;
     g->error = -1;
     g->rho = 0;
     memset(g->Zn, 0, 8 * sizeof(double) * s->n);
-    g->kernel->sweep(s->n, problem->order, problem->source, g->hb, g->Y, x, x_lo, g->weight,
+    g->kernel->sweep(s->n, problem->order, problem->source, g->hb, g->Y, x, x_lo, g->settle,
                      g->Zn, g->X);
     for (int k = 1; k <= MAX_SWEEPS; k++) {
-        ns_stepper_rhs8(s, g->work, g->time, g->X, g->Y);
+        ns_stepper_rhs8(s, s->work8, g->time, g->X, g->Y);
         const double change = g->kernel->sweep(s->n, problem->order, problem->source, g->hb,
-                                               g->Y, x, x_lo, g->weight, g->Zn, g->X);
+                                               g->Y, x, x_lo, g->settle, g->Zn, g->X);
         if (!isfinite(change))
             return NOT_FINITE;
         if (k == 1)
@@ -257,7 +282,7 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
         const bool done = change * fmin(rho, 1) <= enough ||
                           (k > 1 && rho > 0.5 && change <= noise); /* rounding errors only */
         if (limit > 0 && g->error < 0 && (done || change <= early)) {
-            g->error = estimate(s, g, 4 * DBL_EPSILON, s->tolerance);
+            g->error = estimate(s, g, DBL_EPSILON, fmax(change, settled(s)), goal(s));
             if (!done && change > 0.05 * g->tail)
                 g->error = -1; /* too early: F is not as good as its last coefficients yet */
             if (g->error > limit)
@@ -278,25 +303,25 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
 {
     const double root = sqrt(8.0 * s->n);
     const double noise = 64 * DBL_EPSILON * root;
-    const double tolerance = fmax(s->tolerance, 1e-14); /* rounding errors permit no more */
+    const double tolerance = fmax(goal(s), 1e-14); /* rounding errors permit no more */
     const double enough = 0.01 * tolerance;
     const uint32_t n = s->n;
     double last = INFINITY, rho = 1;
     g->error = -1;
     g->rho = 0;
-    for (uint32_t i = 0; i < n; i++) /* what F says of sizes means little here */
-        g->weight[i] = 1 / s->size[i];
+    for (uint32_t i = 0; i < n; i++) /* rates and their rounding errors say little here */
+        g->weight[i] = g->settle[i] = 1 / s->size[i];
     g->norm = ns_newton_jacobian(s, g->newton, t, x);
     if (!isfinite(g->norm))
         return NOT_FINITE;
     if (!ns_newton_factor(s, g->newton, g->h))
         return DIVERGED;
     memset(g->Zn, 0, 8 * sizeof(double) * n);
-    g->kernel->sweep(n, s->problem->order, s->problem->source, g->hb, g->Y, x, x_lo, g->weight,
+    g->kernel->sweep(n, s->problem->order, s->problem->source, g->hb, g->Y, x, x_lo, g->settle,
                      g->Zn, g->X);
     for (int k = 1; k <= MAX_SWEEPS; k++) {
-        ns_stepper_rhs8(s, g->work, g->time, g->X, g->Y);
-        const double change = ns_newton_correct(s, g->newton, g->h, g->Y, g->weight, g->Zn);
+        ns_stepper_rhs8(s, s->work8, g->time, g->X, g->Y);
+        const double change = ns_newton_correct(s, g->newton, g->h, g->Y, g->settle, g->Zn);
         if (!isfinite(change))
             return NOT_FINITE;
         if (k > 1)
@@ -309,7 +334,7 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
         if (done) {
             ns_newton_derivatives(n, g->h, g->Zn, g->Y);
             if (limit > 0)
-                g->error = estimate(s, g, noise, tolerance);
+                g->error = estimate(s, g, 16 * DBL_EPSILON * root, 0, tolerance);
             return g->error > limit ? TOO_LONG : CONVERGED;
         }
         if (k > 2 && rho > 0.9)
@@ -417,6 +442,9 @@ static ns_status step(ns_stepper *s)
             return NS_OK;
         }
         s->now.rejected++;
+        /* rounding errors larger than they were look like an error or a lack of convergence */
+        if (result != NOT_FINITE && control)
+            ns_stepper_trouble(s);
         switch (result) {
         case TOO_LONG:
             s->why = NS_WHY_STEP;

@@ -38,26 +38,52 @@ static const ns_program *build_jacobian(const builder *b, const ns_ex *rates)
  * this it takes about a millisecond. */
 enum { CHEAP_JACOBIAN = 20000 };
 
-/* Sum of the sizes of the terms of e; an expression without terms counts as one.  The rounding
- * error of its value is a few times that by epsilon. */
-static ns_ex size_of_terms(const builder *b, ns_ex e)
+/* out[i] = the size of the terms of f_i: the same expression with sums of absolute values.  The
+ * rounding error of its value is a few times that by epsilon.  Very large expressions get 0: not
+ * worth the time. */
+static void sizes_of_terms(const builder *b, const ns_ex *f, uint32_t m, ns_ex *out)
 {
-    enum { MOST = 64 }; /* shared sums could be met again and again */
+    enum { LARGE = 4000 };
     ns_graph *g = b->graph;
-    ns_ex waiting[MOST + 2] = {e}, sum = ns_zero(g);
-    for (uint32_t n = 1, met = 0; n > 0; met++) {
-        const ns_ex term = waiting[--n];
-        const ns_op op = ns_graph_op(g, term);
-        const ns_ex *args = ns_graph_args(g, term);
-        if (met < MOST && (op == NS_OP_ADD || op == NS_OP_SUB || op == NS_OP_NEG)) {
-            waiting[n++] = args[0];
-            if (op != NS_OP_NEG)
-                waiting[n++] = args[1];
-        } else {
-            sum = ns_add(g, sum, ns_abs(g, term));
+    const uint32_t size = ns_graph_size(g);
+    bool *used = NS_NEW_ARRAY(b->arena, bool, size);
+    ns_ex *term = NS_NEW_ARRAY(b->arena, ns_ex, size);
+    ns_graph_mark(g, f, m, used);
+    uint32_t count = 0;
+    for (ns_ex e = 1; e < size; e++)
+        count += used[e];
+    for (ns_ex e = 1; e < size && count <= LARGE; e++) {
+        if (!used[e])
+            continue;
+        const ns_node node = *ns_graph_node(g, e);
+        const ns_ex x = node.n > 0 ? ns_graph_args(g, e)[0] : 0;
+        const ns_ex y = node.n > 1 ? ns_graph_args(g, e)[1] : 0;
+        switch ((ns_op)node.op) {
+        case NS_OP_ADD:
+        case NS_OP_SUB:
+            term[e] = ns_add(g, term[x], term[y]);
+            break;
+        case NS_OP_NEG:
+            term[e] = term[x];
+            break;
+        case NS_OP_MUL:
+            term[e] = ns_mul(g, term[x], term[y]);
+            break;
+        case NS_OP_DIV:
+            term[e] = ns_div(g, term[x], ns_abs(g, y));
+            break;
+        case NS_OP_POWI:
+            term[e] = ns_powi(g, term[x], node.integer);
+            break;
+        case NS_OP_FACTOR:
+        case NS_OP_SOLVE:
+            break; /* only components of a solution have values */
+        default:
+            term[e] = ns_abs(g, e);
         }
     }
-    return sum;
+    for (uint32_t i = 0; i < m; i++)
+        out[i] = count <= LARGE ? term[f[i]] : ns_zero(g);
 }
 
 static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold)
@@ -73,8 +99,7 @@ static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold)
         if (s->constraints.at[i].project)
             out[m++] = s->constraints.at[i].residual;
     ns_diff_jacobian(b->graph, out, m, b->x, b->n, out + m);
-    for (uint32_t i = 0; i < m; i++)
-        out[m * (b->n + 1) + i] = size_of_terms(b, out[i]);
+    sizes_of_terms(b, out, m, out + m * (b->n + 1));
     return build(b, out, m * (b->n + 2), false);
 }
 

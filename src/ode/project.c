@@ -1,25 +1,29 @@
 /* Projection onto the manifold g(t, x) = 0.
  *
- *     x <- x - W G^T (G W G^T)^+ g,     G = dg/dx,  W = diag(size^2)
+ *     x <- x - W G^T (G W G^T)^+ g,     G = dg/dx,  W = diag(w^2)
  *
- * repeated until g vanishes but for rounding errors: the smallest change of the state, measured
- * relative to the size of each component.  Rows of G are brought to length one and
- * orthogonalised with pivoting; rows that depend on others (redundant constraints) are left out,
- * their residuals vanish with those of the others.
+ * repeated until g vanishes but for rounding errors: the smallest change of the state.  All states
+ * count alike, so that vectors and quaternions are changed along themselves and not turned; but
+ * velocities (states that are the rate of another) are cheap, so that constraints on velocities
+ * change velocities and do not shift the position along the motion.
+ *
+ * Rows of G are brought to length one and orthogonalised with pivoting; rows that depend on others
+ * (redundant constraints) are left out, their residuals vanish with those of the others.
  *
  * A state whose residuals are rounding errors already is not touched: the correction would only
- * add noise.  What is rounding follows from  g(x (1 + eps)) - g(x) <= eps sum_j |G_ij x_j|  for a
- * rounded state.  A state with its low part is known better, and the rounding errors are those of
- * the evaluation, eps times the size of the terms of g: for angles that have grown large this is
- * much less. */
+ * add noise.  For a rounded state that is  |dg_i| <= eps sum_j |G_ij| size_j.  A state with
+ * its low part is known better, and the rounding errors are those of the evaluation, eps times the
+ * size of the terms of g: for angles that have grown large this is much less. */
 #include <float.h>
 
 #include "ode/run_internal.h"
 
 enum { MAX_ROUNDS = 8 };
 
-/* Evaluates g and G at x + x_lo; returns the largest residual in units of its rounding error. */
-static double residuals(ns_run *run, double t, const double *x, const double *x_lo)
+/* Evaluates g and G at x + x_lo; returns the largest residual in units of its rounding error, of
+ * the state itself if it is to be rounded. */
+static double residuals(ns_run *run, double t, const double *x, const double *x_lo,
+                        bool rounded)
 {
     const uint32_t n = run->s.n, m = run->s.problem->n_manifold;
     double *g = run->manifold;
@@ -29,10 +33,10 @@ static double residuals(ns_run *run, double t, const double *x, const double *x_
         const double *G = g + m + (size_t)i * n;
         double size = 0;
         for (uint32_t j = 0; j < n; j++) {
-            size += fabs(G[j] * x[j]);
+            size += fabs(G[j]) * fmax(fabs(x[j]), run->s.size[j]);
             g[i] += x_lo ? G[j] * x_lo[j] : 0;
         }
-        if (x_lo) /* if the terms vanish themselves, a part of the other size has to do */
+        if (!rounded) /* if the terms vanish themselves, a part of the other size has to do */
             size = fmin(size, fmax(g[m * (n + 1) + i], 1e-3 * size));
         const double ratio = fabs(g[i]) / (DBL_EPSILON * size);
         if (g[i] != 0 && !(ratio <= worst))
@@ -41,7 +45,7 @@ static double residuals(ns_run *run, double t, const double *x, const double *x_
     return worst;
 }
 
-/* Change of the state in units of size, into run->f. */
+/* Change of the state in units of w, into run->f. */
 static void correction(ns_run *run)
 {
     const uint32_t n = run->s.n, m = run->s.problem->n_manifold;
@@ -52,7 +56,7 @@ static void correction(ns_run *run)
     for (uint32_t i = 0; i < m; i++) {
         double sum = 0;
         for (uint32_t j = 0; j < n; j++) {
-            const double b = g[m + (size_t)i * n + j] * run->s.size[j];
+            const double b = g[m + (size_t)i * n + j] * run->metric[j];
             Q[(size_t)i * n + j] = b;
             sum += b * b;
         }
@@ -111,12 +115,23 @@ static void correction(ns_run *run)
     }
 }
 
+void ns_project_begin(ns_run *run)
+{
+    const ns_problem *problem = run->s.problem;
+    for (uint32_t i = 0; i < problem->n; i++)
+        run->metric[i] = 1;
+    for (uint32_t i = 0; i < problem->n; i++)
+        if (problem->source[i] != UINT32_MAX)
+            run->metric[problem->source[i]] = 1e6;
+}
+
 bool ns_project(ns_run *run, double t, double *x, double *x_lo)
 {
     if (run->s.problem->n_manifold == 0)
         return false;
     const double enough = 4;
-    double worst = residuals(run, t, x, x_lo);
+    const bool rounded = x_lo == NULL;
+    double worst = residuals(run, t, x, x_lo, rounded);
     if (!(worst > enough))
         return false;
     const uint32_t n = run->s.n;
@@ -132,9 +147,9 @@ bool ns_project(ns_run *run, double t, double *x, double *x_lo)
         if (!ns_stepper_finite(run->f, n))
             break;
         for (uint32_t j = 0; j < n; j++)
-            ns_add_compensated(&x_new[j], &lo[j], run->f[j] * run->s.size[j], 0);
+            ns_add_compensated(&x_new[j], &lo[j], run->f[j] * run->metric[j], 0);
         const double before = worst;
-        worst = residuals(run, t, x_new, lo);
+        worst = residuals(run, t, x_new, lo, rounded);
         if (!(worst < before))
             break;
         memcpy(x, x_new, n * sizeof(double));

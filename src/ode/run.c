@@ -51,6 +51,7 @@ static size_t layout(ns_run *run, double *base)
     s->x0 = take(&r, n);
     s->x0_lo = take(&r, n);
     s->size = take(&r, n);
+    s->noise = take(&r, n);
     s->kept = take(&r, s->method->memory(problem, s->tolerance));
     run->residual = take(&r, n_con);
     run->invariant_first = take(&r, n_inv);
@@ -78,8 +79,13 @@ static size_t layout(ns_run *run, double *base)
     run->out8 = take(&r, 8 * most(most(n_obs, n_con), most(n_ev, 2 + 2 * n_inv)));
     run->time8 = take(&r, 8);
     run->x8 = take(&r, 8 * n);
+    s->work8 = take(&r, ns_program_work8(problem->rhs));
+    s->t8 = run->time8;
+    s->x8 = run->x8;
+    s->f8 = take(&r, 8 * n);
     run->manifold = take(&r, m * (n + 2));
     run->basis = take(&r, m * n);
+    run->metric = take(&r, n);
     run->triangle = take(&r, m * m + 3 * m);
     run->x_try = take(&r, 2 * ns_round8(n));
     run->zero = take(&r, n);
@@ -97,6 +103,7 @@ static void bind(ns_run *run)
     const ns_problem *problem = run->s.problem;
     const double *p = run->s.p, *p8 = run->s.p8;
     ns_program_bind1(problem->rhs, run->work_rhs, p);
+    ns_program_bind8(problem->rhs, run->s.work8, p8);
     ns_program_bind1(problem->observables, run->work_observe, p);
     ns_program_bind1(problem->events, run->work_events, p);
     ns_program_bind1(problem->manifold, run->work_manifold, p);
@@ -175,6 +182,8 @@ ns_run *ns_run_new(const ns_problem *problem, const ns_run_options *options, con
     s->now.t = options->t0;
     s->now.from = options->t0;
     ns_stepper_resize(s);
+    ns_stepper_measure_noise(s);
+    ns_project_begin(run);
     *status = method->begin(s);
     if (*status != NS_OK) {
         *message = s->why_text;

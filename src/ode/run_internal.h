@@ -35,14 +35,14 @@ struct ns_run {
     /* Scratch: work blocks of the programs and room for their outputs. */
     double *work_rhs, *work_observe, *work_events, *work_manifold;
     double *work8_observe, *work8_events, *work8_residuals, *work8_monitor;
-    double *out8;                        /* [largest number of outputs][8] */
-    double *time8, *x8;                  /* [8], [n][8] */
-    double *manifold, *basis, *triangle; /* see project.c */
-    double *x_try, *zero, *f;            /* [n] */
-    double *drift;                       /* [invariants] for ns_outcome */
-    double *events_now, *events_end;     /* [events] */
-    double *events8;                     /* [events][8] */
-    double *x_event;                     /* [n] */
+    double *out8;                                 /* [largest number of outputs][8] */
+    double *time8, *x8;                           /* [8], [n][8] */
+    double *manifold, *basis, *triangle, *metric; /* see project.c */
+    double *x_try, *zero, *f;                     /* [n] */
+    double *drift;                                /* [invariants] for ns_outcome */
+    double *events_now, *events_end;              /* [events] */
+    double *events8;                              /* [events][8] */
+    double *x_event;                              /* [n] */
 
     /* Events grow by reallocation, after a step and never inside one. */
     ns_occurrence *events;
@@ -58,6 +58,7 @@ void ns_tally_add(ns_run *run); /* the end of the last step */
 void ns_tally_flush(ns_run *run);
 
 /* project.c: moves x + x_lo (x_lo may be NULL) onto the manifold; false if it was there. */
+void ns_project_begin(ns_run *run);
 bool ns_project(ns_run *run, double t, double *x, double *x_lo);
 
 /* events.c: finds, records and acts on the events of the last step.  NS_OK to go on; a stop has

@@ -34,6 +34,8 @@ double ns_stepper_clip(const ns_stepper *s, double h)
     } else {
         if (s->max_step > 0 && h > s->max_step)
             h = s->max_step;
+        if (!isfinite(h) && !isfinite(left)) /* nothing limits the step: double the time */
+            h = 1 + fabs(s->now.t);
         if (h * 1.001 >= left)
             return s->until - s->now.t;
         if (2 * h > left)
@@ -59,10 +61,42 @@ void ns_stepper_resize(ns_stepper *s)
     }
     if (largest == 0)
         largest = 1;
-    s->now.size_max = largest;
-    /* and this one that is zero but for rounding errors of the others */
     for (uint32_t i = 0; i < s->n; i++)
-        s->size[i] = fmax(s->size[i], 1e-8 * largest);
+        s->size[i] = fmax(s->size[i], 1e-12 * largest);
+}
+
+void ns_stepper_measure_noise(ns_stepper *s)
+{
+    /* Lane 0 is the state itself; the others differ by -1, 0 or +1 units in the last place, in a
+     * pattern of no meaning (Weyl sequence). */
+    uint32_t pattern = 0;
+    for (uint32_t lane = 0; lane < 8; lane++) {
+        s->t8[lane] = s->now.t;
+        for (uint32_t i = 0; i < s->n; i++) {
+            pattern += 2654435769u;
+            const double change = lane ? (double)(pattern >> 16) / 32768 - 1 : 0;
+            s->x8[8 * i + lane] = s->x[i] +
+                                  DBL_EPSILON * fmax(fabs(s->x[i]), s->size[i]) * change;
+        }
+    }
+    ns_stepper_rhs8(s, s->work8, s->t8, s->x8, s->f8);
+    for (uint32_t i = 0; i < s->n; i++) {
+        double low = s->f8[8 * i], high = low;
+        for (uint32_t lane = 1; lane < 8; lane++) {
+            low = fmin(low, s->f8[8 * i + lane]);
+            high = fmax(high, s->f8[8 * i + lane]);
+        }
+        const double noise = high - low;
+        if (isfinite(noise))
+            s->noise[i] = noise;
+    }
+    s->now.probed = s->now.steps;
+}
+
+void ns_stepper_trouble(ns_stepper *s)
+{
+    if (s->now.probed != s->now.steps)
+        ns_stepper_measure_noise(s);
 }
 
 void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const double *x_new_lo)
@@ -80,6 +114,9 @@ void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const doubl
     now->smallest = now->steps ? fmin(now->smallest, length) : length;
     now->largest = fmax(now->largest, length);
     now->steps++;
+    enum { NOW_AND_THEN = 64 };
+    if (now->steps >= now->probed + NOW_AND_THEN)
+        ns_stepper_measure_noise(s);
     ns_stepper_resize(s);
 }
 

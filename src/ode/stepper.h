@@ -30,7 +30,7 @@ typedef struct ns_progress {
     double h;       /* length proposed for the next step, > 0 */
     uint64_t steps, rejected, evaluations;
     double smallest, largest; /* steps so far */
-    double size_max;          /* largest entry of size[] */
+    uint64_t probed;          /* number of the step at which the noise was measured */
     bool moved;               /* the state was changed (projected) after the last step */
 } ns_progress;
 
@@ -49,7 +49,10 @@ struct ns_stepper {
     double *x, *x_lo;       /* [n] state at now.t */
     double *x0, *x0_lo;     /* [n] state at now.from */
     double *size;           /* [n] how large each state is lately; errors are relative to it */
+    double *noise;          /* [n] rounding errors of the rates */
     double *kept, *scratch; /* the method's blocks, 64-byte aligned */
+    double *work8;          /* of the right-hand side on eight lanes, bound */
+    double *t8, *x8, *f8;   /* [8], [n][8], [n][8]: room for anybody, for a moment */
     void *outside;          /* memory of an outside library (CVODE), released by method->end */
 
     ns_why why;
@@ -70,6 +73,14 @@ bool ns_stepper_too_small(const ns_stepper *s, double h);
 /* Makes x + x_lo = new state: moves the old one to x0, the time forward by h, updates size. */
 void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const double *x_new_lo);
 void ns_stepper_resize(ns_stepper *s);
+
+/* Measures the rounding errors of the rates: how far they differ when the state is changed in its
+ * last bits.  A rate that is a small difference of large terms has large ones: a state that
+ * should be zero may consist of them alone, and shorter steps do not make them less.  Methods do
+ * not count them as errors of their own.  Done at the beginning and now and then; a method that
+ * gets into trouble asks for it again, and gets it once per step. */
+void ns_stepper_measure_noise(ns_stepper *s);
+void ns_stepper_trouble(ns_stepper *s);
 
 /* From Taylor coefficients x[n][order+1] at the start: a radius of convergence, about.  0 if
  * nothing can be said. */

@@ -23,7 +23,8 @@ typedef struct kept {
 typedef struct taylor {
     kept *k;
     uint32_t order;
-    double *x; /* [n][order + 1] coefficients */
+    double *dense; /* [n][order + 1] coefficients of the last step */
+    double *x;     /* of the step being tried */
     double *work_jet, *work, *x_new, *x_new_lo, *f;
 } taylor;
 
@@ -41,18 +42,20 @@ static size_t scratch(const ns_problem *problem, double tolerance)
 {
     const uint32_t order = order_for(tolerance);
     return ns_round8(ns_program_work_jet(problem->rhs, order)) +
-           ns_round8(ns_program_work1(problem->rhs)) + 3 * ns_round8(problem->n);
+           ns_round8(ns_program_work1(problem->rhs)) + 3 * ns_round8(problem->n) +
+           (size_t)problem->n * (order + 1);
 }
 
 static taylor view(const ns_stepper *s)
 {
-    taylor y = {.k = (kept *)s->kept, .order = order_for(s->tolerance), .x = s->kept + 8};
+    taylor y = {.k = (kept *)s->kept, .order = order_for(s->tolerance), .dense = s->kept + 8};
     const size_t r = ns_round8(s->n);
     y.work_jet = s->scratch;
     y.work = y.work_jet + ns_round8(ns_program_work_jet(s->problem->rhs, y.order));
     y.x_new = y.work + ns_round8(ns_program_work1(s->problem->rhs));
     y.x_new_lo = y.x_new + r;
     y.f = y.x_new_lo + r;
+    y.x = y.f + r;
     return y;
 }
 
@@ -111,7 +114,7 @@ static bool sound(ns_stepper *s, const taylor *y, double h)
         for (uint32_t k = p; k > 0; k--)
             slope = slope * h + k * x[k];
         const double size = fmax(s->size[i], fmax(fabs(y->x_new[i]), fabs(h * x[1])));
-        if (!(fabs((slope - y->f[i]) * h) <= allowed * size))
+        if (!(fabs((slope - y->f[i]) * h) <= allowed * size + 16 * fabs(h) * s->noise[i]))
             return false;
     }
     return true;
@@ -148,12 +151,14 @@ static ns_status step(ns_stepper *s)
         if (finite && (s->fixed_step > 0 || sound(s, &y, h))) {
             y.k->h = h;
             y.k->from = s->now.t;
+            memcpy(y.dense, y.x, (size_t)s->n * w * sizeof(double));
             ns_stepper_accept(s, h, y.x_new, y.x_new_lo);
             s->now.h = INFINITY; /* the next series will say */
             s->why = NS_WHY_NONE;
             return NS_OK;
         }
         s->now.rejected++;
+        ns_stepper_trouble(s);
         s->why = finite && ns_stepper_finite(y.f, s->n) ? NS_WHY_STEP : NS_WHY_NOT_FINITE;
         if (s->fixed_step > 0)
             return NS_STOP_SINGULAR;
@@ -167,7 +172,7 @@ static void state_at(ns_stepper *s, double t, double *x)
     const double h = t - y.k->from;
     for (uint32_t i = 0; i < s->n; i++) {
         double low;
-        const double d = increment(y.x + (size_t)i * (y.order + 1), y.order, h, &low);
+        const double d = increment(y.dense + (size_t)i * (y.order + 1), y.order, h, &low);
         x[i] = s->x0[i] + (d + (s->x0_lo[i] + low));
     }
 }
@@ -178,7 +183,7 @@ static void sample(ns_stepper *s, const double *tau, double *x)
     for (uint32_t i = 0; i < s->n; i++)
         for (uint32_t j = 0; j < 8; j++) {
             double low;
-            const double d = increment(y.x + (size_t)i * (y.order + 1), y.order,
+            const double d = increment(y.dense + (size_t)i * (y.order + 1), y.order,
                                        tau[j] * y.k->h, &low);
             x[8 * i + j] = s->x0[i] + (d + (s->x0_lo[i] + low));
         }
