@@ -113,6 +113,7 @@ static bool derive(ns_description *d, ns_system *s)
         return false;
     assemble(&w);
     ns_dalembert_note(&w);
+    s->own = ns_arena_copy(s->arena, &w, sizeof w);
     s->conservative = w.conservative;
     ns_system_fact(s, "coordinates", "%u", n);
     ns_system_fact(s, "constraints", "%u (%u on positions, %u on velocities)", w.m, w.holonomic,
@@ -177,16 +178,19 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
 {
     const ns_description *d = s->description;
     uint32_t n = d->coordinates.n, m = d->constraints.n, size = n + m;
-    /* The matrix of the saddle system is found again through the graph: it is what the
-     * accelerations solve. */
-    ns_ex solve = ns_graph_op(s->graph, s->accelerations.at[0].to) == NS_OP_PICK
-                      ? ns_graph_args(s->graph, s->accelerations.at[0].to)[0]
-                      : 0;
+    /* K = [M A^T; A 0]; not taken from the solve node, which a vanishing right-hand side folds */
+    const ns_dalembert *w = s->own;
     double *K = NS_NEW_ARRAY(s->arena, double, (size_t)size * size);
-    if (!solve)
-        return true; /* one coordinate: a division, whose result is checked to be finite */
-    ns_ex factor = ns_graph_args(s->graph, solve)[0];
-    ns_system_eval(s, ns_graph_args(s->graph, factor), (size_t)size * size, t0, p, x, K);
+    double *M = NS_NEW_ARRAY(s->arena, double, (size_t)n * n);
+    double *rows = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1);
+    ns_system_eval(s, w->M, (size_t)n * n, t0, p, x, M);
+    ns_system_eval(s, w->A, (size_t)m * n, t0, p, x, rows);
+    for (uint32_t i = 0; i < size; i++)
+        for (uint32_t j = 0; j < size; j++)
+            K[i * size + j] = i < n && j < n ? M[i * n + j]
+                              : i < n        ? rows[(j - n) * n + i]
+                              : j < n        ? rows[(i - n) * n + j]
+                                             : 0;
     for (uint32_t i = 0; i < size * size; i++)
         if (!isfinite(K[i])) {
             ns_diag_error(diag, d->lagrangian_span,
