@@ -237,8 +237,10 @@ void ns_events_begin(ns_run *run)
 {
     ns_program_eval1(run->s.problem->events, run->work_events, run->s.now.t, run->s.x,
                      run->event_value);
-    for (uint32_t i = 0; i < run->s.problem->system->events.n; i++)
+    for (uint32_t i = 0; i < run->s.problem->system->events.n; i++) {
         run->event_sign[i] = 0; /* decided in the first step, when the size of g is known */
+        run->event_first[i] = run->event_value[i];
+    }
 }
 
 /* Ends the run at time t, inside or at the end of the last step. */

@@ -61,6 +61,7 @@ static size_t layout(ns_run *run, double *base)
     run->observable_max = take(&r, n_obs);
     run->event_value = take(&r, n_ev);
     run->event_sign = take(&r, n_ev);
+    run->event_first = take(&r, n_ev);
     run->batch_t = take(&r, 8);
     run->batch_x = take(&r, 8 * n);
     run->n_kept = r.used;
@@ -242,12 +243,34 @@ static void append_states(ns_run *run)
         append(run, ", ...");
 }
 
+/* Is a quantity that marks a singularity about to vanish?  No step reaches the zero itself where
+ * the rates grow without bound on the way. */
+static const ns_event *near_singular(ns_run *run)
+{
+    static const double close = 1e-3; /* of its value at the start */
+    ns_stepper *s = &run->s;
+    const ns_system *system = s->problem->system;
+    ns_program_eval1(s->problem->events, run->work_events, s->now.t, s->x, run->event_value);
+    for (uint32_t i = 0; i < system->events.n; i++)
+        if (system->events.at[i].action == NS_EVENT_SINGULAR &&
+            fabs(run->event_value[i]) < close * fabs(run->event_first[i]))
+            return &system->events.at[i];
+    return NULL;
+}
+
 /* Puts in words why the method could not make a step. */
 static ns_status explain(ns_run *run, ns_status status)
 {
     ns_stepper *s = &run->s;
     const ns_system *system = s->problem->system;
     double *f = run->f;
+    const ns_event *cause = near_singular(run);
+    if (cause) {
+        ns_run_stop(run, NS_STOP_SINGULAR, "%s near t = %.10g",
+                    cause->meaning ? cause->meaning : cause->name, s->now.t);
+        append_states(run);
+        return NS_STOP_SINGULAR;
+    }
     ns_program_eval1(s->problem->rhs, run->work_rhs, s->now.t, s->x, f);
     const bool here = !ns_stepper_finite(f, s->n);
     if (s->why == NS_WHY_OTHER)

@@ -30,6 +30,7 @@ struct ns_run {
     double *observable_min, *observable_max;
     double *event_value,
         *event_sign;           /* at the end of the last step; last sign that was not 0 */
+    double *event_first;       /* at the start */
     double *batch_t, *batch_x; /* [8], [n][8] */
 
     /* Scratch: work blocks of the programs and room for their outputs. */
