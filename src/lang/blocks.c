@@ -34,10 +34,17 @@ static ns_job *add_property(ns_parser *p, uint32_t block, const char *name, ns_s
     return job;
 }
 
-/* "text" as the value of a property or setting */
+/* "text" as the value of a property or setting, or one of the words that elsewhere end an
+ * expression: liftoff stop */
 static const char *string_value(ns_parser *p)
 {
     ns_token token = p->token;
+    if (ns_parser_at(p, NS_TOKEN_NAME) &&
+        ns_lexer_reserved(p->lexer.text + token.begin, token.end - token.begin)) {
+        const char *word = ns_parser_token_text(p);
+        ns_parser_next(p);
+        return word;
+    }
     if (!ns_parser_accept(p, NS_TOKEN_STRING))
         return NULL;
     return ns_arena_string(p->r->arena, p->lexer.text + token.begin + 1,

@@ -114,6 +114,14 @@ static void add_entries(ns_reader *r, const ns_scope_entry *entries, uint32_t n)
             r->scope.names.at[i]->progress = NS_WAITING;
 }
 
+bool ns_description_offer(ns_description *d, const ns_scope_entry *entries, uint32_t n)
+{
+    uint32_t errors = d->diag->errors;
+    add_entries(d->reader, entries, n);
+    ns_elaborate_jobs(d->reader);
+    return d->diag->errors == errors;
+}
+
 bool ns_description_define(ns_description *d, const ns_scope_entry *entries, uint32_t n)
 {
     uint32_t errors = d->diag->errors;

@@ -186,6 +186,9 @@ typedef struct ns_scope_entry {
  * errors. */
 bool ns_description_define(ns_description *d, const ns_scope_entry *entries, uint32_t n);
 
+/* The same for some of the names: others may follow, by ns_description_define. */
+bool ns_description_offer(ns_description *d, const ns_scope_entry *entries, uint32_t n);
+
 /* Ends the reading: all names are known now.  Fills observes, invariants and events (empty
  * before), whose expressions may use the entries, accelerations and names of observes.  False
  * after errors, among them names still undefined. */

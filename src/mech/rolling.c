@@ -57,7 +57,7 @@ static bool define_locals(ns_description *d, ns_rolling *r)
         *symbol = ns_symbol_new(d->graph, names[i], NS_SYM_LOCAL, (uint32_t)i);
         entries[i] = (ns_scope_entry){.name = names[i], .value = {1, 1, symbol}};
     }
-    return ns_description_define(d, entries, 5);
+    return ns_description_offer(d, entries, 5);
 }
 
 /* ---- masses ------------------------------------------------------------------------------ */
