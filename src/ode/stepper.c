@@ -61,8 +61,9 @@ void ns_stepper_resize(ns_stepper *s)
     }
     if (largest == 0)
         largest = 1;
+    /* and a state that begins at zero has no size yet: it counts as a small part of the largest */
     for (uint32_t i = 0; i < s->n; i++)
-        s->size[i] = fmax(s->size[i], 1e-12 * largest);
+        s->size[i] = fmax(s->size[i], 1e-8 * largest);
 }
 
 void ns_stepper_measure_noise(ns_stepper *s)
