@@ -308,10 +308,11 @@ static void add_scene(ns_system *s, const ns_constrained *c)
 {
     for (uint32_t i = 0; i < c->members.n; i++) {
         const ns_member *m = &c->members.at[i];
-        NS_PUSH(s->arena, s->scene.paths, (ns_scene_path){m->name, -1, m->com_space});
+        NS_PUSH(s->arena, s->scene.paths,
+                (ns_scene_path){.name = m->name, .body = -1, .point = m->com_space});
         if (!m->is_body)
-            NS_PUSH(s->arena, s->scene.marks,
-                    (ns_scene_mark){.kind = NS_MARK_POINT, .a = m->position});
+            NS_PUSH(s->arena, s->scene.points,
+                    (ns_scene_point){.name = m->name, .at = m->position});
     }
 }
 

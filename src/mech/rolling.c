@@ -437,6 +437,7 @@ static void add_scene(ns_system *s, const ns_rolling *r)
     ns_scene_body body = {.name = r->body_block->name ? r->body_block->name : "body",
                           .drawing = r->body.drawing,
                           .position = r->body_centre,
+                          .massive = true,
                           .com = r->mass.centre,
                           .inertia = r->mass.inertia};
     memcpy(body.quat, c->quat, sizeof body.quat);
@@ -445,15 +446,18 @@ static void add_scene(ns_system *s, const ns_rolling *r)
     scene->ground_moves = c->moving;
     scene->ground_origin = c->o;
     scene->ground_rotation = c->B;
-    NS_PUSH(s->arena, scene->paths, (ns_scene_path){"contact on the ground", -1, c->point});
-    NS_PUSH(s->arena, scene->paths, (ns_scene_path){"contact on the body", 0, c->body.point});
-    NS_PUSH(s->arena, scene->paths, (ns_scene_path){"centre of mass", -1, c->com});
+    NS_PUSH(s->arena, scene->paths,
+            (ns_scene_path){"contact on the ground", -1, c->point, NS_PATH_CONTACT, NULL});
+    NS_PUSH(s->arena, scene->paths,
+            (ns_scene_path){"contact on the body", 0, c->body.point, NS_PATH_CONTACT, NULL});
+    NS_PUSH(s->arena, scene->paths,
+            (ns_scene_path){"centre of mass", -1, c->com, NS_PATH_COM, NULL});
     NS_PUSH(s->arena, scene->arrows,
             (ns_scene_arrow){"angular velocity", "rad/s", c->com,
-                             ns_m3_apply(s->graph, c->A, c->Omega)});
+                             ns_m3_apply(s->graph, c->A, c->Omega), NULL, 0});
     NS_PUSH(s->arena, scene->arrows,
             (ns_scene_arrow){"contact force", "N", c->point,
-                             ns_m3_apply(s->graph, c->A, c->reaction)});
+                             ns_m3_apply(s->graph, c->A, c->reaction), NULL, 0});
 }
 
 /* Blocks, masses, shapes and the motion of the ground. */
