@@ -544,7 +544,7 @@ static const kind bodies[] = {
     {"hoop", "r", 1, disk, "hoop", "+", ""},
     {"rim", "r, z", 2, rim, NULL, "+.", ""},
     {"cylinder", "r, h", 2, cylinder, "cylinder", "+0", "contact"},
-    {"cone", "r, h", 2, cone, "cone", "++", "contact"},
+    {"cone", "r, h", 2, cone, "cone", "+0", "contact"},
     {"hemisphere", "r", 1, hemisphere, "hemisphere", "+", "contact"},
     {"edge", "[x, y, z] of u", 0, curve, NULL, "", "limit"},
     {0},
