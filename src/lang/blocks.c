@@ -187,8 +187,9 @@ static bool header(ns_parser *p, const ns_statement *statement, uint32_t block)
             return false;
     }
     bool lone = !ns_parser_at(p, NS_TOKEN_NAME);
-    bool is_name = word && statement->name != NS_PART_NO &&
-                   !(lone && ns_parser_at(p, '(') && statement->kind != NS_PART_NO);
+    bool is_kind = lone && (statement->kind == NS_PART_MUST ||
+                            (ns_parser_at(p, '(') && statement->kind != NS_PART_NO));
+    bool is_name = word && statement->name != NS_PART_NO && !is_kind;
     if (statement->name == NS_PART_MUST && !is_name)
         return ns_parser_unexpected(p, "a name");
     if (is_name) {
@@ -254,6 +255,9 @@ void ns_blocks_word(ns_parser *p, const char *keyword, const char *name, ns_span
     const char **words = NS_NEW_ARRAY(p->r->arena, const char *, 1);
     words[0] = word;
     b->arg_words = words;
+    ns_span *spans = NS_NEW_ARRAY(p->r->arena, ns_span, 1);
+    spans[0] = word_span;
+    b->arg_spans = spans;
     b->args = NS_NEW(p->r->arena, ns_value);
     b->nargs = 1;
 }

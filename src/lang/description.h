@@ -121,7 +121,9 @@ typedef struct ns_property {
 typedef struct ns_block {
     const char *keyword, *name, *kind; /* name and kind may be NULL */
     const ns_value *args;
-    const char *const *arg_words; /* [nargs]: an argument that is no known name; else NULL */
+    /* [nargs]: an argument that is no known name, or the bare name of a block; else NULL */
+    const char *const *arg_words;
+    const ns_span *arg_spans; /* [nargs] */
     uint32_t nargs;
     NS_LIST(ns_property) properties;
     ns_span span, name_span, kind_span;

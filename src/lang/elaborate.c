@@ -436,6 +436,27 @@ static void elaborate_property(ns_reader *r, ns_job *job)
     job->missing = (ns_span){0};
 }
 
+/* Where the code of an argument stands in the source. */
+static ns_span place_of(const ns_code *code)
+{
+    ns_span place = {code->span.source, code->at[0].begin, code->at[0].end};
+    for (uint32_t i = 1; i < code->n; i++) {
+        place.begin = code->at[i].begin < place.begin ? code->at[i].begin : place.begin;
+        place.end = code->at[i].end > place.end ? code->at[i].end : place.end;
+    }
+    return place;
+}
+
+/* The bare name of a block (a body, a ground), which has no value of its own. */
+static bool is_block(ns_reader *r, const ns_code *code)
+{
+    if (code->n != 1 || code->at[0].op != NS_CODE_NAME)
+        return false;
+    const ns_name *name = ns_scope_find(&r->scope, ns_reader_text(r, place_of(code)),
+                                        code->at[0].end - code->at[0].begin);
+    return name && name->kind == NS_NAME_BLOCK;
+}
+
 static void elaborate_block(ns_reader *r, ns_job *job)
 {
     const ns_code *codes = job->code;
@@ -455,10 +476,19 @@ static void elaborate_block(ns_reader *r, ns_job *job)
     }
     ns_value *args = NS_NEW_ARRAY(r->arena, ns_value, n);
     const char **words = NS_NEW_ARRAY(r->arena, const char *, n);
+    ns_span *spans = NS_NEW_ARRAY(r->arena, ns_span, n);
     job->progress = NS_DONE;
     for (uint32_t i = 0; i < n; i++) {
+        spans[i] = place_of(&codes[i]);
         if (is_word(r, &codes[i], &words[i]))
             continue;
+        if (is_block(r, &codes[i])) {
+            if (r->defined)
+                continue; /* a word, as the formulation gave it no value */
+            job->progress = NS_LATE;
+            job->missing = (ns_span){0};
+            return;
+        }
         words[i] = NULL;
         r->strict = r->defined;
         if (!evaluate(r, job, &codes[i], &args[i]))
@@ -467,6 +497,7 @@ static void elaborate_block(ns_reader *r, ns_job *job)
     ns_block *block = &r->d->blocks.at[job->block];
     block->args = args;
     block->arg_words = words;
+    block->arg_spans = spans;
     block->nargs = n;
 }
 

@@ -137,7 +137,13 @@ static ns_cell value_of(run *e, ns_name *name, ns_span place)
         broken(e);
         return none();
     case NS_NAME_BLOCK:
-        return lacking(e, place);
+        if (ns_evaluate_may_come(r, place))
+            return lacking(e, place);
+        ns_diag_error(r->diag, place,
+                      "'%s' has no value of its own: expected a part of it, %s.NAME",
+                      name->text, name->text);
+        broken(e);
+        return none();
     case NS_NAME_LET:
     case NS_NAME_OBSERVE:
         break;

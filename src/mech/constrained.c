@@ -17,20 +17,26 @@
 #include "expr/diff.h"
 #include "mech/block.h"
 #include "mech/formulations.h"
+#include "mech/solid.h"
 
 static bool is(const ns_block *block, const char *keyword)
 {
     return strcmp(block->keyword, keyword) == 0;
 }
 
+/* One body on a ground and nothing else is for formulation `rolling`. */
 static bool fits(const ns_description *d)
 {
-    bool member = false, ground = false;
+    uint32_t bodies = 0, named = 0, particles = 0, grounds = 0, others = 0;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
-        member = member || is(&d->blocks.at[i], "body") || is(&d->blocks.at[i], "particle");
-        ground = ground || is(&d->blocks.at[i], "ground");
+        const ns_block *b = &d->blocks.at[i];
+        bodies += is(b, "body");
+        named += is(b, "body") && b->name;
+        grounds += is(b, "ground");
+        particles += is(b, "particle");
+        others += is(b, "label") || is(b, "spring") || is(b, "constraint");
     }
-    return member && !ground;
+    return bodies + particles > 0 && (named > 1 || particles || others || !grounds);
 }
 
 void ns_constrained_row(ns_description *d, ns_constrained *c, const char *name, ns_ex residual,
@@ -43,8 +49,8 @@ void ns_constrained_row(ns_description *d, ns_constrained *c, const char *name, 
 /* ---- members -------------------------------------------------------------------------------- */
 
 /* A new coordinate NAME with its derivatives as symbols. */
-static ns_coordinate *coordinate(ns_description *d, const char *name, const char *unit,
-                                 ns_span span)
+const ns_coordinate *ns_constrained_coordinate(ns_description *d, const char *name,
+                                               const char *unit, ns_span span)
 {
     uint32_t i = d->coordinates.n;
     ns_coordinate c = {.name = name, .unit = unit, .span = span};
@@ -59,17 +65,44 @@ static void place(ns_description *d, ns_member *m)
 {
     m->first = d->coordinates.n;
     for (int i = 0; i < 3; i++) {
-        const ns_coordinate *c = coordinate(
+        const ns_coordinate *c = ns_constrained_coordinate(
             d, ns_arena_format(d->arena, "%s.%c", m->name, "xyz"[i]), "m", m->block->span);
         m->position.at[i] = c->q;
         m->velocity.at[i] = c->v;
     }
     for (int i = 0; m->is_body && i < 4; i++) {
-        const ns_coordinate *c = coordinate(
+        const ns_coordinate *c = ns_constrained_coordinate(
             d, ns_arena_format(d->arena, "%s.quat.%c", m->name, "wxyz"[i]), "", m->block->span);
         m->quat[i] = c->q;
         m->quat_rate[i] = c->v;
     }
+}
+
+uint32_t ns_constrained_member(ns_description *d, ns_constrained *c, const char *name,
+                               const ns_block *block, bool is_body)
+{
+    ns_member m = {.name = name, .block = block, .is_body = is_body};
+    m.mass = ns_zero(d->graph);
+    m.com = ns_v3_zero(d->graph);
+    place(d, &m);
+    m.com_space = m.position;
+    m.com_velocity = m.velocity;
+    NS_PUSH(d->arena, c->members, m);
+    return c->members.n - 1;
+}
+
+uint32_t ns_constrained_argument(const ns_constrained *c, const ns_block *block, uint32_t i)
+{
+    const char *word = block->arg_words ? block->arg_words[i] : NULL;
+    const ns_value *value = &block->args[i];
+    for (uint32_t k = 0; k < c->members.n; k++) {
+        const ns_member *m = &c->members.at[k];
+        if (word ? strcmp(m->name, word) == 0
+                 : !m->is_body && value->rows == 3 && value->cols == 1 &&
+                       memcmp(value->at, m->position.at, sizeof m->position.at) == 0)
+            return k;
+    }
+    return UINT32_MAX;
 }
 
 /* Omega = 2 E(u) u' :  the vector part of 2 conj(u) u' */
@@ -101,10 +134,40 @@ static void kinematics(ns_description *d, ns_member *m)
     m->com_velocity = ns_v3_add(g, m->velocity, swing);
 }
 
+/* `uniform`: the body's shape filled evenly gives centre of mass and inertia. */
+static bool read_uniform(ns_description *d, const ns_block *block, const ns_property *uniform,
+                         ns_member *m)
+{
+    const ns_property *extra = ns_block_find(block, "inertia");
+    extra = extra ? extra : ns_block_find(block, "com");
+    if (extra) {
+        ns_diag_error(d->diag, extra->span,
+                      "a uniform body has its centre of mass and inertia already");
+        return false;
+    }
+    const char *solid = block->kind ? ns_shapes_solid(block->kind) : NULL;
+    ns_mass mass;
+    ns_ex sizes[4];
+    for (uint32_t i = 0; solid && i < block->nargs && i < 4; i++)
+        if (!ns_block_value_scalar(d, block->args[i], block->arg_spans[i], block->kind,
+                                   &sizes[i]))
+            return false;
+    if (!solid || !ns_solid_uniform(d->graph, solid, sizes, block->nargs, m->mass, &mass)) {
+        ns_diag_error(d->diag, uniform->span,
+                      "no closed form for a uniform `%s`: give `inertia`",
+                      block->kind ? block->kind : "body without a shape");
+        return false;
+    }
+    m->com = mass.centre;
+    m->inertia = mass.inertia;
+    return true;
+}
+
 static bool read_member(ns_description *d, const ns_block *block, ns_member *m)
 {
     ns_graph *g = d->graph;
     const ns_property *mass = ns_block_find(block, "mass");
+    const ns_property *uniform = ns_block_find(block, "uniform");
     const ns_property *inertia = ns_block_find(block, "inertia");
     const ns_property *com = ns_block_find(block, "com");
     if (!mass || !ns_block_scalar(d, mass, 0, &m->mass)) {
@@ -113,6 +176,10 @@ static bool read_member(ns_description *d, const ns_block *block, ns_member *m)
                           "`%s` needs a mass (0 is allowed for particles)", m->name);
         return false;
     }
+    if (m->is_body && block->kind && !ns_shapes_known(d, block))
+        return false;
+    if (m->is_body && uniform)
+        return read_uniform(d, block, uniform, m);
     m->com = ns_v3_zero(g);
     if (com && !ns_block_vector(d, com, 0, &m->com))
         return false;
@@ -122,9 +189,10 @@ static bool read_member(ns_description *d, const ns_block *block, ns_member *m)
         return false;
     }
     if (m->is_body && !inertia) {
-        ns_diag_error(d->diag, block->span,
-                      "body `%s` needs `inertia`: six tensor entries about its centre of mass",
-                      m->name);
+        ns_diag_error(
+            d->diag, block->span,
+            "body `%s` needs `inertia`: six tensor entries about its centre of mass%s", m->name,
+            block->kind ? ", or `uniform`" : "");
         return false;
     }
     return !inertia || ns_block_matrix(d, inertia, 0, &m->inertia);
@@ -136,7 +204,8 @@ typedef NS_LIST(ns_scope_entry) names;
 static bool name_member(ns_description *d, const ns_member *m, names *list)
 {
     ns_graph *g = d->graph;
-    static const char *const known[] = {"mass", "inertia", "com", "shape", NULL};
+    static const char *const known[] = {"mass",    "inertia", "com",     "shape",
+                                        "uniform", "flip",    "contact", NULL};
 #define NAME(format, vector, rows)                                                             \
     NS_PUSH(d->arena, *list,                                                                   \
             (ns_scope_entry){                                                                  \
@@ -189,9 +258,56 @@ static bool name_member(ns_description *d, const ns_member *m, names *list)
     return good;
 }
 
+/* x, y, z, u, v as names inside shapes, where a shape is given by functions of them. */
+static bool define_locals(ns_description *d, ns_constrained *c)
+{
+    static const char *const letters[5] = {"x", "y", "z", "u", "v"};
+    ns_scope_entry entries[5];
+    bool needed = false, good = true;
+    for (int i = 0; i < 5; i++) {
+        ns_ex *symbol = i < 3 ? &c->locals.x[i] : &c->locals.u[i - 3];
+        *symbol = ns_symbol_new(d->graph, letters[i], NS_SYM_LOCAL, (uint32_t)i);
+        entries[i] = (ns_scope_entry){.name = letters[i], .value = {1, 1, symbol}};
+    }
+    for (uint32_t i = 0; i < d->blocks.n; i++)
+        needed = needed || ns_shapes_variables(&d->blocks.at[i]);
+    if (!needed)
+        return true;
+    if (!ns_description_offer(d, entries, 5))
+        return false;
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        const ns_block *b = &d->blocks.at[i];
+        const char *variables = ns_shapes_variables(b);
+        for (uint32_t k = 0; variables && k < 5; k++) {
+            ns_value value;
+            if (!strstr(variables, letters[k]) ||
+                (ns_description_evaluate(d, letters[k], letters[k], &value) &&
+                 value.rows == 1 && value.at[0] == *entries[k].value.at))
+                continue;
+            ns_diag_error(d->diag, b->kind_span,
+                          "in a shape `%s` is its own coordinate, but the model uses this name "
+                          "for something else: rename that",
+                          letters[k]);
+            good = false;
+        }
+    }
+    return good;
+}
+
+/* Names of shapes must not be used elsewhere. */
+static bool no_locals(ns_description *d, ns_ex e, ns_span span)
+{
+    ns_ex found;
+    if (!ns_graph_depends_kind(d->graph, e, NS_SYM_LOCAL, &found))
+        return true;
+    ns_diag_error(d->diag, span, "`%s` has a meaning only in the shape of a body or ground",
+                  ns_graph_symbol(d->graph, found)->name);
+    return false;
+}
+
 static bool add_members(ns_description *d, ns_constrained *c)
 {
-    bool good = true;
+    bool good = define_locals(d, c);
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *block = &d->blocks.at[i];
         bool body = is(block, "body"), label = is(block, "label");
@@ -201,13 +317,9 @@ static bool add_members(ns_description *d, ns_constrained *c)
             ns_diag_error(d->diag, block->span, "a %s needs a name", block->keyword);
             return false;
         }
-        ns_member m = {.name = block->name, .block = block, .is_body = body};
-        m.mass = ns_zero(d->graph);
-        m.com = ns_v3_zero(d->graph);
+        uint32_t k = ns_constrained_member(d, c, block->name, block, body);
         if (!label)
-            good = read_member(d, block, &m) && good;
-        place(d, &m);
-        NS_PUSH(d->arena, c->members, m);
+            good = read_member(d, block, &c->members.at[k]) && good;
     }
     names list = {0};
     for (uint32_t i = 0; good && i < c->members.n; i++) {
@@ -299,6 +411,7 @@ static void add_values(ns_system *s, const ns_constrained *c)
         }
         observe3(s, ns_arena_format(s->arena, "%s.reaction", m->name), force, "N", false);
     }
+    ns_constrained_contact_values(s, c);
     for (uint32_t j = 0; j < eq->m; j++)
         ns_system_observe(s, ns_arena_format(s->arena, "lambda.%s", eq->constraints[j].name),
                           c->multiplier[j], "", false);
@@ -388,6 +501,7 @@ static bool start(ns_description *d, ns_system *s, ns_constrained *c)
             continue;
         }
         for (uint32_t i = 0; i < rows; i++) {
+            good = no_locals(d, p->value[0].at[i], p->value_span) && good;
             s->start.value[first + i] = p->value[0].at[i];
             s->start.free[first + i] = p->guess;
             s->start.span[first + i] = p->value_span;
@@ -423,6 +537,13 @@ static bool derive(ns_description *d, ns_system *s)
         NS_PUSH(d->arena, c->forces, d->forces.at[i]);
     if (!ns_constrained_joints(d, c))
         return false;
+    bool clean = no_locals(d, c->lagrangian, d->whole);
+    for (uint32_t i = 0; i < c->rows.n; i++)
+        clean = no_locals(d, c->rows.at[i].residual, c->rows.at[i].span) && clean;
+    for (uint32_t i = 0; i < c->forces.n; i++)
+        clean = no_locals(d, c->forces.at[i].value, c->forces.at[i].span) && clean;
+    if (!clean)
+        return false;
     uint32_t n = d->coordinates.n;
     ns_ex *q = NS_NEW_ARRAY(s->arena, ns_ex, n), *v = NS_NEW_ARRAY(s->arena, ns_ex, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -454,8 +575,15 @@ static bool derive(ns_description *d, ns_system *s)
     return start(d, s, c);
 }
 
+static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                   const double *x)
+{
+    return ns_constrained_contact_verify(s, diag, t0, p, x) &&
+           ns_constrained_verify(s, diag, t0, p, x);
+}
+
 static const char *const blocks[] = {"body",   "particle", "label", "constraint", "force",
-                                     "spring", "solve",    "start", NULL};
+                                     "spring", "solve",    "start", "ground",     NULL};
 
 const ns_formulation ns_formulation_constrained = {
     .name = "constrained",
@@ -474,6 +602,7 @@ const ns_formulation ns_formulation_constrained = {
         "Source: Udwadia and Mogharabin 2021.",
     .fits = fits,
     .derive = derive,
-    .verify = ns_constrained_verify,
+    .verify = verify,
+    .guess = ns_constrained_contact_guess,
     .blocks = blocks,
 };

@@ -4,6 +4,7 @@
 #define NS_MECH_CONSTRAINED_H
 
 #include "mech/dalembert.h"
+#include "mech/shapes.h"
 #include "mech/vec3.h"
 
 typedef struct ns_member {
@@ -21,6 +22,24 @@ typedef struct ns_member {
     ns_m3 inertia;
 } ns_member;
 
+/* A contact: what its values, checks and first guesses need, in space. */
+typedef struct ns_touch {
+    const char *name;
+    ns_span span;
+    const ns_block *block;
+    uint32_t first, second; /* members; the second is UINT32_MAX if it is a ground */
+    uint32_t particle;      /* member */
+    uint32_t row, rows;     /* first row and number of rows */
+    ns_v3 normal;    /* of the second side, or minus that of the first; towards the first */
+    bool has_normal; /* not for a curve on a curve */
+    ns_ex facing;    /* product of the two outward normals: negative; 0 if not surfaces */
+    /* guesses */
+    ns_ex gap;  /* distance of the particle from the second side; 0 if it needs coordinates */
+    ns_v3 from; /* else: the second side's point at its coordinates */
+    ns_v3 support; /* the first side's point with normal opposite to `normal` */
+    bool has_support;
+} ns_touch;
+
 typedef struct ns_constrained {
     NS_LIST(ns_member) members;
     NS_LIST(ns_constraint_line)
@@ -31,7 +50,28 @@ typedef struct ns_constrained {
     ns_ex gravity;
     ns_ex energy_level; /* state that holds the start's energy, for `keep energy`; else 0 */
     ns_ex *acceleration, *multiplier;
+    ns_locals locals; /* x, y, z, u, v inside shapes */
+    NS_LIST(ns_touch) touches;
 } ns_constrained;
+
+/* constrained.c: a new member with its coordinates (its block is where it was asked for), and a
+ * further coordinate.  Both become known to the derivation only. */
+uint32_t ns_constrained_member(ns_description *d, ns_constrained *c, const char *name,
+                               const ns_block *block, bool is_body);
+const ns_coordinate *ns_constrained_coordinate(ns_description *d, const char *name,
+                                               const char *unit, ns_span span);
+
+/* The member that argument i of a ready-made constraint names: a body by its bare name, a
+ * particle or label by its value.  UINT32_MAX if it is none (no message). */
+uint32_t ns_constrained_argument(const ns_constrained *c, const ns_block *block, uint32_t i);
+
+/* constrained_contact.c: rolling(A, B), sliding(A, B), with or without a particle. */
+bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block *block,
+                            const char *name, bool slips);
+void ns_constrained_contact_values(ns_system *s, const ns_constrained *c);
+void ns_constrained_contact_guess(const ns_system *s, double t0, const double *p, double *x);
+bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
+                                   const double *p, const double *x);
 
 /* constrained_joints.c: rows of a ready-made constraint (block `constraint` with a kind), labels,
  * springs, forces on points. */

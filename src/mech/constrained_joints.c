@@ -1,17 +1,25 @@
 /* Ready-made constraints, built on the same rows that a user could write:
  *
  *   rod(A, B, l)              |A - B|^2 = l^2
- *   ball(A, B)                A = B
- *   revolute(A, B, a, b)      A = B and the directions a, b parallel
+ *   ball(A, B), at(A, B)      A = B
+ *   parallel(a, b)            the directions a, b parallel: t.b = 0 for two t orthogonal to a
+ *   revolute(A, B, a, b)      A = B and a, b parallel
  *   universal(A, B, a, b)     A = B and a, b orthogonal
  *   prismatic(A, B, a, b)     a, b parallel and A - B along a
- *   parallel(a, b), at(A, B)  parts of the above
+ *   planar(A, B, a, b)        a, b parallel and A - B orthogonal to b
+ *   gear(S, T, a, b, k)       S turns about a at -k times the rate of T about b; relative to the
+ *                             body C with a sixth argument C
+ *   motion(A, f)              the point A is where f(t) says
+ *   angle(a, b, n, phi)       b is a turned by phi about n (n orthogonal to a):
+ *                             b.(n x a) cos phi = b.a sin phi
  *   knife(A, n)               no velocity of A along n
  *   wheel(S, r)               body S touches z = 0 with a circle of radius r about its e2 axis
  *                             and rolls without slipping
+ *   rolling(S, G), sliding(S, G)   contact: constrained_contact.c
  *   keep energy               the energy stays what it was (seed 000 (40), (63))
  *
- * Points and directions are vectors in space (S.tip, S.e3, [0, 0, 1], ...).  A parallel pair gives
+ * Points and directions are vectors in space (S.tip, S.e3, [0, 0, 1], ...); the bare name of a body
+ * is its origin where a point is expected.  A parallel pair of directions that both move gives
  * three rows of rank two: dependent rows are welcome here. */
 #include <string.h>
 
@@ -41,20 +49,63 @@ static void rows3(work *w, ns_v3 v)
         row(w, v.at[i]);
 }
 
+/* "there is no `x`", with what was expected and a name that is near */
+static bool not_a(work *w, uint32_t i, const char *expected)
+{
+    const char *word = w->block->arg_words[i];
+    const char *near = word ? ns_description_nearest(w->d, word) : NULL;
+    if (word)
+        ns_diag_error(w->d->diag, w->block->arg_spans[i],
+                      near ? "%s: expected %s, found `%s`; did you mean `%s`?"
+                           : "%s: expected %s, found `%s`",
+                      w->block->kind, expected, word, near);
+    else
+        ns_diag_error(w->d->diag, w->block->arg_spans[i], "%s: expected %s", w->block->kind,
+                      expected);
+    return false;
+}
+
+/* Argument i as a point or direction. */
 static bool vector(work *w, uint32_t i, ns_v3 *out)
 {
-    return ns_block_value_vector(w->d, w->block->args[i], w->block->kind_span, w->block->kind,
-                                 out);
+    if (w->block->arg_words && w->block->arg_words[i]) {
+        uint32_t k = ns_constrained_argument(w->c, w->block, i);
+        if (k == UINT32_MAX)
+            return not_a(w, i, "a point or direction");
+        *out = w->c->members.at[k].position;
+        return true;
+    }
+    return ns_block_value_vector(w->d, w->block->args[i], w->block->arg_spans[i],
+                                 w->block->kind, out);
+}
+
+static bool number(work *w, uint32_t i, const char *what, ns_ex *out)
+{
+    if (w->block->arg_words && w->block->arg_words[i])
+        return not_a(w, i, "a number");
+    return ns_block_value_scalar(w->d, w->block->args[i], w->block->arg_spans[i], what, out);
+}
+
+static const ns_member *body(work *w, uint32_t i)
+{
+    uint32_t k = ns_constrained_argument(w->c, w->block, i);
+    if (k != UINT32_MAX && w->c->members.at[k].is_body)
+        return &w->c->members.at[k];
+    not_a(w, i, "the name of a body");
+    return NULL;
 }
 
 static bool rod(work *w)
 {
     ns_v3 a, b;
     ns_ex length;
-    if (!vector(w, 0, &a) || !vector(w, 1, &b) ||
-        !ns_block_value_scalar(w->d, w->block->args[2], w->block->kind_span, "length of a rod",
-                               &length))
+    if (!vector(w, 0, &a) || !vector(w, 1, &b) || !number(w, 2, "length of a rod", &length))
         return false;
+    if (ns_graph_is_zero(w->g, length)) {
+        ns_diag_error(w->d->diag, w->block->arg_spans[2],
+                      "a rod of no length: write ball(A, B) for two points at one place");
+        return false;
+    }
     ns_v3 apart = ns_v3_sub(w->g, a, b);
     /* divided by 2 l, so that the residual is the error of the length */
     ns_ex square = ns_sub(w->g, ns_v3_dot(w->g, apart, apart), ns_powi(w->g, length, 2));
@@ -143,15 +194,56 @@ static bool knife(work *w)
     return true;
 }
 
-static const ns_member *member(work *w, uint32_t i)
+static bool planar(work *w)
 {
-    const char *word = w->block->arg_words ? w->block->arg_words[i] : NULL;
-    for (uint32_t k = 0; word && k < w->c->members.n; k++)
-        if (strcmp(w->c->members.at[k].name, word) == 0 && w->c->members.at[k].is_body)
-            return &w->c->members.at[k];
-    ns_diag_error(w->d->diag, w->block->kind_span, "%s: expected the name of a body",
-                  w->block->kind);
-    return NULL;
+    ns_v3 A, B, b;
+    if (!parallel_from(w, 2) || !vector(w, 0, &A) || !vector(w, 1, &B) || !vector(w, 3, &b))
+        return false;
+    row(w, ns_v3_dot(w->g, ns_v3_sub(w->g, A, B), b));
+    return true;
+}
+
+/* Angular velocities relative to the carrier, if there is one. */
+static bool gear(work *w)
+{
+    ns_graph *g = w->g;
+    const ns_member *of[3] = {body(w, 0), body(w, 1), NULL};
+    ns_v3 a, b, omega[3];
+    ns_ex ratio;
+    if (w->block->nargs == 6)
+        of[2] = body(w, 5);
+    if (!of[0] || !of[1] || (w->block->nargs == 6 && !of[2]) || !vector(w, 2, &a) ||
+        !vector(w, 3, &b) || !number(w, 4, "ratio of a gear", &ratio))
+        return false;
+    for (int i = 0; i < 3; i++)
+        omega[i] = of[i] ? ns_m3_apply(g, of[i]->A, of[i]->omega) : ns_v3_zero(g);
+    ns_ex first = ns_v3_dot(g, ns_v3_sub(g, omega[0], omega[2]), a);
+    ns_ex second = ns_v3_dot(g, ns_v3_sub(g, omega[1], omega[2]), b);
+    row(w, ns_add(g, first, ns_mul(g, ratio, second)));
+    return true;
+}
+
+static bool angle(work *w)
+{
+    ns_graph *g = w->g;
+    ns_v3 a, b, n;
+    ns_ex phi;
+    if (!vector(w, 0, &a) || !vector(w, 1, &b) || !vector(w, 2, &n) ||
+        !number(w, 3, "angle", &phi))
+        return false;
+    ns_ex across_part = ns_v3_dot(g, b, ns_v3_cross(g, n, a)), along = ns_v3_dot(g, b, a);
+    row(w, ns_sub(g, ns_mul(g, across_part, ns_cos(g, phi)), ns_mul(g, along, ns_sin(g, phi))));
+    return true;
+}
+
+static bool rolling(work *w)
+{
+    return ns_constrained_contact(w->d, w->c, w->block, w->name, false);
+}
+
+static bool sliding(work *w)
+{
+    return ns_constrained_contact(w->d, w->c, w->block, w->name, true);
 }
 
 /* The lowest point of a circle of radius r about the axis a through c is
@@ -160,10 +252,9 @@ static const ns_member *member(work *w, uint32_t i)
 static bool wheel(work *w)
 {
     ns_graph *g = w->g;
-    const ns_member *S = member(w, 0);
+    const ns_member *S = body(w, 0);
     ns_ex r;
-    if (!S || !ns_block_value_scalar(w->d, w->block->args[1], w->block->kind_span,
-                                     "radius of a wheel", &r))
+    if (!S || !number(w, 1, "radius of a wheel", &r))
         return false;
     ns_v3 a = ns_v3_make(S->A.at[0][1], S->A.at[1][1], S->A.at[2][1]), up = ns_v3_unit(g, 2);
     ns_v3 across = ns_v3_sub(g, up, ns_v3_scale(g, a.at[2], a));
@@ -201,19 +292,25 @@ static bool keep(work *w)
 
 static const struct joint {
     const char *name, *args;
-    uint32_t n;
+    uint32_t least, most; /* arguments */
     bool (*make)(work *w);
 } joints[] = {
-    {"rod", "A, B, length", 3, rod},
-    {"ball", "A, B", 2, at},
-    {"at", "A, B", 2, at},
-    {"parallel", "a, b", 2, parallel},
-    {"revolute", "A, B, a, b", 4, revolute},
-    {"universal", "A, B, a, b", 4, universal},
-    {"prismatic", "A, B, a, b", 4, prismatic},
-    {"knife", "A, n", 2, knife},
-    {"wheel", "BODY, radius", 2, wheel},
-    {"keep", "energy", 1, keep},
+    {"rod", "A, B, length", 3, 3, rod},
+    {"ball", "A, B", 2, 2, at},
+    {"at", "A, B", 2, 2, at},
+    {"parallel", "a, b", 2, 2, parallel},
+    {"revolute", "A, B, a, b", 4, 4, revolute},
+    {"universal", "A, B, a, b", 4, 4, universal},
+    {"prismatic", "A, B, a, b", 4, 4, prismatic},
+    {"planar", "A, B, a, b", 4, 4, planar},
+    {"gear", "BODY, BODY, a, b, ratio [, BODY]", 5, 6, gear},
+    {"motion", "A, place", 2, 2, at},
+    {"angle", "a, b, axis, angle", 4, 4, angle},
+    {"knife", "A, n", 2, 2, knife},
+    {"wheel", "BODY, radius", 2, 2, wheel},
+    {"rolling", "BODY [, BODY or GROUND [, PARTICLE]]", 1, 3, rolling},
+    {"sliding", "BODY [, BODY or GROUND [, PARTICLE]]", 1, 3, sliding},
+    {"keep", "energy", 1, 1, keep},
 };
 enum { JOINTS = sizeof joints / sizeof *joints };
 
@@ -222,7 +319,7 @@ static bool joint(work *w)
     for (uint32_t i = 0; i < JOINTS; i++) {
         if (!w->block->kind || strcmp(joints[i].name, w->block->kind) != 0)
             continue;
-        if (w->block->nargs == joints[i].n)
+        if (w->block->nargs >= joints[i].least && w->block->nargs <= joints[i].most)
             return joints[i].make(w);
         ns_diag_error(w->d->diag, w->block->kind_span, "expected %s(%s)", joints[i].name,
                       joints[i].args);

@@ -20,7 +20,8 @@ static bool fits(const ns_description *d)
     bool ground = false;
     for (uint32_t i = 0; i < d->blocks.n; i++)
         ground = ground || strcmp(d->blocks.at[i].keyword, "ground") == 0;
-    return ground && d->coordinates.n == 0 && d->states.n == 0;
+    return ground && d->coordinates.n == 0 && d->states.n == 0 &&
+           !ns_formulation_constrained.fits(d); /* more than one body on a ground */
 }
 
 /* ---- names ------------------------------------------------------------------------------- */

@@ -584,6 +584,21 @@ const char *ns_shapes_solid(const char *name)
     return NULL;
 }
 
+const char *ns_shapes_variables(const ns_block *block)
+{
+    const kind *k = strcmp(block->keyword, "ground") == 0 ? grounds
+                    : strcmp(block->keyword, "body") == 0 ? bodies
+                                                          : NULL;
+    for (; block->kind && k && k->name; k++)
+        if (strcmp(k->name, block->kind) == 0 && k->n == 0) {
+            const char *of = strstr(k->sizes, " of "), *next;
+            while (of && (next = strstr(of + 4, " of ")))
+                of = next;
+            return of ? of + 4 : NULL;
+        }
+    return NULL;
+}
+
 static const kind *find(work *w, const kind *table)
 {
     const ns_block *b = w->block;

@@ -49,6 +49,10 @@ bool ns_shapes_ground(ns_description *d, const ns_block *block, const ns_locals 
 /* Is the kind of a body block known, with the right number of sizes?  False after errors. */
 bool ns_shapes_known(ns_description *d, const ns_block *block);
 
+/* The variables ("u, v") of the functions that give a body or ground block its shape; NULL if it
+ * is given by numbers. */
+const char *ns_shapes_variables(const ns_block *block);
+
 /* Properties of a ground block that describe its shape (ends with NULL). */
 extern const char *const ns_shapes_ground_properties[];
 
