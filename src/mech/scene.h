@@ -28,7 +28,8 @@ typedef struct ns_drawing {
     ns_ex size[2];
     double range[4];
     bool ranged;
-    bool inside; /* a ground that encloses the body */
+    ns_ex along[2]; /* u, v of the contact during the motion, as states; 0 if it has none */
+    bool inside;    /* a ground that encloses the body */
 } ns_drawing;
 
 /* Things of plain shape.  Sizes and places are in parameters only. */
