@@ -11,6 +11,7 @@ typedef struct ns_output_format {
     const char *extension; /* without the dot */
     const char *summary;   /* one line for help */
     bool needs_all;        /* writes all rows each time: they must stay in memory */
+    bool needs_motion;     /* draws record->motion */
     bool needs_file;       /* cannot be written to a pipe or a device */
     /* Brings the file up to date with the record: rows and events up to output->rows_end and
      * events_end, diagnostics.  Afterwards the file is complete and readable under its name.

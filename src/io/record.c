@@ -192,6 +192,8 @@ static bool open_outputs(ns_record *r)
             ns_record_fail(r, NS_ERR_USAGE, "cannot write %s", r->files[i].error);
         if (r->files[i].format && r->files[i].format->needs_all)
             r->options.keep = true;
+        if (r->files[i].format && r->files[i].format->needs_motion)
+            r->options.motion = true;
     }
     if (o->checkpoint && r->status == NS_OK) {
         ns_file_target target;
@@ -255,6 +257,8 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
         ns_checkpoint_load(r, options->resume);
     if (memory && r->status == NS_OK)
         memory = open_outputs(r);
+    if (memory && r->status == NS_OK && r->options.motion)
+        memory = ns_motion_begin(&r->motion, r->run, model->system->states.n);
     if (!memory)
         ns_record_fail(r, NS_ERR_MEMORY, "out of memory");
     return r;
@@ -393,6 +397,8 @@ static ns_status integrate(ns_record *r)
             break;
         status = ns_run_step(r->run);
         add_rows(r);
+        if (r->options.motion)
+            ns_motion_add(&r->motion, r->run);
         if (i % STEPS_PER_LOOK)
             continue;
         double time = now();
@@ -424,6 +430,8 @@ ns_status ns_record_run(ns_record *r)
         ns_record_fail(r, status, "%s", reason && *reason ? reason : ns_status_text(status));
     }
     r->running = false;
+    if (r->options.motion)
+        ns_motion_end(&r->motion, r->run);
     save_checkpoint(r);
     /* Without output times the end is what is recorded, wherever it is. */
     if (r->n_times == 0)
@@ -444,6 +452,7 @@ void ns_record_free(ns_record *r)
     ns_run_free(r->run);
     ns_table_free(&r->table);
     ns_table_free(&r->events);
+    ns_motion_free(&r->motion);
     free(r->times);
     free(r->x);
     free(r->row);

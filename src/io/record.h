@@ -13,6 +13,7 @@
 #define NS_IO_RECORD_H
 
 #include "io/model.h"
+#include "io/motion.h"
 #include "io/table.h"
 
 typedef struct ns_output ns_output; /* io/output.h */
@@ -32,7 +33,8 @@ typedef struct ns_record_options {
     double every;               /* output at t0, t0 + every, ...; 0: only the end */
     const char *const *outputs; /* files; the format follows from the extension */
     size_t n_outputs;
-    bool keep; /* keep all rows in memory (otherwise only until they are written) */
+    bool motion; /* keep the motion, for pictures */
+    bool keep;   /* keep all rows in memory (otherwise only until they are written) */
     const char *checkpoint; /* file to save the run to now and then, NULL: none */
     const char *resume;     /* file to continue from, NULL: from the start */
     double flush_seconds;   /* shortest time between two updates of the files */
@@ -51,6 +53,7 @@ typedef struct ns_record {
     ns_table table;   /* rows in memory */
     size_t first_row; /* number of rows before those, which are in files only */
     ns_table events;  /* occurrences so far with their values; the rest is in outcome->events */
+    ns_motion motion; /* without rows unless asked for */
     double *last;     /* [columns] values at the end of the run so far */
     double seconds;
     const ns_outcome *outcome; /* NULL if the run could not begin */
