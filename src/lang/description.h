@@ -82,8 +82,9 @@ typedef enum ns_event_action {
 
 typedef struct ns_event_line {
     const char *name;
-    ns_ex value;   /* the event is a zero crossing of this */
-    int direction; /* +1 rising, -1 falling, 0 both */
+    ns_ex value;    /* the event is a zero crossing of this */
+    int direction;  /* +1 rising, -1 falling, 0 both */
+    bool condition; /* happens also at the start, if the value is beyond zero there already */
     ns_event_action action;
     const char *meaning; /* in words, NULL if none */
     ns_span span;

@@ -362,6 +362,7 @@ static bool add_events(ns_description *d, ns_system *s, ns_rolling *r)
             (ns_event){.name = "liftoff",
                        .value = c->normal_force,
                        .direction = -1,
+                       .condition = true,
                        .action = liftoff,
                        .meaning = "the contact would lift off"});
     const ns_property *mu = ns_block_find(r->ground_block, "mu");
@@ -373,12 +374,28 @@ static bool add_events(ns_description *d, ns_system *s, ns_rolling *r)
                 (ns_event){.name = "slip",
                            .value = ns_sub(g, c->friction, ns_mul(g, limit, c->normal_force)),
                            .direction = 1,
+                           .condition = true,
                            .action = slip,
                            .meaning = "the body would start to slip"});
     } else if (ns_block_has(r->ground_block, "slip")) {
         ns_diag_error(d->diag, ns_block_find(r->ground_block, "slip")->span,
                       "`slip` needs a friction coefficient: add `mu`");
         return false;
+    }
+    ns_event_action overlap;
+    if (!event_action(d, r->ground_block, "overlap", &overlap))
+        return false;
+    if (ns_block_has(r->ground_block, "overlap")) {
+        ns_ex depth;
+        if (!ns_rolling_overlap(d, s, r, &depth))
+            return false;
+        NS_PUSH(s->arena, s->events,
+                (ns_event){.name = "overlap",
+                           .value = depth,
+                           .direction = -1,
+                           .condition = true,
+                           .action = overlap,
+                           .meaning = "a second point of the body reaches the ground"});
     }
     bool edge = ns_side_is_curve(&c->body);
     /* The contact runs off with a speed like 1/regular, so that zero is never reached by steps of
@@ -398,15 +415,15 @@ static bool add_events(ns_description *d, ns_system *s, ns_rolling *r)
                                       ? "the edge lies flat on the ground"
                                       : "the curvatures of body and ground became equal in one "
                                         "direction: the contact is no longer a point"});
-    if (edge && r->body_block->kind && strcmp(r->body_block->kind, "cylinder") == 0) {
-        const ns_property *part = ns_block_find(r->body_block, "contact");
-        bool top = part && part->word && strcmp(part->word, "top") == 0;
+    for (uint32_t i = 0; i < r->body.n_limits; i++) {
+        const ns_limit *end = &r->body.limit[i];
         NS_PUSH(s->arena, s->events,
-                (ns_event){.name = "falls",
-                           .value = top ? ns_neg(g, c->gamma.at[2]) : c->gamma.at[2],
+                (ns_event){.name = end->name,
+                           .value = end->value ? end->value : ns_v3_dot(g, c->gamma, end->lean),
                            .direction = -1,
+                           .condition = true,
                            .action = NS_EVENT_STOP,
-                           .meaning = "the cylinder falls on its side"});
+                           .meaning = end->meaning});
     }
     return true;
 }
@@ -466,10 +483,10 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
 {
     static const char *const body_names[] = {"mass",    "inertia", "uniform", "com",
                                              "centre",  "contact", "turn",    "flip",
-                                             "reduced", NULL};
-    static const char *const ground_names[] = {"tilt",    "heading", "at",   "axis",
-                                               "side",    "origin",  "turn", "mu",
-                                               "liftoff", "slip",    NULL};
+                                             "reduced", "limit",   NULL};
+    static const char *const ground_names[] = {"tilt",    "heading", "at",      "axis",
+                                               "side",    "origin",  "turn",    "mu",
+                                               "liftoff", "slip",    "overlap", NULL};
     ns_contact *c = &r->contact;
     r->body_block = ns_block_single(d, "body");
     r->ground_block = ns_block_single(d, "ground");

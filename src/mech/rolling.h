@@ -17,8 +17,9 @@ typedef struct ns_rolling {
     uint32_t quat, omega, side, support; /* places of the first state of each group */
     /* given at the start and not to be met by solving for anything, so checked afterwards: */
     const ns_property *placed, *moved; /* com or centre, com' or centre'; NULL if not */
-    ns_ex gap;    /* how far com lies above where it touches, along the ground normal */
-    ns_ex excess; /* component of com' towards the contact that rolling does not allow */
+    ns_ex gap;     /* how far com lies above where it touches, along the ground normal */
+    ns_ex excess;  /* component of com' towards the contact that rolling does not allow */
+    bool anywhere; /* nothing is said about where on an implicit ground */
     /* for guesses of the start, in terms of the ground's states and parameters: */
     ns_v3 up; /* ground normal in the body frame */
     ns_ex closed
@@ -30,11 +31,16 @@ typedef struct ns_rolling {
 /* rolling.c: two unit vectors orthogonal to the unit vector n and to each other. */
 void ns_rolling_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2]);
 
-/* rolling_start.c: values, free states and extra equations of the start. */
+/* rolling_start.c: values, free states and extra equations of the start; rolling_guess.c: first
+ * values for what is free. */
 bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r);
 void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x);
 bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                        const double *x);
+
+/* rolling_overlap.c: becomes negative when another point of the body reaches the ground (`overlap`
+ * of the ground block).  False after errors. */
+bool ns_rolling_overlap(ns_description *d, ns_system *s, const ns_rolling *r, ns_ex *out);
 
 /* rolling_facts.c: mass properties and classical integrals. */
 void ns_rolling_facts(ns_system *s, const ns_rolling *r);

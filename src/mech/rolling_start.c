@@ -8,6 +8,7 @@
  *         omega [..]  |  omega.space [..]  |  centre' [..] or com' [..], with spin
  *         NAME = value  or  NAME ~ guess   for any state
  *     }
+ * Orientation and contact written with ~ are guesses: met as nearly as the contact allows.
  *
  * What is not said is found: the contact point of the body from orientation and ground (in closed
  * form where the shape has one), the rest by the equations of the manifold. */
@@ -25,7 +26,8 @@ typedef struct work {
     ns_rolling *r;
     ns_graph *g;
     const ns_block *b;
-    ns_m3 A; /* orientation at the start, in terms of parameters */
+    ns_m3 A;    /* orientation at the start, in terms of parameters */
+    bool loose; /* the orientation is a guess */
 } work;
 
 static ns_ex half_of(work *w, ns_ex angle)
@@ -74,6 +76,7 @@ static int angles_of(work *w, const char *const names[3], ns_ex out[3], bool *go
         if (!p)
             continue;
         given++;
+        w->loose = w->loose || p->guess;
         *good = ns_block_scalar(w->d, p, 0, &out[i]) && *good;
     }
     return given;
@@ -99,6 +102,8 @@ static bool orientation(work *w, ns_ex quat[4])
             "euler, heading/tilt/turn, roll/pitch/yaw");
         return false;
     }
+    const ns_property *whole = given ? given : axis ? axis : euler;
+    w->loose = w->loose || (whole && whole->guess);
     if (given) {
         if (given->values != 1 || given->value[0].rows * given->value[0].cols != 4) {
             ns_diag_error(w->d->diag, given->value_span, "quat: expected [w, x, y, z]");
@@ -171,8 +176,11 @@ static bool place(work *w)
     const ns_side *ground = &r->contact.ground;
     bool cartesian = !r->contact.moving && (ground->kind == NS_SIDE_IMPLICIT ||
                                             ground->kind == NS_SIDE_GRAPH || r->ground.level);
+    /* a closed ground may not have the origin: ns_rolling_guess looks for a place then */
+    r->anywhere = ground->kind == NS_SIDE_IMPLICIT && !contact && !com && !centre;
+    bool open = !cartesian || com || centre || r->anywhere;
     for (uint32_t i = 0; i < ground->n; i++)
-        set(w, r->support + i, ns_zero(g), !cartesian || com || centre, (ns_span){0});
+        set(w, r->support + i, ns_zero(g), open, (ns_span){0});
     if (contact) {
         if (contact->values != 1 || contact->value[0].cols != 1 || contact->value[0].rows < 2 ||
             contact->value[0].rows > 3) {
@@ -189,8 +197,8 @@ static bool place(work *w)
         for (uint32_t i = 0; i < rows; i++) {
             ns_ex value = contact->value[0].at[i];
             if (cartesian && i < ground->n)
-                set(w, r->support + i, value, false, contact->value_span);
-            else
+                set(w, r->support + i, value, contact->guess, contact->value_span);
+            else if (!contact->guess)
                 demand(w, "contact", ns_sub(g, r->contact.point.at[i], value),
                        contact->value_span);
             miss(w, i, value);
@@ -329,6 +337,8 @@ static bool velocity(work *w)
 /* NAME = value and NAME ~ guess for states; everything else must be a known property. */
 static bool by_name(work *w)
 {
+    static const char *const firm[] = {"com",     "centre", "omega", "omega.space",
+                                       "centre'", "com'",   "spin",  NULL};
     static const char *const known[] = {"quat", "axis",   "euler", "heading",     "tilt",
                                         "turn", "roll",   "pitch", "yaw",         "contact",
                                         "com",  "centre", "omega", "omega.space", "centre'",
@@ -339,6 +349,14 @@ static bool by_name(work *w)
         bool property = false;
         for (uint32_t i = 0; known[i]; i++)
             property = property || strcmp(known[i], p->name) == 0;
+        for (uint32_t i = 0; firm[i]; i++)
+            if (p->guess && strcmp(firm[i], p->name) == 0) {
+                ns_diag_error(w->d->diag, p->span,
+                              "`%s` cannot be a guess: contact, the orientation and single "
+                              "states can",
+                              p->name);
+                good = false;
+            }
         if (property)
             continue;
         uint32_t state = 0;
@@ -374,7 +392,7 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
         return false;
     w.A = ns_m3_rotation(w.g, quat);
     for (uint32_t i = 0; i < 4 && !r->contact.reduced; i++)
-        set(&w, r->quat + i, quat[i], false, (ns_span){0});
+        set(&w, r->quat + i, quat[i], w.loose, (ns_span){0});
     if (!place(&w))
         return false;
     touch(&w);
@@ -382,143 +400,6 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
 }
 
 /* ---- with numbers ---------------------------------------------------------------------------- */
-
-typedef struct ray {
-    const ns_system *s;
-    double t0;
-    const double *p;
-    double *x;
-    double centre[3], way[3]; /* centre of mass; direction */
-} ray;
-
-/* Is the point of the ray at this distance from the origin of the geometric frame inside? */
-static bool inside(const ray *a, double length)
-{
-    const ns_rolling *r = a->s->own;
-    double F;
-    for (uint32_t j = 0; j < 3; j++)
-        a->x[r->side + j] = a->way[j] * length - a->centre[j];
-    ns_system_eval(a->s, &r->contact.body.residual, 1, a->t0, a->p, a->x, &F);
-    return F < 0; /* nan: outside */
-}
-
-/* Where the ray leaves the body; nan if it does not meet it.  From within, that is the first
- * crossing (expressions like to have further sheets far away); if the origin is not in the body,
- * as for a torus, the last one. */
-static double crossing(const ray *a)
-{
-    enum { SAMPLES = 60 };
-    const double most = 100, ratio = 1.3; /* far enough for any body in SI units */
-    double in = most * pow(ratio, -SAMPLES), out = most;
-    if (inside(a, in)) {
-        while (in < most && inside(a, in * ratio))
-            in *= ratio;
-        out = in * ratio;
-    } else {
-        for (in = most; in > 0 && !inside(a, in); in = out > 1e-5 ? out / ratio : 0)
-            out = in;
-    }
-    if (!(in > 0 && in < most))
-        return (double)NAN;
-    for (int k = 0; k < 30; k++) {
-        double mid = (out + in) / 2;
-        *(inside(a, mid) ? &in : &out) = mid;
-    }
-    return out;
-}
-
-/* For implicit bodies without a closed form: of the points where rays from the origin of the
- * geometric frame leave the body, the lowest. */
-static void search_surface(const ns_system *s, double t0, const double *p, double *x)
-{
-    enum { RAYS = 400 };
-    const ns_rolling *r = s->own;
-    ray a = {.s = s, .t0 = t0, .p = p, .x = x};
-    double up[3], best = INFINITY;
-    double found[3] = {0, 0, -1}; /* if there is no surface: Newton's iteration will say so */
-    ns_system_eval(s, r->up.at, 3, t0, p, x, up);
-    ns_system_eval(s, r->mass.centre.at, 3, t0, p, x, a.centre);
-    for (int k = 0; k < RAYS; k++) {
-        /* directions spread evenly over the sphere */
-        double z = 1 - (2.0 * k + 1) / RAYS, phi = k * 2.399963229728653;
-        double rho = sqrt(1 - z * z);
-        a.way[0] = rho * cos(phi);
-        a.way[1] = rho * sin(phi);
-        a.way[2] = z;
-        double slope = a.way[0] * up[0] + a.way[1] * up[1] + a.way[2] * up[2];
-        if (slope > 0.2)
-            continue; /* upwards */
-        double length = crossing(&a);
-        if (length * slope < best) {
-            best = length * slope;
-            for (int j = 0; j < 3; j++)
-                found[j] = a.way[j] * length - a.centre[j];
-        }
-    }
-    memcpy(x + r->side, found, sizeof found);
-}
-
-/* States x[first], x[first + 1] (n of them): the point of a grid over a full turn of each where the
- * expression is least.  Points where it has no value do not count; x as it is does, if present. */
-static void search_grid(const ns_system *s, ns_ex least, uint32_t first, uint32_t n,
-                        bool present, double t0, const double *p, double *x)
-{
-    enum { GRID = 32 };
-    const double turn = 6.283185307179586;
-    double value, best = INFINITY, found[2] = {x[first], n > 1 ? x[first + 1] : 0};
-    if (present) {
-        ns_system_eval(s, &least, 1, t0, p, x, &value);
-        best = isnan(value) ? best : value;
-    }
-    for (int i = 0; i < GRID; i++)
-        for (int j = 0; j < (n > 1 ? GRID : 1); j++) {
-            double u[2] = {turn * (i + 0.37) / GRID - turn / 2,
-                           turn * (j + 0.41) / GRID - turn / 2};
-            memcpy(x + first, u, n * sizeof *x);
-            ns_system_eval(s, &least, 1, t0, p, x, &value);
-            if (value < best) {
-                best = value;
-                memcpy(found, u, sizeof found);
-            }
-        }
-    memcpy(x + first, found, n * sizeof *x);
-}
-
-/* For bodies given by parameters.  A curve touches with its lowest point.  A surface has its normal
- * down there; of two such points the lower one, for charts that run over a pole cover the surface
- * twice, once with the normal inwards. */
-static void search_body(const ns_system *s, double t0, const double *p, double *x)
-{
-    const ns_rolling *r = s->own;
-    const ns_side *body = &r->contact.body;
-    ns_graph *g = s->graph;
-    ns_ex least = ns_v3_dot(g, body->point, r->up);
-    if (body->kind != NS_SIDE_CURVE) {
-        ns_ex size = ns_v3_norm(g, body->point);
-        least = ns_add(g, ns_v3_dot(g, body->normal, r->up),
-                       ns_mul(g, ns_number(g, 0.1), ns_div(g, least, size)));
-    }
-    search_grid(s, least, r->side, body->n, false, t0, p, x);
-}
-
-void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x)
-{
-    const ns_rolling *r = s->own;
-    const ns_side *body = &r->contact.body, *ground = &r->contact.ground;
-    bool chart = ground->kind == NS_SIDE_CURVE ||
-                 (ground->kind == NS_SIDE_CHART && !ground->flat);
-    if (chart && r->misfit && !s->start.span[r->support].source)
-        search_grid(s, r->misfit, r->support, ground->n, true, t0, p, x);
-    for (uint32_t i = 0; i < body->n; i++)
-        if (s->start.span[r->side + i].source)
-            return; /* the user's own guess */
-    if (r->closed[0])
-        ns_system_eval(s, r->closed, body->n, t0, p, x, x + r->side);
-    else if (body->kind == NS_SIDE_IMPLICIT)
-        search_surface(s, t0, p, x);
-    else
-        search_body(s, t0, p, x);
-}
 
 /* Sizes of a shape in the sense of its table: '+' positive, '0' not negative. */
 static bool sizes_good(const ns_system *s, ns_diag *diag, const double *p,

@@ -281,33 +281,150 @@ static bool rim(work *w)
     return circle_at(w, w->a[1]);
 }
 
-/* Which part of a can touches: a rim below (default), the one above, or the side. */
+/* The contact leaves its part where `value` becomes negative, or (value = 0) lies down along
+ * `lean`: see ns_limit. */
+static void limit(work *w, const char *name, ns_ex value, ns_v3 lean, const char *meaning)
+{
+    w->out->limit[w->out->n_limits++] = (ns_limit){name, meaning, value, lean};
+}
+
+/* The part that touches, by `contact PART`: its place in the list, which ends with NULL, the first
+ * if nothing is said; -1 after an error. */
+static int part(work *w, const char *const *parts)
+{
+    const ns_property *p = ns_block_find(w->block, "contact");
+    if (!p)
+        return 0;
+    ns_text list = ns_text_new(w->d->arena);
+    for (int i = 0; parts[i]; i++) {
+        if (p->word && strcmp(p->word, parts[i]) == 0)
+            return i;
+        ns_text_addf(&list, "%s%s", i == 0 ? "" : parts[i + 1] ? ", " : " or ", parts[i]);
+    }
+    ns_diag_error(w->d->diag, p->value_span, "a %s touches with its %s", w->block->kind,
+                  ns_text_string(&list));
+    return -1;
+}
+
+/* a can: its rim below, the one above, or the side */
 static bool cylinder(work *w)
 {
+    static const char *const parts[] = {"bottom", "top", "side", NULL};
+    static const char *const falls = "the cylinder falls on its side";
     ns_graph *g = w->g;
-    const ns_property *p = ns_block_find(w->block, "contact");
-    const char *part = p && p->word ? p->word : "bottom";
-    ns_ex half = ns_mul(g, ns_number(g, 0.5), w->a[1]);
-    if (strcmp(part, "bottom") == 0)
+    ns_ex half = ns_mul(g, ns_number(g, 0.5), w->a[1]), zero = ns_zero(g), one = ns_one(g);
+    switch (part(w, parts)) {
+    case 0:
+        limit(w, "falls", 0, ns_v3_make(zero, zero, one), falls);
         return circle_at(w, ns_neg(g, half));
-    if (strcmp(part, "top") == 0)
+    case 1:
+        limit(w, "falls", 0, ns_v3_make(zero, zero, ns_neg(g, one)), falls);
         return circle_at(w, half);
-    if (strcmp(part, "side") == 0) {
+    case 2: {
         ns_drawing *d = draw(w, NS_DRAW_CYLINDER);
         d->size[0] = w->a[0];
         d->size[1] = w->a[1];
         const ns_ex *x = w->locals->x;
         ns_ex F = ns_sub(g, ns_add(g, sq(g, x[0]), sq(g, x[1])), sq(g, w->a[0]));
-        return implicit(w, ns_mul(g, ns_number(g, 0.5), F));
+        if (!implicit(w, ns_mul(g, ns_number(g, 0.5), F)))
+            return false;
+        ns_ex z = w->out->side.point.at[2];
+        limit(w, "rim", ns_sub(g, sq(g, half), sq(g, z)), ns_v3_zero(g),
+              "the contact reaches a rim of the cylinder");
+        return true;
     }
-    ns_diag_error(w->d->diag, p->value_span, "a cylinder touches with bottom, top or side");
-    return false;
+    default:
+        return false;
+    }
 }
 
 /* cone with its base circle at z = 0 and its apex at z = h */
 static bool cone(work *w)
 {
-    return circle_at(w, ns_zero(w->g));
+    static const char *const parts[] = {"base", "side", NULL};
+    ns_graph *g = w->g;
+    ns_ex r = w->a[0], h = w->a[1];
+    switch (part(w, parts)) {
+    case 0: {
+        if (!circle_at(w, ns_zero(g)))
+            return false;
+        ns_v3 apex = ns_v3_make(ns_zero(g), ns_zero(g), h);
+        limit(w, "falls", 0, ns_v3_sub(g, apex, w->out->side.point),
+              "the cone falls on its side");
+        return true;
+    }
+    case 1: {
+        ns_drawing *d = draw(w, NS_DRAW_CONE);
+        d->size[0] = r;
+        d->size[1] = h;
+        /* distance from the side: (h rho + r (z - h))/sqrt(r^2 + h^2) */
+        const ns_ex *x = w->locals->x;
+        ns_ex rho = ns_sqrt(g, ns_add(g, sq(g, x[0]), sq(g, x[1])));
+        ns_ex F = ns_add(g, ns_mul(g, h, rho), ns_mul(g, r, ns_sub(g, x[2], h)));
+        if (!implicit(w, ns_div(g, F, ns_sqrt(g, ns_add(g, sq(g, r), sq(g, h))))))
+            return false;
+        ns_ex z = w->out->side.point.at[2];
+        limit(w, "base", z, ns_v3_zero(g), "the contact reaches the base of the cone");
+        limit(w, "apex", ns_sub(g, h, z), ns_v3_zero(g),
+              "the contact reaches the apex of the cone");
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
+/* half a ball: flat face at z = 0, dome above it */
+static bool hemisphere(work *w)
+{
+    static const char *const parts[] = {"dome", "rim", NULL};
+    ns_graph *g = w->g;
+    switch (part(w, parts)) {
+    case 0:
+        if (!sphere(w))
+            return false;
+        w->out->drawing.range[3] = 3.141592653589793 / 2;
+        limit(w, "rim", w->out->side.point.at[2], ns_v3_zero(g),
+              "the contact reaches the rim of the hemisphere");
+        return true;
+    case 1:
+        if (!circle_at(w, ns_zero(g)))
+            return false;
+        draw_round(w, w->a[0], w->a[0], w->a[0]);
+        w->out->drawing.range[3] = 3.141592653589793 / 2;
+        limit(w, "dome", 0, ns_v3_make(ns_zero(g), ns_zero(g), ns_one(g)),
+              "the contact passes from the rim to the dome");
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* `limit F, ...`: where a part given by the user ends, in x, y, z or the surface's u, v */
+static bool given_limits(work *w)
+{
+    const ns_property *p = ns_block_find(w->block, "limit");
+    const ns_side *side = &w->out->side;
+    for (uint32_t i = 0; p && i < p->values; i++) {
+        ns_ex F;
+        if (w->out->n_limits == sizeof w->out->limit / sizeof *w->out->limit) {
+            ns_diag_error(w->d->diag, p->span, "a part has up to four limits");
+            return false;
+        }
+        if (!ns_block_scalar(w->d, p, i, &F))
+            return false;
+        F = ns_subst_one(w->g, F, w->locals->x, side->point.at, 3);
+        if (side->kind != NS_SIDE_IMPLICIT)
+            F = ns_subst_one(w->g, F, w->locals->u, side->symbol, side->n);
+        if (ns_graph_depends(w->g, F, w->locals->u, 2)) {
+            ns_diag_error(w->d->diag, p->value_span, "a `%s` has no parameters u, v",
+                          w->block->kind);
+            return false;
+        }
+        limit(w, "limit", F, ns_v3_zero(w->g),
+              "the contact leaves the part of the body given by `limit`");
+    }
+    return true;
 }
 
 static bool curve(work *w)
@@ -419,20 +536,21 @@ static bool funnel(work *w)
 }
 
 static const kind bodies[] = {
-    {"sphere", "r", 1, sphere, "sphere", "+", "flip"},
-    {"ellipsoid", "a, b, c", 3, ellipsoid, "ellipsoid", "+++", "flip"},
-    {"superellipsoid", "a, b, c, exponent", 4, superellipsoid, NULL, "++++", "flip"},
-    {"torus", "R, r", 2, torus, "torus", "++", "flip"},
-    {"egg", "a, b, k", 3, egg, NULL, "++.", "flip"},
-    {"revolution", "radius of z", 0, revolution, NULL, "", "flip"},
-    {"implicit", "F of x, y, z", 0, implicit_given, NULL, "", "flip"},
-    {"parametric", "[x, y, z] of u, v", 0, parametric, NULL, "", "flip"},
+    {"sphere", "r", 1, sphere, "sphere", "+", "flip limit"},
+    {"ellipsoid", "a, b, c", 3, ellipsoid, "ellipsoid", "+++", "flip limit"},
+    {"superellipsoid", "a, b, c, exponent", 4, superellipsoid, NULL, "++++", "flip limit"},
+    {"torus", "R, r", 2, torus, "torus", "++", "flip limit"},
+    {"egg", "a, b, k", 3, egg, NULL, "++.", "flip limit"},
+    {"revolution", "radius of z", 0, revolution, NULL, "", "flip limit"},
+    {"implicit", "F of x, y, z", 0, implicit_given, NULL, "", "flip limit"},
+    {"parametric", "[x, y, z] of u, v", 0, parametric, NULL, "", "flip limit"},
     {"disk", "r", 1, disk, "disk", "+", ""},
     {"hoop", "r", 1, disk, "hoop", "+", ""},
     {"rim", "r, z", 2, rim, NULL, "+.", ""},
     {"cylinder", "r, h", 2, cylinder, "cylinder", "+0", "contact"},
-    {"cone", "r, h", 2, cone, "cone", "+0", ""},
-    {"edge", "[x, y, z] of u", 0, curve, NULL, "", ""},
+    {"cone", "r, h", 2, cone, "cone", "+0", "contact"},
+    {"hemisphere", "r", 1, hemisphere, "hemisphere", "+", "contact"},
+    {"edge", "[x, y, z] of u", 0, curve, NULL, "", "limit"},
     {0},
 };
 
@@ -511,7 +629,8 @@ static const kind *find(work *w, const kind *table)
 /* A property that means nothing for this shape must not be ignored. */
 static bool properties_fit(work *w, const kind *k)
 {
-    static const char *const names[] = {"tilt", "heading", "axis", "side", "contact", "flip"};
+    static const char *const names[] = {"tilt",    "heading", "axis", "side",
+                                        "contact", "flip",    "limit"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const ns_property *p = ns_block_find(w->block, names[i]);
         if (p && !strstr(k->takes, names[i])) {
@@ -553,7 +672,7 @@ bool ns_shapes_body(ns_description *d, const ns_block *block, const ns_locals *l
     w.body = true;
     w.outward = ns_block_has(block, "flip") ? -1 : 1;
     w.out = out;
-    return make(&w, bodies);
+    return make(&w, bodies) && given_limits(&w);
 }
 
 bool ns_shapes_ground(ns_description *d, const ns_block *block, const ns_locals *locals,

@@ -15,6 +15,15 @@ typedef struct ns_locals {
     ns_ex x[3], u[2];
 } ns_locals;
 
+/* Where the part of a body that touches ends.  The contact stays on it as long as `value`, of the
+ * body's contact coordinates, is positive; or, on an edge, as long as the vector `lean` from the
+ * contact to the next part points away from the ground (value = 0 then). */
+typedef struct ns_limit {
+    const char *name, *meaning; /* of the event */
+    ns_ex value;
+    ns_v3 lean;
+} ns_limit;
+
 typedef struct ns_shape {
     ns_side side;
     const char *names[3]; /* of the contact coordinates as states */
@@ -24,8 +33,10 @@ typedef struct ns_shape {
     ns_ex size[4]; /* scalar sizes */
     uint32_t n_sizes;
     const char *sizes, *signs; /* their names; '+' positive, '0' not negative, '.' any */
-    bool planar;               /* ground: a plane */
-    bool level;                /* ground: a horizontal plane */
+    ns_limit limit[4];         /* body */
+    uint32_t n_limits;
+    bool planar; /* ground: a plane */
+    bool level;  /* ground: a horizontal plane */
 } ns_shape;
 
 /* `centre` of mass in the body's frame: contact coordinates of implicit bodies are measured from

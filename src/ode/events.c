@@ -10,6 +10,8 @@
  * Signs.  Where the polynomial is within its error of zero, g itself is asked, with a state as
  * accurate as the steps.  Values that are rounding errors count as zero, and zero counts as no
  * sign: touching zero is no crossing, and a run that starts on an event does not fire it.
+ * Events that stand for a condition (lift-off) also happen at the start of a run that begins
+ * beyond it.
  *
  * Refining.  Newton's iteration on g itself, with accurate states and the slope of the
  * polynomial, safeguarded by the bracket, down to the last bits of the time. */
@@ -258,6 +260,26 @@ static ns_status cut(ns_run *run, const ns_event *event, const ns_occurrence *at
                        event->meaning ? ": " : "", event->meaning ? event->meaning : "");
 }
 
+static ns_status out_of_memory(ns_run *run)
+{
+    return ns_run_stop(run, NS_ERR_MEMORY, "out of memory for events at t = %.10g",
+                       run->s.now.t);
+}
+
+/* The sign a run begins with.  A condition is taken not to have held before the start. */
+static bool first_sign(search *w, double g)
+{
+    const ns_event *event = &w->run->s.problem->system->events.at[w->event];
+    const double sign = fabs(g) > 1e-12 * w->size ? ns_sgn(g) : 0;
+    w->sign = sign;
+    if (!event->condition)
+        return true;
+    if (sign == 0)
+        w->sign = -event->direction;
+    return sign != event->direction ||
+           push(w->run, w->event, event->direction, w->run->s.now.from);
+}
+
 ns_status ns_events_scan(ns_run *run)
 {
     ns_stepper *s = &run->s;
@@ -276,11 +298,10 @@ ns_status ns_events_scan(ns_run *run)
             w.size = fmax(w.size, fabs(run->events8[8 * i + (uint32_t)j]));
         if (!isfinite(w.size))
             continue; /* not defined here; its sign is kept until it is again */
-        if (s->now.steps == 1 && fabs(whole.gl) > 1e-12 * w.size)
-            w.sign = ns_sgn(whole.gl);
+        if (s->now.steps == 1 && !first_sign(&w, whole.gl))
+            return out_of_memory(run);
         if (!scan(&w, &whole, run->events8 + 8 * i))
-            return ns_run_stop(run, NS_ERR_MEMORY, "out of memory for events at t = %.10g",
-                               s->now.t);
+            return out_of_memory(run);
         run->event_sign[i] = w.sign;
         run->event_value[i] = whole.gr;
     }

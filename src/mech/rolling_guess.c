@@ -1,0 +1,196 @@
+/* First guesses for the start of a rolling body, when there are numbers: which point of the body
+ * touches, and where on the ground.  Newton's iteration (mech/start.c) does the rest. */
+#include <math.h>
+#include <string.h>
+
+#include "mech/rolling.h"
+
+typedef struct ray {
+    const ns_system *s;
+    double t0;
+    const double *p;
+    double *x;
+    double centre[3], way[3]; /* centre of mass; direction */
+} ray;
+
+/* Is the point of the ray at this distance from the origin of the geometric frame inside? */
+static bool inside(const ray *a, double length)
+{
+    const ns_rolling *r = a->s->own;
+    double F;
+    for (uint32_t j = 0; j < 3; j++)
+        a->x[r->side + j] = a->way[j] * length - a->centre[j];
+    ns_system_eval(a->s, &r->contact.body.residual, 1, a->t0, a->p, a->x, &F);
+    return F < 0; /* nan: outside */
+}
+
+/* Where the ray leaves the body; nan if it does not meet it.  From within, that is the first
+ * crossing (expressions like to have further sheets far away); if the origin is not in the body,
+ * as for a torus, the last one. */
+static double crossing(const ray *a)
+{
+    enum { SAMPLES = 60 };
+    const double most = 100, ratio = 1.3; /* far enough for any body in SI units */
+    double in = most * pow(ratio, -SAMPLES), out = most;
+    if (inside(a, in)) {
+        while (in < most && inside(a, in * ratio))
+            in *= ratio;
+        out = in * ratio;
+    } else {
+        for (in = most; in > 0 && !inside(a, in); in = out > 1e-5 ? out / ratio : 0)
+            out = in;
+    }
+    if (!(in > 0 && in < most))
+        return (double)NAN;
+    for (int k = 0; k < 30; k++) {
+        double mid = (out + in) / 2;
+        *(inside(a, mid) ? &in : &out) = mid;
+    }
+    return out;
+}
+
+/* Does the body's contact point x belong to the part that may touch? */
+static bool on_part(const ns_system *s, double t0, const double *p, const double *x)
+{
+    const ns_rolling *r = s->own;
+    for (uint32_t i = 0; i < r->body.n_limits; i++) {
+        double value = 1;
+        if (r->body.limit[i].value)
+            ns_system_eval(s, &r->body.limit[i].value, 1, t0, p, x, &value);
+        if (!(value > 0))
+            return false;
+    }
+    return true;
+}
+
+/* For implicit bodies without a closed form: of the points where rays from the origin of the
+ * geometric frame leave the body, the lowest. */
+static void search_surface(const ns_system *s, double t0, const double *p, double *x)
+{
+    enum { RAYS = 400 };
+    const ns_rolling *r = s->own;
+    ray a = {.s = s, .t0 = t0, .p = p, .x = x};
+    double up[3], best = INFINITY;
+    double found[3] = {0, 0, -1}; /* if there is no surface: Newton's iteration will say so */
+    ns_system_eval(s, r->up.at, 3, t0, p, x, up);
+    ns_system_eval(s, r->mass.centre.at, 3, t0, p, x, a.centre);
+    for (int k = 0; k < RAYS; k++) {
+        /* directions spread evenly over the sphere */
+        double z = 1 - (2.0 * k + 1) / RAYS, phi = k * 2.399963229728653;
+        double rho = sqrt(1 - z * z);
+        a.way[0] = rho * cos(phi);
+        a.way[1] = rho * sin(phi);
+        a.way[2] = z;
+        double slope = a.way[0] * up[0] + a.way[1] * up[1] + a.way[2] * up[2];
+        if (slope > 0.2)
+            continue; /* upwards */
+        double length = crossing(&a);
+        for (uint32_t j = 0; j < 3; j++)
+            x[r->side + j] = a.way[j] * length - a.centre[j];
+        if (length * slope < best && on_part(s, t0, p, x)) {
+            best = length * slope;
+            memcpy(found, x + r->side, sizeof found);
+        }
+    }
+    memcpy(x + r->side, found, sizeof found);
+}
+
+/* States x[first], x[first + 1] (n of them): the point of a grid over a full turn of each where the
+ * expression is least.  Points where it has no value do not count; x as it is does, if present. */
+static void search_grid(const ns_system *s, ns_ex least, uint32_t first, uint32_t n,
+                        bool present, double t0, const double *p, double *x)
+{
+    enum { GRID = 32 };
+    const double turn = 6.283185307179586;
+    double value, best = INFINITY, found[2] = {x[first], n > 1 ? x[first + 1] : 0};
+    if (present) {
+        ns_system_eval(s, &least, 1, t0, p, x, &value);
+        best = isnan(value) ? best : value;
+    }
+    for (int i = 0; i < GRID; i++)
+        for (int j = 0; j < (n > 1 ? GRID : 1); j++) {
+            double u[2] = {turn * (i + 0.37) / GRID - turn / 2,
+                           turn * (j + 0.41) / GRID - turn / 2};
+            memcpy(x + first, u, n * sizeof *x);
+            ns_system_eval(s, &least, 1, t0, p, x, &value);
+            if (value < best) {
+                best = value;
+                memcpy(found, u, sizeof found);
+            }
+        }
+    memcpy(x + first, found, n * sizeof *x);
+}
+
+/* For bodies given by parameters.  A curve touches with its lowest point.  A surface has its normal
+ * down there; of two such points the lower one, for charts that run over a pole cover the surface
+ * twice, once with the normal inwards. */
+static void search_body(const ns_system *s, double t0, const double *p, double *x)
+{
+    const ns_rolling *r = s->own;
+    const ns_side *body = &r->contact.body;
+    ns_graph *g = s->graph;
+    ns_ex least = ns_v3_dot(g, body->point, r->up);
+    if (body->kind != NS_SIDE_CURVE) {
+        ns_ex size = ns_v3_norm(g, body->point);
+        least = ns_add(g, ns_v3_dot(g, body->normal, r->up),
+                       ns_mul(g, ns_number(g, 0.1), ns_div(g, least, size)));
+    }
+    search_grid(s, least, r->side, body->n, false, t0, p, x);
+}
+
+/* Where the vertical through the origin enters the ground from the body's side, coming from above;
+ * stays at the origin if that lies on the ground, or if there is no such place. */
+static void search_ground(const ns_system *s, double t0, const double *p, double *x)
+{
+    enum { SAMPLES = 60 };
+    const double most = 100, ratio = 1.3;
+    const ns_rolling *r = s->own;
+    const ns_side *ground = &r->contact.ground;
+    double *z = x + r->support + 2, F, above = NAN, last = NAN;
+    ns_system_eval(s, &ground->residual, 1, t0, p, x, &F);
+    if (fabs(F) < 1e-12)
+        return;
+    for (int k = 0; k < 2 * SAMPLES; k++) {
+        /* 100 ... 1e-5, then -1e-5 ... -100 */
+        *z = k < SAMPLES ? most * pow(ratio, -k) : -most * pow(ratio, k + 1 - 2 * SAMPLES);
+        ns_system_eval(s, &ground->residual, 1, t0, p, x, &F);
+        if (F * above < 0) {
+            double high = last, low = *z, up = -1;
+            for (int i = 0; i < 60; i++) {
+                *z = (high + low) / 2;
+                ns_system_eval(s, &ground->residual, 1, t0, p, x, &F);
+                *(F * above > 0 ? &high : &low) = *z;
+            }
+            *z = high;
+            ns_system_eval(s, &ground->normal.at[2], 1, t0, p, x, &up);
+            if (up > 0)
+                return;
+            *z = low; /* a ceiling */
+            ns_system_eval(s, &ground->residual, 1, t0, p, x, &F);
+        }
+        last = *z;
+        above = F;
+    }
+    *z = 0;
+}
+
+void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x)
+{
+    const ns_rolling *r = s->own;
+    const ns_side *body = &r->contact.body, *ground = &r->contact.ground;
+    bool chart = ground->kind == NS_SIDE_CURVE ||
+                 (ground->kind == NS_SIDE_CHART && !ground->flat);
+    if (chart && r->misfit && !s->start.span[r->support].source)
+        search_grid(s, r->misfit, r->support, ground->n, true, t0, p, x);
+    if (r->anywhere && !s->start.span[r->support].source)
+        search_ground(s, t0, p, x);
+    for (uint32_t i = 0; i < body->n; i++)
+        if (s->start.span[r->side + i].source)
+            return; /* the user's own guess */
+    if (r->closed[0])
+        ns_system_eval(s, r->closed, body->n, t0, p, x, x + r->side);
+    else if (body->kind == NS_SIDE_IMPLICIT)
+        search_surface(s, t0, p, x);
+    else
+        search_body(s, t0, p, x);
+}
