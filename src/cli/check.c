@@ -121,6 +121,17 @@ static void print_constraints(ns_cli *cli, const ns_model *m)
         fprintf(cli->out, "  %-*s % .2g\n", width, s->constraints.at[i].name, values[i]);
 }
 
+static void print_ranks(ns_cli *cli, const ns_model *m)
+{
+    const ns_system *s = m->system;
+    if (!s->formulation->ranks)
+        return;
+    ns_text text = ns_text_new(cli->arena);
+    s->formulation->ranks(s, ns_model_run_options(m).t0, m->p, m->x0, &text);
+    ns_terminal_heading(cli->out, &cli->style_out, "Ranks at the start");
+    fputs(ns_text_string(&text), cli->out);
+}
+
 /* One line about a quantity; false if it is said to be constant and is not. */
 static bool print_conserved(ns_cli *cli, const ns_model *m, int width, const char *name,
                             ns_ex value, bool claimed)
@@ -274,6 +285,7 @@ static int check(ns_cli *cli, const ns_arguments *a)
     print_constants(cli, model);
     bool good = print_start(cli, model);
     print_constraints(cli, model);
+    print_ranks(cli, model);
     good = print_invariants(cli, model) && good;
     print_claims(cli, model);
     if (ns_command_flag(a, "form"))

@@ -151,6 +151,20 @@ static void print_quality(ns_cli *cli, const ns_record *r)
                 s->invariants.at[i].name, o->drift[i]);
 }
 
+static void print_ranks(ns_cli *cli, const ns_outcome *o)
+{
+    if (!o->rank_coordinates)
+        return;
+    char range[32];
+    if (o->rank_A[0] == o->rank_A[1])
+        snprintf(range, sizeof range, "%u", o->rank_A[0]);
+    else
+        snprintf(range, sizeof range, "%u to %u", o->rank_A[0], o->rank_A[1]);
+    fprintf(cli->out,
+            "  %-*s A: %s of %u rows; [M | A^T]: %u of %u coordinates, at every step\n", NAME,
+            "rank", range, o->rank_rows, o->rank_all[0], o->rank_coordinates);
+}
+
 static void print_events(ns_cli *cli, const ns_record *r)
 {
     const ns_system *s = r->model->system;
@@ -176,6 +190,7 @@ void ns_summary_print(ns_cli *cli, const ns_record *r, const ns_shown *shown)
     print_head(cli, r);
     print_final(cli, r, shown);
     print_quality(cli, r);
+    print_ranks(cli, r->outcome);
     print_events(cli, r);
     if (r->options.n_outputs) {
         ns_terminal_heading(cli->out, &cli->style_out, "Written");

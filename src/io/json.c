@@ -136,16 +136,13 @@ static void put_diagnostics(FILE *f, const ns_record *r)
         put_number(f, o->drift[i]);
     }
     fputs(s->invariants.n ? "\n    }" : "}", f);
-    for (uint32_t i = 0; i < s->facts.n; i++)
-        if (strcmp(s->facts.at[i].name, "rank") == 0) {
-            char *end;
-            double rank = strtod(s->facts.at[i].text, &end);
-            put_key(f, "    ", false, "rank");
-            if (*end)
-                put_string(f, s->facts.at[i].text);
-            else
-                put_number(f, rank);
-        }
+    if (o->rank_coordinates) {
+        put_key(f, "    ", false, "rank");
+        fprintf(f,
+                "{\"A\": [%u, %u], \"rows\": %u, \"M|A^T\": [%u, %u], \"coordinates\": %u}",
+                o->rank_A[0], o->rank_A[1], o->rank_rows, o->rank_all[0], o->rank_all[1],
+                o->rank_coordinates);
+    }
     put_key(f, "    ", false, "steps");
     put_number(f, (double)o->steps);
     put_key(f, "    ", false, "evaluations");

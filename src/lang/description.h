@@ -87,6 +87,7 @@ typedef struct ns_event_line {
     bool condition; /* happens also at the start, if the value is beyond zero there already */
     ns_event_action action;
     const char *meaning; /* in words, NULL if none */
+    bool watched;        /* found by other means than zeros of `value` */
     ns_span span;
 } ns_event_line;
 

@@ -566,6 +566,7 @@ static bool derive(ns_description *d, ns_system *s)
         return false;
     s->conservative = c->eq.conservative;
     add_states(d, s, c);
+    ns_constrained_watch(s, c);
     add_values(s, c);
     add_scene(s, c);
     ns_dalembert_note(&c->eq);
@@ -603,6 +604,7 @@ const ns_formulation ns_formulation_constrained = {
     .fits = fits,
     .derive = derive,
     .verify = verify,
+    .ranks = ns_constrained_ranks,
     .guess = ns_constrained_contact_guess,
     .blocks = blocks,
 };

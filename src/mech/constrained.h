@@ -78,8 +78,13 @@ bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
 bool ns_constrained_joints(ns_description *d, ns_constrained *c);
 
 /* constrained_solve.c: accelerations and multipliers from M, Q, A, b by the route the model asks
- * for; ranks at a state. */
+ * for. */
 bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c);
+
+/* constrained_rank.c: what runs watch; ranks at the start, for refusals and for `check`. */
+void ns_constrained_watch(ns_system *s, const ns_constrained *c);
+void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const double *x,
+                          ns_text *out);
 bool ns_constrained_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                            const double *x);
 

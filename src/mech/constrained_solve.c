@@ -18,12 +18,10 @@
  * both parts of M^ have the same size.
  *
  * Route `augmented(kappa2 = k)` is the same with the given kappa^2: eqs (44)-(45). */
-#include <math.h>
 #include <string.h>
 
 #include "mech/block.h"
 #include "mech/constrained.h"
-#include "mech/dense.h"
 
 static bool read_route(ns_description *d, ns_ex *kappa2)
 {
@@ -109,65 +107,5 @@ bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c)
         c->acceleration[i] = x[i];
     for (uint32_t k = 0; k < m; k++)
         c->multiplier[k] = ns_neg(g, x[n + k]);
-    return true;
-}
-
-/* Names of coordinates with a large share in a vector. */
-static const char *participants(const ns_system *s, const double *vector, uint32_t n)
-{
-    ns_text text = ns_text_new(s->arena);
-    double most = 0;
-    for (uint32_t i = 0; i < n; i++)
-        most = fmax(most, fabs(vector[i]));
-    for (uint32_t i = 0; i < n; i++)
-        if (fabs(vector[i]) > 0.1 * most)
-            ns_text_addf(&text, "%s%s", text.length ? ", " : "", s->states.at[i].name);
-    return ns_text_string(&text);
-}
-
-bool ns_constrained_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
-                           const double *x)
-{
-    const ns_constrained *c = s->own;
-    const ns_dalembert *w = &c->eq;
-    uint32_t n = w->n, m = w->m, rows = n + m;
-    /* [M; A] by rows, each scaled to unit length; its null space must be empty (43) */
-    double *B = NS_NEW_ARRAY(s->arena, double, (size_t)rows * n);
-    double *sigma = NS_NEW_ARRAY(s->arena, double, n);
-    double *V = NS_NEW_ARRAY(s->arena, double, (size_t)n * n);
-    ns_system_eval(s, w->M, (size_t)n * n, t0, p, x, B);
-    if (m)
-        ns_system_eval(s, w->A, (size_t)m * n, t0, p, x, B + (size_t)n * n);
-    for (uint32_t k = 0; k < rows; k++) {
-        double norm = 0;
-        for (uint32_t i = 0; i < n; i++)
-            norm += B[k * n + i] * B[k * n + i];
-        for (uint32_t i = 0; norm > 0 && i < n; i++)
-            B[k * n + i] /= sqrt(norm);
-    }
-    for (uint32_t k = 0; k < rows * n; k++)
-        if (!isfinite(B[k])) {
-            ns_diag_error(diag, s->description->whole,
-                          "the mass matrix or a constraint is not defined at the start");
-            return false;
-        }
-    ns_dense_svd(s->arena, rows, n, B, sigma, V);
-    /* share of every coordinate in the null space */
-    uint32_t rank = 0;
-    double *share = NS_NEW_ARRAY(s->arena, double, n);
-    memset(share, 0, n * sizeof *share);
-    for (uint32_t k = 0; k < n; k++) {
-        bool regular = sigma[k] > 1e-11 * sigma[0];
-        rank += regular;
-        for (uint32_t i = 0; !regular && i < n; i++)
-            share[i] = hypot(share[i], V[(size_t)k * n + i]);
-    }
-    if (rank < n) {
-        ns_diag_error(diag, s->description->whole,
-                      "the accelerations of %s are not determined: rank [M | A^T] is %u, not "
-                      "%u; give them a mass or constrain them",
-                      participants(s, share, n), rank, n);
-        return false;
-    }
     return true;
 }

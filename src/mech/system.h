@@ -3,6 +3,7 @@
 #ifndef NS_MECH_SYSTEM_H
 #define NS_MECH_SYSTEM_H
 
+#include "base/text.h"
 #include "lang/description.h"
 #include "mech/scene.h"
 
@@ -69,6 +70,20 @@ typedef struct ns_replacement {
         to; /* an acceleration (or a velocity that is no state) and its value in states */
 } ns_replacement;
 
+/* Matrices whose ranks are watched along a motion: constraint rows A, m x n, and the mass matrix M,
+ * n x n.  Only entries that can differ from zero are listed; rows of M have numbers m .. m+n-1. */
+typedef struct ns_rank_entry {
+    uint32_t row, column;
+    ns_ex value;
+} ns_rank_entry;
+
+typedef struct ns_rank_watch {
+    uint32_t n, m;
+    NS_LIST(ns_rank_entry) entries;
+    const char *const *names; /* [m] of the rows */
+    uint32_t event;           /* index of the event `rank` */
+} ns_rank_watch;
+
 typedef struct ns_formulation ns_formulation;
 typedef struct ns_system ns_system;
 
@@ -93,7 +108,8 @@ struct ns_system {
     bool conservative;     /* nothing in the model makes the energy change */
     ns_start start;
     ns_scene scene;
-    void *own; /* of the formulation */
+    ns_rank_watch *watch; /* NULL if there are no ranks to watch */
+    void *own;            /* of the formulation */
 };
 
 /* A formulation: one const descriptor per file of mech/. */
@@ -108,6 +124,9 @@ struct ns_formulation {
     /* Looks at the equations with numbers, at the start (ranks, definiteness); may be NULL. */
     bool (*verify)(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x);
+    /* Lines about ranks at the start, for `check`; may be NULL. */
+    void (*ranks)(const ns_system *s, double t0, const double *p, const double *x,
+                  ns_text *out);
     /* Better first guesses for the free states of a start, with numbers; may be NULL. */
     void (*guess)(const ns_system *s, double t0, const double *p, double *x);
     /* Largest relative failure of the geometric identity behind the equations (the two-form of

@@ -8,7 +8,7 @@
  * bytes give a message and never a crash. */
 #include "ode/run_internal.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 #define ORDER_MARK 0x0102030405060708u
 
 typedef struct header {

@@ -91,6 +91,15 @@ static bool push(ns_run *run, uint32_t event, int direction, double t)
     return true;
 }
 
+bool ns_events_record(ns_run *run, uint32_t event, int direction, double t, const double *x)
+{
+    if (!push(run, event, direction, t))
+        return false;
+    memcpy(run->event_states + (size_t)(run->n_events - 1) * run->s.n, x,
+           run->s.n * sizeof(double));
+    return true;
+}
+
 /* The crossing between fractions a and b, where the sign changes from `sign` to its opposite.
  * `p` with its stretch gives guess and slope; NULL: bisection. */
 static double refine(search *w, const ns_roots_poly *p, const stretch *at, double a, double b,
@@ -285,12 +294,17 @@ ns_status ns_events_scan(ns_run *run)
     ns_stepper *s = &run->s;
     const ns_system *system = s->problem->system;
     const uint32_t n_ev = system->events.n, first = run->n_events;
-    if (n_ev == 0)
+    uint32_t to_find = 0;
+    for (uint32_t i = 0; i < n_ev; i++)
+        to_find += !system->events.at[i].watched;
+    if (to_find == 0)
         return NS_OK;
     sample(run, 0, 1);
     memcpy(run->events8, run->out8, 8 * (size_t)n_ev * sizeof(double));
     ns_program_eval1(s->problem->events, run->work_events, s->now.t, s->x, run->events_end);
     for (uint32_t i = 0; i < n_ev; i++) {
+        if (system->events.at[i].watched)
+            continue;
         const stretch whole = {0, 1, run->event_value[i], run->events_end[i], 0};
         search w = {.run = run, .event = i, .sign = run->event_sign[i]};
         w.size = fmax(fabs(whole.gl), fabs(whole.gr));

@@ -103,6 +103,17 @@ static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold)
     return build(b, out, m * (b->n + 2), false);
 }
 
+static const ns_program *build_ranks(const builder *b)
+{
+    const ns_rank_watch *watch = b->system->watch;
+    if (!watch)
+        return NULL;
+    ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, watch->entries.n + 1);
+    for (uint32_t k = 0; k < watch->entries.n; k++)
+        out[k] = watch->entries.at[k].value;
+    return build(b, out, watch->entries.n, false);
+}
+
 static const ns_program *build_monitor(const builder *b)
 {
     const ns_system *s = b->system;
@@ -235,6 +246,7 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     problem->residuals = build(&b, residuals, n_res, false);
     problem->observables = build(&b, observables, n_obs, false);
     problem->monitor = build_monitor(&b);
+    problem->ranks = build_ranks(&b);
     problem->manifold = build_manifold(&b, &problem->n_manifold);
     const uint64_t cost = (uint64_t)n * ns_program_operations(problem->rhs, NULL);
     if (jacobian || cost <= CHEAP_JACOBIAN)

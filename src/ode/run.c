@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mech/rank.h"
 #include "ode/run_internal.h"
 
 ns_run_options ns_run_defaults(void)
@@ -96,6 +97,12 @@ static size_t layout(ns_run *run, double *base)
     run->events_end = take(&r, n_ev);
     run->events8 = take(&r, 8 * n_ev);
     run->x_event = take(&r, n);
+    if (system->watch) {
+        const ns_rank_watch *watch = system->watch;
+        run->work_ranks = take(&r, ns_program_work1(problem->ranks));
+        run->rank_values = take(&r, most(watch->entries.n, watch->n));
+        run->rank_matrix = take(&r, ns_rank_work(watch->n, watch->m));
+    }
     return r.used;
 }
 
@@ -108,6 +115,8 @@ static void bind(ns_run *run)
     ns_program_bind1(problem->observables, run->work_observe, p);
     ns_program_bind1(problem->events, run->work_events, p);
     ns_program_bind1(problem->manifold, run->work_manifold, p);
+    if (problem->ranks)
+        ns_program_bind1(problem->ranks, run->work_ranks, p);
     ns_program_bind8(problem->observables, run->work8_observe, p8);
     ns_program_bind8(problem->events, run->work8_events, p8);
     ns_program_bind8(problem->residuals, run->work8_residuals, p8);
@@ -193,6 +202,7 @@ ns_run *ns_run_new(const ns_problem *problem, const ns_run_options *options, con
     }
     ns_tally_begin(run);
     ns_events_begin(run);
+    ns_rank_begin(run);
     *message = "";
     return run;
 }
@@ -271,6 +281,8 @@ static ns_status explain(ns_run *run, ns_status status)
         append_states(run);
         return NS_STOP_SINGULAR;
     }
+    if (ns_rank_explain(run))
+        return run->status;
     ns_program_eval1(s->problem->rhs, run->work_rhs, s->now.t, s->x, f);
     const bool here = !ns_stepper_finite(f, s->n);
     if (s->why == NS_WHY_OTHER)
@@ -317,7 +329,9 @@ ns_status ns_run_step(ns_run *run)
     if (status != NS_OK)
         return explain(run, status);
     s->now.moved = run->options.project && ns_project(run, s->now.t, s->x, s->x_lo);
-    const ns_status stop = ns_events_scan(run);
+    ns_status stop = ns_events_scan(run);
+    if (stop == NS_OK)
+        stop = ns_rank_step(run);
     ns_tally_add(run);
     return stop;
 }
@@ -403,6 +417,10 @@ const ns_outcome *ns_run_outcome(ns_run *run)
         .events = run->events,
         .event_states = run->event_states,
         .n_events = run->n_events,
+        .rank_rows = system->watch ? system->watch->m : 0,
+        .rank_coordinates = system->watch ? system->watch->n : 0,
+        .rank_A = {(uint32_t)tally->rank_A[0], (uint32_t)tally->rank_A[1]},
+        .rank_all = {(uint32_t)tally->rank_all[0], (uint32_t)tally->rank_all[1]},
         .observable_min = run->observable_min,
         .observable_max = run->observable_max,
     };

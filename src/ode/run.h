@@ -43,6 +43,8 @@ typedef struct ns_outcome {
         energy_drift;       /* drift as in DESIGN section 6; nan if none */
     const double *residual; /* [constraints] largest |residual| */
     const double *drift;    /* [invariants] largest |I - I0| / max(|I0|, scale) */
+    /* ranks over all steps, smallest and largest, where they are watched (rank_coordinates > 0) */
+    uint32_t rank_coordinates, rank_rows, rank_A[2], rank_all[2];
     const ns_occurrence *events;
     const double *event_states; /* [n_events][n] */
     uint32_t n_events;

@@ -10,6 +10,10 @@ typedef struct ns_tally {
     double energy_off;   /* largest |E - E0| */
     double kinetic_most; /* largest kinetic energy */
     uint64_t pending;    /* step ends waiting in batch_t, batch_x */
+    /* see rank.c: smallest and largest rank of A, of [M; A]; at the last step: rank of A, length
+     * of the last independent row, its change per time */
+    uint64_t rank_A[2], rank_all[2], rank_now;
+    double rank_least, rank_slope;
 } ns_tally;
 
 struct ns_run {
@@ -44,6 +48,7 @@ struct ns_run {
     double *events_now, *events_end;              /* [events] */
     double *events8;                              /* [events][8] */
     double *x_event;                              /* [n] */
+    double *work_ranks, *rank_values, *rank_matrix; /* see rank.c */
 
     /* Events grow by reallocation, after a step and never inside one. */
     ns_occurrence *events;
@@ -66,7 +71,14 @@ bool ns_project(ns_run *run, double t, double *x, double *x_lo);
  * cut the step at the event. */
 void ns_events_begin(ns_run *run);
 bool ns_events_reserve(ns_run *run, uint32_t count); /* room in the list; false: no memory */
+bool ns_events_record(ns_run *run, uint32_t event, int direction, double t, const double *x);
 ns_status ns_events_scan(ns_run *run);
+
+/* rank.c: ranks at the start, after a step (NS_OK to go on), and as the cause of a failure (true if
+ * they are; the reason is set then). */
+void ns_rank_begin(ns_run *run);
+ns_status ns_rank_step(ns_run *run);
+bool ns_rank_explain(ns_run *run);
 
 /* run.c: state inside the last step, projected. */
 void ns_run_dense(ns_run *run, double t, double *x);

@@ -1,0 +1,135 @@
+/* What can be said about the constraints of a start with numbers: rank [M; A] (43), rank A, rows
+ * that follow from others, and whether what they demand of the accelerations agrees. */
+#include <math.h>
+#include <string.h>
+
+#include "mech/constrained.h"
+#include "mech/rank.h"
+
+void ns_constrained_watch(ns_system *s, const ns_constrained *c)
+{
+    const ns_dalembert *w = &c->eq;
+    ns_rank_watch *watch = NS_NEW(s->arena, ns_rank_watch);
+    watch->n = w->n;
+    watch->m = w->m;
+    const char **names = NS_NEW_ARRAY(s->arena, const char *, w->m + 1);
+    for (uint32_t k = 0; k < w->m; k++)
+        names[k] = w->constraints[k].name;
+    watch->names = names;
+    for (uint32_t k = 0; k < w->m + w->n; k++)
+        for (uint32_t i = 0; i < w->n; i++) {
+            ns_ex value = k < w->m ? w->A[(size_t)k * w->n + i]
+                                   : w->M[(size_t)(k - w->m) * w->n + i];
+            if (!ns_graph_is_zero(s->graph, value))
+                NS_PUSH(s->arena, watch->entries,
+                        (ns_rank_entry){.row = k, .column = i, .value = value});
+        }
+    s->watch = watch;
+    watch->event = s->events.n;
+    NS_PUSH(s->arena, s->events,
+            (ns_event){.name = "rank",
+                       .value = ns_one(s->graph),
+                       .action = NS_EVENT_RECORD,
+                       .watched = true,
+                       .meaning = "the rank of the constraints changes"});
+}
+
+static double *numbers(const ns_system *s, double t, const double *p, const double *x)
+{
+    const ns_rank_watch *watch = s->watch;
+    ns_ex *value = NS_NEW_ARRAY(s->arena, ns_ex, watch->entries.n + 1);
+    double *number = NS_NEW_ARRAY(s->arena, double, watch->entries.n + 1);
+    for (uint32_t k = 0; k < watch->entries.n; k++)
+        value[k] = watch->entries.at[k].value;
+    ns_system_eval(s, value, watch->entries.n, t, p, x, number);
+    double *work = NS_NEW_ARRAY(s->arena, double, ns_rank_work(watch->n, watch->m));
+    ns_rank_fill(watch, number, work);
+    return work;
+}
+
+/* A row that is a combination of others must demand the same combination of accelerations. */
+static bool agree(const ns_system *s, ns_diag *diag, const double *A, double t, const double *p,
+                  const double *x)
+{
+    const ns_constrained *c = s->own;
+    const ns_dalembert *w = &c->eq;
+    uint32_t n = w->n, m = w->m;
+    ns_dependences list = ns_rank_dependences(s->arena, n, m, A);
+    if (!list.n)
+        return true;
+    double *b = NS_NEW_ARRAY(s->arena, double, m + 1);
+    ns_system_eval(s, w->b, m, t, p, x, b);
+    bool good = true;
+    for (uint32_t k = 0; k < list.n; k++) {
+        const ns_dependence *d = &list.at[k];
+        double off = b[d->row], size = fabs(off);
+        ns_text from = ns_text_new(s->arena);
+        for (uint32_t j = 0; j < d->count; j++) {
+            double part = d->share[j] * b[d->from[j]];
+            off -= part;
+            size = fmax(size, fabs(part));
+            ns_text_addf(&from, "%s`%s`", j ? ", " : "", w->constraints[d->from[j]].name);
+        }
+        if (fabs(off) <= 1e-7 * fmax(size, 1e-3))
+            continue;
+        ns_diag_error(diag, w->constraints[d->row].span,
+                      "constraint `%s` contradicts %s: at the start the accelerations they "
+                      "demand differ by %.6g",
+                      w->constraints[d->row].name,
+                      d->count ? ns_text_string(&from) : "the equations (it restricts nothing)",
+                      off);
+        good = false;
+    }
+    return good;
+}
+
+bool ns_constrained_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                           const double *x)
+{
+    uint32_t n = s->watch->n, m = s->watch->m;
+    double *work = numbers(s, t0, p, x);
+    for (size_t k = 0; k < (size_t)(n + m) * n; k++)
+        if (!isfinite(work[k])) {
+            ns_diag_error(diag, s->description->whole,
+                          "the mass matrix or a constraint is not defined at the start");
+            return false;
+        }
+    double *A = ns_arena_copy(s->arena, work, (size_t)m * n * sizeof *A);
+    ns_ranks ranks = ns_rank_count(n, m, UINT32_MAX, work);
+    if (ranks.all < n) {
+        double *share = NS_NEW_ARRAY(s->arena, double, n);
+        char text[400];
+        ns_rank_undetermined(n, m, work, share);
+        ns_rank_names(s, share, text, sizeof text);
+        ns_diag_error(diag, s->description->whole,
+                      "the accelerations of %s are not determined: rank [M | A^T] is %u, not "
+                      "%u; give them a mass or constrain them",
+                      text, ranks.all, n);
+        return false;
+    }
+    return agree(s, diag, A, t0, p, x);
+}
+
+void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const double *x,
+                          ns_text *out)
+{
+    const ns_rank_watch *watch = s->watch;
+    uint32_t n = watch->n, m = watch->m;
+    double *work = numbers(s, t0, p, x);
+    ns_dependences list = ns_rank_dependences(s->arena, n, m, work);
+    ns_ranks ranks = ns_rank_count(n, m, UINT32_MAX, work);
+    ns_text_addf(out, "  rank A           %u of %u rows\n", ranks.A, m);
+    ns_text_addf(out, "  rank [M | A^T]   %u of %u coordinates: the accelerations are %s\n",
+                 ranks.all, n, ranks.all == n ? "unique" : "NOT unique");
+    ns_text_addf(out, "  freedom          %u accelerations left to the forces\n",
+                 n - ranks.A);
+    for (uint32_t k = 0; k < list.n; k++) {
+        const ns_dependence *d = &list.at[k];
+        ns_text_addf(out, "  %s follows from", watch->names[d->row]);
+        for (uint32_t j = 0; j < d->count && j < 8; j++)
+            ns_text_addf(out, "%s %s", j ? "," : "", watch->names[d->from[j]]);
+        if (d->count > 8)
+            ns_text_addf(out, " and %u more", d->count - 8);
+        ns_text_addf(out, "%s\n", d->count ? "" : " nothing: it restricts no acceleration");
+    }
+}

@@ -1,0 +1,177 @@
+#include "mech/rank.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Rows have length one, and states lie on the constraints to some 1e-14: a row that depends on
+ * others leaves about that much. */
+const double ns_rank_small = 1e-9;
+
+static uint32_t *order_in(double *work, uint32_t n, uint32_t rows)
+{
+    return (uint32_t *)(work + (size_t)rows * n + rows);
+}
+
+size_t ns_rank_work(uint32_t n, uint32_t m)
+{
+    size_t rows = (size_t)n + m;
+    return rows * n + 2 * rows + 2;
+}
+
+void ns_rank_fill(const ns_rank_watch *watch, const double *values, double *work)
+{
+    memset(work, 0, (size_t)(watch->n + watch->m) * watch->n * sizeof *work);
+    for (uint32_t k = 0; k < watch->entries.n; k++) {
+        const ns_rank_entry *e = &watch->entries.at[k];
+        work[(size_t)e->row * watch->n + e->column] = values[k];
+    }
+}
+
+static double dot(const double *a, const double *b, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* Takes rows from order[*rank ..] with index below `end`, longest first, up to `most` in all. */
+static double take_rows(uint32_t n, uint32_t rows, uint32_t end, uint32_t most, double *B,
+                        double *square, uint32_t *order, uint32_t *rank)
+{
+    double least = 1;
+    while (*rank < most) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t k = *rank; k < rows; k++)
+            if (order[k] < end && (best == UINT32_MAX || square[order[k]] > square[order[best]]))
+                best = k;
+        if (best == UINT32_MAX || !(square[order[best]] > ns_rank_small * ns_rank_small))
+            break;
+        uint32_t p = order[best];
+        order[best] = order[*rank];
+        order[(*rank)++] = p;
+        double *q = B + (size_t)p * n, length = sqrt(square[p]);
+        least = fmin(least, length);
+        for (uint32_t i = 0; i < n; i++)
+            q[i] /= length;
+        for (uint32_t k = *rank; k < rows; k++) {
+            double *r = B + (size_t)order[k] * n, part = dot(r, q, n);
+            if (part == 0)
+                continue;
+            double sum = 0;
+            for (uint32_t i = 0; i < n; i++) {
+                r[i] -= part * q[i];
+                sum += r[i] * r[i];
+            }
+            square[order[k]] = sum;
+        }
+    }
+    return least;
+}
+
+ns_ranks ns_rank_count(uint32_t n, uint32_t m, uint32_t most, double *work)
+{
+    const uint32_t rows = n + m;
+    double *B = work, *square = work + (size_t)rows * n;
+    uint32_t *order = order_in(work, n, rows), rank = 0;
+    for (uint32_t k = 0; k < rows; k++) {
+        double *r = B + (size_t)k * n, length = sqrt(dot(r, r, n));
+        for (uint32_t i = 0; length > 0 && i < n; i++)
+            r[i] /= length;
+        square[k] = length > 0;
+        order[k] = k;
+    }
+    ns_ranks ranks = {0};
+    ranks.least_A = take_rows(n, rows, m, most < n ? most : n, B, square, order, &rank);
+    ranks.A = rank;
+    ranks.least_all = fmin(ranks.least_A, take_rows(n, rows, rows, n, B, square, order, &rank));
+    ranks.all = rank;
+    return ranks;
+}
+
+void ns_rank_undetermined(uint32_t n, uint32_t m, const double *work, double *share)
+{
+    const uint32_t rows = n + m;
+    const double *square = work + (size_t)rows * n;
+    const uint32_t *order = (const uint32_t *)(square + rows);
+    for (uint32_t i = 0; i < n; i++)
+        share[i] = 1;
+    /* the rows taken are an orthonormal basis of the row space */
+    for (uint32_t k = 0; k < rows && k < n; k++) {
+        const double *q = work + (size_t)order[k] * n;
+        if (fabs(dot(q, q, n) - 1) > 1e-6)
+            break;
+        for (uint32_t i = 0; i < n; i++)
+            share[i] -= q[i] * q[i];
+    }
+    for (uint32_t i = 0; i < n; i++)
+        share[i] = sqrt(fmax(0, share[i]));
+}
+
+void ns_rank_names(const ns_system *s, const double *share, char *text, size_t size)
+{
+    double most = 0;
+    size_t used = 0;
+    uint32_t left = 0, shown = 0;
+    text[0] = 0;
+    for (uint32_t i = 0; i < s->watch->n; i++)
+        most = fmax(most, share[i]);
+    for (uint32_t i = 0; i < s->watch->n; i++) {
+        if (!(share[i] > 0.1 * most))
+            continue;
+        const char *name = s->states.at[i].name;
+        if (shown >= 12 || used + strlen(name) + 24 > size) {
+            left++;
+            continue;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s", shown++ ? ", " : "", name);
+    }
+    if (left)
+        snprintf(text + used, size - used, " and %u more", left);
+}
+
+ns_dependences ns_rank_dependences(ns_arena *arena, uint32_t n, uint32_t m, const double *A)
+{
+    ns_dependences list = {0};
+    /* row k = length of its own direction + sum of those before: C[k] in terms of the rows */
+    double *Q = NS_NEW_ARRAY(arena, double, (size_t)m * n + 1);
+    double *C = NS_NEW_ARRAY(arena, double, (size_t)m * m + 1);
+    uint32_t *basis = NS_NEW_ARRAY(arena, uint32_t, m + 1), rank = 0;
+    for (uint32_t k = 0; k < m; k++) {
+        double *q = Q + (size_t)k * n, *c = C + (size_t)k * m;
+        double size = sqrt(dot(A + (size_t)k * n, A + (size_t)k * n, n));
+        memcpy(q, A + (size_t)k * n, n * sizeof *q);
+        c[k] = 1;
+        for (int pass = 0; pass < 2; pass++)
+            for (uint32_t l = 0; l < rank; l++) {
+                const double *ql = Q + (size_t)basis[l] * n, *cl = C + (size_t)basis[l] * m;
+                double part = dot(q, ql, n);
+                for (uint32_t i = 0; i < n; i++)
+                    q[i] -= part * ql[i];
+                for (uint32_t j = 0; j <= basis[l]; j++)
+                    c[j] -= part * cl[j];
+            }
+        double length = sqrt(dot(q, q, n));
+        if (length > ns_rank_small * size) {
+            for (uint32_t i = 0; i < n; i++)
+                q[i] /= length;
+            for (uint32_t j = 0; j <= k; j++)
+                c[j] /= length;
+            basis[rank++] = k;
+            continue;
+        }
+        ns_dependence d = {.row = k};
+        d.from = NS_NEW_ARRAY(arena, uint32_t, k + 1);
+        d.share = NS_NEW_ARRAY(arena, double, k + 1);
+        for (uint32_t j = 0; j < k; j++) {
+            double row = sqrt(dot(A + (size_t)j * n, A + (size_t)j * n, n));
+            if (fabs(c[j]) * row > 1e-7 * size) {
+                d.from[d.count] = j;
+                d.share[d.count++] = -c[j];
+            }
+        }
+        NS_PUSH(arena, list, d);
+    }
+    return list;
+}
