@@ -138,8 +138,7 @@ static void put_diagnostics(FILE *f, const ns_record *r)
     fputs(s->invariants.n ? "\n    }" : "}", f);
     if (o->rank_coordinates) {
         put_key(f, "    ", false, "rank");
-        fprintf(f,
-                "{\"A\": [%u, %u], \"rows\": %u, \"M|A^T\": [%u, %u], \"coordinates\": %u}",
+        fprintf(f, "{\"A\": [%u, %u], \"rows\": %u, \"M|A^T\": [%u, %u], \"coordinates\": %u}",
                 o->rank_A[0], o->rank_A[1], o->rank_rows, o->rank_all[0], o->rank_all[1],
                 o->rank_coordinates);
     }

@@ -121,8 +121,7 @@ void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const 
     ns_text_addf(out, "  rank A           %u of %u rows\n", ranks.A, m);
     ns_text_addf(out, "  rank [M | A^T]   %u of %u coordinates: the accelerations are %s\n",
                  ranks.all, n, ranks.all == n ? "unique" : "NOT unique");
-    ns_text_addf(out, "  freedom          %u accelerations left to the forces\n",
-                 n - ranks.A);
+    ns_text_addf(out, "  freedom          %u accelerations left to the forces\n", n - ranks.A);
     for (uint32_t k = 0; k < list.n; k++) {
         const ns_dependence *d = &list.at[k];
         ns_text_addf(out, "  %s follows from", watch->names[d->row]);

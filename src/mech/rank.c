@@ -44,7 +44,8 @@ static double take_rows(uint32_t n, uint32_t rows, uint32_t end, uint32_t most, 
     while (*rank < most) {
         uint32_t best = UINT32_MAX;
         for (uint32_t k = *rank; k < rows; k++)
-            if (order[k] < end && (best == UINT32_MAX || square[order[k]] > square[order[best]]))
+            if (order[k] < end &&
+                (best == UINT32_MAX || square[order[k]] > square[order[best]]))
                 best = k;
         if (best == UINT32_MAX || !(square[order[best]] > ns_rank_small * ns_rank_small))
             break;

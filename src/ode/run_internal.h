@@ -40,14 +40,14 @@ struct ns_run {
     /* Scratch: work blocks of the programs and room for their outputs. */
     double *work_rhs, *work_observe, *work_events, *work_manifold;
     double *work8_observe, *work8_events, *work8_residuals, *work8_monitor;
-    double *out8;                                 /* [largest number of outputs][8] */
-    double *time8, *x8;                           /* [8], [n][8] */
-    double *manifold, *basis, *triangle, *metric; /* see project.c */
-    double *x_try, *zero, *f;                     /* [n] */
-    double *drift;                                /* [invariants] for ns_outcome */
-    double *events_now, *events_end;              /* [events] */
-    double *events8;                              /* [events][8] */
-    double *x_event;                              /* [n] */
+    double *out8;                                   /* [largest number of outputs][8] */
+    double *time8, *x8;                             /* [8], [n][8] */
+    double *manifold, *basis, *triangle, *metric;   /* see project.c */
+    double *x_try, *zero, *f;                       /* [n] */
+    double *drift;                                  /* [invariants] for ns_outcome */
+    double *events_now, *events_end;                /* [events] */
+    double *events8;                                /* [events][8] */
+    double *x_event;                                /* [n] */
     double *work_ranks, *rank_values, *rank_matrix; /* see rank.c */
 
     /* Events grow by reallocation, after a step and never inside one. */
