@@ -148,8 +148,8 @@ static void print_json(ns_cli *cli)
             "  diagnostics          energy_drift  largest |E-E0|/max(|E0|, kinetic scale)\n"
             "                       constraints   name -> largest absolute residual\n"
             "                       invariants    name -> largest relative drift\n"
-            "                       rank          of constraints, smallest and largest: A, rows,\n"
-            "                                     M|A^T, coordinates\n"
+            "                       rank          smallest and largest of A, of M|A^T;\n"
+            "                                     rows, coordinates\n"
             "                       steps, evaluations, seconds\n"
             "\n"
             "Numbers read back to the same double; what has no finite value is null.\n");
