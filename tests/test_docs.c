@@ -1,0 +1,48 @@
+/* The guides say that every example in them is a whole model: each is loaded and run for a while.
+ * (docs/language.md has fragments too; tests/test_lang_read.c reads those.) */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "ode/run.h"
+#include "support/motion.h"
+
+/* Runs all ```mech blocks of a page; how many there were. */
+static int run_page(const char *name)
+{
+    static const char open[] = "```mech\n", close[] = "\n```";
+    int count = 0;
+    char path[512];
+    snprintf(path, sizeof path, NS_DOCS_DIR "/%s", name);
+    char *text;
+    size_t length;
+    assert_int_equal(ns_file_read(path, 1 << 20, &text, &length), 0);
+    for (const char *at = strstr(text, open); at; at = strstr(at, open)) {
+        at += sizeof open - 1;
+        char *end = strstr(at, close);
+        assert_non_null(end);
+        *++end = '\0';
+        print_message("%s: %s\n", name, at);
+        motion m = motion_text(at, NULL);
+        const ns_status status = motion_to(&m, 0.2);
+        assert_true(status == NS_OK || status == NS_STOP_EVENT);
+        motion_close(&m);
+        count++;
+        at = end + 1;
+    }
+    free(text);
+    return count;
+}
+
+static void rolling(void **state)
+{
+    (void)state;
+    assert_true(run_page("rolling.md") >= 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rolling)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
