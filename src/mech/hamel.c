@@ -25,6 +25,7 @@
 #include "expr/subst.h"
 #include "mech/block.h"
 #include "mech/formulations.h"
+#include "mech/symmetry.h"
 
 typedef struct work {
     ns_description *d;
@@ -388,6 +389,7 @@ static void assemble(work *w)
         uint32_t place = ns_system_add_state(s, ns_arena_format(s->arena, "v%u", i + 1),
                                              w->v[i], "");
         s->states.at[place].rate = w->dv[i];
+        s->states.at[place].odd = true;
     }
     ns_diff_along(g, rate, n, x, dx, n + free_ones, second);
     for (uint32_t k = 0; k < n; k++) {
@@ -442,10 +444,10 @@ static bool derive(ns_description *d, ns_system *s)
     assemble(&w);
     ns_system_fact(s, "coordinates", "%u", n);
     ns_system_fact(s, "quasivelocities", "%u free, %u zero by the constraints", n - p, p);
-    return true;
+    return ns_symmetry_attach(d, s);
 }
 
-static const char *const blocks[] = {"frame", "start", NULL};
+static const char *const blocks[] = {"frame", "symmetry", "start", NULL};
 
 const ns_formulation ns_formulation_hamel = {
     .name = "hamel",

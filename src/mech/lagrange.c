@@ -24,6 +24,7 @@
 #include "mech/dalembert.h"
 #include "mech/dense.h"
 #include "mech/formulations.h"
+#include "mech/symmetry.h"
 
 static bool fits(const ns_description *d)
 {
@@ -60,6 +61,7 @@ static void assemble(const ns_dalembert *w)
             s, ns_arena_format(s->arena, "%s'", d->coordinates.at[i].name), w->v[i],
             unit[0] ? ns_arena_format(s->arena, "%s/s", unit) : "");
         s->states.at[k].rate = a[i];
+        s->states.at[k].odd = true;
         NS_PUSH(s->arena, s->accelerations,
                 (ns_replacement){.from = d->coordinates.at[i].a, .to = a[i]});
     }
@@ -119,7 +121,7 @@ static bool derive(ns_description *d, ns_system *s)
     ns_system_fact(s, "constraints", "%u (%u on positions, %u on velocities)", w.m, w.holonomic,
                    w.m - w.holonomic);
     ns_system_fact(s, "degrees of freedom", "%d", (int)n - (int)w.m);
-    return true;
+    return ns_symmetry_attach(d, s);
 }
 
 /* Names of the coordinates with a large share in a vector. */
@@ -230,6 +232,8 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     return true;
 }
 
+static const char *const blocks[] = {"symmetry", "start", NULL};
+
 const ns_formulation ns_formulation_lagrange = {
     .name = "lagrange",
     .summary =
@@ -246,4 +250,5 @@ const ns_formulation ns_formulation_lagrange = {
     .fits = fits,
     .derive = derive,
     .verify = verify,
+    .blocks = blocks,
 };

@@ -12,6 +12,7 @@ typedef struct ns_state {
     ns_ex symbol; /* its place in the state vector is its place in the list */
     ns_ex rate;   /* right-hand side in terms of time, states and parameters */
     const char *unit;
+    bool odd; /* changes its sign when time is reversed: velocities, momenta */
 } ns_state;
 
 typedef struct ns_observable {
@@ -108,8 +109,10 @@ struct ns_system {
     bool conservative;     /* nothing in the model makes the energy change */
     ns_start start;
     ns_scene scene;
-    ns_rank_watch *watch; /* NULL if there are no ranks to watch */
-    void *own;            /* of the formulation */
+    ns_rank_watch *watch;         /* NULL if there are no ranks to watch */
+    struct ns_symmetry *symmetry; /* mech/symmetry.h; NULL if the model has none */
+    uint32_t reduced; /* > 0: the first so many states are closed, the rest are reconstructed */
+    void *own;        /* of the formulation */
 };
 
 /* A formulation: one const descriptor per file of mech/. */
