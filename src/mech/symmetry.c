@@ -263,7 +263,7 @@ static bool read_generators(ns_symmetry *y, ns_span span)
     if (!fields)
         memcpy(y->E, y->X, sizeof(ns_ex) * y->k * y->n);
     const double worst = commute(y, y->X, y->E, &which);
-    if (worst > exact) {
+    if (y->k && worst > exact) {
         ns_diag_error(y->d->diag, span,
                       fields ? "generator %u and field %u do not commute (relative %.2g): "
                                "`field` lists the invariant fields"
@@ -482,7 +482,7 @@ static bool constraints_invariant(ns_symmetry *y)
             }
         }
     }
-    if (y->invariance_D <= exact)
+    if (!m || y->invariance_D <= exact)
         return true;
     const ns_constraint_line *line = &y->d->constraints.at[worst % m];
     ns_diag_error(y->d->diag, line->span,
