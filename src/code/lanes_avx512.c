@@ -1,5 +1,6 @@
 /* Eight lanes, avx512. */
 #define _GNU_SOURCE
+#define NS_FOR_NATIVE
 #define NS_WIDTH 8
 #define NS_ENGINE(name) lanes_##name
 #include "code/lanes.inc"
@@ -10,5 +11,8 @@ static bool available(void)
            __builtin_cpu_supports("avx512vl");
 }
 
-const ns_lanes ns_lanes_avx512 = {
-    .name = "avx512", .available = available, .bind = lanes_bind, .eval = lanes_eval};
+const ns_lanes ns_lanes_avx512 = {.name = "avx512",
+                                  .math = &lanes_math,
+                                  .available = available,
+                                  .bind = lanes_bind,
+                                  .eval = lanes_eval};

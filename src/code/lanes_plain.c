@@ -1,5 +1,6 @@
 /* Eight lanes, plain. */
 #define _GNU_SOURCE
+#define NS_FOR_NATIVE
 #define NS_WIDTH 2
 #define NS_ENGINE(name) lanes_##name
 #include "code/lanes.inc"
@@ -9,5 +10,8 @@ static bool available(void)
     return true;
 }
 
-const ns_lanes ns_lanes_plain = {
-    .name = "plain", .available = available, .bind = lanes_bind, .eval = lanes_eval};
+const ns_lanes ns_lanes_plain = {.name = "plain",
+                                 .math = &lanes_math,
+                                 .available = available,
+                                 .bind = lanes_bind,
+                                 .eval = lanes_eval};

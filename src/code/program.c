@@ -3,16 +3,26 @@
 #include "code/program.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "code/engine.h"
 #include "code/jet.h"
+
+typedef struct ns_program_native ns_program_native;
 
 struct ns_program {
     const ns_tape *tape;
     const ns_stream *stream;
     const ns_lanes *lanes;
     const ns_jet *jet; /* NULL if not asked for */
+    uint32_t operations, bound;
+    ns_program_native *native;
+};
+
+/* The one part of a program that changes: where native code is, once there is any. */
+struct ns_program_native {
+    _Atomic(ns_program_code) one, eight;
 };
 
 /* Best first. */
@@ -32,6 +42,10 @@ ns_program *ns_program_build(ns_arena *arena, const ns_program_spec *spec)
     program->tape = ns_tape_lower(arena, spec, spec->out, spec->nout, NULL, NULL);
     program->stream = ns_stream_build(arena, scratch, program->tape);
     program->jet = spec->jets ? ns_jet_build(arena, spec) : NULL;
+    program->bound = ns_tape_count(program->tape, 0, program->tape->nbound);
+    program->operations = ns_tape_count(program->tape, program->tape->nbound,
+                                        program->tape->ops.n);
+    program->native = NS_NEW(arena, ns_program_native);
     ns_program_choose_lanes(program, NULL);
     ns_arena_release(scratch, mark);
     return program;
@@ -49,10 +63,9 @@ uint32_t ns_program_nout(const ns_program *program)
 
 uint32_t ns_program_operations(const ns_program *program, uint32_t *bound)
 {
-    const ns_tape *tape = program->tape;
     if (bound)
-        *bound = ns_tape_count(tape, 0, tape->nbound);
-    return ns_tape_count(tape, tape->nbound, tape->ops.n);
+        *bound = program->bound;
+    return program->operations;
 }
 
 /* ---- values -------------------------------------------------------------------------------- */
@@ -75,7 +88,12 @@ void ns_program_bind1(const ns_program *program, double *work, const double *p)
 void ns_program_eval1(const ns_program *program, double *work, double t, const double *x,
                       double *out)
 {
-    ns_scalar_eval(program->stream, work, &t, x, out);
+    const ns_program_code code = atomic_load_explicit(&program->native->one,
+                                                      memory_order_acquire);
+    if (code)
+        code(&ns_scalar_math, work, &t, x, out);
+    else
+        ns_scalar_eval(program->stream, work, &t, x, out);
 }
 
 /* Only asked by assertions. */
@@ -94,7 +112,12 @@ void ns_program_eval8(const ns_program *program, double *work, const double *t, 
                       double *out)
 {
     assert(aligned(work) && aligned(t) && aligned(x) && aligned(out));
-    program->lanes->eval(program->stream, work, t, x, out);
+    const ns_program_code code = atomic_load_explicit(&program->native->eight,
+                                                      memory_order_acquire);
+    if (code)
+        code(program->lanes->math, work, t, x, out);
+    else
+        program->lanes->eval(program->stream, work, t, x, out);
 }
 
 const char *ns_program_lanes_name(const ns_program *program)
@@ -112,6 +135,17 @@ bool ns_program_choose_lanes(ns_program *program, const char *name)
         return true;
     }
     return false;
+}
+
+const ns_stream *ns_program_stream(const ns_program *program)
+{
+    return program->stream;
+}
+
+void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight)
+{
+    atomic_store_explicit(&program->native->one, one, memory_order_release);
+    atomic_store_explicit(&program->native->eight, eight, memory_order_release);
 }
 
 #if NS_HAVE_QUAD

@@ -13,7 +13,7 @@
  * Evaluation never fails: outside the domain of a function, or with a singular matrix in a
  * solve, outputs are inf or nan, and the caller looks at them.
  *
- * Native code (a later engine) replaces the function pointers and keeps layout and bits. */
+ * Native code (code/native.h) takes the place of the interpreter and keeps layout and bits. */
 #ifndef NS_CODE_PROGRAM_H
 #define NS_CODE_PROGRAM_H
 

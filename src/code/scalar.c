@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <math.h>
 
+#define NS_FOR_NATIVE
 #define NS_REAL double
 #define NS_LIBM(f) f
 #define NS_SPREAD(hi, lo) (hi)

@@ -1,0 +1,440 @@
+/* Compile, keep, load: see native.h. */
+#define _GNU_SOURCE
+#include "code/native.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "code/emit.h"
+
+extern char **environ;
+
+struct ns_native {
+    void *library;
+    uint32_t n;
+    const ns_program *programs[];
+};
+
+enum { KEY = 32, FLAGS = 16, MOST_LIBRARY = 256 << 20 };
+
+/* Everything that is needed while a library is made. */
+typedef struct making {
+    char *message;
+    size_t room;
+    char compiler[PATH_MAX];
+    const char *flags[FLAGS]; /* ends with NULL */
+    const char *text;
+    size_t length;
+    char key[KEY + 1];
+    char folder[PATH_MAX - 64];
+    bool temporary; /* the folder is for this time only */
+} making;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+__attribute__((format(printf, 2, 3))) static bool fail(const making *m, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(m->message, m->room, format, list);
+    va_end(list);
+    return false;
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* Two hashes of 64 bits: FNV-1a over words, with different multipliers and a final mix.  Against
+ * chance only; against malice the folder is private. */
+typedef struct hash {
+    uint64_t a, b;
+} hash;
+
+static uint64_t mixed(uint64_t h)
+{
+    h = (h ^ (h >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    h = (h ^ (h >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return h ^ (h >> 31);
+}
+
+static void hash_add(hash *h, const void *data, size_t length)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < length; i++) {
+        h->a = (h->a ^ at[i]) * UINT64_C(1099511628211);
+        h->b = (h->b + at[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        h->b ^= h->b >> 29;
+    }
+    h->a = mixed(h->a ^ length);
+    h->b = mixed(h->b + length);
+}
+
+static void hash_string(hash *h, const char *text)
+{
+    hash_add(h, text, strlen(text) + 1);
+}
+
+static const hash hash_start = {UINT64_C(14695981039346656037), 20260101};
+
+/* ---- compiler ------------------------------------------------------------------------------ */
+
+/* The file that would run: `cc` along PATH, symbolic links resolved. */
+static bool find_compiler(making *m)
+{
+    const char *name = getenv("NOSLIP_CC");
+    if (name && !*name)
+        return fail(m, "the compiler is switched off (NOSLIP_CC is empty)");
+    if (!name)
+        name = "cc";
+    char candidate[PATH_MAX];
+    const char *path = strchr(name, '/') ? "" : getenv("PATH");
+    if (!path)
+        path = "/usr/local/bin:/usr/bin:/bin";
+    for (const char *at = path;; at++) {
+        const size_t length = strcspn(at, ":");
+        const int n = *name == '/' || !length
+                          ? snprintf(candidate, sizeof candidate, "%s", name)
+                          : snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, at,
+                                     name);
+        struct stat s;
+        if (n > 0 && (size_t)n < sizeof candidate && (length || strchr(name, '/')) &&
+            access(candidate, X_OK) == 0 && stat(candidate, &s) == 0 && S_ISREG(s.st_mode)) {
+            if (!realpath(candidate, m->compiler))
+                snprintf(m->compiler, sizeof m->compiler, "%s", candidate);
+            return true;
+        }
+        at += length;
+        if (!*at)
+            return fail(m, "there is no compiler '%s'", name);
+    }
+}
+
+static void choose_flags(making *m, const char *lanes)
+{
+    static const char *const usual[] = {
+        "-O1",   "-fPIC", "-shared",           "-nostdlib",
+        "-pipe", "-w",    "-ffp-contract=off", "-fno-math-errno"};
+    uint32_t n = 0;
+    for (; n < sizeof usual / sizeof *usual; n++)
+        m->flags[n] = usual[n];
+    if (strcmp(lanes, "avx512") == 0) {
+        m->flags[n++] = "-mavx512f";
+        m->flags[n++] = "-mavx512dq";
+        m->flags[n++] = "-mavx512vl";
+        m->flags[n++] = "-mprefer-vector-width=512";
+    } else if (strcmp(lanes, "avx2") == 0)
+        m->flags[n++] = "-mavx2";
+    m->flags[n] = NULL;
+}
+
+/* The name under which the library is kept. */
+static void make_key(making *m)
+{
+    hash h = hash_start;
+    struct stat s;
+    hash_string(&h, NS_VERSION);
+    hash_string(&h, m->compiler);
+    if (stat(m->compiler, &s) == 0) { /* a compiler that was replaced is another one */
+        hash_add(&h, &s.st_size, sizeof s.st_size);
+        hash_add(&h, &s.st_mtim.tv_sec, sizeof s.st_mtim.tv_sec);
+    }
+    for (const char *const *flag = m->flags; *flag; flag++)
+        hash_string(&h, *flag);
+    hash_add(&h, m->text, m->length);
+    snprintf(m->key, sizeof m->key, "%016llx%016llx", (unsigned long long)h.a,
+             (unsigned long long)h.b);
+}
+
+/* Runs the compiler on a file; what it complains of goes to `complaints`. */
+static bool run_compiler(const making *m, const char *source, const char *library,
+                         const char *complaints)
+{
+    const char *arguments[FLAGS + 6];
+    uint32_t n = 0;
+    arguments[n++] = m->compiler;
+    for (const char *const *flag = m->flags; *flag; flag++)
+        arguments[n++] = *flag;
+    arguments[n++] = "-o";
+    arguments[n++] = library;
+    arguments[n++] = source;
+    arguments[n] = NULL;
+    posix_spawn_file_actions_t files;
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return fail(m, "out of memory");
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 2, complaints, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    pid_t child;
+    const int error = posix_spawn(&child, m->compiler, &files, NULL, (char *const *)arguments,
+                                  environ);
+    posix_spawn_file_actions_destroy(&files);
+    if (error)
+        return fail(m, "the compiler %s did not start: %s", m->compiler, strerror(error));
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return fail(m, "the compiler was lost: %s", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
+    char *said = NULL;
+    size_t length = 0;
+    if (ns_file_read(complaints, 1 << 20, &said, &length) != 0)
+        said = NULL;
+    fail(m, "the compiler %s failed%s%.*s", m->compiler, said && length ? ": " : "",
+         said ? (int)strcspn(said, "\n") : 0, said ? said : "");
+    free(said);
+    return false;
+}
+
+/* ---- folder -------------------------------------------------------------------------------- */
+
+/* Ours, and closed to everybody else? */
+static bool is_private(const char *path, bool folder)
+{
+    struct stat s;
+    if (lstat(path, &s) != 0 || s.st_uid != geteuid())
+        return false;
+    return folder ? S_ISDIR(s.st_mode) && (s.st_mode & 077) == 0
+                  : S_ISREG(s.st_mode) && (s.st_mode & 022) == 0;
+}
+
+static bool kept_folder(making *m)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int n;
+    if (cache && *cache == '/')
+        n = snprintf(m->folder, sizeof m->folder, "%s", cache);
+    else if (home && *home == '/')
+        n = snprintf(m->folder, sizeof m->folder, "%s/.cache", home);
+    else
+        return false;
+    if (n < 0 || (size_t)n + 8 >= sizeof m->folder)
+        return false;
+    mkdir(m->folder, 0700); /* may be there */
+    memcpy(m->folder + n, "/noslip", 8);
+    mkdir(m->folder, 0700);
+    return is_private(m->folder, true) && access(m->folder, W_OK | X_OK) == 0;
+}
+
+/* Where nothing can be kept the code is made for this time only. */
+static bool choose_folder(making *m)
+{
+    if (kept_folder(m))
+        return true;
+    const char *temporary = getenv("TMPDIR");
+    const int n = snprintf(m->folder, sizeof m->folder, "%s/noslip-XXXXXX",
+                           temporary && *temporary == '/' ? temporary : "/tmp");
+    if (n < 0 || (size_t)n >= sizeof m->folder || !mkdtemp(m->folder))
+        return fail(m, "there is no folder to compile in: %s", strerror(errno));
+    m->temporary = true;
+    return true;
+}
+
+/* ---- libraries ----------------------------------------------------------------------------- */
+
+/* A kept library ends with a hash of all bytes before (loaders do not look that far). */
+static hash seal_of(const char *bytes, size_t length)
+{
+    hash h = hash_start;
+    hash_add(&h, bytes, length);
+    return h;
+}
+
+static bool is_sealed(const char *path)
+{
+    char *bytes;
+    size_t length;
+    if (!is_private(path, false) || ns_file_read(path, MOST_LIBRARY, &bytes, &length) != 0)
+        return false;
+    bool good = false;
+    if (length > sizeof(hash)) {
+        const hash seal = seal_of(bytes, length - sizeof(hash));
+        good = memcmp(bytes + length - sizeof(hash), &seal, sizeof seal) == 0;
+    }
+    free(bytes);
+    return good;
+}
+
+static bool add_seal(const making *m, const char *path)
+{
+    char *bytes;
+    size_t length;
+    int error = ns_file_read(path, MOST_LIBRARY, &bytes, &length);
+    if (error)
+        return fail(m, "the compiled code cannot be read: %s", strerror(error));
+    const hash seal = seal_of(bytes, length);
+    free(bytes);
+    const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    error = file < 0 ? errno : ns_file_put(file, &seal, sizeof seal);
+    if (file >= 0)
+        close(file);
+    chmod(path, 0700);
+    return !error || fail(m, "the compiled code cannot be written: %s", strerror(error));
+}
+
+static void *load(const making *m, const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fail(m, "the compiled code cannot be loaded: %s", dlerror());
+    return library;
+}
+
+/* Compiles in files of our own, then gives the library its name. */
+static bool compile(const making *m, const char *library)
+{
+    char source[PATH_MAX + 32], made[PATH_MAX + 32], complaints[PATH_MAX + 32];
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const unsigned long tag = (unsigned long)t.tv_nsec;
+    snprintf(source, sizeof source, "%s/%s-%ld-%lu.c", m->folder, m->key, (long)getpid(), tag);
+    snprintf(made, sizeof made, "%s/%s-%ld-%lu.so", m->folder, m->key, (long)getpid(), tag);
+    snprintf(complaints, sizeof complaints, "%s/%s-%ld-%lu.log", m->folder, m->key,
+             (long)getpid(), tag);
+    const int file = open(source, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int error = file < 0 ? errno : ns_file_put(file, m->text, m->length);
+    if (file >= 0)
+        close(file);
+    bool good = !error || fail(m, "%s: %s", source, strerror(error));
+    good = good && run_compiler(m, source, made, complaints) && add_seal(m, made);
+    if (good && rename(made, library) != 0)
+        good = fail(m, "%s: %s", library, strerror(errno));
+    if (!good)
+        unlink(made);
+    unlink(source);
+    unlink(complaints);
+    return good;
+}
+
+static void *obtain(making *m, bool *cached)
+{
+    if (!find_compiler(m))
+        return NULL;
+    make_key(m);
+    if (!choose_folder(m))
+        return NULL;
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/%s.so", m->folder, m->key);
+    void *library = NULL;
+    *cached = is_sealed(path);
+    if (*cached || compile(m, path))
+        library = load(m, path);
+    if (m->temporary) {
+        unlink(path);
+        rmdir(m->folder);
+    }
+    return library;
+}
+
+/* ---- programs ------------------------------------------------------------------------------ */
+
+static const char *write_text(ns_arena *arena, const ns_native_request *requests, uint32_t n,
+                              size_t *length)
+{
+    ns_text text = ns_text_new(arena);
+    ns_emit_prelude(&text);
+    for (uint32_t i = 0; i < n; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "program%u", i);
+        ns_emit_program(&text, arena, ns_program_stream(requests[i].program), name,
+                        (requests[i].one ? NS_EMIT_ONE : 0u) |
+                            (requests[i].eight ? NS_EMIT_EIGHT : 0u));
+    }
+    *length = text.length;
+    return ns_text_string(&text);
+}
+
+static ns_program_code find(const making *m, void *library, uint32_t i, const char *lanes,
+                            bool *good)
+{
+    char name[32];
+    snprintf(name, sizeof name, "program%u_%s", i, lanes);
+    void *symbol = dlsym(library, name);
+    ns_program_code code;
+    memcpy(&code, &symbol, sizeof code); /* ISO C has no cast from object to function */
+    if (!symbol)
+        *good = fail(m, "the compiled code has no %s", name);
+    return code;
+}
+
+static ns_native *attach(const making *m, void *library, const ns_native_request *requests,
+                         uint32_t n)
+{
+    ns_native *native = malloc(sizeof *native + n * sizeof *native->programs);
+    bool good = native != NULL;
+    for (int pass = 0; pass < 2 && good; pass++) /* first see that all is there */
+        for (uint32_t i = 0; i < n; i++) {
+            const ns_native_request *r = &requests[i];
+            const ns_program_code one = r->one ? find(m, library, i, "1", &good) : NULL;
+            const ns_program_code eight = r->eight ? find(m, library, i, "8", &good) : NULL;
+            native->programs[i] = r->program;
+            if (pass == 1)
+                ns_program_use(r->program, one, eight);
+        }
+    if (!good) {
+        free(native);
+        dlclose(library);
+        return NULL;
+    }
+    native->library = library;
+    native->n = n;
+    return native;
+}
+
+static ns_native *make(making *m, ns_arena *arena, const ns_native_request *requests,
+                       uint32_t n, ns_native_facts *facts)
+{
+    m->text = write_text(arena, requests, n, &m->length);
+    facts->text_length = m->length;
+    choose_flags(m, ns_program_lanes_name(requests[0].program));
+    void *library = obtain(m, &facts->cached);
+    return library ? attach(m, library, requests, n) : NULL;
+}
+
+ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
+                         size_t room, ns_native_facts *facts)
+{
+    const double begin = now();
+    ns_native_facts found = {0};
+    making *m = calloc(1, sizeof *m);
+    ns_arena *arena = ns_arena_new();
+    ns_native *volatile native = NULL;
+    snprintf(message, room, "out of memory");
+    if (m && arena && n && !NS_ARENA_GUARD(arena)) {
+        m->message = message;
+        m->room = room;
+        native = make(m, arena, requests, n, &found);
+    }
+    if (arena)
+        ns_arena_free(arena);
+    free(m);
+    found.seconds = now() - begin;
+    if (facts)
+        *facts = found;
+    return native;
+}
+
+void ns_native_free(ns_native *native)
+{
+    if (!native)
+        return;
+    for (uint32_t i = 0; i < native->n; i++)
+        ns_program_use(native->programs[i], NULL, NULL);
+    dlclose(native->library);
+    free(native);
+}

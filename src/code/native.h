@@ -1,0 +1,36 @@
+/* Native code, second half: programs compiled by the system's compiler and loaded.
+ *
+ * The text of emit.h is compiled once and kept: in $XDG_CACHE_HOME/noslip (or ~/.cache/noslip), a
+ * folder that nobody else can read or write, under a name made of the text, the compiler and its
+ * flags.  A folder or a file that belongs to somebody else, or that others can write, is not
+ * used; nor is a file whose bytes have changed.  New files appear by rename: processes that need
+ * the same code at the same time do not disturb each other.
+ *
+ * The compiler is `cc`, or what NOSLIP_CC names; NOSLIP_CC= (empty) switches it off.  It is
+ * started with a list of arguments, never through a shell. */
+#ifndef NS_CODE_NATIVE_H
+#define NS_CODE_NATIVE_H
+
+#include "code/program.h"
+
+typedef struct ns_native ns_native;
+
+typedef struct ns_native_request {
+    const ns_program *program;
+    bool one, eight; /* on which numbers of lanes */
+} ns_native_request;
+
+typedef struct ns_native_facts {
+    bool cached;        /* it was there already */
+    double seconds;     /* all that was done here */
+    size_t text_length; /* of the C text */
+} ns_native_facts;
+
+/* Makes the programs use native code.  NULL if that is not possible: then they stay as they are
+ * and `message` says why.  The programs must outlive the code.  facts may be NULL. */
+ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
+                         size_t room, ns_native_facts *facts);
+/* Back to the interpreter.  No program may be evaluated meanwhile. */
+void ns_native_free(ns_native *native);
+
+#endif
