@@ -44,8 +44,12 @@ expect 2 "at and every" "" "exclude each other" -- run $O --at 1 --every 1
 expect 2 "output time outside" "" "outside of the run" -- run $O --until 1 --at 2
 expect 2 "unknown method" "" "did you mean 'gauss'" -- run $O --method gaus
 expect 2 "method far off" "" "unknown method 'euler'" -- run $O --method euler
-expect 2 "native engine" "" "not available in this version" -- run $O --engine native
-expect 2 "unknown engine" "" "interpreter or native" -- run $O --engine jit
+export XDG_CACHE_HOME=$W/cache
+expect 0 "native engine" "" "" -- run $O --engine native
+NOSLIP_CC= expect 0 "native without a compiler" "Oscillator" "no native code: the compiler is switched off" \
+    -- run $O --engine native
+expect 0 "series are interpreted" "Oscillator" "Taylor series" -- run $O --engine native --method taylor
+expect 2 "unknown engine" "" "interpreter, native or auto" -- run $O --engine jit
 expect 2 "quad precision" "" "not available in this version" -- run $O --precision quad
 expect 2 "report" "" "not available in this version" -- run $O --report a.html
 expect 2 "digits" "" "not available in this version" -- run $O --digits

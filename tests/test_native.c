@@ -189,10 +189,209 @@ static void gallery_has_the_same_bits(void **state)
         ns_model_free(models[i]);
 }
 
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+/* The state at the end of a run, all its bits. */
+static void run_model(const ns_model *model, const char *method, double until, double *x,
+                      uint64_t *steps)
+{
+    ns_run_options options = ns_model_run_options(model);
+    options.method = method;
+    options.until = until;
+    options.tolerance = 0;
+    ns_status status;
+    const char *message;
+    ns_run *run = ns_run_new(model->problem, &options, model->p, model->x0, &status, &message);
+    assert_non_null(run);
+    assert_int_equal(ns_run_to(run, until), NS_OK);
+    memcpy(x, ns_run_state(run), model->problem->n * sizeof *x);
+    *steps = ns_run_outcome(run)->steps;
+    ns_run_free(run);
+}
+
+static void runs_have_the_same_bits(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"rattleback.mech", "snakeboard.mech", "chain-30.mech",
+                                        "sphere-one-particle.mech", "falling-disk.mech"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ns_model *model = load(names[i]);
+        const uint32_t n = model->problem->n;
+        double *interpreted = block_new(n), *compiled = block_new(n);
+        static const char *const methods[] = {"gauss", "dop853"};
+        for (int k = 0; k < 2; k++) {
+            uint64_t steps, steps_compiled;
+            char message[400];
+            run_model(model, methods[k], 0.3, interpreted, &steps);
+            ns_native *native = ns_problem_native(model->problem,
+                                                  ns_method_find(methods[k])->lanes, message,
+                                                  sizeof message, NULL);
+            if (!native)
+                fail_msg("%s", message);
+            run_model(model, methods[k], 0.3, compiled, &steps_compiled);
+            ns_native_free(native);
+            assert_int_equal(steps, steps_compiled);
+            assert_memory_equal(interpreted, compiled, n * sizeof *compiled);
+        }
+        free(interpreted);
+        free(compiled);
+        ns_model_free(model);
+    }
+}
+
+/* ---- the cache ------------------------------------------------------------------------------ */
+
+static ns_native *native_of(const ns_model *model, bool *cached, char message[400])
+{
+    ns_native_facts facts;
+    ns_native *native = ns_problem_native(model->problem, 8, message, 400, &facts);
+    *cached = facts.cached;
+    return native;
+}
+
+/* Makes native code, says whether it was kept, and checks that it is used and right. */
+static bool obtain(const ns_model *model)
+{
+    bool cached;
+    char message[400];
+    size_t n;
+    double *expected = outputs(model, model->problem->rhs, &n);
+    ns_native *native = native_of(model, &cached, message);
+    if (!native)
+        fail_msg("%s", message);
+    double *found = outputs(model, model->problem->rhs, &n);
+    assert_memory_equal(expected, found, n * sizeof *found);
+    free(expected);
+    free(found);
+    ns_native_free(native);
+    return cached;
+}
+
+static void code_is_kept(void **state)
+{
+    (void)state;
+    ns_model *model = load("chaplygin-sleigh.mech");
+    char path[512];
+    assert_false(obtain(model));
+    assert_true(obtain(model));
+    assert_int_equal(count_files(path, false), 1); /* nothing but the library is left */
+    struct stat s;
+    char folder[128];
+    snprintf(folder, sizeof folder, "%s/noslip", cache);
+    assert_int_equal(stat(folder, &s), 0);
+    assert_int_equal(s.st_mode & 0777, 0700);
+
+    /* a byte changed: not believed, and made anew */
+    int file = open(path, O_RDWR);
+    char byte;
+    assert_int_equal(pread(file, &byte, 1, 4000), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(file, &byte, 1, 4000), 1);
+    close(file);
+    assert_false(obtain(model));
+    assert_true(obtain(model));
+
+    /* cut off in the middle, empty, no library at all */
+    assert_int_equal(truncate(path, 5000), 0);
+    assert_false(obtain(model));
+    assert_int_equal(truncate(path, 0), 0);
+    assert_false(obtain(model));
+
+    /* a file that others may write, a symbolic link */
+    assert_int_equal(chmod(path, 0722), 0);
+    assert_false(obtain(model));
+    char aside[600];
+    snprintf(aside, sizeof aside, "%s-aside", path);
+    assert_int_equal(rename(path, aside), 0);
+    assert_int_equal(symlink(aside, path), 0);
+    assert_false(obtain(model));
+    assert_true(obtain(model));
+
+    /* a folder that others may read or write is not used; the code is made for this time only */
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_false(obtain(model));
+    assert_false(obtain(model));
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_true(obtain(model));
+
+    /* other parameters are the same code, another model is not */
+    ns_model *other = load("knife-edge.mech");
+    assert_false(obtain(other));
+    ns_model_free(other);
+    ns_model_free(model);
+}
+
+static void processes_share_the_cache(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 4 };
+    pid_t child[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++) {
+        child[i] = fork();
+        assert_true(child[i] >= 0);
+        if (child[i] == 0) {
+            ns_model *model = load("knife-edge.mech");
+            bool cached;
+            char message[400];
+            for (int k = 0; k < 2; k++) {
+                ns_native *native = native_of(model, &cached, message);
+                if (!native)
+                    _exit(1);
+                ns_native_free(native);
+            }
+            ns_model_free(model);
+            _exit(cached ? 0 : 2); /* the second time it is there */
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status;
+        assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    assert_int_equal(count_files(NULL, false), 1);
+}
+
+static void compilers_that_fail(void **state)
+{
+    (void)state;
+    ns_model *model = load("knife-edge.mech");
+    static const struct {
+        const char *compiler, *message;
+    } cases[] = {
+        {"", "switched off"},
+        {"no-such-compiler", "no compiler 'no-such-compiler'"},
+        {"/no/such/compiler", "no compiler"},
+        {"/", "no compiler"},
+        {"false", "failed"},
+        {"true", "cannot be read"}, /* it succeeds and makes nothing */
+        {"cc; true", "no compiler"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("NOSLIP_CC", cases[i].compiler, 1);
+        bool cached;
+        char message[400];
+        assert_null(native_of(model, &cached, message));
+        if (!strstr(message, cases[i].message))
+            fail_msg("'%s': %s", cases[i].compiler, message);
+    }
+    char path[512] = "";
+    assert_int_equal(count_files(path, false), 0);
+    uint64_t steps;
+    double *x = block_new(model->problem->n);
+    run_model(model, "gauss", 0.1, x, &steps); /* the interpreter is still there */
+    free(x);
+    ns_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(gallery_has_the_same_bits, new_cache, end_cache),
+        cmocka_unit_test_setup_teardown(runs_have_the_same_bits, new_cache, end_cache),
+        cmocka_unit_test_setup_teardown(code_is_kept, new_cache, end_cache),
+        cmocka_unit_test_setup_teardown(processes_share_the_cache, new_cache, end_cache),
+        cmocka_unit_test_setup_teardown(compilers_that_fail, new_cache, end_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,23 +37,44 @@ static void catch_signals(void)
 /* ---- options ------------------------------------------------------------------------------ */
 
 /* --engine and --precision take a word; what is not built yet is refused, not ignored. */
-static bool check_word(ns_cli *cli, const ns_arguments *a, const char *name, const char *have,
-                       const char *later)
+
+static const struct {
+    const char *name;
+    ns_record_engine engine;
+} engines[] = {
+    {"interpreter", NS_ENGINE_INTERPRETER},
+    {"native", NS_ENGINE_NATIVE},
+    {"auto", NS_ENGINE_AUTO},
+};
+
+static bool read_engine(ns_cli *cli, const ns_arguments *a, ns_record_engine *engine)
 {
-    const char *word = ns_command_text(a, name);
-    if (!word || strcmp(word, have) == 0)
+    const char *word = ns_command_text(a, "engine");
+    *engine = NS_ENGINE_AUTO;
+    if (!word)
         return true;
-    if (strcmp(word, later) == 0)
-        ns_command_wrong(cli, "--%s %s: " NS_NOT_YET, name, word);
-    else
-        ns_command_wrong(cli, "--%s is %s or %s, not '%s'", name, have, later, word);
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+        if (strcmp(word, engines[i].name) == 0) {
+            *engine = engines[i].engine;
+            return true;
+        }
+    ns_command_wrong(cli, "--engine is interpreter, native or auto, not '%s'", word);
     return false;
 }
 
 bool ns_run_command_words(ns_cli *cli, const ns_arguments *a)
 {
-    return check_word(cli, a, "engine", "interpreter", "native") &&
-           check_word(cli, a, "precision", "double", "quad");
+    ns_record_engine engine;
+    const char *precision = ns_command_text(a, "precision");
+    if (!read_engine(cli, a, &engine))
+        return false;
+    if (!precision || strcmp(precision, "double") == 0)
+        return true;
+    if (strcmp(precision, "quad") == 0)
+        ns_command_wrong(cli, "--precision quad: " NS_NOT_YET);
+    else
+        ns_command_wrong(cli, "--precision is double or quad, not '%s'", precision);
+    return false;
 }
 
 static bool positive(ns_cli *cli, const ns_arguments *a, const char *name, double *value)
@@ -70,7 +91,8 @@ static bool read_options(ns_cli *cli, const ns_arguments *a, ns_record_options *
 {
     double *at;
     size_t n_at;
-    if (!ns_command_number(cli, a, "until", &o->run.until) ||
+    if (!read_engine(cli, a, &o->engine) ||
+        !ns_command_number(cli, a, "until", &o->run.until) ||
         !positive(cli, a, "tol", &o->run.tolerance) ||
         !ns_command_numbers(cli, a, "at", &at, &n_at) || !positive(cli, a, "every", &o->every))
         return false;
@@ -149,6 +171,9 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
         catch_signals();
         ns_record_run(record);
         ns_terminal_bar_clear(&bar);
+        if (o.engine == NS_ENGINE_NATIVE && record->native_message[0] && !cli->quiet)
+            fprintf(cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
+                    record->native_message);
         status = report(cli, a, record, &shown);
     }
     ns_record_free(record);

@@ -12,7 +12,8 @@
     {.name = "until", .argument = "T", .help = "end time"},                                    \
     {.name = "tol", .argument = "R", .help = "tolerance, relative to the size of each state"}, \
     {.name = "method", .argument = "M", .help = "integration method (noslip help methods)"},   \
-    {.name = "engine", .argument = "E", .help = "interpreter; native is for a later version"}, \
+    {.name = "engine", .argument = "E",                                                        \
+     .help = "interpreter, native (compiled), or auto: native when it pays (default)"},        \
     {.name = "at", .argument = "T1,T2,...", .help = "output at these times"},                  \
     {.name = "every", .argument = "DT", .help = "output at the start and every DT from there"},\
     {.name = "out", .argument = "FILE", .repeat = true,                                        \

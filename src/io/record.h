@@ -25,10 +25,17 @@ typedef struct ns_progress {
     uint64_t steps;
 } ns_progress;
 
+typedef enum ns_record_engine {
+    NS_ENGINE_INTERPRETER,
+    NS_ENGINE_NATIVE,
+    NS_ENGINE_AUTO /* native code once the run has shown to be long enough to pay for it */
+} ns_record_engine;
+
 typedef struct ns_record_options {
     ns_run_options run; /* start from ns_model_run_options; until: nan if nobody said it */
-    bool until_fixed;   /* do not run on to the last output time */
-    const double *at;   /* output times, any order; NULL: see every */
+    ns_record_engine engine;
+    bool until_fixed; /* do not run on to the last output time */
+    const double *at; /* output times, any order; NULL: see every */
     size_t n_at;
     double every;               /* output at t0, t0 + every, ...; 0: only the end */
     const char *const *outputs; /* files; the format follows from the extension */
@@ -57,6 +64,8 @@ typedef struct ns_record {
     double *last;     /* [columns] values at the end of the run so far */
     double seconds;
     const ns_outcome *outcome; /* NULL if the run could not begin */
+    ns_native *native;         /* NULL: interpreted */
+    char native_message[300];  /* why there is no native code though it was wanted; "" */
     ns_run *run;
     ns_output *files;
     size_t n_files;

@@ -277,6 +277,7 @@ const ns_method ns_method_dop853 = {
         "I, 2nd edition, II.10.\n",
     .order = 8,
     .exact_restart = true,
+    .lanes = 1,
     .default_tolerance = 1e-14,
     .least_tolerance = 1e-15,
     .memory = memory,

@@ -544,6 +544,7 @@ const ns_method ns_method_gauss = {
         "VIII.6; E. Hairer, R. McLachlan, A. Razakarivony, BIT 48 (2008) 231-243.\n",
     .order = 16,
     .exact_restart = true,
+    .lanes = 8,
     .default_tolerance = 1e-17,
     .least_tolerance = 1e-18,
     .memory = memory,

@@ -1,6 +1,7 @@
 /* From a system to the programs a run needs. */
 #include "ode/problem.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "expr/diff.h"
@@ -252,4 +253,25 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     if (jacobian || cost <= CHEAP_JACOBIAN)
         problem->jacobian = build_jacobian(&b, rates);
     return problem;
+}
+
+ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
+                             ns_native_facts *facts)
+{
+    /* beside the right-hand side: what is done after every step, unless it is long */
+    enum { SHORT = 2000 };
+    ns_native_request requests[3];
+    uint32_t n = 0;
+    if (lanes == 0) {
+        snprintf(message, room, "this method works with Taylor series, which are interpreted");
+        return NULL;
+    }
+    requests[n++] = (ns_native_request){problem->rhs, lanes == 1, lanes == 8};
+    const uint32_t manifold = ns_program_operations(problem->manifold, NULL);
+    if (manifold > 0 && manifold < SHORT)
+        requests[n++] = (ns_native_request){problem->manifold, true, false};
+    const uint32_t events = ns_program_operations(problem->events, NULL);
+    if (events > 0 && events < SHORT)
+        requests[n++] = (ns_native_request){problem->events, false, true};
+    return ns_native_new(requests, n, message, room, facts);
 }

@@ -2,7 +2,7 @@
 #ifndef NS_ODE_PROBLEM_H
 #define NS_ODE_PROBLEM_H
 
-#include "code/program.h"
+#include "code/native.h"
 #include "mech/system.h"
 
 typedef struct ns_problem {
@@ -30,5 +30,11 @@ typedef struct ns_problem {
  * need it say so in their descriptor); without, it is built only where that is cheap, for
  * `gauss`, which can use it on stiff problems but does without. */
 ns_problem *ns_problem_new(const ns_system *system, bool jacobian);
+
+/* Native code for what the steps of a method consist of that evaluates on `lanes` lanes
+ * (ns_method.lanes).  The results keep their bits.  NULL if that is not possible, and why; to be
+ * freed before the problem and after its last run. */
+ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
+                             ns_native_facts *facts);
 
 #endif
