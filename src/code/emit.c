@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -201,7 +200,7 @@ static void note_read(emission *e, uint32_t place, uint32_t chunk)
 {
     const uint32_t cell = cell_of(place), k = e->writer[cell];
     e->inputs = e->inputs || (chunk == NONE && cell <= e->stream->nx);
-    if (k == NONE)
+    if (k >= e->code.n)
         return;
     const instruction *i = &e->code.at[k];
     if (i->chunk != chunk)
@@ -227,24 +226,32 @@ typedef struct word {
     char text[40];
 } word;
 
-__attribute__((format(printf, 1, 2))) static word word_of(const char *format, ...)
+#define WORD(made, ...) snprintf((made).text, sizeof(made).text, __VA_ARGS__)
+
+/* The value that instruction k makes, or the j-th of its values. */
+static word value_1(uint32_t k)
 {
     word made;
-    va_list list;
-    va_start(list, format);
-    vsnprintf(made.text, sizeof made.text, format, list);
-    va_end(list);
+    WORD(made, "v%u", k);
+    return made;
+}
+
+static word value_2(uint32_t k, uint32_t j)
+{
+    word made;
+    WORD(made, "v%u_%u", k, j);
     return made;
 }
 
 /* Memory of a cell that has no local name: input, time, or work block. */
 static word memory(const emission *e, uint32_t cell)
 {
-    if (cell < e->stream->nx)
-        return word_of("X(%u)", cell);
+    word made;
     if (cell == e->stream->nx)
-        return word_of("T(0)");
-    return word_of("W(%u)", cell);
+        WORD(made, "T(0)");
+    else
+        WORD(made, "%c(%u)", cell < e->stream->nx ? 'X' : 'W', cell);
+    return made;
 }
 
 /* Is the value of a cell a number that C can write? */
@@ -257,14 +264,16 @@ static bool is_number(const emission *e, uint32_t cell)
 static word value_of(emission *e, uint32_t place, uint32_t chunk)
 {
     const uint32_t cell = cell_of(place), k = e->writer[cell];
-    if (k != NONE && e->code.at[k].chunk == chunk && !copies(&e->code.at[k])) {
+    if (k < e->code.n && e->code.at[k].chunk == chunk && !copies(&e->code.at[k])) {
         const instruction *i = &e->code.at[k];
         if (i->code != NS_CODE_SOLVE && i->code != NS_CODE_SINCOS)
-            return word_of("v%u", k);
-        return word_of("v%u_%u", k, number_of(i, cell));
+            return value_1(k);
+        return value_2(k, number_of(i, cell));
     }
+    word made;
     if (is_number(e, cell)) {
-        return word_of("(%a)", e->constant[cell]->hi);
+        WORD(made, "(%a)", e->constant[cell]->hi);
+        return made;
     }
     /* its name tells its writer, for a cell may be written again */
     const uint32_t writer = k == NONE ? 0 : k + 1;
@@ -272,7 +281,8 @@ static word value_of(emission *e, uint32_t place, uint32_t chunk)
         e->loaded[cell] = chunk + 1;
         ns_text_addf(e->text, "V c%u_%u = %s;\n", writer, cell, memory(e, cell).text);
     }
-    return word_of("c%u_%u", writer, cell);
+    WORD(made, "c%u_%u", writer, cell);
+    return made;
 }
 
 /* ---- instructions -------------------------------------------------------------------------- */
@@ -304,7 +314,7 @@ static void emit_form(emission *e, uint32_t k)
     }
     ns_text_add(e->text, ";\n");
     if (i->y != NONE)
-        keep(e, i, 0, cell_of(i->y), word_of("v%u", k).text);
+        keep(e, i, 0, cell_of(i->y), value_1(k).text);
 }
 
 /* Functions take their arguments in memory. */
@@ -330,15 +340,15 @@ static void emit_call(emission *e, uint32_t k)
                      "V v%u_0, v%u_1;\nm->sincos((double *)&v%u_0, (double *)&v%u_1, "
                      "(const double *)&a%u_0);\n",
                      k, k, k, k, k);
-        keep(e, i, 0, cell_of(i->y), word_of("v%u_0", k).text);
-        keep(e, i, 1, cell_of(i->z), word_of("v%u_1", k).text);
+        keep(e, i, 0, cell_of(i->y), value_2(k, 0).text);
+        keep(e, i, 1, cell_of(i->z), value_2(k, 1).text);
         return;
     }
     ns_text_addf(e->text,
                  "V v%u;\nm->call[%u]((double *)&v%u, (const double *)&a%u_0, "
                  "(const double *)&a%u_1);\n",
                  k, i->op, k, k, k);
-    keep(e, i, 0, cell_of(i->y), word_of("v%u", k).text);
+    keep(e, i, 0, cell_of(i->y), value_1(k).text);
 }
 
 /* The operands of an instruction from their cells to a row of cells. */
@@ -428,7 +438,7 @@ static void emit_solve(emission *e, uint32_t k)
         ns_text_addf(text, "v%u_%u *= m%u_%u_%u;\n", k, r, f, r, r);
     }
     for (uint32_t r = 0; r < n; r++)
-        keep(e, i, r, y + r, word_of("v%u_%u", k, r).text);
+        keep(e, i, r, y + r, value_2(k, r).text);
 }
 
 /* ---- functions ----------------------------------------------------------------------------- */

@@ -48,14 +48,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-__attribute__((format(printf, 2, 3))) static bool fail(const making *m, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    vsnprintf(m->message, m->room, format, list);
-    va_end(list);
-    return false;
-}
+#define fail(m, ...) (snprintf((m)->message, (m)->room, __VA_ARGS__), false)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
