@@ -48,7 +48,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-#define fail(m, ...) (snprintf((m)->message, (m)->room, __VA_ARGS__), false)
+/* Says what is wrong; false. */
+#define fail(m, ...) (snprintf((m)->message, (m)->room, __VA_ARGS__) < 0)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
