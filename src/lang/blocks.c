@@ -36,7 +36,7 @@ static ns_job *add_property(ns_parser *p, uint32_t block, const char *name, ns_s
 
 /* "text" as the value of a property or setting, or one of the words that elsewhere end an
  * expression: liftoff stop */
-static const char *string_value(ns_parser *p)
+const char *ns_blocks_text(ns_parser *p)
 {
     ns_token token = p->token;
     if (ns_parser_at(p, NS_TOKEN_NAME) &&
@@ -67,8 +67,7 @@ static bool values(ns_parser *p, const ns_code **codes, uint32_t *n)
     return true;
 }
 
-/* { ENTRY; ENTRY ... }: calls `entry` for each, goes on after errors. */
-static bool body(ns_parser *p, bool (*entry)(ns_parser *p, uint32_t block), uint32_t block)
+bool ns_blocks_body(ns_parser *p, bool (*entry)(ns_parser *p, uint32_t block), uint32_t block)
 {
     ns_span open = ns_parser_span(p);
     if (!ns_parser_expect(p, '{', "'{'"))
@@ -128,7 +127,7 @@ static bool entry_property(ns_parser *p, uint32_t block)
     if (assigned)
         ns_parser_next(p);
     value_span = ns_parser_span(p);
-    const char *text = string_value(p);
+    const char *text = ns_blocks_text(p);
     if (text) {
         codes = NULL;
         n = 0;
@@ -239,7 +238,7 @@ bool ns_blocks_parse(ns_parser *p, const ns_statement *statement)
     if (!header(p, statement, block))
         return false;
     if (ns_parser_at(p, '{') || statement->body == NS_PART_MUST)
-        return body(p, entry_property, block);
+        return ns_blocks_body(p, entry_property, block);
     return true;
 }
 
@@ -304,7 +303,7 @@ static bool entry_start(ns_parser *p, uint32_t block)
 bool ns_blocks_parse_start(ns_parser *p, const ns_statement *statement)
 {
     (void)statement;
-    return body(p, entry_start, 0);
+    return ns_blocks_body(p, entry_start, 0);
 }
 
 static bool entry_run(ns_parser *p, uint32_t block)
@@ -317,7 +316,7 @@ static bool entry_run(ns_parser *p, uint32_t block)
         return false;
     ns_parser_accept(p, '=');
     code.span = ns_parser_span(p);
-    const char *text = string_value(p);
+    const char *text = ns_blocks_text(p);
     if (!text && !ns_parser_expression(p, &code))
         return false;
     if (!ns_statements_declare_in(p, &p->r->settings, name, span, "settings"))
@@ -333,5 +332,5 @@ static bool entry_run(ns_parser *p, uint32_t block)
 bool ns_blocks_parse_run(ns_parser *p, const ns_statement *statement)
 {
     (void)statement;
-    return body(p, entry_run, 0);
+    return ns_blocks_body(p, entry_run, 0);
 }

@@ -19,7 +19,14 @@ const ns_statement *ns_statements_find(const char *word, size_t length);
 /* After an error: to where reading can go on.  `begin` is where the statement began. */
 void ns_statements_recover(ns_parser *p, uint32_t begin, bool in_block);
 
+/* draw.c */
+bool ns_draw_parse(ns_parser *p, const ns_statement *statement);
+
 /* blocks.c */
+/* { ENTRY; ENTRY ... }: calls `entry` for each, goes on after errors. */
+bool ns_blocks_body(ns_parser *p, bool (*entry)(ns_parser *p, uint32_t block), uint32_t block);
+/* "text", or one of the words that elsewhere end an expression; NULL if it is neither. */
+const char *ns_blocks_text(ns_parser *p);
 bool ns_blocks_parse(ns_parser *p, const ns_statement *statement);
 bool ns_blocks_parse_start(ns_parser *p, const ns_statement *statement);
 bool ns_blocks_parse_run(ns_parser *p, const ns_statement *statement);

@@ -130,6 +130,23 @@ typedef struct ns_block {
     ns_span span, name_span, kind_span;
 } ns_block;
 
+/* A line of a draw { } block:  [NAME:] KIND VALUE, ..., OPTION = VALUE, ...  The language checks its
+ * shape, mech/draw.c its content. */
+typedef struct ns_draw_value {
+    const char *option; /* NULL: one of the values in order */
+    const char *word;   /* text, or a word that is no known name; then there is no value */
+    ns_value value;
+    ns_span span, option_span;
+} ns_draw_value;
+
+typedef struct ns_draw_line {
+    const char *view;        /* the word behind `draw`, NULL if there is none */
+    const char *name, *kind; /* name may be NULL */
+    ns_draw_value *values;
+    uint32_t n;
+    ns_span span, view_span; /* span: of the kind */
+} ns_draw_line;
+
 /* let f(x, y) = ..., surface G(x, y, z) = ... */
 typedef struct ns_function {
     const char *name;
@@ -160,6 +177,7 @@ typedef struct ns_description {
     NS_LIST(ns_event_line) events;
     NS_LIST(ns_setting) settings;
     NS_LIST(ns_block) blocks;
+    NS_LIST(ns_draw_line) draws;
     NS_LIST(ns_function) functions;
     struct ns_reader *reader; /* of lang/: parsed statements that wait for names */
 } ns_description;
@@ -194,7 +212,7 @@ bool ns_description_define(ns_description *d, const ns_scope_entry *entries, uin
 bool ns_description_offer(ns_description *d, const ns_scope_entry *entries, uint32_t n);
 
 /* Ends the reading: all names are known now.  Fills observes, invariants and events (empty
- * before), whose expressions may use the entries, accelerations and names of observes.  False
+ * before) and the values of draws, whose expressions may use the entries, accelerations and names of observes.  False
  * after errors, among them names still undefined. */
 bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uint32_t n);
 

@@ -354,8 +354,7 @@ static void elaborate_start(ns_reader *r, ns_job *job)
 
 /* ---- blocks and settings --------------------------------------------------------------------- */
 
-/* Is it a single word that is no value: a function, or unknown (and not to be known later)? */
-static bool is_word(ns_reader *r, const ns_code *code, const char **word)
+bool ns_elaborate_is_word(ns_reader *r, const ns_code *code, const char **word)
 {
     if (code->n != 1 || code->at[0].op != NS_CODE_NAME)
         return false;
@@ -408,7 +407,7 @@ static void elaborate_property(ns_reader *r, ns_job *job)
     const ns_code *codes = job->code;
     uint32_t n = job->n;
     bool late = false;
-    if (n == 1 && is_word(r, &codes[0], &property.word)) {
+    if (n == 1 && ns_elaborate_is_word(r, &codes[0], &property.word)) {
         n = 0;
         late = !r->defined; /* a formulation may still give it a meaning */
     } else if (n == 1 && is_word_call(r, &codes[0], &property.word)) {
@@ -480,7 +479,7 @@ static void elaborate_block(ns_reader *r, ns_job *job)
     job->progress = NS_DONE;
     for (uint32_t i = 0; i < n; i++) {
         spans[i] = place_of(&codes[i]);
-        if (is_word(r, &codes[i], &words[i]))
+        if (ns_elaborate_is_word(r, &codes[i], &words[i]))
             continue;
         if (is_block(r, &codes[i])) {
             if (r->defined)
@@ -505,7 +504,7 @@ static void elaborate_setting(ns_reader *r, ns_job *job)
 {
     ns_setting *setting = &r->d->settings.at[job->property];
     ns_value value;
-    if (is_word(r, &job->code[0], &setting->word)) {
+    if (ns_elaborate_is_word(r, &job->code[0], &setting->word)) {
         job->progress = NS_DONE;
         return;
     }
@@ -608,6 +607,9 @@ static void elaborate(ns_reader *r, ns_job *job)
         break;
     case NS_JOB_EVENT:
         elaborate_event(r, job);
+        break;
+    case NS_JOB_DRAW:
+        ns_draw_elaborate(r, job);
         break;
     }
 }

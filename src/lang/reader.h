@@ -102,7 +102,8 @@ typedef enum ns_job_kind {
     NS_JOB_PROPERTY, /* one line of a block */
     NS_JOB_OBSERVE,  /* from here on: late statements */
     NS_JOB_INVARIANT,
-    NS_JOB_EVENT
+    NS_JOB_EVENT,
+    NS_JOB_DRAW
 } ns_job_kind;
 
 typedef struct ns_job {
@@ -290,5 +291,11 @@ void ns_facts_set(ns_reader *r, ns_ex symbol, double value);
 /* Does all jobs that can be done with the names known by now, and fills the lists of the
  * description with the results. */
 void ns_elaborate_jobs(ns_reader *r);
+/* Is it a single word that is no value: a function, or unknown (and not to be known later)? */
+bool ns_elaborate_is_word(ns_reader *r, const ns_code *code, const char **word);
+
+/* ---- draw.c ---------------------------------------------------------------------------------- */
+
+void ns_draw_elaborate(ns_reader *r, ns_job *job);
 
 #endif

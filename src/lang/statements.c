@@ -571,6 +571,8 @@ const ns_statement ns_statements[] = {
      "settings of the integration", .opens = true},
     BLOCK("ground", MAYBE, MUST, MAYBE,
           "ground [NAME] KIND[(ARGUMENTS)] [{ PROPERTY VALUE; ... }]", "what bodies roll on"),
+    {"draw", ns_draw_parse, "draw [VIEW] { [NAME:] KIND VALUE, ..., OPTION = VALUE; ... }",
+     "what the motion looks like", .opens = true},
     BLOCK("body", MAYBE, MAYBE, MAYBE,
           "body [NAME] [KIND(ARGUMENTS)] [{ PROPERTY VALUE; ... }]", "a rigid body"),
     BLOCK("solid", NO, MUST, MUST, "solid KIND(SIZES) { PROPERTY VALUE; ... }",

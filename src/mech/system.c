@@ -9,6 +9,7 @@
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
+#include "mech/draw.h"
 #include "mech/formulations.h"
 
 const ns_formulation *const ns_formulations[] = {
@@ -102,9 +103,7 @@ void ns_system_fact(ns_system *s, const char *name, const char *format, ...)
     NS_PUSH(s->arena, s->facts, (ns_fact){.name = name, .text = ns_text_string(&text)});
 }
 
-/* Accelerations (and velocities, where they are no states) in what the user observes are replaced
- * by the equations' own. */
-static ns_ex in_states(ns_system *s, ns_ex e)
+ns_ex ns_system_in_states(ns_system *s, ns_ex e)
 {
     uint32_t n = s->accelerations.n;
     ns_ex *from = NS_NEW_ARRAY(s->arena, ns_ex, n + 1),
@@ -146,11 +145,11 @@ static bool add_late_lines(ns_description *d, ns_system *s)
         if (name_taken(s, line->name))
             ns_diag_error(d->diag, line->span, "`%s` is already the name of a value",
                           line->name);
-        ns_system_observe(s, line->name, in_states(s, line->value), line->unit, true);
+        ns_system_observe(s, line->name, ns_system_in_states(s, line->value), line->unit, true);
     }
     for (uint32_t i = 0; i < d->invariants.n; i++) {
         const ns_named_line *line = &d->invariants.at[i];
-        ns_ex value = in_states(s, line->value);
+        ns_ex value = ns_system_in_states(s, line->value);
         bool energy = strcmp(line->name, "energy") == 0;
         if (energy && s->energy)
             ns_diag_error(d->diag, line->span, "the energy is known already");
@@ -164,7 +163,7 @@ static bool add_late_lines(ns_description *d, ns_system *s)
     }
     for (uint32_t i = 0; i < d->events.n; i++) {
         ns_event event = d->events.at[i];
-        event.value = in_states(s, event.value);
+        event.value = ns_system_in_states(s, event.value);
         NS_PUSH(s->arena, s->events, event);
     }
     return d->diag->errors == errors;
@@ -193,7 +192,7 @@ ns_system *ns_system_derive(ns_description *d)
                           true);
     for (uint32_t i = 0; i < added; i++)
         NS_PUSH(s->arena, s->observables, own[i]);
-    if (!add_late_lines(d, s) || !ns_system_start_prepare(d, s))
+    if (!add_late_lines(d, s) || !ns_draw_scene(d, s) || !ns_system_start_prepare(d, s))
         return NULL;
     return s;
 }

@@ -165,6 +165,9 @@ double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
 void ns_system_eval(const ns_system *s, const ns_ex *f, size_t nf, double t, const double *p,
                     const double *x, double *out);
 
+/* e with accelerations (and velocities, where they are no states) replaced by the equations' own. */
+ns_ex ns_system_in_states(ns_system *s, ns_ex e);
+
 /* For formulations */
 bool ns_system_start_prepare(const ns_description *d, ns_system *s);
 uint32_t ns_system_add_state(ns_system *s, const char *name, ns_ex symbol, const char *unit);
