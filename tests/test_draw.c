@@ -42,7 +42,7 @@ static void test_plane(void **state)
                                  "    ball [0, 0], 0.05, a\n"
                                  "    \"the path\": trail p\n"
                                  "    arrow p, p', unit = \"m/s\", color = \"#12ab9F\"\n"
-                                 "    weight: arrow p, [0, m*p''.y], scale = 0.1/m\n"
+                                 "    weight: arrow p, [0, m*p''[2]], scale = 0.1/m\n"
                                  "}\n");
     const ns_scene *s = &m->system->scene;
     const double x = 2 * sin(0.3), y = -2 * cos(0.3);
