@@ -253,7 +253,7 @@ static bool add_surface(ns_drawer *w, const thing *which)
     (void)which;
     ns_drawing ground = {.kind = NS_DRAW_GRAPH};
     const ns_draw_value *v = ns_drawer_nth(w->line, 0);
-    ns_value value;
+    ns_value value = {0};
     static const char *const names[] = {"x", "y", "z"};
     for (int i = 0; i < 3; i++)
         ground.x[i] = ns_symbol_new(w->g, names[i], NS_SYM_LOCAL, 0);
