@@ -35,7 +35,8 @@ static int run(void *opaque, double tolerance, double *end, bench_cost *cost)
     const handle *h = opaque;
     hand_stats stats;
     const int status = hand_problem_c853(h->problem, h->form, tolerance, end, &stats);
-    *cost = (bench_cost){stats.steps, stats.rejected, stats.evaluations};
+    *cost = (bench_cost){stats.steps, stats.rejected, stats.evaluations,
+                         h->problem->forms[h->form].operations};
     return status;
 }
 

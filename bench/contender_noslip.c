@@ -147,6 +147,7 @@ static int run(void *opaque, double tolerance, double *end, bench_cost *cost)
     cost->steps = (long)outcome->steps;
     cost->rejected = (long)outcome->rejected;
     cost->evaluations = (long)outcome->evaluations;
+    cost->operations = (long)ns_program_operations(h->problem->rhs, NULL);
     ns_run_free(run);
     return status == NS_OK ? 0 : -1;
 }

@@ -220,6 +220,7 @@ void bench_measure(const bench_problem *problem, const bench_contender *contende
         for (int i = 0; i < l->n; i++) {
             l->rungs[i].seconds = median(l->rungs[i].sample, l->rungs[i].rounds);
             result[c].best_error = fmin(result[c].best_error, l->rungs[i].error);
+            result[c].operations = l->rungs[i].cost.operations;
         }
         pool pools[MAX_RUNGS];
         const int n = pool_ladder(l, pools);

@@ -34,6 +34,7 @@ typedef struct bench_problem {
 /* What a run did, for the ladder's printout; leave zero what is not known. */
 typedef struct bench_cost {
     long steps, rejected, evaluations;
+    long operations; /* of one evaluation of the right-hand side */
 } bench_cost;
 
 typedef struct bench_contender {
@@ -63,7 +64,8 @@ typedef struct bench_result {
     bool doubtful[BENCH_MAX_TARGETS]; /* at the method's floor of round-off */
     double best_error;                /* of any rung */
     double open_seconds;
-    bool able; /* could be opened for this problem */
+    long operations; /* of the right-hand side; 0: not known */
+    bool able;       /* could be opened for this problem */
 } bench_result;
 
 /* Measures all contenders on one problem; result has one entry per contender. */

@@ -32,16 +32,25 @@ static void print_cell(double value, int decimals, bool doubtful)
         printf("%10.*f%s", decimals, value, doubtful ? "~" : " ");
 }
 
+/* Least error, and operations of one evaluation of the right-hand side. */
+static void print_last(const bench_result *result)
+{
+    printf("%10.0e", result->best_error);
+    if (result->operations)
+        printf("%12ld", result->operations);
+    printf("\n");
+}
+
 static void print_problem(const hand_problem *p, const bench_contender *contenders,
                           const bench_result *result)
 {
     printf("\n%s: %s\n%-14s", p->name, p->what, "error");
     for (int t = 0; t < TARGETS; t++)
         printf("%10.0e ", targets[t]);
-    printf("%10s\n%-14s", "best", "C853, ms");
+    printf("%10s%12s\n%-14s", "best", "operations", "C853, ms");
     for (int t = 0; t < TARGETS; t++)
         print_cell(1e3 * result[0].seconds[t], 3, result[0].doubtful[t]);
-    printf("%10.0e\n", result[0].best_error);
+    print_last(&result[0]);
     for (int c = 1; c < COUNT; c++) {
         if (!result[c].able)
             continue;
@@ -49,7 +58,7 @@ static void print_problem(const hand_problem *p, const bench_contender *contende
         for (int t = 0; t < TARGETS; t++)
             print_cell(result[c].seconds[t] / result[0].seconds[t], 2,
                        result[c].doubtful[t] || result[0].doubtful[t]);
-        printf("%10.0e\n", result[c].best_error);
+        print_last(&result[c]);
     }
     fflush(stdout);
 }
@@ -105,7 +114,7 @@ int main(int argc, char **argv)
     printf("CPU time at equal error of the final state; C853 in milliseconds, the others as "
            "ratios to "
            "it.\nMedians of %d interleaved rounds. ~ at a method's floor of round-off, where "
-           "luck decides.\n",
+           "luck decides.\nOperations: of one evaluation of the right-hand side.\n",
            options.rounds);
     for (int c = 0; c < COUNT; c++)
         printf("  %-14s%s\n", contenders[c].name, contenders[c].what);
