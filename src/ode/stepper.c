@@ -69,15 +69,18 @@ void ns_stepper_resize(ns_stepper *s)
 void ns_stepper_measure_noise(ns_stepper *s)
 {
     /* Lane 0 is the state itself; the others differ by -1, 0 or +1 units in the last place, in a
-     * pattern of no meaning (Weyl sequence). */
+     * pattern of no meaning (Weyl sequence); or by what the noise of its rate adds to a state in
+     * one step, where that is more: a velocity that stays at zero but for rounding errors is the
+     * rate of a position. */
+    const double length = fabs(s->now.t - s->now.from);
     uint32_t pattern = 0;
     for (uint32_t lane = 0; lane < 8; lane++) {
         s->t8[lane] = s->now.t;
         for (uint32_t i = 0; i < s->n; i++) {
             pattern += 2654435769u;
             const double change = lane ? (double)(pattern >> 16) / 32768 - 1 : 0;
-            s->x8[8 * i + lane] = s->x[i] +
-                                  DBL_EPSILON * fmax(fabs(s->x[i]), s->size[i]) * change;
+            const double ulp = DBL_EPSILON * fmax(fabs(s->x[i]), s->size[i]);
+            s->x8[8 * i + lane] = s->x[i] + fmax(ulp, length * s->noise[i]) * change;
         }
     }
     ns_stepper_rhs8(s, s->work8, s->t8, s->x8, s->f8);
