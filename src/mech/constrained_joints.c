@@ -19,13 +19,14 @@
  *   keep energy               the energy stays what it was (seed 000 (40), (63))
  *
  * Points and directions are vectors in space (S.tip, S.e3, [0, 0, 1], ...); the bare name of a body
- * is its origin where a point is expected.  A parallel pair of directions that both move gives
- * three rows of rank two: dependent rows are welcome here. */
+ * is its origin where a point is expected.  The rows of one constraint are independent of each
+ * other. */
 #include <string.h>
 
 #include "expr/diff.h"
 #include "mech/block.h"
 #include "mech/constrained.h"
+#include "mech/rolling.h"
 
 typedef struct work {
     ns_description *d;
@@ -122,21 +123,59 @@ static bool at(work *w)
     return true;
 }
 
-/* a x b = 0; with a fixed direction along an axis one of the rows says nothing and is left out */
-static void across(work *w, ns_v3 a, ns_v3 b)
+/* Does the vector stay as it is? */
+static bool fixed(const work *w, ns_v3 a)
 {
-    ns_v3 product = ns_v3_cross(w->g, a, b);
-    for (int i = 0; i < 3; i++)
-        if (!ns_graph_is_zero(w->g, product.at[i]))
-            row(w, product.at[i]);
+    const ns_description *d = w->d;
+    bool moves = ns_graph_depends(w->g, a.at[0], &d->time, 1) ||
+                 ns_graph_depends(w->g, a.at[1], &d->time, 1) ||
+                 ns_graph_depends(w->g, a.at[2], &d->time, 1);
+    for (int i = 0; i < 3 && !moves; i++)
+        moves = ns_graph_depends_kind(w->g, a.at[i], NS_SYM_COORD, NULL);
+    return !moves;
+}
+
+static bool same(ns_v3 a, ns_v3 b)
+{
+    return a.at[0] == b.at[0] && a.at[1] == b.at[1] && a.at[2] == b.at[2];
+}
+
+/* Two directions orthogonal to a, for an axis of a body its other two axes (true: that is so). */
+static bool base_of(work *w, ns_v3 a, ns_v3 base[2])
+{
+    for (uint32_t k = 0; k < w->c->members.n; k++) {
+        const ns_member *m = &w->c->members.at[k];
+        ns_m3 columns = m->is_body ? ns_m3_transpose(m->A) : (ns_m3){0};
+        for (int i = 0; i < 3 && m->is_body; i++) {
+            ns_v3 axis[3];
+            memcpy(axis, columns.at, sizeof axis);
+            if (!same(a, axis[i]))
+                continue;
+            base[0] = axis[(i + 1) % 3];
+            base[1] = axis[(i + 2) % 3];
+            return true;
+        }
+    }
+    ns_rolling_tangents(w->g, ns_v3_normalise(w->g, a, NULL), base);
+    return false;
+}
+
+/* v is along a: two rows. */
+static void along(work *w, ns_v3 v, ns_v3 a)
+{
+    ns_v3 base[2];
+    base_of(w, a, base);
+    row(w, ns_v3_dot(w->g, base[0], v));
+    row(w, ns_v3_dot(w->g, base[1], v));
 }
 
 static bool parallel_from(work *w, uint32_t first)
 {
-    ns_v3 a, b;
+    ns_v3 a, b, base[2];
     if (!vector(w, first, &a) || !vector(w, first + 1, &b))
         return false;
-    across(w, a, b);
+    bool swap = fixed(w, b) || (!fixed(w, a) && !base_of(w, a, base) && base_of(w, b, base));
+    along(w, swap ? a : b, swap ? b : a); /* the simpler one gives the base */
     return true;
 }
 
@@ -164,7 +203,7 @@ static bool prismatic(work *w)
     ns_v3 A, B, a;
     if (!parallel_from(w, 2) || !vector(w, 0, &A) || !vector(w, 1, &B) || !vector(w, 2, &a))
         return false;
-    across(w, ns_v3_sub(w->g, A, B), a);
+    along(w, ns_v3_sub(w->g, A, B), a);
     return true;
 }
 
@@ -231,8 +270,8 @@ static bool angle(work *w)
     if (!vector(w, 0, &a) || !vector(w, 1, &b) || !vector(w, 2, &n) ||
         !number(w, 3, "angle", &phi))
         return false;
-    ns_ex across_part = ns_v3_dot(g, b, ns_v3_cross(g, n, a)), along = ns_v3_dot(g, b, a);
-    row(w, ns_sub(g, ns_mul(g, across_part, ns_cos(g, phi)), ns_mul(g, along, ns_sin(g, phi))));
+    ns_ex sine = ns_v3_dot(g, b, ns_v3_cross(g, n, a)), cosine = ns_v3_dot(g, b, a);
+    row(w, ns_sub(g, ns_mul(g, sine, ns_cos(g, phi)), ns_mul(g, cosine, ns_sin(g, phi))));
     return true;
 }
 

@@ -67,6 +67,9 @@ static size_t layout(ns_run *run, double *base)
     run->batch_x = take(&r, 8 * n);
     run->n_kept = r.used;
 
+    s->change = take(&r, n);
+    s->other = take(&r, n);
+    s->rest = take(&r, n);
     s->scratch = take(&r, s->method->scratch(problem, s->tolerance));
     s->p = take(&r, problem->np);
     s->p8 = take(&r, 8 * (size_t)problem->np);

@@ -66,21 +66,17 @@ void ns_stepper_resize(ns_stepper *s)
         s->size[i] = fmax(s->size[i], 1e-8 * largest);
 }
 
-void ns_stepper_measure_noise(ns_stepper *s)
+/* Spread of the rates when lane 0 has the state itself and the others differ from it by up to
+ * change[i], in a pattern of no meaning (Weyl sequence). */
+static void spread(ns_stepper *s, const double *change, double *noise)
 {
-    /* Lane 0 is the state itself; the others differ by -1, 0 or +1 units in the last place, in a
-     * pattern of no meaning (Weyl sequence); or by what the noise of its rate adds to a state in
-     * one step, where that is more: a velocity that stays at zero but for rounding errors is the
-     * rate of a position. */
-    const double length = fabs(s->now.t - s->now.from);
     uint32_t pattern = 0;
     for (uint32_t lane = 0; lane < 8; lane++) {
         s->t8[lane] = s->now.t;
         for (uint32_t i = 0; i < s->n; i++) {
             pattern += 2654435769u;
-            const double change = lane ? (double)(pattern >> 16) / 32768 - 1 : 0;
-            const double ulp = DBL_EPSILON * fmax(fabs(s->x[i]), s->size[i]);
-            s->x8[8 * i + lane] = s->x[i] + fmax(ulp, length * s->noise[i]) * change;
+            const double share = lane ? (double)(pattern >> 16) / 32768 - 1 : 0;
+            s->x8[8 * i + lane] = s->x[i] + change[i] * share;
         }
     }
     ns_stepper_rhs8(s, s->work8, s->t8, s->x8, s->f8);
@@ -90,10 +86,54 @@ void ns_stepper_measure_noise(ns_stepper *s)
             low = fmin(low, s->f8[8 * i + lane]);
             high = fmax(high, s->f8[8 * i + lane]);
         }
-        const double noise = high - low;
-        if (isfinite(noise))
-            s->noise[i] = noise;
+        noise[i] = isfinite(high - low) ? high - low : noise[i];
     }
+}
+
+/* A small velocity whose rate is a difference of large numbers, or one that stays at zero, is not
+ * known to its last place: the noise of its rate adds to it within a step.  It is the rate of a
+ * position in its turn, which must not be asked for more.  So states whose rate's noise would move
+ * them by many units in the last place are left alone once, to see what noise comes from elsewhere
+ * and how fast a change of their own would decay (stiff systems), and then changed by what
+ * remains. */
+static void measure_drift(ns_stepper *s)
+{
+    enum { MANY = 64 };
+    const double length = fabs(s->now.t - s->now.from);
+    double *change = s->change, *other = s->other;
+    bool some = false, more = false;
+    for (uint32_t i = 0; i < s->n; i++) {
+        other[i] = length * s->noise[i] > MANY * change[i] ? 0 : change[i];
+        some = some || other[i] < change[i];
+    }
+    if (!some)
+        return;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const double keep = change[i];
+        change[i] = other[i];
+        other[i] = keep;
+    }
+    memcpy(s->rest, s->noise, s->n * sizeof *s->rest);
+    spread(s, change, s->rest);
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (change[i] < other[i]) {
+            const double own = fmax(s->noise[i] - s->rest[i], 0) / other[i];
+            const double drift = s->rest[i] * length / (1 + own * length);
+            more = more || drift > MANY * other[i];
+            other[i] = drift > MANY * other[i] ? drift : other[i];
+        }
+        change[i] = other[i];
+    }
+    if (more)
+        spread(s, change, s->noise);
+}
+
+void ns_stepper_measure_noise(ns_stepper *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        s->change[i] = DBL_EPSILON * fmax(fabs(s->x[i]), s->size[i]);
+    spread(s, s->change, s->noise);
+    measure_drift(s);
     s->now.probed = s->now.steps;
 }
 

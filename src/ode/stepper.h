@@ -46,14 +46,15 @@ struct ns_stepper {
     double first_step, max_step, fixed_step; /* 0: not given */
 
     ns_progress now;
-    double *x, *x_lo;       /* [n] state at now.t */
-    double *x0, *x0_lo;     /* [n] state at now.from */
-    double *size;           /* [n] how large each state is lately; errors are relative to it */
-    double *noise;          /* [n] rounding errors of the rates */
-    double *kept, *scratch; /* the method's blocks, 64-byte aligned */
-    double *work8;          /* of the right-hand side on eight lanes, bound */
-    double *t8, *x8, *f8;   /* [8], [n][8], [n][8]: room for anybody, for a moment */
-    void *outside;          /* memory of an outside library (CVODE), released by method->end */
+    double *x, *x_lo;   /* [n] state at now.t */
+    double *x0, *x0_lo; /* [n] state at now.from */
+    double *size;       /* [n] how large each state is lately; errors are relative to it */
+    double *noise;      /* [n] rounding errors of the rates */
+    double *change, *other, *rest; /* [n] room for measuring them */
+    double *kept, *scratch;        /* the method's blocks, 64-byte aligned */
+    double *work8;                 /* of the right-hand side on eight lanes, bound */
+    double *t8, *x8, *f8;          /* [8], [n][8], [n][8]: room for anybody, for a moment */
+    void *outside; /* memory of an outside library (CVODE), released by method->end */
 
     ns_why why;
     char why_text[160];
