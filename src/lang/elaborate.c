@@ -177,9 +177,18 @@ static void elaborate_state(ns_reader *r, ns_job *job)
 
 /* ---- mechanics ------------------------------------------------------------------------------- */
 
+/* Does an algebra still have to name its velocities, which the mechanics is written in? */
+static bool velocities_come(const ns_reader *r)
+{
+    for (uint32_t i = 0; !r->defined && i < r->d->blocks.n; i++)
+        if (strcmp(r->d->blocks.at[i].keyword, "algebra") == 0)
+            return true;
+    return false;
+}
+
 static void elaborate_lagrangian(ns_reader *r, ns_job *job)
 {
-    r->strict = true;
+    r->strict = !velocities_come(r);
     if (!evaluate(r, job, &job->code[0], &job->value))
         return;
     if (!expect_number(r, job->span, &job->value, "the Lagrangian") ||
@@ -207,7 +216,7 @@ static bool difference(ns_reader *r, ns_job *job)
 
 static void elaborate_constraint(ns_reader *r, ns_job *job)
 {
-    r->strict = true;
+    r->strict = !velocities_come(r);
     if (!difference(r, job))
         return;
     if (!expect_kinds(r, job->span, &job->value, ~(uint32_t)ACCEL, "a constraint")) {

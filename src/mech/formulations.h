@@ -8,6 +8,7 @@ extern const ns_formulation ns_formulation_constrained;
 extern const ns_formulation ns_formulation_first_order;
 extern const ns_formulation ns_formulation_hamel;
 extern const ns_formulation ns_formulation_lagrange;
+extern const ns_formulation ns_formulation_lie;
 extern const ns_formulation ns_formulation_reduced;
 extern const ns_formulation ns_formulation_rolling;
 

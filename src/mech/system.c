@@ -17,6 +17,7 @@ const ns_formulation *const ns_formulations[] = {
     &ns_formulation_constrained,
     &ns_formulation_reduced,
     &ns_formulation_hamel,
+    &ns_formulation_lie,
     &ns_formulation_lagrange,
     &ns_formulation_first_order,
     NULL,
@@ -41,7 +42,7 @@ static const ns_formulation *choose(const ns_description *d)
             return ns_formulations[i];
     ns_diag_error(d->diag, d->whole,
                   "the model describes no system: expected `coordinate` and `lagrangian`, a "
-                  "`body` on a `ground`, or `state` lines");
+                  "`body` on a `ground`, an `algebra`, or `state` lines");
     return NULL;
 }
 
