@@ -210,6 +210,34 @@ static void left_field(work *k, uint32_t b, ns_ex *out)
             out[e++] = ns_lie_group_rate(w, k->g, unit, i / w->N, i % w->N);
 }
 
+/* The energy changes at the rate lambda_s a^s.v.  A v that violates the constraints by a rounding
+ * error, as every v does, would let it drift; so the right-hand sides are taken at the nearest
+ * velocity that satisfies them (in the metric M), which the same factors give:
+ *
+ *     [ M  a^T ] [ v^ ]   [ M v ]
+ *     [ a   0  ] [ .. ] = [  0  ]
+ *
+ * On the constraints nothing changes. */
+static void onto_constraints(work *k, const ns_ex *K, ns_ex *right)
+{
+    ns_graph *g = k->g;
+    ns_lie *w = k->w;
+    uint32_t n = w->n, size = n + w->constraints;
+    for (uint32_t i = 0; i < n * n; i++)
+        if (ns_graph_depends(g, w->M[i], w->v, n))
+            return;
+    ns_ex *b = NS_NEW_ARRAY(k->d->arena, ns_ex, size);
+    ns_ex *near = NS_NEW_ARRAY(k->d->arena, ns_ex, size);
+    for (uint32_t i = 0; i < size; i++) {
+        b[i] = ns_zero(g);
+        for (uint32_t j = 0; i < n && j < n; j++)
+            b[i] = ns_add(g, b[i], ns_mul(g, w->M[i * n + j], w->v[j]));
+    }
+    ns_solve(g, size, K, b, near);
+    ns_subst(g, right, size, w->v, near, n, right);
+    ns_subst(g, k->entry_rate, k->entries, w->v, near, n, k->entry_rate);
+}
+
 static void equations(work *k)
 {
     ns_graph *g = k->g;
@@ -273,6 +301,8 @@ static void equations(work *k)
                                       : i < n        ? w->a[(j - n) * n + i]
                                       : j < n        ? w->a[(i - n) * n + j]
                                                      : ns_zero(g);
+    if (p)
+        onto_constraints(k, K, right);
     ns_ex *solution = NS_NEW_ARRAY(arena, ns_ex, size);
     ns_solve(g, size, K, right, solution);
     k->dv = solution;
@@ -503,10 +533,29 @@ static bool start(work *k)
     return good;
 }
 
+/* `bracket` and `term` may come several times, where they belong; the others once. */
+static bool properties_known(const ns_description *d, const ns_block *block)
+{
+    static const char *const once[] = {"inertia", "potential", "reconstruct", NULL};
+    bool table = strcmp(block->kind, "table") == 0, sum = strcmp(block->kind, "sum") == 0;
+    ns_block rest = *block;
+    memset(&rest.properties, 0, sizeof rest.properties);
+    for (uint32_t i = 0; i < block->properties.n; i++) {
+        const ns_property *p = &block->properties.at[i];
+        bool bracket = strcmp(p->name, "bracket") == 0, term = strcmp(p->name, "term") == 0;
+        if ((bracket && !table) || (term && !sum)) {
+            ns_diag_error(d->diag, p->span, "`%s` belongs to `algebra %s`", p->name,
+                          bracket ? "table(n)" : "sum");
+            return false;
+        }
+        if (!bracket && !term)
+            NS_PUSH(d->arena, rest.properties, *p);
+    }
+    return ns_block_known(d, &rest, once);
+}
+
 static bool derive(ns_description *d, ns_system *s)
 {
-    static const char *const properties[] = {"inertia", "potential",   "bracket",
-                                             "term",    "reconstruct", NULL};
     work k = {.d = d, .s = s, .g = d->graph};
     const ns_block *block = ns_block_single(d, "algebra");
     if (!block) {
@@ -519,17 +568,7 @@ static bool derive(ns_description *d, ns_system *s)
                       "a model with an `algebra` has no coordinates or states of its own");
         return false;
     }
-    bool table = strcmp(block->kind, "table") == 0, sum = strcmp(block->kind, "sum") == 0;
-    for (uint32_t i = 0; i < block->properties.n; i++) {
-        const ns_property *p = &block->properties.at[i];
-        if ((strcmp(p->name, "bracket") == 0 && !table) ||
-            (strcmp(p->name, "term") == 0 && !sum)) {
-            ns_diag_error(d->diag, p->span, "`%s` belongs to `algebra %s`", p->name,
-                          p->name[0] == 'b' ? "table(n)" : "sum");
-            return false;
-        }
-    }
-    if (!ns_block_known(d, block, properties))
+    if (!properties_known(d, block))
         return false;
     k.w = ns_lie_read(d, s, block);
     if (!k.w)
