@@ -96,6 +96,12 @@ const char *ns_lie_group_entry(const ns_lie *w, ns_arena *arena, uint32_t i, uin
 /* The algebra of a system of formulation `lie`, NULL for others. */
 const ns_lie *ns_lie_of(const ns_system *s);
 
+/* ---- lie_check.c ---- */
+
+/* The formulation's `verify`: Jacobi identity, inertia positive definite, covectors independent. */
+bool ns_lie_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                   const double *x);
+
 /* Largest relative failure of (5.7), mu' = lambda_s Ad*_{g^-1} a^s + Ad*_{g^-1} e[l], at random
  * states near x; nan if the group is not followed. */
 double ns_lie_spatial_failure(const ns_system *s, const double *p, const double *x,

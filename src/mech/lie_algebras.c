@@ -488,7 +488,7 @@ ns_lie *ns_lie_read(ns_description *d, ns_system *s, const ns_block *block)
     double *C = NS_NEW_ARRAY(d->arena, double, (size_t)w->n * w->n * w->n);
     ns_system_params(s, NULL, NULL, p);
     ns_lie_constants(w, s, p, C);
-    uint32_t triple[3];
+    uint32_t triple[3] = {0};
     double size;
     if (ns_lie_jacobi(d->arena, w->n, C, triple, &size) > 1e-10) {
         ns_diag_error(
