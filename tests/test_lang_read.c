@@ -72,6 +72,15 @@ static void check_example(const char *text, size_t length, unsigned line)
         add_symbols(&w, early, &n_early, "S.position", 3);
         add_symbols(&w, early, &n_early, "S.omega.space", 3);
         add_symbols(&w, early, &n_early, "P", 3);
+        static const char *const algebra[] = {"v1", "v2", "v3", "g.33"};
+        for (size_t i = 0; i < sizeof algebra / sizeof *algebra; i++)
+            add_symbols(&w, early, &n_early, algebra[i], 1);
+        add_symbols(&w, early, &n_early, "e2", 3);
+        add_symbols(&w, early, &n_early, "e3", 3);
+        add_symbols(&w, late, &n_late, "mu", 3);
+        add_symbols(&w, late, &n_late, "mu3", 1);
+        add_symbols(&w, late, &n_late, "p3", 1);
+        add_symbols(&w, late, &n_late, "lambda.suslov", 1);
         add_symbols(&w, late, &n_late, "energy", 1);
         add_symbols(&w, late, &n_late, "omega", 3);
         add_symbols(&w, late, &n_late, "lambda.blade", 1);
