@@ -1,10 +1,10 @@
 /* One lane of doubles. */
 #define _GNU_SOURCE
-#include <math.h>
+#include "expr/vecmath.h"
 
 #define NS_FOR_NATIVE
 #define NS_REAL double
-#define NS_LIBM(f) f
+#define NS_LIBM(f) ns_math_##f
 #define NS_SPREAD(hi, lo) (hi)
 #define NS_ENGINE(name) ns_scalar_##name
 #include "code/one.inc"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "expr/graph.h"
+#include "expr/vecmath.h"
 
 double ns_sgn(double a)
 {
@@ -13,7 +14,8 @@ double ns_sgn(double a)
 }
 
 /* Rows of the table use only some of the names in scope: hence the void casts. */
-#define F(f) f
+#define F(f) ns_math_##f
+#define ns_math_ns_sgn ns_sgn
 #define NS_OP_SPECIAL(ID, NAME)
 #define NS_OP(ID, NAME, ARITY, VALUE, DA, DB, TAYLOR, COMPANION)                               \
     static double value_##ID(double a, double b)                                               \
