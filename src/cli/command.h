@@ -51,6 +51,7 @@ struct ns_command {
 
 extern const ns_command ns_command_run, ns_command_check, ns_command_equations,
     ns_command_gallery, ns_command_help, ns_command_version;
+extern const ns_command ns_command_measure;
 extern const ns_command *const ns_commands[]; /* ends with NULL */
 const ns_command *ns_command_find(const char *name);
 

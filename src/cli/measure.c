@@ -1,0 +1,213 @@
+/* noslip measure: is there an invariant measure? */
+#include "study/measure.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/open.h"
+#include "mech/lie.h"
+
+static void print_covector(ns_cli *cli, const char *name, const double *at, uint32_t n)
+{
+    fprintf(cli->out, "  %-15s (", name);
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(cli->out, "%s%.10g", i ? ", " : "", at[i] == 0 ? 0 : at[i]);
+    fprintf(cli->out, ")\n");
+}
+
+static void print_algebra(ns_cli *cli, const ns_system *s, const ns_measure_algebra *r)
+{
+    const ns_lie *lie = ns_lie_of(s);
+    ns_terminal_heading(cli->out, &cli->style_out, "Algebra");
+    fprintf(cli->out, "  %-15s %s, dimension %u\n", "name", lie->name, r->n);
+    fprintf(cli->out, "  %-15s %s\n", "unimodular", r->unimodular ? "yes: Tr ad = 0" : "no");
+    if (!r->unimodular)
+        print_covector(cli, "Tr ad", r->T, r->n);
+    fprintf(cli->out, "  %-15s %u negative, %u zero, %u positive: %s\n", "Killing form",
+            r->negative, r->zero, r->positive,
+            r->zero               ? "not semisimple"
+            : r->negative == r->n ? "semisimple and compact"
+                                  : "semisimple, not compact");
+    if (!isnan(r->spatial))
+        fprintf(cli->out,
+                "  %-15s mu' = lambda_s Ad* a^s%s (5.7) holds to %.1e at random states\n",
+                "in space", lie->quadratic ? "" : " + Ad* e[l]", r->spatial);
+    if (!r->applies) {
+        fprintf(cli->out,
+                "  %-15s the Lagrangian or the constraints see more than v: Theorems "
+                "5.1 to 5.3 do not apply\n",
+                "criterion");
+        return;
+    }
+    ns_terminal_heading(cli->out, &cli->style_out,
+                        r->constraints ? "Criterion (5.5): K ad*_{I^-1 a} a + Tr ad = gamma a"
+                                       : "Criterion (Theorem 5.1): Tr ad = 0");
+    print_covector(cli, "left side", r->left, r->n);
+    for (uint32_t i = 0; i < r->constraints; i++)
+        fprintf(cli->out, "  gamma.%-9s %.10g\n", s->description->constraints.at[i].name,
+                fabs(r->gamma[i]) < 1e-14 ? 0 : r->gamma[i]);
+    if (!r->preserved)
+        print_covector(cli, "residual", r->residual, r->n);
+    fprintf(cli->out, "  %-15s %s\n", "holds", r->preserved ? "yes" : "no");
+    if (!r->preserved)
+        fprintf(cli->out, "  %-15s %.10g (largest, of motions with v.I v = 1)\n", "divergence",
+                r->rate);
+    fprintf(cli->out,
+            "  %-15s left side.v is the divergence of the equations to %.1e (%u "
+            "random states)\n",
+            "check", r->difference, r->points);
+    /* Theorem 5.3 */
+    bool all = r->constraints > 0;
+    for (uint32_t i = 0; i < r->constraints; i++)
+        all = all && r->eigenvector[i];
+    if (r->constraints && r->zero == 0)
+        fprintf(cli->out, "  %-15s %s\n", "Theorem 5.3",
+                all ? "the covectors are eigenvectors of the inertia: volume is preserved, "
+                      "generically no asymptotic motion"
+                : r->preserved
+                    ? "not all covectors are eigenvectors of the inertia, yet volume "
+                      "is preserved: they commute with I^-1 a"
+                    : "not all covectors are eigenvectors of the inertia, and volume "
+                      "is not preserved");
+}
+
+static void print_density(ns_cli *cli, const ns_system *s, const ns_measure *m)
+{
+    const ns_measure_density *d = &m->density;
+    if (m->vanishes || m->reduced)
+        return;
+    ns_terminal_heading(cli->out, &cli->style_out, "Density rho of coordinates alone");
+    if (!d->found) {
+        fprintf(cli->out, "  none: %s\n", d->why);
+        return;
+    }
+    for (uint32_t i = 0; i < d->n; i++)
+        fprintf(cli->out, "  d log(rho)/d %-6s = %.15g at the start\n",
+                s->states.at[d->state[i]].name, -d->at[i]);
+    fprintf(cli->out, "  it exists: the divergence is -d/dt log(rho)%s\n",
+            d->n > 1 ? ", and the form is closed" : "");
+}
+
+static void print_motion(ns_cli *cli, const ns_measure *m)
+{
+    ns_terminal_heading(cli->out, &cli->style_out, "Along the motion");
+    fprintf(cli->out, "  %-15s %g to %.10g s\n", "time", m->t0, m->t);
+    fprintf(cli->out, "  %-15s %.10g: a small volume becomes exp(that) times as large\n",
+            "integral", m->integral);
+    fprintf(cli->out, "  %-15s %.10g to %.10g\n", "range", m->least, m->most);
+    fprintf(cli->out, "  %-15s %.10g per second, %.10g in the second half of the time\n",
+            "mean", m->t != m->t0 ? m->integral / (m->t - m->t0) : 0,
+            m->t != m->t0 ? 2 * m->half / (m->t - m->t0) : 0);
+}
+
+static void print_conclusion(ns_cli *cli, const ns_measure *m)
+{
+    const ns_measure_algebra *r = m->algebra;
+    ns_terminal_heading(cli->out, &cli->style_out, "Conclusion");
+    const char *text;
+    if (r && r->applies && r->preserved)
+        text = "the volume in the velocities is invariant";
+    else if (r && r->applies)
+        text = "no measure with a smooth positive density is invariant";
+    else if (m->vanishes)
+        text = "the volume in these variables is invariant";
+    else if (m->given < 1e-10)
+        text = "the given density is invariant";
+    else if (m->density.found)
+        text = "there is an invariant density of coordinates alone";
+    else
+        text =
+            "open: the volume is not invariant, and there is no density of coordinates alone; "
+            "look at the integral along the motion, or try --density";
+    fprintf(cli->out, "  %s\n", text);
+}
+
+/* --density EXPR in the names of the model */
+static bool read_density(ns_cli *cli, ns_model *model, const char *text, ns_ex *out)
+{
+    ns_value value;
+    if (!ns_description_evaluate(model->description, "--density", text, &value) ||
+        value.rows * value.cols != 1) {
+        ns_text message = ns_text_new(cli->arena);
+        ns_diag_render(model->diag, &message);
+        fputs(ns_text_string(&message), cli->err);
+        ns_command_wrong(cli, "--density expects a number in the names of the model");
+        return false;
+    }
+    *out = value.at[0];
+    return true;
+}
+
+static int measure(ns_cli *cli, const ns_arguments *a)
+{
+    int status;
+    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
+    if (!model)
+        return status;
+    ns_measure_options o = {.run = ns_model_run_options(model)};
+    const char *density = ns_command_text(a, "density"), *message = "";
+    if (!ns_command_number(cli, a, "until", &o.run.until) ||
+        (density && !read_density(cli, model, density, &o.density))) {
+        ns_model_free(model);
+        return ns_status_exit(NS_ERR_USAGE);
+    }
+    const ns_measure *m = ns_measure_new(model->problem, &o, model->p, model->x0, &message);
+    if (!m) {
+        ns_command_wrong(cli, "%s", message);
+        ns_model_free(model);
+        return ns_status_exit(NS_ERR_USAGE);
+    }
+    fprintf(cli->out, "%s%s%s\n", cli->style_out.bold, model->description->title,
+            cli->style_out.plain);
+    if (m->algebra)
+        print_algebra(cli, model->system, m->algebra);
+    ns_terminal_heading(cli->out, &cli->style_out, "Divergence of the equations");
+    fprintf(cli->out, "  %-15s %s (%u)", "variables",
+            m->reduced ? "the velocities v" : "all states", m->variables);
+    if (m->constraints)
+        fprintf(cli->out, ", %s the manifold of %u constraint%s",
+                m->dependent ? "not only on" : "on", m->constraints,
+                m->constraints == 1 ? "" : "s");
+    fputc('\n', cli->out);
+    fprintf(cli->out, "  %-15s %.10g\n", "at the start", m->at_start);
+    fprintf(cli->out, "  %-15s %s (relative size %.1e)\n", "near the start",
+            m->vanishes ? "vanishes" : "does not vanish", m->largest);
+    if (density)
+        fprintf(cli->out, "  %-15s %s: div + (log rho)' is zero to %.1e\n", "given density",
+                m->given < 1e-10 ? "invariant" : "NOT invariant", m->given);
+    print_density(cli, model->system, m);
+    print_motion(cli, m);
+    print_conclusion(cli, m);
+    status = ns_status_exit(m->status);
+    if (m->status != NS_OK)
+        fprintf(cli->err, "noslip: the motion ended at t = %.10g s: %s\n", m->t, m->reason);
+    ns_model_free(model);
+    return status;
+}
+
+static const ns_option options[] = {
+    NS_OPTION_SET,
+    {.name = "until", .argument = "T", .help = "end of the motion that is looked at"},
+    {.name = "density", .argument = "EXPR", .help = "a density to verify"},
+    {0},
+};
+
+const ns_command ns_command_measure = {
+    .name = "measure",
+    .summary = "Decide whether a measure is invariant: unimodularity, (5.5), divergence",
+    .usage = "MODEL [--until T] [--density EXPR] [--set NAME=EXPR]...",
+    .doc =
+        "On a Lie algebra Theorems 5.1 and 5.2 of Bloch, Marsden and Zenkov (2009) decide: "
+        "the\n"
+        "left side of (5.5), gamma or the residual are printed, for any number of "
+        "constraints.\n"
+        "For systems with coordinates a density that depends on coordinates alone is looked\n"
+        "for.  For every system the divergence of the equations, exact, is integrated along "
+        "the\n"
+        "motion: the logarithm of the growth of a small volume.",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = measure,
+};
