@@ -417,18 +417,6 @@ static void add_values(ns_system *s, const ns_constrained *c)
                           c->multiplier[j], "", false);
 }
 
-static void add_scene(ns_system *s, const ns_constrained *c)
-{
-    for (uint32_t i = 0; i < c->members.n; i++) {
-        const ns_member *m = &c->members.at[i];
-        NS_PUSH(s->arena, s->scene.paths,
-                (ns_scene_path){.name = m->name, .body = -1, .point = m->com_space});
-        if (!m->is_body)
-            NS_PUSH(s->arena, s->scene.points,
-                    (ns_scene_point){.name = m->name, .at = m->position});
-    }
-}
-
 /* start { P = [..]; P' = [..]; S.position = ..; S.quat = ..; S.omega = .. } : block `start` */
 static bool start(ns_description *d, ns_system *s, ns_constrained *c)
 {
@@ -568,7 +556,7 @@ static bool derive(ns_description *d, ns_system *s)
     add_states(d, s, c);
     ns_constrained_watch(s, c);
     add_values(s, c);
-    add_scene(s, c);
+    ns_constrained_scene(d, s, c);
     ns_dalembert_note(&c->eq);
     ns_system_fact(s, "members", "%u", c->members.n);
     ns_system_fact(s, "coordinates", "%u", n);

@@ -88,6 +88,9 @@ void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const 
 bool ns_constrained_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                            const double *x);
 
+/* constrained_scene.c: what it looks like. */
+void ns_constrained_scene(ns_description *d, ns_system *s, const ns_constrained *c);
+
 /* A row of the constraints. */
 void ns_constrained_row(ns_description *d, ns_constrained *c, const char *name, ns_ex residual,
                         ns_span span);

@@ -257,15 +257,21 @@ static bool add_surface(ns_drawer *w, const thing *which)
     static const char *const names[] = {"x", "y", "z"};
     for (int i = 0; i < 3; i++)
         ground.x[i] = ns_symbol_new(w->g, names[i], NS_SYM_LOCAL, 0);
+    uint32_t arity = 2;
+    for (uint32_t i = 0; v->word && i < w->d->functions.n; i++)
+        if (strcmp(w->d->functions.at[i].name, v->word) == 0 &&
+            w->d->functions.at[i].arity == 3)
+            arity = 3;
     if (!ground_free(w) ||
-        !function(w, v, ground.x, 2, "the name of a function of two numbers, NAME(x, y)",
-                  &value))
+        !function(w, v, ground.x, arity,
+                  "the name of a function: NAME(x, y), the height, or NAME(x, y, z)", &value))
         return false;
     if (value.rows != 1 || value.cols != 1) {
-        ns_diag_error(w->d->diag, v->span, "expected %s(x, y) to be a number: the height",
-                      v->word);
+        ns_diag_error(w->d->diag, v->span, "expected %s to be a number", v->word);
         return false;
     }
+    if (arity == 3)
+        ground.kind = NS_DRAW_IMPLICIT;
     ground.F = value.at[0];
     if (!ns_drawer_fixed(w, v, "a surface", ground.F))
         return false;
@@ -376,7 +382,8 @@ static const thing things[] = {
      "the same as the ground of a plane; things are to its left", 3, 3, COLOUR,
      NS_CURVE_GROUND},
     {"floor", add_floor, "floor [Z]", "a horizontal plane", 0, 1, 0, 0},
-    {"surface", add_surface, "surface F", "the ground z = F(x, y)", 1, 1, 0, 0},
+    {"surface", add_surface, "surface F", "the ground z = F(x, y), or F(x, y, z) = 0", 1, 1, 0,
+     0},
     {.kind = NULL},
 };
 
@@ -510,9 +517,34 @@ static bool find_view(const ns_description *d, ns_scene *scene)
     return good;
 }
 
+/* Is the look of a formulation's body given by lines of the model?  A shape with the same place and
+ * orientation replaces it; a guess gives way to anything that hangs on the body. */
+static bool is_replaced(const ns_scene *scene, const ns_graph *g, const ns_scene_body *body,
+                        uint32_t first_body, uint32_t first_link)
+{
+    ns_ex own[7];
+    memcpy(own, body->position.at, sizeof body->position.at);
+    memcpy(own + 3, body->quat, sizeof body->quat);
+    for (uint32_t i = first_body; i < scene->bodies.n; i++) {
+        const ns_scene_body *other = &scene->bodies.at[i];
+        if (memcmp(other->quat, body->quat, sizeof body->quat) == 0 &&
+            memcmp(&other->position, &body->position, sizeof body->position) == 0)
+            return true;
+        for (int k = 0; k < 3; k++)
+            if (body->guessed && ns_graph_depends(g, other->position.at[k], own, 7))
+                return true;
+    }
+    for (uint32_t i = first_link; body->guessed && i < scene->links.n; i++)
+        for (int k = 0; k < 3; k++)
+            if (ns_graph_depends(g, scene->links.at[i].a.at[k], own, 7) ||
+                ns_graph_depends(g, scene->links.at[i].b.at[k], own, 7))
+                return true;
+    return false;
+}
+
 bool ns_draw_scene(ns_description *d, ns_system *s)
 {
-    uint32_t errors = d->diag->errors;
+    uint32_t errors = d->diag->errors, bodies = s->scene.bodies.n, links = s->scene.links.n;
     ns_drawer w = {.d = d, .s = s, .g = s->graph, .scene = &s->scene};
     if (d->draws.n == 0)
         return true;
@@ -525,5 +557,10 @@ bool ns_draw_scene(ns_description *d, ns_system *s)
         if (w.line->kind)
             add_line(&w, algebra ? abstract : things);
     }
+    for (uint32_t i = 0; i < bodies; i++)
+        if (is_replaced(&s->scene, s->graph, &s->scene.bodies.at[i], bodies, links)) {
+            s->scene.bodies.at[i].shapes.n = 0;
+            s->scene.bodies.at[i].drawing.kind = NS_DRAW_NONE;
+        }
     return d->diag->errors == errors;
 }

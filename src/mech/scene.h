@@ -66,6 +66,7 @@ typedef struct ns_scene_body {
     NS_LIST(ns_scene_shape) shapes;
     ns_v3 position; /* of the drawing's frame, in space */
     ns_ex quat[4];  /* all 0: it does not turn */
+    bool guessed;   /* nobody stated its shape: draw lines that use the body replace it */
     bool massive;   /* the next two are given: mark the centre of mass, draw the axes */
     ns_v3 com;      /* in the drawing's frame; parameters only */
     ns_m3 inertia;  /* about it, for the principal axes; parameters only; all 0: no axes */
