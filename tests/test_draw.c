@@ -206,6 +206,96 @@ static void test_algebra(void **state)
     ns_model_free(m);
 }
 
+static uint32_t drawn(const ns_scene *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->bodies.n; i++)
+        n += s->bodies.at[i].shapes.n > 0 || s->bodies.at[i].drawing.kind != NS_DRAW_NONE;
+    return n;
+}
+
+/* Formulation constrained: shapes as stated, wheels and rods from constraints, and what a draw block
+ * says instead of a guess. */
+static void test_constrained(void **state)
+{
+    (void)state;
+    ns_model *m = model(
+        "param r = 0.3\nbody W { mass 1; inertia diag(1, 2, 1) }\n"
+        "body B { mass 2; inertia diag(1, 1, 1); tip = [0, 0, 0.5]; end = [0.4, 0, 0] }\n"
+        "particle P { mass 1 }\nlabel L { at B.tip }\n"
+        "constraint roll: wheel(W, r)\n"
+        "constraint axle: revolute(W.position, B.position, W.e2, B.e2)\n"
+        "constraint stick: rod(P, B.tip, 0.25)\n"
+        "spring { from P; to B.end; stiffness 3; length 0.1 }\n"
+        "start { W.position = [0, 0, r]; W.quat = [1, 0, 0, 0]; B.quat = [1, 0, 0, 0]\n"
+        "        B.position ~ [0, 0, r]; P ~ [0, 0, 1.05]; L ~ [0, 0, 0.8]\n"
+        "        W.omega = [0, 1, 0] }\n");
+    const ns_scene *s = &m->system->scene;
+    assert_int_equal(s->view, NS_VIEW_SPACE);
+    assert_int_equal(drawn(s), 2);
+    assert_int_equal(s->bodies.at[0].shapes.at[0].kind, NS_SHAPE_WHEEL);
+    assert_int_equal(s->bodies.at[1].shapes.n, 2);
+    assert_int_equal(s->bodies.at[1].shapes.at[0].kind, NS_SHAPE_ROD);
+    assert_int_equal(s->ground.kind, NS_DRAW_PLANE);
+    assert_int_equal(s->links.n, 2);
+    assert_int_equal(s->links.at[0].kind, NS_LINK_ROD);
+    assert_int_equal(s->links.at[1].kind, NS_LINK_SPRING);
+    double a[3], b[3];
+    values(m, s->links.at[0].a.at, 3, a);
+    values(m, s->links.at[0].b.at, 3, b);
+    assert_true(fabs(hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]) - 0.25) < 1e-12);
+    bool contact = false;
+    for (uint32_t i = 0; i < s->paths.n; i++)
+        if (s->paths.at[i].role == NS_PATH_CONTACT) {
+            expect(m, s->paths.at[i].point, 0, 0, 0);
+            contact = true;
+        }
+    assert_true(contact);
+    assert_int_equal(s->points.n, 3); /* the joint, P and L */
+    ns_model_free(m);
+    /* a contact: the shape is the body's own, the path is on it and on the ground */
+    m = model(
+        "ground plane\nbody S sphere(0.2) { mass 1; inertia diag(1, 1, 1) }\n"
+        "body Q { mass 1; inertia diag(2, 3, 4) }\n"
+        "constraint touch: rolling(S, ground)\nconstraint pin: ball(S.position, Q.position)\n"
+        "start { S.quat = [1, 0, 0, 0]; Q.quat = [1, 0, 0, 0]; S.omega = [0, 1, 0]; Q.omega = "
+        "[0, 0, 0] }\n");
+    s = &m->system->scene;
+    assert_true(s->bodies.at[0].drawing.kind != NS_DRAW_NONE && !s->bodies.at[0].guessed);
+    assert_true(s->bodies.at[1].guessed);
+    assert_int_equal(s->bodies.at[1].shapes.at[0].kind, NS_SHAPE_ELLIPSOID);
+    double axes[3], square[3]; /* the ellipsoid has the inertia (b^2 + c^2)/5, ... */
+    values(m, s->bodies.at[1].shapes.at[0].size, 3, axes);
+    for (int i = 0; i < 3; i++)
+        square[i] = axes[i] * axes[i] / 5;
+    assert_true(fabs(square[1] + square[2] - 2) < 1e-14 &&
+                fabs(square[2] + square[0] - 3) < 1e-14 &&
+                fabs(square[0] + square[1] - 4) < 1e-14);
+    assert_int_equal(s->arrows.n, 1);
+    int on_body = 0;
+    for (uint32_t i = 0; i < s->paths.n; i++)
+        on_body += s->paths.at[i].body == 0;
+    assert_int_equal(on_body, 1);
+    ns_model_free(m);
+    /* the bicycle: its own lines take the place of all guesses; wheels touch the ground */
+    m = motion_model_file("bicycle", NULL);
+    s = &m->system->scene;
+    uint32_t wheels = 0;
+    for (uint32_t i = 0; i < s->bodies.n; i++) {
+        assert_true(!s->bodies.at[i].guessed || s->bodies.at[i].shapes.n == 0);
+        wheels += s->bodies.at[i].shapes.n &&
+                  s->bodies.at[i].shapes.at[0].kind == NS_SHAPE_WHEEL;
+    }
+    assert_int_equal(wheels, 2);
+    assert_true(s->links.n >= 10);
+    for (uint32_t i = 0; i < s->paths.n; i++)
+        if (strstr(s->paths.at[i].name, "contact")) {
+            values(m, &s->paths.at[i].point.at[2], 1, a);
+            assert_true(fabs(a[0]) < 1e-13);
+        }
+    ns_model_free(m);
+}
+
 static const struct {
     const char *block, *words;
 } mistakes[] = {
@@ -264,9 +354,9 @@ static void test_mistakes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plane),    cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_curves),   cmocka_unit_test(test_algebra),
-        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_plane),       cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_curves),      cmocka_unit_test(test_algebra),
+        cmocka_unit_test(test_constrained), cmocka_unit_test(test_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
