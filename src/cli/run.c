@@ -5,9 +5,13 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/page.h"
 #include "cli/summary.h"
 #include "io/output.h"
 #include "io/record.h"
+#include "io/report.h"
 
 static const ns_option options[] = {NS_RUN_OPTIONS, {0}};
 
@@ -116,6 +120,87 @@ static bool read_options(ns_cli *cli, const ns_arguments *a, ns_record_options *
     return true;
 }
 
+/* ---- the report --------------------------------------------------------------------------- */
+
+/* What repeats the run, for a shell. */
+static const char *command_line(ns_cli *cli, const ns_arguments *a)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+.,/:=@%^";
+    ns_text text = ns_text_new(cli->arena);
+    ns_text_addf(&text, "noslip %s", a->command->name);
+    for (uint32_t i = 0; i < a->words.n + 2 * a->options.n; i++) {
+        const char *word;
+        if (i < a->words.n) {
+            word = a->words.at[i];
+        } else {
+            const ns_given *given = &a->options.at[(i - a->words.n) / 2];
+            word = (i - a->words.n) % 2
+                       ? given->value
+                       : ns_arena_format(cli->arena, "--%s", given->option->name);
+        }
+        if (!word)
+            continue;
+        if (*word && !word[strspn(word, plain)]) {
+            ns_text_addf(&text, " %s", word);
+            continue;
+        }
+        ns_text_add(&text, " '");
+        for (; *word; word++) {
+            if (*word == '\'')
+                ns_text_add(&text, "'\\''");
+            else
+                ns_text_add_bytes(&text, word, 1);
+        }
+        ns_text_add(&text, "'");
+    }
+    return ns_text_string(&text);
+}
+
+/* Before the run: can the report be written?  False after saying why not. */
+static bool report_possible(ns_cli *cli, const ns_record_options *o, const char *path)
+{
+    if (!path)
+        return true;
+    if (!ns_page_bytes) {
+        ns_command_wrong(cli,
+                         "--report: this program was built without the page; install nodejs "
+                         "and npm (scripts/setup does), and build it again");
+        return false;
+    }
+    for (size_t i = 0; i < o->n_outputs; i++)
+        if (strcmp(o->outputs[i], path) == 0) {
+            ns_command_wrong(cli, "'%s' is given twice, as output and as report", path);
+            return false;
+        }
+    ns_file_target target;
+    const int error = ns_file_target_init(&target, path);
+    ns_file_target_free(&target);
+    if (error)
+        ns_command_wrong(cli, "cannot write %s: %s", path, strerror(error));
+    return !error;
+}
+
+static int write_report(ns_cli *cli, const ns_arguments *a, const ns_record *r, int status)
+{
+    const char *path = ns_command_text(a, "report");
+    if (!path || !r->outcome || !r->motion.rows)
+        return status;
+    const ns_report_options page = {
+        .template = ns_page_bytes, .length = ns_page_length, .command = command_line(cli, a)};
+    char message[300];
+    if (!ns_report_write(r, &page, path, message)) {
+        ns_command_wrong(cli, "cannot write %s", message);
+        return ns_status_exit(NS_ERR_IO);
+    }
+    if (!cli->quiet && !ns_command_flag(a, "json")) {
+        if (!r->options.n_outputs)
+            ns_terminal_heading(cli->out, &cli->style_out, "Written");
+        fprintf(cli->out, "  %s (report: open it in a browser)\n", path);
+    }
+    return status;
+}
+
 /* ---- running ------------------------------------------------------------------------------ */
 
 static void draw(void *context, const ns_progress *p)
@@ -145,11 +230,13 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
     ns_record_options o = ns_record_defaults(model);
     ns_shown shown;
     if (!read_options(cli, a, &o) ||
-        !ns_summary_choose(cli, model, ns_command_text(a, "show"), &shown)) {
+        !ns_summary_choose(cli, model, ns_command_text(a, "show"), &shown) ||
+        !report_possible(cli, &o, ns_command_text(a, "report"))) {
         ns_model_free(model);
         return ns_status_exit(NS_ERR_USAGE);
     }
     o.keep = ns_command_flag(a, "json") || (o.n_outputs == 0 && !cli->quiet);
+    o.motion = ns_command_flag(a, "report");
     o.run.interrupt = &interrupted;
     ns_bar bar = ns_terminal_bar(cli->err, !cli->quiet, "t", o.run.until);
     o.progress = draw;
@@ -175,6 +262,7 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
             fprintf(cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
                     record->native_message);
         status = report(cli, a, record, &shown);
+        status = write_report(cli, a, record, status);
     }
     ns_record_free(record);
     ns_model_free(model);

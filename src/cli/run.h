@@ -26,8 +26,8 @@
      .help = "save the run every few seconds and at its end"},                                 \
     {.name = "resume", .argument = "FILE", .help = "continue from a checkpoint"},              \
     {.name = "precision", .argument = "P", .help = "double; quad is for a later version"},     \
-    {.name = "report", .argument = "FILE.html", .missing = NS_NOT_YET,                         \
-     .help = "a page with the motion in 3D and plots"},                                        \
+    {.name = "report", .argument = "FILE.html",                                                \
+     .help = "write a page with the motion in 3D, plots and facts"},                           \
     {.name = "digits", .missing = NS_NOT_YET,                                                  \
      .help = "how many digits of each value are right"}
 /* clang-format on */

@@ -1,0 +1,10 @@
+/* The report page, compiled in from viewer/ (cmake/Page.cmake): HTML with a place for the data. */
+#ifndef NS_CLI_PAGE_H
+#define NS_CLI_PAGE_H
+
+#include <stddef.h>
+
+extern const char *const ns_page_bytes; /* NULL if the program was built without it */
+extern const size_t ns_page_length;
+
+#endif

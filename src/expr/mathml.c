@@ -1,0 +1,451 @@
+/* Printing with a work stack, as in print.c: no depth of a graph can overflow anything. */
+#include "expr/mathml.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How tightly an expression holds together; a place that asks for more puts brackets round it. */
+enum { SUM = 1, PRODUCT, POWER, ATOM };
+
+typedef struct piece {
+    const char *text; /* written as it is; NULL for a node */
+    ns_ex node;
+    uint8_t least;
+    bool unsign;    /* without its leading minus, which was written already */
+    bool expand;    /* even if it has a name */
+    uint32_t index; /* text NULL, node 0: this number */
+} piece;
+
+typedef struct printer {
+    const ns_graph *g;
+    ns_text *out;
+    const ns_shared *shared;
+    NS_LIST(piece) stack;
+} printer;
+
+static const char minus_sign[] = "<mo>&#x2212;</mo>";
+static const char thin_space[] = "<mspace width=\"0.17em\"/>";
+
+/* ---- names and numbers -------------------------------------------------------------------- */
+
+void ns_mathml_escape(const char *text, size_t length, ns_text *out)
+{
+    for (size_t i = 0; i < length; i++)
+        switch (text[i]) {
+        case '<':
+            ns_text_add(out, "&lt;");
+            break;
+        case '>':
+            ns_text_add(out, "&gt;");
+            break;
+        case '&':
+            ns_text_add(out, "&amp;");
+            break;
+        case '"':
+            ns_text_add(out, "&quot;");
+            break;
+        case '\'':
+            ns_text_add(out, "&apos;");
+            break;
+        default:
+            ns_text_add_bytes(out, text + i, 1);
+        }
+}
+
+/* Number of the Unicode character of a Greek letter's name, 0 if it is none. */
+static unsigned greek(const char *word, size_t length)
+{
+    static const char *const letters[] = {
+        "alpha", "beta",   "gamma",   "delta", "epsilon", "zeta",    "eta",  "theta", "iota",
+        "kappa", "lambda", "mu",      "nu",    "xi",      "omicron", "pi",   "rho",   "",
+        "sigma", "tau",    "upsilon", "phi",   "chi",     "psi",     "omega"};
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
+        const char *name = letters[i];
+        if (!*name || strlen(name) != length || memcmp(name + 1, word + 1, length - 1) != 0)
+            continue;
+        if (word[0] == name[0])
+            return 0x3B1 + (unsigned)i;
+        if (word[0] == name[0] - 'a' + 'A')
+            return 0x391 + (unsigned)i;
+    }
+    return 0;
+}
+
+static void word(const char *name, size_t length, ns_text *out)
+{
+    bool digits = length > 0;
+    for (size_t i = 0; i < length; i++)
+        digits = digits && name[i] >= '0' && name[i] <= '9';
+    const unsigned letter = length ? greek(name, length) : 0;
+    ns_text_add(out, digits ? "<mn>" : "<mi>");
+    if (letter)
+        ns_text_addf(out, "&#x%X;", letter);
+    else
+        ns_mathml_escape(name, length, out);
+    ns_text_add(out, digits ? "</mn>" : "</mi>");
+}
+
+/* Length of the part of a name before a dot, an underscore or a digit. */
+static size_t word_length(const char *name, size_t length)
+{
+    size_t n = 0;
+    const bool digits = length && name[0] >= '0' && name[0] <= '9';
+    while (n < length && name[n] != '.' && name[n] != '_' &&
+           (name[n] >= '0' && name[n] <= '9') == digits)
+        n++;
+    return n;
+}
+
+void ns_mathml_name(const char *name, ns_text *out)
+{
+    static const char *const dots[] = {"", "<mo>&#x2D9;</mo></mover>",
+                                       "<mo>&#xA8;</mo></mover>", "<mo>&#x20DB;</mo></mover>"};
+    size_t length = strlen(name), primes = 0;
+    while (primes < length && name[length - 1 - primes] == '\'')
+        primes++;
+    length -= primes;
+    const size_t shown = primes < 4 ? primes : 3;
+    const size_t head = word_length(name, length);
+    size_t rest = head;
+    while (rest < length && (name[rest] == '.' || name[rest] == '_'))
+        rest++;
+    const bool below = rest < length;
+    ns_text_add(out, below ? "<msub>" : "");
+    ns_text_add(out, shown ? "<mover>" : "");
+    word(name, head, out);
+    ns_text_add(out, dots[shown]);
+    ns_text_add(out, below ? "<mrow>" : "");
+    bool some = false;
+    for (size_t at = rest; at < length;) {
+        if (name[at] == '.' || name[at] == '_') {
+            at++;
+            continue;
+        }
+        const size_t n = word_length(name + at, length - at);
+        ns_text_add(out, some ? "<mo>,</mo>" : "");
+        word(name + at, n, out);
+        some = true;
+        at += n;
+    }
+    ns_text_add(out, below ? "</mrow></msub>" : "");
+}
+
+static void number(printer *p, const ns_node *node, bool unsign)
+{
+    double value = node->hi;
+    if (!isfinite(value)) {
+        ns_text_add(p->out, isnan(value) ? "<mi>nan</mi>" : "<mi>&#x221E;</mi>");
+        return;
+    }
+    ns_text_add(p->out, value < 0 && !unsign ? minus_sign : "");
+    value = fabs(value);
+    if (value == 0x1.921fb54442d18p+1 && fabs(node->lo) == 0x1.1a62633145c07p-53) {
+        ns_text_add(p->out, "<mi>&#x3C0;</mi>");
+        return;
+    }
+    for (int below = 2; below <= 8; below *= 2)
+        if (node->lo == 0 && value < 1000 && value != floor(value) &&
+            value * below == floor(value * below)) {
+            ns_text_addf(p->out, "<mfrac><mn>%d</mn><mn>%d</mn></mfrac>", (int)(value * below),
+                         below);
+            return;
+        }
+    ns_text text = ns_text_new(p->out->arena);
+    ns_text_add_double(&text, value);
+    const char *digits = ns_text_string(&text), *e = strchr(digits, 'e');
+    const int before = e ? (int)(e - digits) : (int)text.length;
+    if (!e || before != 1 || digits[0] != '1')
+        ns_text_addf(p->out, "<mn>%.*s</mn>", before, digits);
+    if (e) {
+        const int exponent = atoi(e + 1);
+        ns_text_addf(p->out, "%s<msup><mn>10</mn><mrow>%s<mn>%d</mn></mrow></msup>",
+                     before == 1 && digits[0] == '1' ? "" : "<mo>&#xB7;</mo>",
+                     exponent < 0 ? minus_sign : "", abs(exponent));
+    }
+}
+
+/* ---- pieces ------------------------------------------------------------------------------- */
+
+static void push_text(printer *p, const char *text)
+{
+    NS_PUSH(p->out->arena, p->stack, (piece){.text = text});
+}
+
+static void push(printer *p, ns_ex node, int least)
+{
+    NS_PUSH(p->out->arena, p->stack, (piece){.node = node, .least = (uint8_t)least});
+}
+
+static void push_unsigned(printer *p, ns_ex node, int least)
+{
+    NS_PUSH(p->out->arena, p->stack,
+            (piece){.node = node, .least = (uint8_t)least, .unsign = true});
+}
+
+static void push_index(printer *p, uint32_t index)
+{
+    NS_PUSH(p->out->arena, p->stack, (piece){.index = index});
+}
+
+static const ns_shared_item *item_of(const printer *p, ns_ex e)
+{
+    if (!p->shared || e >= p->shared->size || !p->shared->place[e])
+        return NULL;
+    return &p->shared->items.at[p->shared->place[e] - 1];
+}
+
+static ns_ex arg(const printer *p, ns_ex e, uint32_t k)
+{
+    return ns_graph_args(p->g, e)[k];
+}
+
+static bool is_negative_number(const printer *p, ns_ex e)
+{
+    double value;
+    return ns_graph_is_number(p->g, e, &value) && value < 0;
+}
+
+static bool leads_with_minus(const printer *p, ns_ex e)
+{
+    if (item_of(p, e))
+        return false;
+    const ns_op op = ns_graph_op(p->g, e);
+    if (op == NS_OP_MUL)
+        return is_negative_number(p, arg(p, e, 0));
+    return op == NS_OP_NEG || is_negative_number(p, e);
+}
+
+/* Functions written by name in front of their arguments; NULL for all else. */
+static const char *function(ns_op op)
+{
+    static const char *const names[NS_OP_COUNT] = {
+        [NS_OP_SIN] = "sin",      [NS_OP_COS] = "cos",      [NS_OP_TAN] = "tan",
+        [NS_OP_ASIN] = "arcsin",  [NS_OP_ACOS] = "arccos",  [NS_OP_ATAN] = "arctan",
+        [NS_OP_SINH] = "sinh",    [NS_OP_COSH] = "cosh",    [NS_OP_TANH] = "tanh",
+        [NS_OP_ASINH] = "arsinh", [NS_OP_ACOSH] = "arcosh", [NS_OP_ATANH] = "artanh",
+        [NS_OP_LOG] = "ln",       [NS_OP_MIN] = "min",      [NS_OP_MAX] = "max",
+        [NS_OP_SIGN] = "sign",    [NS_OP_ATAN2] = "atan2",
+    };
+    return names[op];
+}
+
+static int level(const printer *p, const piece *what)
+{
+    const ns_op op = ns_graph_op(p->g, what->node);
+    if (item_of(p, what->node) && !what->expand)
+        return ATOM;
+    switch (op) {
+    case NS_OP_ADD:
+    case NS_OP_SUB:
+        return SUM;
+    case NS_OP_MUL:
+        return !what->unsign && is_negative_number(p, arg(p, what->node, 0)) ? SUM : PRODUCT;
+    case NS_OP_NEG:
+        return what->unsign ? PRODUCT : SUM;
+    case NS_OP_DIV:
+    case NS_OP_POW:
+    case NS_OP_POWI:
+    case NS_OP_EXP:
+        return POWER;
+    case NS_OP_NUMBER:
+        return is_negative_number(p, what->node) && !what->unsign ? SUM : ATOM;
+    default: /* a function without brackets must not be the base of a power */
+        return function(op) ? POWER : ATOM;
+    }
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+static void push_matrix(printer *p, const ns_ex *at, uint32_t rows, uint32_t cols)
+{
+    push_text(p, "</mtable><mo>)</mo></mrow>");
+    for (uint32_t i = rows; i-- > 0;) {
+        push_text(p, "</mtr>");
+        for (uint32_t k = cols; k-- > 0;) {
+            push_text(p, "</mtd>");
+            push(p, at[i * cols + k], 0);
+            push_text(p, "<mtd>");
+        }
+        push_text(p, "<mtr>");
+    }
+    push_text(p, "<mrow><mo>(</mo><mtable>");
+}
+
+static void push_solve(printer *p, ns_ex e)
+{
+    const uint32_t n = (uint32_t)ns_graph_node(p->g, e)->integer;
+    push_matrix(p, ns_graph_args(p->g, e) + 1, n, 1);
+    push_text(p, "</mrow><mrow><mo>&#x2212;</mo><mn>1</mn></mrow></msup>");
+    push(p, arg(p, e, 0), 0);
+    push_text(p, "<msup><mrow>");
+}
+
+/* f to a power, of its arguments; a lone symbol needs no brackets. */
+static void push_call(printer *p, ns_ex e, uint32_t power)
+{
+    const ns_node *node = ns_graph_node(p->g, e);
+    const bool plain = node->n == 1 && (ns_graph_op(p->g, arg(p, e, 0)) == NS_OP_SYMBOL ||
+                                        item_of(p, arg(p, e, 0)));
+    push_text(p, plain ? "</mrow>" : "<mo>)</mo></mrow></mrow>");
+    for (uint32_t k = node->n; k-- > 0;) {
+        push(p, arg(p, e, k), 0);
+        push_text(p, k ? "<mo>,</mo>" : "");
+    }
+    push_text(p, plain ? thin_space : "<mrow><mo>(</mo>");
+    push_text(p, power ? "</msup>" : "");
+    if (power)
+        push_index(p, power);
+    const char *name = function((ns_op)node->op);
+    push_text(p, "</mi>");
+    push_text(p, name ? name : ns_ops[node->op].name);
+    push_text(p, power ? "<mrow><msup><mi>" : "<mrow><mi>");
+}
+
+static void push_power(printer *p, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(p->g, e);
+    const ns_ex a = arg(p, e, 0);
+    if (!item_of(p, a) && node->op == NS_OP_POWI && ns_graph_node(p->g, a)->n == 1 &&
+        function(ns_graph_op(p->g, a))) {
+        push_call(p, a, (uint32_t)node->integer);
+        return;
+    }
+    push_text(p, "</mrow></msup>");
+    if (node->op == NS_OP_POWI)
+        push_index(p, (uint32_t)node->integer);
+    else
+        push(p, arg(p, e, 1), 0);
+    push_text(p, "</mrow><mrow>");
+    push(p, a, ATOM);
+    push_text(p, "<msup><mrow>");
+}
+
+static void push_sum(printer *p, ns_ex e)
+{
+    const ns_node *node = ns_graph_node(p->g, e);
+    const bool minus = node->op == NS_OP_ADD && leads_with_minus(p, arg(p, e, 1));
+    if (minus)
+        push_unsigned(p, arg(p, e, 1), PRODUCT);
+    else if (node->op == NS_OP_ADD)
+        push(p, arg(p, e, 1), SUM);
+    else
+        push(p, arg(p, e, 1), PRODUCT);
+    push_text(p, node->op == NS_OP_ADD && !minus ? "<mo>+</mo>" : minus_sign);
+    push(p, arg(p, e, 0), SUM);
+}
+
+static void push_product(printer *p, ns_ex e, bool unsign)
+{
+    const ns_ex a = arg(p, e, 0), b = arg(p, e, 1);
+    push(p, b, PRODUCT);
+    push_text(p, ns_graph_is_number(p->g, b, NULL) ? "<mo>&#xB7;</mo>" : thin_space);
+    if (unsign)
+        push_unsigned(p, a, PRODUCT);
+    else
+        push(p, a, is_negative_number(p, a) ? 0 : PRODUCT);
+}
+
+static void push_wrapped(printer *p, ns_ex e, const char *open, const char *close)
+{
+    push_text(p, close);
+    push(p, e, 0);
+    push_text(p, open);
+}
+
+static void print_node(printer *p, ns_ex e, bool unsign)
+{
+    const ns_node *node = ns_graph_node(p->g, e);
+    const uint32_t n = (uint32_t)node->integer;
+    switch (node->op) {
+    case NS_OP_NUMBER:
+        number(p, node, unsign);
+        break;
+    case NS_OP_SYMBOL:
+        ns_mathml_name(ns_graph_symbol(p->g, e)->name, p->out);
+        break;
+    case NS_OP_ADD:
+    case NS_OP_SUB:
+        push_sum(p, e);
+        break;
+    case NS_OP_MUL:
+        push_product(p, e, unsign);
+        break;
+    case NS_OP_DIV:
+        push_wrapped(p, arg(p, e, 1), "<mrow>", "</mrow></mfrac>");
+        push_wrapped(p, arg(p, e, 0), "<mfrac><mrow>", "</mrow>");
+        break;
+    case NS_OP_NEG:
+        push(p, arg(p, e, 0), PRODUCT);
+        push_text(p, unsign ? "" : minus_sign);
+        break;
+    case NS_OP_POW:
+    case NS_OP_POWI:
+        push_power(p, e);
+        break;
+    case NS_OP_SQRT:
+        push_wrapped(p, arg(p, e, 0), "<msqrt><mrow>", "</mrow></msqrt>");
+        break;
+    case NS_OP_EXP:
+        push_wrapped(p, arg(p, e, 0), "<msup><mi>e</mi><mrow>", "</mrow></msup>");
+        break;
+    case NS_OP_ABS:
+        push_wrapped(p, arg(p, e, 0), "<mrow><mo>|</mo>", "<mo>|</mo></mrow>");
+        break;
+    case NS_OP_FACTOR:
+        push_matrix(p, ns_graph_args(p->g, e), n, n);
+        break;
+    case NS_OP_SOLVE:
+        push_solve(p, e);
+        break;
+    case NS_OP_PICK:
+        push_text(p, "</msub>");
+        push_index(p, n + 1);
+        push_wrapped(p, arg(p, e, 0), "<msub><mrow><mo>(</mo>", "<mo>)</mo></mrow>");
+        break;
+    default:
+        push_call(p, e, 0);
+    }
+}
+
+static void print_piece(printer *p, piece next)
+{
+    if (next.text) {
+        ns_text_add(p->out, next.text);
+        return;
+    }
+    if (!next.node) {
+        ns_text_addf(p->out, "<mn>%u</mn>", next.index);
+        return;
+    }
+    if (level(p, &next) < next.least) {
+        ns_text_add(p->out, "<mrow><mo>(</mo>");
+        push_text(p, "<mo>)</mo></mrow>");
+    }
+    const ns_shared_item *item = next.expand ? NULL : item_of(p, next.node);
+    if (item)
+        ns_mathml_name(item->name, p->out);
+    else
+        print_node(p, next.node, next.unsign);
+}
+
+static void print(const ns_graph *g, ns_ex e, const ns_shared *shared, bool expand,
+                  ns_text *out)
+{
+    printer p = {.g = g, .out = out, .shared = shared};
+    NS_PUSH(out->arena, p.stack, (piece){.node = e, .expand = expand});
+    while (p.stack.n)
+        print_piece(&p, p.stack.at[--p.stack.n]);
+}
+
+void ns_mathml_expression(const ns_graph *g, ns_ex e, const ns_shared *shared, ns_text *out)
+{
+    print(g, e, shared, false, out);
+}
+
+void ns_mathml_definition(const ns_graph *g, const ns_shared *shared, uint32_t item,
+                          ns_text *out)
+{
+    print(g, shared->items.at[item].node, shared, true, out);
+}
