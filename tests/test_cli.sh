@@ -51,7 +51,9 @@ NOSLIP_CC= expect 0 "native without a compiler" "Oscillator" "no native code: th
 expect 0 "series are interpreted" "Oscillator" "Taylor series" -- run $O --engine native --method taylor
 expect 2 "unknown engine" "" "interpreter, native or auto" -- run $O --engine jit
 expect 2 "quad precision" "" "not available in this version" -- run $O --precision quad
-expect 2 "report" "" "not available in this version" -- run $O --report a.html
+expect 0 "report" "a.html \(report" "" -- run $O --report "$W/a.html"
+expect 2 "report nowhere" "" "cannot write .*No such file" -- run $O --report "$W/nowhere/a.html"
+expect 2 "report over an output" "" "given twice" -- run $O --out "$W/a.csv" --report "$W/a.csv"
 expect 2 "digits" "" "not available in this version" -- run $O --digits
 expect 2 "set without =" "" "NAME=EXPR" -- run $O --set k
 expect 2 "set unknown" "" "nosuch" -- run $O --set nosuch=1

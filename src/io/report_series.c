@@ -254,18 +254,18 @@ static void put_plots(ns_report *r)
     ns_json_key(j, "plots");
     ns_json_open(j, '[');
     if (has_series(r, "contact.x") && has_series(r, "contact.y"))
-        put_plot(r, "contact path", "contact.x", "contact.y", true);
+        put_plot(r, "Contact path", "contact.x", "contact.y", true);
     else if (has_series(r, "x") && has_series(r, "y"))
-        put_plot(r, "path", "x", "y", true);
+        put_plot(r, "Path", "x", "y", true);
     if (has_series(r, "s.x") && has_series(r, "s.y"))
-        put_plot(r, "contact on the body", "s.x", "s.y", true);
+        put_plot(r, "Contact on the body", "s.x", "s.y", true);
     uint32_t portraits = 0;
     for (uint32_t i = 0; i < s->states.n && portraits < MOST_PORTRAITS; i++) {
         const char *name = s->states.at[i].name;
         const char *rate = ns_arena_format(r->arena, "%s'", name);
         if (!has_series(r, name) || !has_series(r, rate) || strstr(name, "quat."))
             continue;
-        put_plot(r, ns_arena_format(r->arena, "phase portrait of %s", name), name, rate, false);
+        put_plot(r, ns_arena_format(r->arena, "Phase portrait of %s", name), name, rate, false);
         portraits++;
     }
     ns_json_close(j, ']');

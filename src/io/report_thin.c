@@ -273,20 +273,20 @@ void ns_report_thin(ns_report *r)
     const size_t blocks = r->n / BLOCK + 1;
     errors *table = NS_NEW_ARRAY(r->arena, errors, (LEVELS + 1) * blocks);
     uint8_t *level = NS_NEW_ARRAY(r->arena, uint8_t, blocks);
-    for (uint8_t l = 1; l <= LEVELS; l++) {
-        memset(level, l, blocks);
+    for (unsigned l = 1; l <= LEVELS; l++) {
+        memset(level, (int)l, blocks);
         const size_t kept = select_rows(r, level, r->keep);
         measure(&w, r->keep, kept, table + l * blocks);
     }
     for (double wide = 1;; wide *= 1.6) {
         for (size_t b = 0; b < blocks; b++) {
             level[b] = 1;
-            for (uint8_t l = 2; l <= LEVELS; l++) {
+            for (unsigned l = 2; l <= LEVELS; l++) {
                 const errors *e = &table[l * blocks + b];
                 if (e->position > wide * position_tolerance ||
                     e->angle > wide * angle_tolerance || e->series > wide * series_tolerance)
                     break;
-                level[b] = l;
+                level[b] = (uint8_t)l;
             }
         }
         for (size_t b = 1; b < blocks; b++) /* no sudden changes */
