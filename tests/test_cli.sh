@@ -23,6 +23,10 @@ expect 2 "unknown command" "" "did you mean 'run'" -- rnu x
 expect 2 "command of a later version" "" "not available in this version" -- sweep x
 expect 2 "a file as command" "" "noslip run" -- "$W/oscillator.mech"
 
+expect 0 "emit c" "void model_rhs" "" -- emit c "$W/oscillator.mech"
+expect 2 "emit another language" "" "writes c, not 'fortran'" -- emit fortran "$W/oscillator.mech"
+expect 2 "emit nothing" "" "needs more arguments" -- emit c
+
 # ---- options ---------------------------------------------------------------------------------
 
 O=$W/oscillator.mech

@@ -11,8 +11,9 @@
 #include "io/model.h"
 
 const ns_command *const ns_commands[] = {
-    &ns_command_run,     &ns_command_check, &ns_command_equations, &ns_command_measure,
-    &ns_command_gallery, &ns_command_help,  &ns_command_version,   NULL,
+    &ns_command_run,  &ns_command_check,   &ns_command_equations,
+    &ns_command_emit, &ns_command_measure, &ns_command_gallery,
+    &ns_command_help, &ns_command_version, NULL,
 };
 
 const ns_command *ns_command_find(const char *name)
