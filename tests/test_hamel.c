@@ -36,6 +36,20 @@
     "start { theta = 0.2; psi = 0; phi = 0; x = 0; y = 0; theta' = 0; psi' = 6; phi' = 1 }\n"  \
     "run { until 20 }\n"
 
+#define RACER                                                                                  \
+    "param m = 30, I1 = 1.5, I2 = 0.6, d1 = 0.4, d2 = 0.1\n"                                   \
+    "coordinate x, y, theta, phi\n"                                                            \
+    "lagrangian m/2*(x'^2 + y'^2) + I1/2*theta'^2 + I2/2*(theta' + phi')^2 - 2*phi^2\n"        \
+    "let v = x'*cos(theta) + y'*sin(theta), D = d1*cos(phi) + d2\n"                            \
+    "constraint seat: y'*cos(theta) - x'*sin(theta) = 0\n"                                     \
+    "constraint handlebar: D*theta' + d2*phi' = v*sin(phi)\n"                                  \
+    "start { x = 0; y = 0; theta = 0; phi = 0.2; x' = 0.1; phi' = 0.1 }\nrun { until 20 }\n"
+#define TWISTED                                                                                \
+    "coordinate x, y, z\nlagrangian (x'^2 + 2*y'^2 + z'^2)/2 - 0.3*y - 0.1*x*z\n"              \
+    "constraint a: cos(z)*x' + sin(z)*y' = 0\n"                                                \
+    "constraint b: cos(x)*z' = sin(x)*(x' - y')/2\n"                                           \
+    "start { x = 0.3; y = 0; z = 0.2; y' = 1 }\nrun { until 20 }\n"
+
 typedef struct pair {
     const char *name, *text, *frame, *values;
     double until;
@@ -43,6 +57,13 @@ typedef struct pair {
 
 static const pair pairs[] = {
     {"sleigh", SLEIGH, BODY, "theta, x, y, theta', x', y', lambda.blade, energy", 10},
+    {"sleigh, frame made", SLEIGH, "formulation hamel\n",
+     "theta, x, y, theta', x', y', lambda.blade, energy", 10},
+    {"sleigh in space, with multipliers", SLEIGH,
+     "frame { u1 = [1, -y, x]; u2 = [0, 1, 0]; u3 = [0, 0, 1] }\nsolve multipliers\n",
+     "theta, x, y, theta', x', y', lambda.blade, energy", 10},
+    {"sleigh in its body frame, with multipliers", SLEIGH, BODY "solve multipliers\n",
+     "theta, x, y, theta', x', y', lambda.blade, energy", 10},
     {"sleigh with oscillator",
      "param M = 1, m = 1, J = 1, k = 1\n"
      "coordinate theta, x, y, r\n"
@@ -76,17 +97,18 @@ static const pair pairs[] = {
      "start { x = 0; y = -2; z = 0; x' = 0.8; y' = 0.5 }\nrun { until 20 }\n",
      "frame { a = [1, 0, y]; b = [0, 1, 0]; c = [0, 0, 1] }\n",
      "x, y, z, x', y', z', lambda.twist", 10},
-    {"roller racer, free handlebar",
-     "param m = 30, I1 = 1.5, I2 = 0.6, d1 = 0.4, d2 = 0.1\n"
-     "coordinate x, y, theta, phi\n"
-     "lagrangian m/2*(x'^2 + y'^2) + I1/2*theta'^2 + I2/2*(theta' + phi')^2 - 2*phi^2\n"
-     "let v = x'*cos(theta) + y'*sin(theta), D = d1*cos(phi) + d2\n"
-     "constraint seat: y'*cos(theta) - x'*sin(theta) = 0\n"
-     "constraint handlebar: D*theta' + d2*phi' = v*sin(phi)\n"
-     "start { x = 0; y = 0; theta = 0; phi = 0.2; x' = 0.1; phi' = 0.1 }\nrun { until 20 }\n",
+    {"roller racer, free handlebar", RACER,
      "frame { e1 = [cos(theta), sin(theta), sin(phi)/D, 0]; e2 = [0, 0, -d2/D, 1]\n"
      "  e3 = [-sin(theta), cos(theta), 0, 0]; e4 = [0, 0, 1, 0] }\n",
      "x, y, theta, phi, x', y', theta', phi', lambda.seat, lambda.handlebar, energy", 10},
+    {"roller racer, frame made", RACER, "formulation hamel\n",
+     "x, y, theta, phi, x', y', theta', phi', lambda.seat, lambda.handlebar, energy", 10},
+    {"one direction left, frame made", TWISTED, "formulation hamel\n",
+     "x, y, z, x', y', z', lambda.a, lambda.b, energy", 10},
+    {"falling disk in a frame that is not its own, with multipliers", FALLING,
+     "frame { u1 = [1, 0.2*psi, 0, 0, 0]; u2 = [0, 1, theta, 0, 1]; u3 = [0, 0, 1, 0, 0]\n"
+     "  u4 = [0, 0, 0, 1, 0.1*x]; u5 = [0.1, 0, 0, 0, 1] }\nsolve multipliers\n",
+     "theta, psi, phi, x, y, theta', psi', phi', lambda.rx, lambda.ry, energy", 10},
     {"spherical pendulum with drag",
      "param g = 9.81, c = 0.1\ncoordinate theta, phi\n"
      "lagrangian (theta'^2 + sin(theta)^2*phi'^2)/2 + g*cos(theta) + 0.1*sin(t)*theta'\n"
@@ -244,6 +266,14 @@ static void refusals(void **state)
          "depend on each other"},
         {"formulation hamel\ncoordinate x\nlagrangian x'^2\nconstraint c: x' = 0\n",
          "leave nothing"},
+        {"coordinate x, y\nlagrangian x'^2 + y'^2\nframe { a = [1, 0]; b = [sin(x), cos(x)] }\n"
+         "start { x = pi/2; x' = 1; y' = 2 }\n",
+         "dependent at the start: the determinant of their directions is 6.1e-17"},
+        {"coordinate x, y\nlagrangian x'^2 + y'^2\nframe { a = [1, 1]; b = [2, 2] }\n",
+         "dependent at the start"},
+        {"coordinate x, y\nlagrangian x'^2 + y'^2\nframe { a = [1, 0]; b = [0, 1] }\n"
+         "solve augmented\n",
+         "knows `solve multipliers` only"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *text = cases[i][0];
@@ -255,31 +285,78 @@ static void refusals(void **state)
     }
 }
 
-/* The frame made for the sleigh ends where the blade points along y. */
-static void made_frame_ends(void **state)
+/* The multipliers are the forces that `constrained` finds: there from the augmented mass matrix. */
+static void forces_of_constrained(void **state)
 {
     (void)state;
-    motion m = motion_text("formulation hamel\n" SLEIGH, NULL);
-    assert_int_equal(motion_to(&m, 20), NS_STOP_SINGULAR);
-    const ns_outcome *outcome = ns_run_outcome(m.run);
-    assert_non_null(strstr(outcome->reason, "frame"));
-    /* The rates grow without bound on the way, so the run may end just before the place itself:
-     * where the determinant has fallen to a thousandth. */
-    double t = outcome->t;
-    motion b = motion_text(BODY SLEIGH, NULL);
-    assert_int_equal(motion_to(&b, t), NS_OK);
-    assert_true(fabs(motion_get(&b, "theta") - M_PI / 2) < 1e-3);
-    motion_close(&m);
+    static const char *const frames[] = {
+        "frame { a = [1, 0, y]; b = [0, 1, 0]; c = [0, 0, 1] }\n",
+        "frame { a = [1, 0.2*y, 0]; b = [0.5, 1, 0]; c = [0, sin(x), 1] }\nsolve multipliers\n",
+        "formulation hamel\n"};
+    motion b = motion_text("param g = 0\nparticle P { mass 1.3 }\n"
+                           "constraint twist: P'[3] = P.y*P'[1]\n"
+                           "start { P = [0, -2, 0]; P' = [0.8, 0.5, -1.6] }\n"
+                           "observe x = P.x, y = P.y, z = P.z\nrun { until 20 }\n",
+                           NULL);
+    assert_string_equal(b.model->system->formulation->name, "constrained");
+    assert_int_equal(motion_to(&b, 10), NS_OK);
+    for (int i = 0; i < 3; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "%scoordinate x, y, z\nlagrangian 1.3*(x'^2 + y'^2 + z'^2)/2\n"
+                 "constraint twist: z' = y*x'\n"
+                 "start { x = 0; y = -2; z = 0; x' = 0.8; y' = 0.5 }\nrun { until 20 }\n",
+                 frames[i]);
+        motion a = motion_text(text, NULL);
+        assert_int_equal(motion_to(&a, 10), NS_OK);
+        assert_true(motion_difference(&a, &b, "x, y, z, lambda.twist, energy") < 1e-11);
+        motion_close(&a);
+    }
     motion_close(&b);
+}
+
+/* A frame that becomes dependent on the way: the run ends there and says so. */
+static void frame_ends(void **state)
+{
+    (void)state;
+    static const char text[] = "coordinate x, y\nlagrangian (x'^2 + y'^2)/2\n"
+                               "frame { a = [1, 0]; b = [sin(x), cos(x)] }\n"
+                               "start { x = 0; y = 0; x' = 1; y' = 0.5 }\nrun { until 5 }\n";
+    motion m = motion_text(text, NULL);
+    assert_int_equal(motion_to(&m, 5), NS_STOP_SINGULAR);
+    const ns_outcome *outcome = ns_run_outcome(m.run);
+    assert_non_null(strstr(outcome->reason, "determinant of their directions has fallen to"));
+    assert_true(fabs(outcome->t - (M_PI / 2 - 1e-4)) < 1e-6); /* cos(x) = 1e-4 */
+    motion_close(&m);
+}
+
+/* What the program says about the frame it makes. */
+static void made_frames(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"formulation hamel\n" SLEIGH, "2 orthonormal fields"},
+        {"formulation hamel\n" TWISTED, "the unit field"},
+        {"formulation hamel\n" FALLING, "v1 = theta', v2 = psi', v3 = phi'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ns_model *model = motion_model_text(cases[i][0], NULL);
+        bool said = false;
+        for (uint32_t k = 0; k < model->system->facts.n; k++)
+            said = said || strstr(model->system->facts.at[k].text, cases[i][1]);
+        assert_true(said);
+        ns_model_free(model);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_motion),      cmocka_unit_test(euler_top),
-        cmocka_unit_test(sleigh_reference), cmocka_unit_test(sleigh_conserved),
-        cmocka_unit_test(sleigh_brackets),  cmocka_unit_test(refusals),
-        cmocka_unit_test(made_frame_ends),
+        cmocka_unit_test(same_motion),           cmocka_unit_test(euler_top),
+        cmocka_unit_test(sleigh_reference),      cmocka_unit_test(sleigh_conserved),
+        cmocka_unit_test(sleigh_brackets),       cmocka_unit_test(refusals),
+        cmocka_unit_test(forces_of_constrained), cmocka_unit_test(frame_ends),
+        cmocka_unit_test(made_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

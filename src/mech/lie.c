@@ -350,6 +350,7 @@ static void add_states(work *k)
         uint32_t at = ns_system_add_state(s, ns_arena_format(s->arena, "v%u", a + 1), w->v[a],
                                           "");
         s->states.at[at].rate = k->dv[a];
+        s->states.at[at].odd = true;
     }
     for (uint32_t e = 0; e < k->entries; e++) {
         uint32_t at = ns_system_add_state(s, ns_graph_symbol(k->g, k->entry[e])->name,
