@@ -248,7 +248,7 @@ static void test_label(void **state)
     end(&m);
 }
 
-/* Four revolute joints in a plane: 25 rows of rank 20 on 21 coordinates. */
+/* Four revolute joints in a plane: 23 rows of rank 20 on 21 coordinates. */
 static void test_four_bar(void **state)
 {
     (void)state;

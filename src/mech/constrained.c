@@ -488,6 +488,13 @@ static bool start(ns_description *d, ns_system *s, ns_constrained *c)
             good = false;
             continue;
         }
+        /* a quaternion that is not of length 1 is an error where it is given */
+        const char *unit = rows == 4 ? ns_arena_format(s->arena, "%s.unit%s", found->name,
+                                                       rest[5] ? "'" : "")
+                                     : "";
+        for (uint32_t i = 0; i < s->constraints.n && rows == 4; i++)
+            if (strcmp(s->constraints.at[i].name, unit) == 0)
+                s->constraints.at[i].span = p->value_span;
         for (uint32_t i = 0; i < rows; i++) {
             good = no_locals(d, p->value[0].at[i], p->value_span) && good;
             s->start.value[first + i] = p->value[0].at[i];

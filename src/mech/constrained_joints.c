@@ -5,7 +5,8 @@
  *   parallel(a, b)            the directions a, b parallel: t.b = 0 for two t orthogonal to a
  *   revolute(A, B, a, b)      A = B and a, b parallel
  *   universal(A, B, a, b)     A = B and a, b orthogonal
- *   prismatic(A, B, a, b)     a, b parallel and A - B along a
+ *   cylindrical(A, B, a, b)   a, b parallel and A - B along a
+ *   prismatic(A, B, a, b, c, d)   the same, and d stays in the plane of a and c: no turning
  *   planar(A, B, a, b)        a, b parallel and A - B orthogonal to b
  *   gear(S, T, a, b, k)       S turns about a at -k times the rate of T about b; relative to the
  *                             body C with a sixth argument C
@@ -198,12 +199,21 @@ static bool universal(work *w)
     return true;
 }
 
-static bool prismatic(work *w)
+static bool cylindrical(work *w)
 {
     ns_v3 A, B, a;
     if (!parallel_from(w, 2) || !vector(w, 0, &A) || !vector(w, 1, &B) || !vector(w, 2, &a))
         return false;
     along(w, ns_v3_sub(w->g, A, B), a);
+    return true;
+}
+
+static bool prismatic(work *w)
+{
+    ns_v3 a, c, d;
+    if (!cylindrical(w) || !vector(w, 2, &a) || !vector(w, 4, &c) || !vector(w, 5, &d))
+        return false;
+    row(w, ns_v3_dot(w->g, d, ns_v3_cross(w->g, a, c)));
     return true;
 }
 
@@ -340,7 +350,8 @@ static const struct joint {
     {"parallel", "a, b", 2, 2, parallel},
     {"revolute", "A, B, a, b", 4, 4, revolute},
     {"universal", "A, B, a, b", 4, 4, universal},
-    {"prismatic", "A, B, a, b", 4, 4, prismatic},
+    {"cylindrical", "A, B, a, b", 4, 4, cylindrical},
+    {"prismatic", "A, B, a, b, c, d", 6, 6, prismatic},
     {"planar", "A, B, a, b", 4, 4, planar},
     {"gear", "BODY, BODY, a, b, ratio [, BODY]", 5, 6, gear},
     {"motion", "A, place", 2, 2, at},
