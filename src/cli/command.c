@@ -10,11 +10,21 @@
 #include "base/status.h"
 #include "io/model.h"
 
+/* clang-format off */
 const ns_command *const ns_commands[] = {
-    &ns_command_run,  &ns_command_check,   &ns_command_equations,
-    &ns_command_emit, &ns_command_measure, &ns_command_gallery,
-    &ns_command_help, &ns_command_version, NULL,
+    &ns_command_run,
+    &ns_command_check,
+    &ns_command_equations,
+    &ns_command_emit,
+    &ns_command_equilibria,
+    &ns_command_compare,
+    &ns_command_measure,
+    &ns_command_gallery,
+    &ns_command_help,
+    &ns_command_version,
+    NULL,
 };
+/* clang-format on */
 
 const ns_command *ns_command_find(const char *name)
 {

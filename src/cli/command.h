@@ -49,9 +49,16 @@ struct ns_command {
     int (*run)(ns_cli *cli, const ns_arguments *arguments); /* exit status */
 };
 
-extern const ns_command ns_command_run, ns_command_check, ns_command_equations, ns_command_emit,
-    ns_command_gallery, ns_command_help, ns_command_version;
+extern const ns_command ns_command_run;
+extern const ns_command ns_command_check;
+extern const ns_command ns_command_equations;
+extern const ns_command ns_command_emit;
+extern const ns_command ns_command_equilibria;
+extern const ns_command ns_command_compare;
 extern const ns_command ns_command_measure;
+extern const ns_command ns_command_gallery;
+extern const ns_command ns_command_help;
+extern const ns_command ns_command_version;
 extern const ns_command *const ns_commands[]; /* ends with NULL */
 const ns_command *ns_command_find(const char *name);
 

@@ -10,8 +10,8 @@
 #include "cli/open.h"
 
 /* Commands that scripts may know from later versions. */
-static const char *const later[] = {"compare",    "sweep",     "section", "lyapunov",
-                                    "equilibria", "reproduce", "bench",   "invariants"};
+static const char *const later[] = {"sweep",     "section", "lyapunov",
+                                    "reproduce", "bench",   "invariants"};
 
 static int unknown_command(ns_cli *cli, const char *name)
 {

@@ -1,0 +1,283 @@
+#include "cli/study.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "expr/subst.h"
+
+/* ---- output ------------------------------------------------------------------------------- */
+
+static bool is_figure(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, ".svg") == 0;
+}
+
+bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a)
+{
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        if (strcmp(a->options.at[i].option->name, "out") != 0)
+            continue;
+        const char *path = a->options.at[i].value;
+        if (!is_figure(path) && !ns_sheet_knows(path)) {
+            ns_command_wrong(cli, "--out %s: the name must end in .csv, .json, .h5 or .svg",
+                             path);
+            return false;
+        }
+    }
+    return true;
+}
+
+int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_sheet *sheet,
+                    const ns_plot *plot)
+{
+    if (ns_command_flag(a, "json")) {
+        ns_text text = ns_text_new(cli->arena);
+        ns_sheet_json(sheet, &text);
+        fwrite(ns_text_string(&text), 1, text.length, cli->out);
+    }
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        if (strcmp(a->options.at[i].option->name, "out") != 0)
+            continue;
+        const char *path = a->options.at[i].value;
+        if (is_figure(path) && !plot) {
+            ns_command_wrong(cli, "--out %s: there is nothing to draw", path);
+            return ns_status_exit(NS_ERR_USAGE);
+        }
+        const int error = is_figure(path) ? ns_plot_write(plot, path)
+                                          : ns_sheet_write(sheet, path);
+        if (error) {
+            ns_command_wrong(cli, "cannot write %s: %s", path, strerror(error));
+            return ns_status_exit(NS_ERR_IO);
+        }
+    }
+    return 0;
+}
+
+ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous)
+{
+    const ns_problem *problem = ns_model_problem(model, true);
+    if (!problem) {
+        ns_command_wrong(cli, "out of memory");
+        return NULL;
+    }
+    ns_flow *field = ns_flow_new(cli->arena, problem, ns_model_run_options(model).t0, model->p,
+                                 model->x0);
+    if (autonomous && !ns_flow_autonomous(field)) {
+        ns_command_wrong(cli, "time enters the equations of this model: it has no steady "
+                              "motions of the kind looked for");
+        return NULL;
+    }
+    return field;
+}
+
+/* ---- words and expressions ---------------------------------------------------------------- */
+
+ns_study_words ns_study_split(ns_arena *arena, const char *text, char separator)
+{
+    ns_study_words list = {0};
+    int depth = 0;
+    const char *begin = text;
+    for (const char *c = text;; c++) {
+        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+        if (*c && (*c != separator || depth > 0))
+            continue;
+        const char *end = c;
+        while (begin < end && *begin == ' ')
+            begin++;
+        while (end > begin && end[-1] == ' ')
+            end--;
+        NS_PUSH(arena, list, ns_arena_string(arena, begin, (size_t)(end - begin)));
+        if (!*c)
+            return list;
+        begin = c + 1;
+    }
+}
+
+bool ns_study_expression(ns_cli *cli, ns_model *model, const char *option, const char *text,
+                         ns_ex *out)
+{
+    ns_description *d = model->description;
+    const ns_system *s = model->system;
+    const uint32_t errors = d->diag->errors, messages = d->diag->messages.n;
+    ns_value value;
+    const bool good = ns_description_evaluate(d, option, text, &value) &&
+                      d->diag->errors == errors;
+    if (!good) {
+        ns_diag only = *d->diag; /* only the new messages */
+        only.messages.at += messages;
+        only.messages.n -= messages;
+        ns_text words = ns_text_new(cli->arena);
+        ns_diag_render(&only, &words);
+        fputs(ns_text_string(&words), cli->err);
+        return false;
+    }
+    if (value.rows != 1 || value.cols != 1) {
+        ns_command_wrong(cli, "%s: expected a number, not a vector: '%s'", option, text);
+        return false;
+    }
+    ns_ex e = value.at[0];
+    for (uint32_t i = 0; i < s->accelerations.n; i++)
+        e = ns_subst_one(s->graph, e, &s->accelerations.at[i].from, &s->accelerations.at[i].to,
+                         1);
+    *out = e;
+    return true;
+}
+
+bool ns_study_number(ns_cli *cli, ns_model *model, const char *option, const char *text,
+                     double *out)
+{
+    ns_ex e;
+    if (!ns_study_expression(cli, model, option, text, &e))
+        return false;
+    ns_system_eval(model->system, &e, 1, 0, model->p, NULL, out);
+    if (isfinite(*out))
+        return true;
+    ns_command_wrong(cli, "%s: '%s' is not a finite number", option, text);
+    return false;
+}
+
+static bool unknown(ns_cli *cli, const ns_model *model, const char *what, const char *name)
+{
+    const char *nearest = ns_model_nearest_observable(model, name);
+    if (nearest)
+        ns_command_wrong(cli, "'%s' is not a %s of the model; did you mean '%s'?", name, what,
+                         nearest);
+    else
+        ns_command_wrong(cli, "'%s' is not a %s of the model; `noslip check` lists them", name,
+                         what);
+    return false;
+}
+
+bool ns_study_state(ns_cli *cli, const ns_model *model, const char *name, uint32_t *index)
+{
+    const ns_system *s = model->system;
+    for (*index = 0; *index < s->states.n; ++*index)
+        if (strcmp(s->states.at[*index].name, name) == 0)
+            return true;
+    return unknown(cli, model, "state", name);
+}
+
+bool ns_study_value(ns_cli *cli, const ns_model *model, const char *name, uint32_t *index)
+{
+    const int64_t found = ns_model_observable(model, name);
+    if (found < 0)
+        return unknown(cli, model, "value", name);
+    *index = (uint32_t)found;
+    return true;
+}
+
+bool ns_study_assign(ns_cli *cli, ns_model *model, const char *option, const char *text,
+                     double *x)
+{
+    const ns_study_words words = ns_study_split(cli->arena, text, ',');
+    for (uint32_t i = 0; i < words.n; i++) {
+        const char *equals = strchr(words.at[i], '=');
+        if (!equals || equals == words.at[i] || !equals[1]) {
+            ns_command_wrong(cli, "%s expects NAME=VALUE,..., not '%s'", option, words.at[i]);
+            return false;
+        }
+        const char *name = ns_arena_string(cli->arena, words.at[i],
+                                           (size_t)(equals - words.at[i]));
+        uint32_t index;
+        double value;
+        if (!ns_study_state(cli, model, name, &index) ||
+            !ns_study_number(cli, model, option, equals + 1, &value))
+            return false;
+        x[index] = value;
+    }
+    return true;
+}
+
+bool ns_study_range(ns_cli *cli, ns_model *model, const char *option, const char *text,
+                    uint32_t *index, double *low, double *high)
+{
+    const ns_description *d = model->description;
+    const char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
+    if (!colon || equals == text || colon == equals + 1 || !colon[1]) {
+        ns_command_wrong(cli, "%s expects NAME=LOW:HIGH, not '%s'", option, text);
+        return false;
+    }
+    const char *name = ns_arena_string(cli->arena, text, (size_t)(equals - text));
+    const char *from = ns_arena_string(cli->arena, equals + 1, (size_t)(colon - equals - 1));
+    for (*index = 0; *index < d->params.n; ++*index)
+        if (strcmp(d->params.at[*index].name, name) == 0)
+            break;
+    if (*index == d->params.n) {
+        const char *nearest = NULL;
+        unsigned best = ~0u;
+        for (uint32_t i = 0; i < d->params.n; i++)
+            if (ns_model_is_near(name, d->params.at[i].name, &best))
+                nearest = d->params.at[i].name;
+        ns_command_wrong(cli, "'%s' is not a parameter of the model%s%s%s", name,
+                         nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                         nearest ? "'?" : "");
+        return false;
+    }
+    if (!ns_study_number(cli, model, option, from, low) ||
+        !ns_study_number(cli, model, option, colon + 1, high))
+        return false;
+    if (*low != *high)
+        return true;
+    ns_command_wrong(cli, "%s: the range is empty", option);
+    return false;
+}
+
+bool ns_study_count(ns_cli *cli, const ns_arguments *a, const char *name, uint32_t least,
+                    uint32_t *value)
+{
+    double number = *value;
+    if (!ns_command_number(cli, a, name, &number))
+        return false;
+    if (number < least || number > 1e9 || number != floor(number)) {
+        ns_command_wrong(cli, "--%s expects a whole number, at least %u", name, least);
+        return false;
+    }
+    *value = (uint32_t)number;
+    return true;
+}
+
+/* ---- progress ----------------------------------------------------------------------------- */
+
+/* Set by a signal handler, which has nothing else to write to. */
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+ns_study_progress ns_study_progress_new(ns_cli *cli, const char *what, double end)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return (ns_study_progress){.bar = ns_terminal_bar(cli->err, !cli->quiet, what, end),
+                               .begin = now()};
+}
+
+bool ns_study_progress_draw(void *progress, double fraction)
+{
+    ns_study_progress *p = progress;
+    ns_terminal_bar_draw(&p->bar, fraction, fraction * p->bar.end, now() - p->begin);
+    return !stopped;
+}
+
+void ns_study_progress_end(ns_study_progress *progress)
+{
+    ns_terminal_bar_clear(&progress->bar);
+}

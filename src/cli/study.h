@@ -1,0 +1,61 @@
+/* What the studies' commands share: options, expressions on the command line, output, progress. */
+#ifndef NS_CLI_STUDY_H
+#define NS_CLI_STUDY_H
+
+#include "cli/open.h"
+#include "io/plot.h"
+#include "io/sheet.h"
+#include "study/flow.h"
+
+#define NS_STUDY_OPTIONS                                                                       \
+    NS_OPTION_SET,                                                                             \
+        {.name = "out",                                                                        \
+         .argument = "FILE",                                                                   \
+         .help = "write the table (.csv, .json, .h5) or the figure (.svg)",                    \
+         .repeat = true},                                                                      \
+        {.name = "json", .help = "print one JSON object instead of the table"},                \
+        NS_OPTION_QUIET
+
+/* Are all --out files of a known kind?  False after saying what is wrong. */
+bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a);
+/* Prints the JSON object if asked for and writes the files; the exit status. */
+int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_sheet *sheet,
+                    const ns_plot *plot);
+
+/* The field of a model with its Jacobian; NULL after saying what is wrong (time enters, memory). */
+ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous);
+
+/* Parts of a list separated by commas outside brackets. */
+typedef NS_LIST(const char *) ns_study_words;
+ns_study_words ns_study_split(ns_arena *arena, const char *text, char separator);
+
+/* An expression on the command line, in terms of states and parameters (one number); false after saying
+ * what is wrong. */
+bool ns_study_expression(ns_cli *cli, ns_model *model, const char *option, const char *text,
+                         ns_ex *out);
+/* Its value where it depends on parameters alone. */
+bool ns_study_number(ns_cli *cli, ns_model *model, const char *option, const char *text,
+                     double *out);
+/* NAME=EXPR,...: sets states. */
+bool ns_study_assign(ns_cli *cli, ns_model *model, const char *option, const char *text,
+                     double *x);
+/* Index of a state or a value by name; false after saying what is wrong. */
+bool ns_study_state(ns_cli *cli, const ns_model *model, const char *name, uint32_t *index);
+bool ns_study_value(ns_cli *cli, const ns_model *model, const char *name, uint32_t *index);
+/* NAME=LOW:HIGH for a parameter. */
+bool ns_study_range(ns_cli *cli, ns_model *model, const char *option, const char *text,
+                    uint32_t *index, double *low, double *high);
+/* A whole number, at least `least`; *value is untouched if the option was not given. */
+bool ns_study_count(ns_cli *cli, const ns_arguments *a, const char *name, uint32_t least,
+                    uint32_t *value);
+
+/* Progress: a bar on the terminal from the second second on; false when a signal came. */
+typedef struct ns_study_progress {
+    ns_bar bar;
+    double begin;
+} ns_study_progress;
+ns_study_progress ns_study_progress_new(ns_cli *cli, const char *what, double end);
+bool ns_study_progress_draw(void *progress, double fraction);
+void ns_study_progress_end(ns_study_progress *progress);
+
+#endif

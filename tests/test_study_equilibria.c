@@ -1,0 +1,293 @@
+/* Steady motions, their eigenvalues and branches, against closed forms and published digits. */
+#include "support/motion.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "study/equilibria.h"
+
+static const double g = 9.81;
+
+typedef struct study {
+    ns_model *model;
+    ns_arena *arena;
+    ns_flow *field;
+} study;
+
+static study open_model(ns_model *model)
+{
+    study s = {.model = model, .arena = ns_arena_new()};
+    assert_non_null(s.arena);
+    s.field = ns_flow_new(s.arena, ns_model_problem(model, true), 0, model->p, model->x0);
+    assert_true(ns_flow_autonomous(s.field));
+    return s;
+}
+
+static void close_study(study *s)
+{
+    ns_arena_free(s->arena);
+    ns_model_free(s->model);
+}
+
+static void close_to(double a, double b, double tolerance, const char *what)
+{
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
+}
+
+static void has(const ns_linear *l, double re, double im, double tolerance, const char *what)
+{
+    double nearest = HUGE_VAL;
+    for (uint32_t i = 0; i < l->n; i++)
+        nearest = fmin(nearest, hypot(l->eigenvalue[i].re - re, l->eigenvalue[i].im - im));
+    if (!(nearest <= tolerance))
+        fail_msg("%s: no eigenvalue near %.15g%+.15gi (nearest at %.2e)", what, re, im,
+                 nearest);
+}
+
+/* The steady motion nearest to the start. */
+static const ns_linear *at_start(study *s, ns_steady_point *point)
+{
+    const ns_steady_spec spec = {.over = UINT32_MAX};
+    ns_steady *q = ns_steady_new(s->arena, s->field, &spec, s->model->x0);
+    if (!ns_steady_find(q, s->model->x0, point))
+        fail_msg("no steady motion: residual %.2e", point->residual);
+    return ns_linear_at(s->field, ns_steady_generators(q), s->arena, point->x, point->c, NULL);
+}
+
+static const ns_branch *follow(study *s, const char *name, double low, double high)
+{
+    const ns_description *d = s->model->description;
+    ns_steady_spec spec = {.low = low, .high = high};
+    while (spec.over < d->params.n && strcmp(d->params.at[spec.over].name, name) != 0)
+        spec.over++;
+    assert_true(spec.over < d->params.n);
+    ns_steady *q = ns_steady_new(s->arena, s->field, &spec, s->model->x0);
+    const char *message = "";
+    const ns_branch *b = ns_steady_follow(q, &message);
+    if (!b)
+        fail_msg("%s", message);
+    return b;
+}
+
+/* The only special point of a branch. */
+static double only(const ns_branch *b, const char *label)
+{
+    for (uint32_t i = 0; i < b->special.n; i++)
+        print_message("  %s at %.15g: %s\n", b->special.at[i].label, b->special.at[i].parameter,
+                      b->special.at[i].note);
+    assert_int_equal(b->special.n, 1);
+    if (label)
+        assert_string_equal(b->special.at[0].label, label);
+    return b->special.at[0].parameter;
+}
+
+static double critical(const char *text, const char *set, const char *name, double low,
+                       double high, const char *label)
+{
+    study s = open_model(motion_model_text(text, set));
+    const double found = only(follow(&s, name, low, high), label);
+    close_study(&s);
+    return found;
+}
+
+/* ---- normal forms ---------------------------------------------------------------------------- */
+
+static void normal_forms(void **state)
+{
+    (void)state;
+    /* x' = p - x^2: down from x = 1 through the fold at 0 and back up along x = -sqrt p */
+    study s = open_model(
+        motion_model_text("param p = 1\nstate x' = p - x^2\nstart { x = 1 }\n", NULL));
+    const ns_branch *b = follow(&s, "p", 1, -1);
+    close_to(only(b, "fold"), 0, 1e-12, "fold");
+    const ns_steady_point *last = &b->points.at[b->points.n - 1];
+    close_to(last->parameter, 1, 1e-12, "the branch comes back");
+    close_to(last->x[0], -1, 1e-12, "on the other side");
+    close_to(last->linear->eigenvalue[0].re, 2, 1e-11, "eigenvalue 2 sqrt p");
+    close_study(&s);
+    close_to(critical("param p = 0, e = 1\nstate x' = (p - 0.3)*x - x^3\nstate y' = -y\n", NULL,
+                      "p", -1, 1, "pitchfork"),
+             0.3, 1e-12, "pitchfork");
+    close_to(critical("param p = 0\nstate x' = (p - 0.3)*x - x^2\nstate y' = -y\n", NULL, "p",
+                      -1, 1, "branch point"),
+             0.3, 1e-12, "transcritical");
+    close_to(critical("param p = 0\nstate x' = (p - 0.3)*x - 2*y - x*(x^2 + y^2)\n"
+                      "state y' = 2*x + (p - 0.3)*y - y*(x^2 + y^2) + x^2\n",
+                      NULL, "p", -1, 1, "hopf"),
+             0.3, 1e-12, "hopf");
+}
+
+/* A bead on a hoop that turns: the bottom loses stability at rate^2 = g/R, by a pitchfork. */
+static void bead(void **state)
+{
+    (void)state;
+    close_to(critical("param w = 1, R = 0.3\ncoordinate theta\n"
+                      "lagrangian R^2/2*(theta'^2 + w^2*sin(theta)^2) + 9.81*R*cos(theta)\n",
+                      NULL, "w", 1, 10, "pitchfork"),
+             sqrt(g / 0.3), 1e-11, "bead on a hoop");
+}
+
+/* An unbalanced disk on top of a circle, centre of mass below its centre: stable iff
+ * R > r (r - l)/l (COVERAGE j-top). */
+static void on_top(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "param r = 1, l = 0.3, R = 2, m = 2, J = 0.7\ncoordinate phi\n"
+        "let psi = (R + r)/r*phi\n"
+        "let x = (R + r)*sin(phi) - l*sin(psi), y = (R + r)*cos(phi) - l*cos(psi)\n"
+        "lagrangian m/2*(x'^2 + y'^2) + J/2*psi'^2 - m*9.81*y\n";
+    for (int i = 0; i < 3; i++) {
+        const double l = 0.2 + 0.15 * i, expected = (1 - l) / l;
+        char set[40];
+        snprintf(set, sizeof set, "l=%.17g", l);
+        const double found = critical(text, set, "R", 0.3 * expected, 2 * expected,
+                                      "pitchfork");
+        close_to(found, expected, 1e-10, "critical radius");
+    }
+}
+
+/* ---- wheels --------------------------------------------------------------------------------- */
+
+#define WHEEL                                                                                  \
+    "param rate = 0, turning = 0\nground plane\nbody %s { mass 0.7; uniform }\n"               \
+    "start { tilt 90 deg; omega [0, turning, rate] }\n"
+
+/* Rolling straight: stable iff rate^2 > g/(3 a) for a disk, g/(4 a) for a hoop; spinning on a
+ * diameter: iff 4 g/(5 a), 2 g/(3 a).  Here the parameter enters the start alone. */
+static void wheels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *name;
+        double expected2;
+    } cases[] = {
+        {"disk(0.1)", "rate", 1 / 0.3},
+        {"hoop(0.25)", "rate", 1 / 1.0},
+        {"disk(0.1)", "turning", 4 / 0.5},
+        {"hoop(0.25)", "turning", 2 / 0.75},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300];
+        snprintf(text, sizeof text, WHEEL, cases[i].body);
+        const double expected = sqrt(g * cases[i].expected2);
+        const double found = critical(text, NULL, cases[i].name, 0.4 * expected, 2.1 * expected,
+                                      "double zero");
+        print_message("%s, %s: %.14g, expected %.14g\n", cases[i].body, cases[i].name, found,
+                      expected);
+        close_to(found, expected, 1e-10 * expected, cases[i].body);
+    }
+}
+
+/* Directions of a rolling disk: 8 on the manifold, of which 4 are symmetries (two shifts, a turn of
+ * the plane, the spin of the disk) and 2 lead to neighbouring steady motions (rate, circle). */
+static void directions(void **state)
+{
+    (void)state;
+    char text[300];
+    snprintf(text, sizeof text, WHEEL, "disk(0.1)");
+    study s = open_model(motion_model_text(text, "rate=3"));
+    ns_steady_point point;
+    const ns_linear *l = at_start(&s, &point);
+    assert_int_equal(l->tangent, 8);
+    assert_int_equal(l->symmetry, 4);
+    assert_int_equal(l->family, 2);
+    assert_int_equal(l->n, 2);
+    /* (A + a^2) lambda^2 = g a - C (C + a^2) rate^2/A */
+    const double a = 0.1, A = a * a / 4, C = a * a / 2;
+    const double lambda = sqrt((g * a - C * (C + a * a) * 9 / A) / (A + a * a));
+    has(l, lambda, 0, 1e-11 * lambda, "disk");
+    has(l, -lambda, 0, 1e-11 * lambda, "disk");
+    close_study(&s);
+
+    /* a circle of the hoop, from a state beside it: Newton's method finds a steady motion */
+    s = open_model(motion_model_file("hoop", NULL));
+    s.model->x0[motion_state(&(motion){.model = s.model}, "omega.x")] += 0.02;
+    s.model->x0[motion_state(&(motion){.model = s.model}, "omega.y")] -= 0.01;
+    l = at_start(&s, &point);
+    assert_true(point.rounds > 0);
+    assert_int_equal(l->n, 2);
+    assert_int_equal(l->unstable, 0);
+    assert_true(fabs(l->eigenvalue[0].im) > 1);
+    close_study(&s);
+}
+
+/* ---- rattleback ------------------------------------------------------------------------------ */
+
+#define STONE                                                                                  \
+    "param spin = -5\nground plane\nbody ellipsoid(0.2, 0.03, 0.02) {\n"                       \
+    "    %s mass 1; com [0, 0, -0.01]\n"                                                       \
+    "    inertia [[2e-4, -2e-5, 0], [-2e-5, 1.6e-3, 0], [0, 0, 1.7e-3]]\n}\n"                  \
+    "start { omega [0, 0, spin] }\n"
+
+/* Kane and Levinson's stone (COVERAGE x-rattleback); full and reduced equations agree, and reversing
+ * the spin reverses the spectrum. */
+static void rattleback(void **state)
+{
+    (void)state;
+    char text[400];
+    snprintf(text, sizeof text, STONE, "");
+    ns_steady_point point;
+    study s = open_model(motion_model_text(text, NULL));
+    const ns_linear *full = at_start(&s, &point);
+    print_message("rattleback: %.12g +- %.12g i\n", full->eigenvalue[0].re,
+                  full->eigenvalue[0].im);
+    has(full, 2.1207, 109.392, 5e-4, "spin -5");
+    close_to(full->eigenvalue[0].re, 2.1207, 5e-5, "growth");
+    assert_int_equal(full->symmetry, 3); /* two shifts, a turn */
+    assert_int_equal(full->family, 1);   /* the rate of spin */
+    assert_int_equal(full->n, 4);
+    assert_int_equal(full->unstable, 2);
+
+    snprintf(text, sizeof text, STONE, "reduced;");
+    study r = open_model(motion_model_text(text, "spin=5"));
+    const ns_linear *reduced = at_start(&r, &point);
+    assert_int_equal(reduced->n, 4);
+    assert_int_equal(reduced->symmetry, 0);
+    for (uint32_t i = 0; i < reduced->n; i++)
+        has(full, -reduced->eigenvalue[i].re, reduced->eigenvalue[i].im, 1e-9, "reversed");
+    close_study(&r);
+    close_study(&s);
+}
+
+/* ---- bicycle --------------------------------------------------------------------------------- */
+
+/* Benchmark of Meijaard, Papadopoulos, Ruina and Schwab 2007, Table 2 and section 6 (COVERAGE
+ * x-bicycle): every digit of it, from the nonlinear model. */
+static void bicycle(void **state)
+{
+    (void)state;
+    study s = open_model(motion_model_file("bicycle", "v=4; kick=0"));
+    ns_steady_point point;
+    const ns_linear *l = at_start(&s, &point);
+    assert_int_equal(l->tangent, 10);
+    assert_int_equal(l->symmetry, 5); /* two shifts, a turn, two wheels */
+    assert_int_equal(l->family, 1);   /* the speed */
+    assert_int_equal(l->n, 4);
+    has(l, 0.413253315211, 3.079108186032, 1e-12, "weave");
+    has(l, -1.429444273613, 0, 1e-12, "capsize");
+    has(l, -12.158614265764, 0, 1e-12, "caster");
+
+    const ns_branch *b = follow(&s, "v", 4.2, 6.1);
+    assert_int_equal(b->special.n, 2);
+    print_message("bicycle: %s at %.14g, %s at %.14g\n", b->special.at[0].label,
+                  b->special.at[0].parameter, b->special.at[1].label,
+                  b->special.at[1].parameter);
+    assert_string_equal(b->special.at[0].label, "hopf");
+    close_to(b->special.at[0].parameter, 4.29238253634, 1e-11, "weave speed");
+    close_to(b->special.at[1].parameter, 6.02426201539, 1e-11, "capsize speed");
+    close_study(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normal_forms), cmocka_unit_test(bead),
+        cmocka_unit_test(on_top),       cmocka_unit_test(wheels),
+        cmocka_unit_test(directions),   cmocka_unit_test(rattleback),
+        cmocka_unit_test(bicycle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
