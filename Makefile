@@ -8,11 +8,11 @@ JOBS    ?= $(shell nproc)
 
 flagship = $(firstword $(wildcard models/rattleback.mech models/chaplygin-sleigh.mech))
 
-.PHONY: help setup build run test bench install asan lint format fuzz clean
+.PHONY: help setup browser build run test bench install asan lint format fuzz clean
 .NOTPARALLEL:
 
 help:
-	@echo 'make run              build and run the flagship model'
+	@echo 'make run              build, run the flagship model, write its report'
 	@echo 'make test             build and run the tests      [PRESET=release|dev|ci|asan]'
 	@echo 'make bench            the speed table'
 	@echo 'make install          [PREFIX=/usr/local] [DESTDIR=]'
@@ -25,6 +25,9 @@ help:
 setup:
 	@scripts/setup
 
+browser:
+	@scripts/setup --browser
+
 build/%/build.ninja: CMakePresets.json | setup
 	@cmake --preset $* --log-level=NOTICE
 
@@ -33,9 +36,11 @@ build: build/$(PRESET)/build.ninja
 
 run: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target noslip_program
-	build/release/noslip run $(flagship)
+	build/release/noslip run $(flagship) --report build/$(notdir $(basename $(flagship))).html
+	@echo
+	@echo 'The motion to look at: $(abspath build/$(notdir $(basename $(flagship))).html)'
 
-test: build
+test: build browser
 	@ctest --preset $(PRESET) -j $(JOBS)
 
 asan:

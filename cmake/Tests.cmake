@@ -52,3 +52,13 @@ if(program)
       "NOSLIP=${program};MODELS=${CMAKE_SOURCE_DIR}/models;DOCS=${CMAKE_SOURCE_DIR}/docs;TESTS=${CMAKE_SOURCE_DIR}/tests;PYTHON=${NOSLIP_PYTHON}")
   endforeach()
 endif()
+
+# In a browser: the reports (above), and the page's own tests. Not under sanitizers, where nothing
+# of C would be tested twice.
+if(TEST test_browser)
+  set_tests_properties(test_browser PROPERTIES LABELS browser TIMEOUT 600 RESOURCE_LOCK browser)
+  if(NOSLIP_NODE AND NOSLIP_NPM)
+    add_test(NAME test_viewer COMMAND bash "${CMAKE_SOURCE_DIR}/viewer/test/run.sh")
+    set_tests_properties(test_viewer PROPERTIES LABELS browser TIMEOUT 900 RESOURCE_LOCK browser)
+  endif()
+endif()

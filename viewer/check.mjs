@@ -7,6 +7,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { launch, openPage } from './test/browser.mjs';
+import { intoFrame, toMesh, toPlane, toPolyline } from './touch.mjs';
 
 const { values: options, positionals: files } = parseArgs({
     allowPositionals: true, options: { shots: { type: 'string' }, quality: { type: 'string', default: 'low' } },
@@ -32,6 +33,37 @@ function decode(source) {
     return new Kind(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.byteLength));
 }
 
+/** What a body is drawn as, and its size; null if it has no mesh. */
+function meshOf(body) {
+    const source = body.mesh ?? body.shapes?.find((s) => s.shape === 'mesh')?.mesh;
+    if (!source) return null;
+    const mesh = { positions: decode(source.positions), indices: decode(source.indices) };
+    let size = 0;
+    for (let i = 0; i < mesh.positions.length; i += 3) size = Math.max(size, Math.hypot(...mesh.positions.slice(i, i + 3)));
+    return { ...mesh, size };
+}
+
+/** The first contact: its point is on the drawn body and on the ground, at sample i. */
+function touches(data, i, contact, pose, expect) {
+    const path = data.scene?.paths?.find((p) => p.role === 'contact' && data.scene.bodies?.some((b) => b.name === p.frame));
+    const body = path && data.scene.bodies.findIndex((b) => b.name === path.frame);
+    const mesh = path && meshOf(data.scene.bodies[body]);
+    if (!mesh || !contact) return false;
+    const fromBody = toMesh(intoFrame(contact, pose(body)), mesh) / mesh.size;
+    expect(fromBody < 0.02, `the contact is ${fromBody.toFixed(3)} body sizes from the body at sample ${i}`);
+    const ground = data.scene.ground?.[0];
+    if (!ground) return true;
+    const at = ground.pose ? intoFrame(contact, {
+        position: Array.from(decode(ground.pose.position).slice(3 * i, 3 * i + 3)),
+        quaternion: ground.pose.quaternion && Array.from(decode(ground.pose.quaternion).slice(4 * i, 4 * i + 4)),
+    }) : contact;
+    const fromGround = ground.plane ? toPlane(at, ground.plane) : ground.wire
+        ? toPolyline(at, decode(ground.wire.points), ground.wire.closed)
+        : ground.mesh ? toMesh(at, { positions: decode(ground.mesh.positions), indices: decode(ground.mesh.indices) }) : 0;
+    expect(fromGround / mesh.size < 0.02, `the contact is ${(fromGround / mesh.size).toFixed(3)} body sizes from the ground at sample ${i}`);
+    return true;
+}
+
 async function check(browser, file) {
     const wrong = [];
     const expect = (condition, what) => { if (!condition) wrong.push(what); };
@@ -43,29 +75,56 @@ async function check(browser, file) {
     expect(problems.length === 0, `data: ${problems.join(' ')}`);
     const time = decode(data.time);
     const n = time.length;
+    let touched = false;
     if (n > 1 && time[n - 1] > time[0]) {
         await ask(() => window.noslip.play());
         await page.waitForFunction((t) => window.noslip.time() > t, time[0], { timeout: 20000 }).catch(() => wrong.push('play does not advance'));
         await ask(() => window.noslip.pause());
-        // body and cursor go together; the body is where the data says
+        // body and cursor go together, also when the time line is dragged; the body is where the data says
+        const bodies = data.scene?.bodies ?? [];
         for (const i of [0, Math.floor(n / 3), Math.floor(0.7 * n), n - 1]) {
-            const now = await ask((t) => {
+            const now = await ask(([t, count]) => {
                 window.noslip.setTime(t);
-                return { t: window.noslip.time(), cursors: window.noslip.cursorTimes() };
-            }, time[i]);
-            expect(now.cursors.every((c) => Math.abs(c - now.t) <= 0.01 * (time[n - 1] - time[0])), `cursor at ${time[i]}`);
-            for (const [k, body] of (data.scene?.bodies ?? []).entries()) {
+                return {
+                    t: window.noslip.time(), cursors: window.noslip.cursorTimes(), contact: window.noslip.contactPoint(),
+                    poses: Array.from({ length: count }, (_, k) => window.noslip.bodyPose(k)),
+                };
+            }, [time[i], bodies.length]);
+            expect(now.cursors.length > 0 && now.cursors.every((c) => Math.abs(c - now.t) <= 0.01 * (time[n - 1] - time[0])), `cursor at ${time[i]}`);
+            for (const [k, body] of bodies.entries()) {
                 if (!body.pose?.position) continue;
                 const p = decode(body.pose.position).slice(3 * i, 3 * i + 3);
-                const pose = await ask((b) => window.noslip.bodyPose(b), k);
+                const pose = now.poses[k];
                 expect(pose && pose.position.every((v, c) => Math.abs(v - p[c]) <= 1e-6 * (1 + Math.abs(p[c]))), `pose of ${body.name} at ${time[i]}`);
             }
+            if (touches(data, i, now.contact, (k) => now.poses[k], expect)) touched = true;
         }
-        for (const s of data.series ?? []) {
+        const dragged = await ask(() => {
+            const range = document.querySelector('input[type=range]');
+            range.value = String(Number(range.max) / 2);
+            range.dispatchEvent(new Event('input', { bubbles: true }));
+            return { t: window.noslip.time(), cursors: window.noslip.cursorTimes(), pose: window.noslip.bodyPose(0) };
+        });
+        expect(Math.abs(dragged.t - (time[0] + time[n - 1]) / 2) < 1e-3 * (time[n - 1] - time[0]), 'dragging the time line');
+        expect(dragged.cursors.every((c) => Math.abs(c - dragged.t) <= 0.01 * (time[n - 1] - time[0])), 'cursor while dragging');
+        // the plots end with the final values of the run
+        const series = data.series ?? [];
+        const ends = await ask(([t, names]) => {
+            window.noslip.setTime(t);
+            return names.map((name) => window.noslip.seriesValue(name));
+        }, [time[n - 1], series.map((s) => s.name)]);
+        for (const [k, s] of series.entries()) {
             const last = decode(s.data)[n - 1];
-            const shown = await ask((name) => window.noslip.seriesValue(name), s.name);
-            expect(Object.is(shown, last) || (last === null || Number.isNaN(last)), `final value of ${s.name}`);
+            expect(Object.is(ends[k], last) || last === null || Number.isNaN(last), `last sample of ${s.name}`);
+            const final = data.final?.find((f) => f.name === s.name);
+            if (final && final.value !== null) {
+                expect(Math.abs(ends[k] - final.value) <= 1e-6 * Math.max(1e-30, Math.abs(final.value)), `final value of ${s.name}: ${ends[k]}, not ${final.value}`);
+            }
         }
+        // what is written is the model's own text, and nothing in it became part of the page
+        const words = await ask(() => ({ title: document.querySelector('#title')?.textContent, injected: window.injected, images: document.images.length }));
+        expect(words.title === data.title, `title is ${words.title}`);
+        expect(words.injected === undefined && words.images === 0, 'something was injected');
     }
     const stats = await ask(() => window.noslip.sceneStats?.());
     const pictured = (data.scene && data.scene.kind !== 'none') || data.sphere;
@@ -84,7 +143,7 @@ async function check(browser, file) {
     }
     for (const [what, list] of Object.entries(notes)) expect(list.length === 0, `${what}: ${list.join(' | ')}`);
     await context.close();
-    return { wrong, ready };
+    return { wrong, ready, touched };
 }
 
 const browser = await launch();
@@ -97,7 +156,7 @@ for (const file of files) {
         result = { wrong: [String(e.message ?? e)], ready: NaN };
     }
     failed ||= result.wrong.length > 0;
-    console.log(`${result.wrong.length ? 'FAIL' : 'ok  '} ${file} (ready in ${Math.round(result.ready)} ms)`);
+    console.log(`${result.wrong.length ? 'FAIL' : 'ok  '} ${file} (ready in ${Math.round(result.ready)} ms${result.touched ? ', touches' : ''})`);
     for (const w of result.wrong) console.log(`     ${w}`);
 }
 await browser.close();

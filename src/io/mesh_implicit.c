@@ -326,6 +326,38 @@ bool ns_mesh_implicit_body(ns_arena *arena, const ns_model *model, const ns_draw
     return out->triangles > 0;
 }
 
+/* A bowl or a pipe that is not much wider than what the motion needs is shown all round, cut only
+ * above and below: widens the box sideways until it holds the surface, if that is not far. */
+static void whole_round(const implicit *f, double low[3], double high[3])
+{
+    for (int k = 1; k <= 3; k++) {
+        ns_arena *scratch = ns_arena_child(f->arena);
+        double wide[2][3], fit[2][3];
+        memcpy(wide[0], low, sizeof wide[0]);
+        memcpy(wide[1], high, sizeof wide[1]);
+        const double more = 0.4 * k * fmax(high[0] - low[0], high[1] - low[1]);
+        for (int i = 0; i < 2; i++) {
+            wide[0][i] -= more;
+            wide[1][i] += more;
+        }
+        grid g;
+        make_grid(f, scratch, wide[0], wide[1], SEARCH, &g);
+        if (!tighten(&g, fit[0], fit[1]))
+            return;
+        bool inside = true;
+        for (int i = 0; i < 2; i++)
+            inside = inside && fit[0][i] >= wide[0][i] - 1e-9 * more &&
+                     fit[1][i] <= wide[1][i] + 1e-9 * more;
+        if (!inside)
+            continue;
+        for (int i = 0; i < 2; i++) {
+            low[i] = fit[0][i];
+            high[i] = fit[1][i];
+        }
+        return;
+    }
+}
+
 bool ns_mesh_implicit_ground(ns_arena *arena, const ns_model *model, const ns_drawing *d,
                              const ns_mesh_fit *fit, ns_mesh *out)
 {
@@ -341,6 +373,7 @@ bool ns_mesh_implicit_ground(ns_arena *arena, const ns_model *model, const ns_dr
         low[i] -= margin;
         high[i] += margin;
     }
+    whole_round(&f, low, high);
     grid g;
     make_grid(&f, ns_arena_child(arena), low, high, GROUND, &g);
     /* If the surface ends inside of the box, the box need not be larger. */

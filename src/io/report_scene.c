@@ -459,8 +459,9 @@ static void put_paths(const stage *s)
             /* on a ground that moves the path moves with it; in space it is another one */
             put_path(s, path->name, "ground", ns_frames_on_ground(s->frames, i, s->r->arena),
                      path, true);
-            put_path(s, ns_arena_format(s->r->arena, "%s, seen in space", path->name), NULL,
-                     points, path, false);
+            ns_scene_path other = *path;
+            other.colour = "sky";
+            put_path(s, "contact, seen in space", NULL, points, &other, false);
         } else {
             put_path(s, path->name, NULL, points, path, contact);
         }
@@ -655,6 +656,14 @@ void ns_report_put_scene(ns_report *r)
     if (s.scene->view != NS_VIEW_SPACE)
         ns_json_text(j, "plane", s.scene->view == NS_VIEW_ABOVE ? "xy" : "xz");
     ns_json_text(j, "unit", s.scene->unit);
+    if (s.scene->ground.kind != NS_DRAW_NONE && s.scene->ground.kind != NS_DRAW_PLANE) {
+        /* the ground has an end and is worth seeing as a whole */
+        ns_json_key(j, "camera");
+        ns_json_open(j, '{');
+        ns_json_key(j, "follow");
+        ns_json_bool(j, false);
+        ns_json_close(j, '}');
+    }
     make_meshes(&s);
     ns_json_key(j, "bodies");
     ns_json_open(j, '[');
