@@ -9,6 +9,7 @@
 #include "expr/diff.h"
 #include "expr/subst.h"
 #include "lang/reader.h"
+#include "lang/statements.h"
 
 enum { MOST_DEPTH = 200, MOST_WORK = 10 * 1000 * 1000, MOST_NODES = 2 * 1000 * 1000 };
 
@@ -94,13 +95,34 @@ bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length)
     return head && head->kind == NS_NAME_BLOCK;
 }
 
+/* Is it one of the names that come with a block of the model? */
+static bool is_given(const ns_reader *r, const char *text, size_t length)
+{
+    const char *dot = memchr(text, '.', length);
+    char word[32];
+    if (dot)
+        length = (size_t)(dot - text);
+    if (length + 3 > sizeof word)
+        return false;
+    word[0] = word[length + 1] = ' ';
+    memcpy(word + 1, text, length);
+    word[length + 2] = '\0';
+    for (uint32_t i = 0; i < r->d->blocks.n; i++)
+        for (const ns_statement *s = ns_statements; s->keyword; s++)
+            if (s->gives && strcmp(s->keyword, r->d->blocks.at[i].keyword) == 0 &&
+                strstr(s->gives, word))
+                return true;
+    return false;
+}
+
 /* May a name that is missing now still be defined?  Then it is no error to lack it. */
 bool ns_evaluate_may_come(const ns_reader *r, ns_span missing)
 {
     if (!r->strict)
         return true;
-    return !r->defined &&
-           ns_evaluate_is_member(r, ns_reader_text(r, missing), missing.end - missing.begin);
+    const char *text = ns_reader_text(r, missing);
+    const size_t length = missing.end - missing.begin;
+    return !r->defined && (ns_evaluate_is_member(r, text, length) || is_given(r, text, length));
 }
 
 /* Lacks the name at `missing`: an error, or put off. */

@@ -17,6 +17,8 @@ typedef struct ns_statement {
     ns_part name, kind, body;
     bool values;  /* expressions directly behind the keyword */
     bool defines; /* the name stands for things the formulation defines */
+    const char
+        *gives; /* names a formulation defines because of the block, in blanks: " x y " */
 } ns_statement;
 
 extern const ns_statement ns_statements[]; /* ends with a NULL keyword */

@@ -26,29 +26,6 @@ static bool fits(const ns_description *d)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-/* A vector that observe, event and invariant may use. */
-static void define(ns_system *s, const char *name, const ns_ex *at, uint32_t rows)
-{
-    ns_ex *copy = ns_arena_copy(s->arena, at, rows * sizeof *at);
-    NS_PUSH(s->arena, s->vectors, (ns_scope_entry){.name = name, .value = {rows, 1, copy}});
-}
-
-/* Components NAME.x, NAME.y, NAME.z as values, and NAME as a vector in expressions. */
-static void observe_vector(ns_system *s, const char *name, ns_v3 v, const char *unit,
-                           bool basic)
-{
-    static const char axes[3] = {'x', 'y', 'z'};
-    define(s, name, v.at, 3);
-    for (int i = 0; i < 3; i++) {
-        const char *component = ns_arena_format(s->arena, "%s.%c", name, axes[i]);
-        bool state = false;
-        for (uint32_t k = 0; k < s->states.n; k++)
-            state = state || strcmp(s->states.at[k].name, component) == 0;
-        if (!state)
-            ns_system_observe(s, component, v.at[i], unit, basic);
-    }
-}
-
 static bool define_locals(ns_description *d, ns_rolling *r)
 {
     static const char *const names[5] = {"x", "y", "z", "u", "v"};
@@ -310,9 +287,9 @@ static void add_values(ns_system *s, ns_rolling *r)
 {
     ns_graph *g = s->graph;
     ns_contact *c = &r->contact;
-    define(s, "omega", c->Omega.at, 3);
-    observe_vector(s, "s", c->s, "m", false);
-    observe_vector(s, "vertical", c->vertical, "", false);
+    ns_system_define(s, "omega", c->Omega.at, 3);
+    ns_system_observe_vector(s, "s", c->s, "m", false);
+    ns_system_observe_vector(s, "vertical", c->vertical, "", false);
     ns_system_observe(s, "energy", c->energy, "J", true);
     ns_system_observe(s, "force.normal", c->normal_force, "N", true);
     ns_system_observe(s, "force.friction", c->friction, "N", true);
@@ -323,15 +300,15 @@ static void add_values(ns_system *s, ns_rolling *r)
         ns_system_observe(s, "com.z", c->com.at[2], "m", true);
         return;
     }
-    define(s, "quat", c->quat, 4);
-    observe_vector(s, "com", c->com, "m", true);
-    observe_vector(s, "centre", r->body_centre, "m", false);
-    observe_vector(s, "contact", c->point, "m", true);
-    observe_vector(s, "velocity", c->velocity, "m/s", false);
-    observe_vector(s, "omega.space", ns_m3_apply(g, c->A, c->Omega), "rad/s", false);
-    observe_vector(s, "normal", ns_m3_apply(g, c->A, c->gamma), "", false);
+    ns_system_define(s, "quat", c->quat, 4);
+    ns_system_observe_vector(s, "com", c->com, "m", true);
+    ns_system_observe_vector(s, "centre", r->body_centre, "m", false);
+    ns_system_observe_vector(s, "contact", c->point, "m", true);
+    ns_system_observe_vector(s, "velocity", c->velocity, "m/s", false);
+    ns_system_observe_vector(s, "omega.space", ns_m3_apply(g, c->A, c->Omega), "rad/s", false);
+    ns_system_observe_vector(s, "normal", ns_m3_apply(g, c->A, c->gamma), "", false);
     ns_v3 reaction = ns_m3_apply(g, c->A, c->reaction);
-    observe_vector(s, "force", reaction, "N", false);
+    ns_system_observe_vector(s, "force", reaction, "N", false);
 }
 
 static bool event_action(const ns_description *d, const ns_block *block, const char *name,

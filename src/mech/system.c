@@ -13,10 +13,9 @@
 #include "mech/formulations.h"
 
 const ns_formulation *const ns_formulations[] = {
-    &ns_formulation_rolling,     &ns_formulation_constrained,
-    &ns_formulation_reduced,     &ns_formulation_hamel,
-    &ns_formulation_lie,         &ns_formulation_lagrange,
-    &ns_formulation_first_order, NULL,
+    &ns_formulation_rolling,  &ns_formulation_pontryagin,  &ns_formulation_constrained,
+    &ns_formulation_reduced,  &ns_formulation_hamel,       &ns_formulation_lie,
+    &ns_formulation_lagrange, &ns_formulation_first_order, NULL,
 };
 
 static const ns_formulation *choose(const ns_description *d)
@@ -73,6 +72,27 @@ void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *
     NS_PUSH(s->arena, s->observables,
             (ns_observable){
                 .name = name, .value = value, .unit = unit ? unit : "", .basic = basic});
+}
+
+void ns_system_define(ns_system *s, const char *name, const ns_ex *at, uint32_t rows)
+{
+    ns_ex *copy = ns_arena_copy(s->arena, at, rows * sizeof *at);
+    NS_PUSH(s->arena, s->vectors, (ns_scope_entry){.name = name, .value = {rows, 1, copy}});
+}
+
+void ns_system_observe_vector(ns_system *s, const char *name, ns_v3 v, const char *unit,
+                              bool basic)
+{
+    static const char axes[3] = {'x', 'y', 'z'};
+    ns_system_define(s, name, v.at, 3);
+    for (int i = 0; i < 3; i++) {
+        const char *component = ns_arena_format(s->arena, "%s.%c", name, axes[i]);
+        bool state = false;
+        for (uint32_t k = 0; k < s->states.n; k++)
+            state = state || strcmp(s->states.at[k].name, component) == 0;
+        if (!state)
+            ns_system_observe(s, component, v.at[i], unit, basic);
+    }
 }
 
 void ns_system_constant(ns_system *s, const char *name, ns_ex value, const char *unit)

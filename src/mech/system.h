@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "lang/description.h"
 #include "mech/scene.h"
+#include "mech/vec3.h"
 
 typedef struct ns_state {
     const char *name;
@@ -173,6 +174,11 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s);
 uint32_t ns_system_add_state(ns_system *s, const char *name, ns_ex symbol, const char *unit);
 void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *unit,
                        bool basic);
+/* A vector that observe, event, invariant and draw may use. */
+void ns_system_define(ns_system *s, const char *name, const ns_ex *at, uint32_t rows);
+/* Components NAME.x, NAME.y, NAME.z as values (unless they are states), and NAME as a vector. */
+void ns_system_observe_vector(ns_system *s, const char *name, ns_v3 v, const char *unit,
+                              bool basic);
 void ns_system_constant(ns_system *s, const char *name, ns_ex value, const char *unit);
 void ns_system_claim(ns_system *s, const char *name, ns_ex value, bool expected,
                      const char *where);
