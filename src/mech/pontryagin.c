@@ -334,7 +334,7 @@ static void add_values(pontryagin *w, const ns_ex *z)
             NS_PUSH(s->arena, s->accelerations,
                     (ns_replacement){.from = w->Y.at[i], .to = Y.at[i]});
     }
-    ns_ex E = ns_zero(g), l = w->l;
+    ns_ex E, l = w->l;
     if (w->how == FREE) {
         E = ns_add(g, ns_v3_dot(g, w->Omega, w->Pi), ns_v3_dot(g, w->Y, w->lambda));
     } else {
