@@ -74,7 +74,7 @@ static void put_head(ns_report *r, const char *command)
     ns_json_text(j, "model", r->model->text);
     ns_json_text(j, "formulation", r->system->formulation->name);
     ns_json_text(j, "method", record->method->name);
-    ns_json_text(j, "engine", "interpreter");
+    ns_json_text(j, "engine", record->native ? "native" : "interpreter");
     ns_json_text(j, "version", NS_VERSION);
     if (record->options.run.fixed_step <= 0)
         ns_json_value(j, "tolerance", record->options.run.tolerance);

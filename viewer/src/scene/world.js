@@ -377,7 +377,12 @@ export class World {
             const spring = source.kind === 'spring';
             const thin = source.kind === 'line';
             const fitting = Math.max(this.bodyRadius, 0.22 * this.radius);
-            const radius = source.radius > 0 ? source.radius : (spring ? 0.09 : 0.04) * fitting;
+            // not thicker than its own length allows
+            const [from, to] = [new Vector3(), new Vector3()];
+            this.samples.locate(this.samples.t0);
+            const length = a(from) && b(to) ? from.distanceTo(to) : 0;
+            const thick = (spring ? 0.09 : 0.04) * fitting;
+            const radius = source.radius > 0 ? source.radius : length > 0 ? Math.min(thick, (spring ? 0.2 : 0.05) * length) : thick;
             const key = known(source.color) ?? 'grey';
             const object = new Group();
             const link = { a, b, radius, object, pa: new Vector3(), pb: new Vector3(), d: new Vector3(), spring, thin, parts: [] };
