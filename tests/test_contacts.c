@@ -137,6 +137,94 @@ static void contact(void **state)
     motion_close(&b);
 }
 
+/* ---- a body on a body that is held: against `rolling` on a ground of that shape ---------------- */
+
+static const struct held {
+    const char *name, *ground, *other, *hold; /* other: the ground's shape as a body */
+    const char *kind, *body, *start;
+} held[] = {
+    {"ellipsoid on a sphere", "sphere(0.5)", "sphere(0.5)",
+     "constraint at: T.position = [0, 0, 0]\nconstraint so: T.quat = [1, 0, 0, 0]\n",
+     "ellipsoid(0.2, 0.15, 0.1)", LUMPY, "contact [0.3, 0, 0.4]; omega [1, 0.5, 3]"},
+    {"edge of a disk on an ellipsoid", "implicit(x^2/0.25 + y^2/0.16 + z^2/0.09 - 1)",
+     "ellipsoid(0.5, 0.4, 0.3)",
+     "constraint at: T.position = [0, 0, 0]\nconstraint so: T.quat = [1, 0, 0, 0]\n",
+     "disk(0.1)", LUMPY,
+     "contact [0.3, 0, 0.24]; quat [0.8, 0.6, 0, 0]; rim.y ~ -1; omega [1, 2, 5]"},
+    {"ball on a turning sphere", "sphere(0.5) { turn [0, 0, 1], 2*t }", "sphere(0.5)",
+     "constraint at: T.position = [0, 0, 0]\nconstraint up: parallel(T.e3, [0, 0, 1])\n"
+     "constraint so: angle([1, 0, 0], T.e1, [0, 0, 1], 2*t)\n",
+     "sphere(0.1)", LUMPY,
+     "ground.x = 0.3; ground.y = 0; ground.z = 0.4; quat [1, 0, 0, 0]; s.x = -0.08; s.y = "
+     "-0.01; s.z = -0.085; omega "
+     "[1, 0.5, 3]"},
+};
+
+static void on_held_body(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
+        const struct held *k = &held[i];
+        char text[4096];
+        snprintf(text, sizeof text, "ground %s\nbody %s { %s }\nstart { %s }\n", k->ground,
+                 k->kind, k->body, k->start);
+        motion a = motion_text(text, NULL);
+        double q[4], w[3], c[3], P[3], worst = 0;
+        motion_vector(&a, "omega", w);
+        motion_vector(&a, "centre", c);
+        motion_vector(&a, "contact", P);
+        for (int j = 0; j < 4; j++) {
+            char name[] = "quat.?";
+            name[5] = "wxyz"[j];
+            q[j] = motion_get(&a, name);
+        }
+        snprintf(
+            text, sizeof text,
+            "body T %s { mass 1; uniform }\n%sbody S %s { %s }\nconstraint c: rolling(S, T)\n"
+            "start { S.quat = [%.17g, %.17g, %.17g, %.17g]; S.omega = [%.17g, %.17g, %.17g]\n"
+            "S.position = [%.17g, %.17g, %.17g]; c.contact = [%.17g, %.17g, %.17g] }\n",
+            k->other, k->hold, k->kind, k->body, q[0], q[1], q[2], q[3], w[0], w[1], w[2], c[0],
+            c[1], c[2], P[0], P[1], P[2]);
+        motion b = motion_text(text, NULL);
+        for (double t = 0; t < 0.5; t += 0.05) {
+            assert_int_equal(motion_to(&a, t), NS_OK);
+            assert_int_equal(motion_to(&b, t), NS_OK);
+            for (size_t j = 0; j < sizeof same / sizeof *same; j++) {
+                double x = motion_get(&a, same[j][0]), y = motion_get(&b, same[j][1]);
+                worst = fmax(worst, fabs(x - y) / fmax(1, fabs(x)));
+            }
+        }
+        print_message("%-34s difference %.1e over 0.5 s, rows %.1e\n", k->name, worst,
+                      motion_residual(&b));
+        measure_below(worst, 1e-11, "difference from `rolling`", k->name);
+        motion_close(&a);
+        motion_close(&b);
+    }
+}
+
+/* A guess of the contact stays where no position row asks for more, whatever the velocities. */
+static void guesses(void **state)
+{
+    (void)state;
+    motion m = motion_text("ground plane { turn [0, 0, 1], 2*t }\n"
+                           "body S sphere(0.1) { mass 1; uniform }\nconstraint c: rolling(S)\n"
+                           "start { c.contact ~ [0.2, 0.1, 0]; S.omega = [1, 2, 3] }\n",
+                           NULL);
+    measure_close(motion_get(&m, "S.x"), 0.2, 1e-15, "place of the centre");
+    measure_close(motion_get(&m, "c.contact.y"), 0.1, 1e-15, "place of the contact");
+    measure_close(motion_get(&m, "S.z"), 0.1, 1e-15, "height");
+    measure_close(motion_get(&m, "S.x'"), 2 * 0.1 - 2 * 0.1, 1e-14, "velocity");
+    motion_close(&m);
+    /* nothing said but the height above a hollow: the body is put on the ground below it */
+    m = motion_text("ground G height(0.3*x^2 + 0.1*y^2)\n"
+                    "body S ellipsoid(0.2, 0.15, 0.1) { mass 1; uniform }\n"
+                    "constraint c: rolling(S, G)\nstart { S.position ~ [0.3, 0.2, 0.5] }\n",
+                    NULL);
+    measure_below(motion_residual(&m), 1e-14, "rows", "start above a hollow");
+    assert_true(motion_get(&m, "S.z") > motion_get(&m, "c.contact.z"));
+    motion_close(&m);
+}
+
 /* ---- particle form: models against `rolling` --------------------------------------------------- */
 
 static void same_contact(const char *name, const char *set, const char *text)
@@ -446,10 +534,11 @@ int main(void)
                                        .test_func = contact,
                                        .initial_state = (void *)(uintptr_t)&pairs[i]};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(particles),  cmocka_unit_test(ball_on_ball),
-        cmocka_unit_test(snakeboard), cmocka_unit_test(robot),
-        cmocka_unit_test(chain),      cmocka_unit_test(hooke),
-        cmocka_unit_test(joints),     cmocka_unit_test(refuses),
+        cmocka_unit_test(on_held_body), cmocka_unit_test(guesses),
+        cmocka_unit_test(particles),    cmocka_unit_test(ball_on_ball),
+        cmocka_unit_test(snakeboard),   cmocka_unit_test(robot),
+        cmocka_unit_test(chain),        cmocka_unit_test(hooke),
+        cmocka_unit_test(joints),       cmocka_unit_test(refuses),
     };
     int failed = _cmocka_run_group_tests("contacts", tests, PAIRS, NULL, NULL);
     return failed + cmocka_run_group_tests_name("machines", others, NULL, NULL);

@@ -5,7 +5,10 @@
  *
  *     dx = -J^+ r,   J = dr/dx_free
  *
- * States the user left open start from zero, those written with ~ from their guess. */
+ * States the user left open start from zero, those written with ~ from their guess.  Where the states
+ * are coordinates and velocities, positions are found first, from the equations without velocities, and
+ * then velocities at these places: a guess of a place should not give way to a velocity.  Only if
+ * that fails all are changed together. */
 #include <math.h>
 #include <string.h>
 
@@ -129,6 +132,7 @@ typedef struct equations {
     double *r, *J;   /* residuals; Jacobian by rows */
     double *size;    /* [m] what a residual is compared with */
     ns_ex *residual; /* [m] */
+    const bool *use; /* [m] which of them count; NULL: all */
 } equations;
 
 static equations equations_new(const ns_system *s, uint32_t m)
@@ -162,6 +166,8 @@ static double worst(const equations *q, uint32_t *which)
     double most = 0;
     *which = 0;
     for (uint32_t k = 0; k < q->m; k++) {
+        if (q->use && !q->use[k])
+            continue;
         double ratio = fabs(q->r[k]) / (q->size[k] > 0 ? q->size[k] : 1);
         if (!(ratio <= most)) {
             *which = k;
@@ -182,15 +188,21 @@ static double improve(const ns_system *s, equations *q, double t, const double *
         if (!is_free || is_free[i])
             column[columns++] = i;
     double *A = NS_NEW_ARRAY(s->arena, double, (size_t)m * columns + 1);
+    double *right = NS_NEW_ARRAY(s->arena, double, m + 1);
     double *dx = NS_NEW_ARRAY(s->arena, double, columns + 1);
     double *best = NS_NEW_ARRAY(s->arena, double, n + 1);
     look_at(s, q, t, p, x);
     double now = worst(q, which);
     for (int k = 0; k < ITERATIONS && columns && now > 1e-16 && isfinite(now); k++) {
-        for (uint32_t i = 0; i < m; i++)
+        uint32_t rows = 0;
+        for (uint32_t i = 0; i < m; i++) {
+            if (q->use && !q->use[i])
+                continue;
             for (uint32_t j = 0; j < columns; j++)
-                A[i * columns + j] = q->J[i * n + column[j]];
-        ns_dense_least(s->arena, m, columns, A, q->r, 1e-12, dx);
+                A[rows * columns + j] = q->J[i * n + column[j]];
+            right[rows++] = q->r[i];
+        }
+        ns_dense_least(s->arena, rows, columns, A, right, 1e-12, dx);
         memcpy(best, x, n * sizeof *x);
         /* Full steps converge quadratically near the end; halve them far away. */
         double before = now, shorten = 1;
@@ -210,6 +222,30 @@ static double improve(const ns_system *s, equations *q, double t, const double *
         }
     }
     return now;
+}
+
+/* Positions first, then velocities; false if that does not meet the equations. */
+static bool in_turn(const ns_system *s, equations *q, double t, const double *p, double *x)
+{
+    bool *use = NS_NEW_ARRAY(s->arena, bool, q->m + 1);
+    bool *place = NS_NEW_ARRAY(s->arena, bool, q->n + 1);
+    bool *rest = NS_NEW_ARRAY(s->arena, bool, q->n + 1);
+    bool any = false;
+    uint32_t which;
+    for (uint32_t i = 0; i < q->n; i++) {
+        bool is = ns_graph_symbol(s->graph, s->states.at[i].symbol)->kind == NS_SYM_COORD;
+        any = any || is;
+        place[i] = s->start.free[i] && is;
+        rest[i] = s->start.free[i] && !is;
+    }
+    for (uint32_t k = 0; k < q->m; k++)
+        use[k] = !ns_graph_depends_kind(s->graph, q->residual[k], NS_SYM_VELOCITY, NULL);
+    if (!any)
+        return false;
+    q->use = use;
+    bool met_places = improve(s, q, t, p, place, x, &which) < met;
+    q->use = NULL;
+    return met_places && improve(s, q, t, p, rest, x, &which) < met;
 }
 
 bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
@@ -249,7 +285,8 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
         s->formulation->guess(s, t0, p, x);
     equations q = equations_new(s, count(s));
     uint32_t which;
-    if (q.m > 0 && !(improve(s, &q, t0, p, s->start.free, x, &which) < met)) {
+    if (q.m > 0 && !in_turn(s, &q, t0, p, x) &&
+        !(improve(s, &q, t0, p, s->start.free, x, &which) < met)) {
         const ns_constraint *c = equation(s, which);
         ns_text fixed = ns_text_new(s->arena);
         list_fixed(s, &q, which, &fixed);
