@@ -59,6 +59,7 @@ extern const ns_command ns_command_measure;
 extern const ns_command ns_command_gallery;
 extern const ns_command ns_command_help;
 extern const ns_command ns_command_version;
+extern const ns_command ns_command_invariants;
 extern const ns_command *const ns_commands[]; /* ends with NULL */
 const ns_command *ns_command_find(const char *name);
 

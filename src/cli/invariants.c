@@ -1,0 +1,80 @@
+/* noslip invariants: integrals of motion that the program finds. */
+#include "cli/invariants.h"
+
+#include <string.h>
+
+#include "cli/open.h"
+
+const ns_invariant_search *const ns_invariant_searches[] = {&ns_invariants_momentum, NULL};
+
+static int invariants(ns_cli *cli, const ns_arguments *a)
+{
+    int status = 0;
+    const char *wanted = ns_command_text(a, "search"), *why = NULL;
+    const ns_invariant_search *chosen = NULL;
+    cli->quiet = ns_command_flag(a, "quiet");
+    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
+    if (!model)
+        return status;
+    for (uint32_t i = 0; ns_invariant_searches[i] && !chosen; i++) {
+        const ns_invariant_search *s = ns_invariant_searches[i];
+        if (wanted && strcmp(wanted, s->name) != 0)
+            continue;
+        why = s->applies(model);
+        if (!why)
+            chosen = s;
+    }
+    if (chosen)
+        status = chosen->run(cli, a, model, ns_command_flag(a, "json"));
+    else if (why)
+        status = ns_command_wrong(cli, "%s: %s", model->name, why);
+    else
+        status = ns_command_wrong(cli, "there is no search '%s'; there is: momentum", wanted);
+    ns_model_free(model);
+    return status;
+}
+
+static const ns_option options[] = {
+    NS_OPTION_SET,
+    {.name = "search", .argument = "NAME", .help = "which search: momentum"},
+    {.name = "until",
+     .argument = "T",
+     .help = "length of the run along which they are watched"},
+    {.name = "along",
+     .argument = "NAME",
+     .help = "a group coordinate on which the frame may depend too"},
+    {.name = "region",
+     .argument = "NAME=LOW:HIGH",
+     .help = "where in shape space (default: where the run goes)",
+     .repeat = true},
+    {.name = "base",
+     .argument = "NAME=VALUE",
+     .help = "where the fields are those of the frame (default: the start)",
+     .repeat = true},
+    {.name = "points", .argument = "N", .help = "rows of the table"},
+    {.name = "json", .help = "one JSON object"},
+    NS_OPTION_QUIET,
+    {0},
+};
+
+const ns_command ns_command_invariants = {
+    .name = "invariants",
+    .summary = "Find integrals of motion: momenta along a frame of the symmetry",
+    .usage = "MODEL [--along NAME] [--region NAME=LOW:HIGH]... [--until T] [--json]",
+    .doc =
+        "For models with a `symmetry` block.  Decides by the terms of the momentum equation\n"
+        "whether integrals <p, eta(r)> exist (Bloch, Marsden, Zenkov 2009, Theorem 4.4), "
+        "finds\n"
+        "eta by integrating d eta = -tau eta over the region of shape space that the run "
+        "visits,\n"
+        "gives the Wronskian by its determinant and by its law (6.16), and watches the "
+        "integrals\n"
+        "along the run.  Where the shape alone gives less than all momenta, frames that "
+        "depend\n"
+        "on one coordinate of the group are tried too (section 6.2).  With one shape variable\n"
+        "and all integrals, the amended potential says between which limits the shape stays.",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = invariants,
+};
