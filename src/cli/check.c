@@ -5,6 +5,7 @@
 #include "cli/open.h"
 #include "cli/summary.h"
 #include "expr/eval.h"
+#include "mech/symmetry.h"
 
 /* Relative rate of change up to which a quantity counts as constant: round-off of a long
  * expression, far below any real change. */
@@ -194,6 +195,34 @@ static void print_claims(ns_cli *cli, const ns_model *m)
     }
 }
 
+/* Discrete symmetries that the model states, and reversibility; false if one does not hold. */
+static bool print_maps(ns_cli *cli, const ns_model *m)
+{
+    uint32_t n;
+    const ns_discrete *maps = ns_symmetry_maps(m->system, m->p, m->x0, &n);
+    bool good = true;
+    if (!n)
+        return true;
+    ns_terminal_heading(cli->out, &cli->style_out, "Discrete symmetries");
+    for (uint32_t i = 0; i < n; i++) {
+        const bool holds = maps[i].difference <= constant_rate;
+        const char *name = maps[i].name ? maps[i].name : "t -> -t, velocities and momenta -> -";
+        fprintf(cli->out, "  %s: %s (relative difference %.1e)\n", name,
+                holds          ? maps[i].name ? "holds" : "reversible"
+                : maps[i].name ? "DOES NOT HOLD"
+                               : "not reversible",
+                maps[i].difference);
+        if (holds || !maps[i].name)
+            continue;
+        ns_command_wrong(cli,
+                         "the map %s is no symmetry of the equations: relative difference "
+                         "%.2g at random states near the start",
+                         name, maps[i].difference);
+        good = false;
+    }
+    return good;
+}
+
 static void print_constants(ns_cli *cli, const ns_model *m)
 {
     const ns_system *s = m->system;
@@ -288,6 +317,7 @@ static int check(ns_cli *cli, const ns_arguments *a)
     print_ranks(cli, model);
     good = print_invariants(cli, model) && good;
     print_claims(cli, model);
+    good = print_maps(cli, model) && good;
     if (ns_command_flag(a, "form"))
         good = print_form(cli, model) && good;
     print_events(cli, model);

@@ -319,7 +319,8 @@ static int search(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_j
     const char *along = ns_command_text(a, "along"), *message = "";
     if (along) {
         uint32_t i = 0;
-        while (i < y->k && strcmp(model->description->coordinates.at[y->group[i]].name, along))
+        while (i < y->k &&
+               strcmp(model->description->coordinates.at[y->group[i]].name, along) != 0)
             i++;
         if (i == y->k)
             return ns_command_wrong(cli, "--along %s: that is not a group coordinate", along);

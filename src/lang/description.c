@@ -132,6 +132,16 @@ bool ns_description_define(ns_description *d, const ns_scope_entry *entries, uin
     return d->diag->errors == errors;
 }
 
+/* Lines about the finished system, like observe: the properties of `symmetry map`. */
+static bool waits_for_system(const ns_reader *r, const ns_job *job)
+{
+    if (job->kind != NS_JOB_PROPERTY)
+        return false;
+    const ns_block *block = &r->d->blocks.at[job->block];
+    return strcmp(block->keyword, "symmetry") == 0 && block->kind &&
+           strcmp(block->kind, "map") == 0;
+}
+
 bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uint32_t n)
 {
     uint32_t errors = d->diag->errors;
@@ -140,7 +150,7 @@ bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uin
     for (uint32_t i = 0; i < r->jobs.n; i++) {
         const ns_job *job = &r->jobs.at[i];
         if (job->progress == NS_LATE && job->kind < NS_JOB_OBSERVE && job->kind != NS_JOB_LET &&
-            job->missing.source)
+            job->missing.source && !waits_for_system(r, job))
             ns_evaluate_undefined(r, job->missing, false);
     }
     if (d->diag->errors != errors)

@@ -42,6 +42,8 @@ static bool derive(ns_description *d, ns_system *s)
     return true;
 }
 
+static const char *const blocks[] = {"symmetry", NULL}; /* `symmetry map` */
+
 const ns_formulation ns_formulation_first_order = {
     .name = "first-order",
     .summary = "equations x' = f(t, x) given as they are",
@@ -50,4 +52,5 @@ const ns_formulation ns_formulation_first_order = {
         "one line.\nAn invariant named `energy` counts as the energy of the system.",
     .fits = fits,
     .derive = derive,
+    .blocks = blocks,
 };

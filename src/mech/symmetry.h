@@ -117,11 +117,11 @@ typedef struct ns_discrete {
     double difference; /* largest relative difference of DS f and +-f(S) */
     ns_span span;
 } ns_discrete;
-/* The maps of the model, then the reversal of all odd states; *n of them.  NULL if there is
- * nothing to look at. */
-const ns_discrete *ns_symmetry_maps(const ns_system *s, ns_diag *diag, const double *p,
-                                    const double *x, uint32_t *n);
-/* Errors for maps that name no state, or give it no single value. */
+/* The maps of the model, then the reversal of all odd states (name NULL); *n of them. */
+const ns_discrete *ns_symmetry_maps(const ns_system *s, const double *p, const double *x,
+                                    uint32_t *n);
+/* Errors for maps that name no state, or give it no single value, and for a symmetry that the
+ * formulation did not read. */
 bool ns_symmetry_maps_known(const ns_description *d, const ns_system *s);
 
 #endif

@@ -11,6 +11,7 @@
 #include "expr/subst.h"
 #include "mech/draw.h"
 #include "mech/formulations.h"
+#include "mech/symmetry.h"
 
 const ns_formulation *const ns_formulations[] = {
     &ns_formulation_rolling,  &ns_formulation_pontryagin,  &ns_formulation_constrained,
@@ -209,7 +210,8 @@ ns_system *ns_system_derive(ns_description *d)
                           true);
     for (uint32_t i = 0; i < added; i++)
         NS_PUSH(s->arena, s->observables, own[i]);
-    if (!add_late_lines(d, s) || !ns_draw_scene(d, s) || !ns_system_start_prepare(d, s))
+    if (!add_late_lines(d, s) || !ns_symmetry_maps_known(d, s) || !ns_draw_scene(d, s) ||
+        !ns_system_start_prepare(d, s))
         return NULL;
     return s;
 }

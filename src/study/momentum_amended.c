@@ -106,13 +106,15 @@ static bool follow(const work *w, const ns_momentum *f, ns_amended *out,
     ns_ex *eta = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * m);
     const ns_system *t = ns_momentum_with_eta(s, f, eta);
     ns_ex *Phi = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * m);
-    for (uint32_t i = 0; i < m * m; i++)
-        Phi[i % m * m + i / m] = eta[i];
+    for (uint32_t i = 0; i < m; i++)
+        for (uint32_t e = 0; e < m; e++)
+            Phi[e * m + i] = eta[i * m + e];
     const ns_ex U = amended(w->c, Phi, f->value), rate = w->c->dz[0];
     double *x = NS_NEW_ARRAY(s->arena, double, all), at, r_rate, before;
     memcpy(x, x0, n * sizeof *x);
-    for (uint32_t i = 0; i < m * m; i++) /* all integrals: eta0 is the unit matrix */
-        x[n + i] = f->Phi_start[i % m * m + i / m];
+    for (uint32_t i = 0; i < m; i++) /* all integrals: eta0 is the unit matrix */
+        for (uint32_t e = 0; e < m; e++)
+            x[n + i * m + e] = f->Phi_start[e * m + i];
     ns_run_options options = *o;
     options.until = f->until;
     ns_status status;

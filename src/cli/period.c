@@ -1,0 +1,193 @@
+/* noslip period: periodic motion of the system reduced by its symmetry, and its shift. */
+#include <math.h>
+
+#include "cli/open.h"
+#include "study/period.h"
+
+static void print_shift(ns_cli *cli, const ns_model *m, const ns_shift *h)
+{
+    const ns_group_factor *f = h->factor;
+    const ns_symmetry *y = m->system->symmetry;
+    fprintf(cli->out, "  %s", f->name);
+    if (!h->known) {
+        fprintf(cli->out, ": not given by its generators\n");
+        return;
+    }
+    switch (f->kind) {
+    case NS_GROUP_R:
+    case NS_GROUP_FIELDS:
+        for (uint32_t i = 0; i < f->dim; i++)
+            fprintf(cli->out, "%s %s + %.15g", i ? "," : "",
+                    m->description->coordinates.at[y->group[f->first + i]].name, h->move[i]);
+        break;
+    case NS_GROUP_SE2:
+        fprintf(cli->out, " turn %.15g rad, then move (%.15g, %.15g)", h->turn[0], h->move[0],
+                h->move[1]);
+        if (isfinite(h->centre[0]))
+            fprintf(cli->out, "\n    about the point (%.15g, %.15g)", h->centre[0],
+                    h->centre[1]);
+        break;
+    case NS_GROUP_SO3:
+    case NS_GROUP_SE3: {
+        const double trace = h->turn[0] + h->turn[4] + h->turn[8];
+        const double angle = acos(fmax(-1, fmin(1, (trace - 1) / 2))), s = 2 * sin(angle);
+        fprintf(cli->out, " turn %.15g rad", angle);
+        if (fabs(s) > 1e-12)
+            fprintf(cli->out, " about (%.12g, %.12g, %.12g)", (h->turn[7] - h->turn[5]) / s,
+                    (h->turn[2] - h->turn[6]) / s, (h->turn[3] - h->turn[1]) / s);
+        if (f->kind == NS_GROUP_SE3)
+            fprintf(cli->out, ", then move (%.15g, %.15g, %.15g)", h->move[0], h->move[1],
+                    h->move[2]);
+        break;
+    }
+    }
+    fputc('\n', cli->out);
+}
+
+static void print(ns_cli *cli, const ns_model *m, const ns_period *r)
+{
+    const ns_symmetry *y = m->system->symmetry;
+    fprintf(cli->out, "%sReduced motion: %s%s\n", cli->style_out.bold, m->description->title,
+            cli->style_out.plain);
+    if (r->found)
+        fprintf(cli->out, "  period     %.15g s\n  returns to %.1e of the size of the orbit\n",
+                r->period, r->mismatch);
+    else if (isfinite(r->mismatch))
+        fprintf(cli->out,
+                "  no period: the nearest return, at t = %.10g s, misses by %.2g of the "
+                "size of the orbit\n",
+                r->best, r->mismatch);
+    else
+        fprintf(cli->out, "  no period: the motion does not come back in this time\n");
+    fprintf(cli->out, "\n  %-10s %22s %22s %22s\n", "", "start", "smallest", "largest");
+    for (uint32_t i = 0; i < r->n; i++)
+        fprintf(cli->out, "  %-10s %22.15g %22.15g %22.15g\n", r->name[i], r->start[i],
+                r->low[i], r->high[i]);
+    if (r->found) {
+        ns_terminal_heading(cli->out, &cli->style_out, "Shift h: g(t + T) = h g(t)");
+        for (uint32_t f = 0; f < r->factors; f++)
+            print_shift(cli, m, &r->shift[f]);
+        fprintf(cli->out, "  over a second period it is the same to %.1e\n", r->shift_error);
+    }
+    ns_terminal_heading(cli->out, &cli->style_out,
+                        "Relative equilibrium (r' = 0) nearest to the start");
+    if (!r->equilibrium) {
+        fprintf(cli->out, "  none found\n");
+        return;
+    }
+    for (uint32_t i = 0; i < y->sigma + y->m; i++)
+        fprintf(cli->out, "  %-10s %22.15g%s\n", r->name[i < y->sigma ? i : i + y->sigma],
+                r->at[i], r->free[i] ? "   free" : "");
+    fprintf(cli->out, "  family of dimension %u\n", r->family);
+}
+
+static void json_numbers(FILE *out, const char *name, const double *x, size_t n)
+{
+    fprintf(out, ", \"%s\": [", name);
+    for (size_t i = 0; i < n; i++) {
+        if (isfinite(x[i]))
+            fprintf(out, "%s%.17g", i ? ", " : "", x[i]);
+        else
+            fprintf(out, "%snull", i ? ", " : "");
+    }
+    fprintf(out, "]");
+}
+
+static void json(ns_cli *cli, const ns_model *m, const ns_period *r)
+{
+    const ns_symmetry *y = m->system->symmetry;
+    FILE *out = cli->out;
+    fprintf(out, "{\"found\": %s", r->found ? "true" : "false");
+    json_numbers(out, "period", &r->period, 1);
+    json_numbers(out, "mismatch", &r->mismatch, 1);
+    fprintf(out, ", \"names\": [");
+    for (uint32_t i = 0; i < r->n; i++)
+        fprintf(out, "%s\"%s\"", i ? ", " : "", r->name[i]);
+    fprintf(out, "]");
+    json_numbers(out, "start", r->start, r->n);
+    json_numbers(out, "low", r->low, r->n);
+    json_numbers(out, "high", r->high, r->n);
+    fprintf(out, ", \"shift\": [");
+    for (uint32_t f = 0; f < r->factors && r->found; f++) {
+        const ns_shift *h = &r->shift[f];
+        fprintf(out, "%s{\"group\": \"%s\"", f ? ", " : "", h->factor->name);
+        const uint32_t turns = h->factor->kind == NS_GROUP_SE2   ? 1
+                               : h->factor->kind == NS_GROUP_SO3 ? 9
+                               : h->factor->kind == NS_GROUP_SE3 ? 9
+                                                                 : 0;
+        const uint32_t moves = h->factor->kind == NS_GROUP_SE2   ? 2
+                               : h->factor->kind == NS_GROUP_SO3 ? 0
+                               : h->factor->kind == NS_GROUP_SE3 ? 3
+                                                                 : h->factor->dim;
+        json_numbers(out, "turn", h->turn, turns);
+        json_numbers(out, "move", h->move, h->known && moves <= 8 ? moves : 0);
+        fprintf(out, "}");
+    }
+    fprintf(out, "]");
+    json_numbers(out, "shift_error", &r->shift_error, r->found);
+    if (r->equilibrium) {
+        json_numbers(out, "equilibrium", r->at, y->sigma + y->m);
+        fprintf(out, ", \"family\": %u", r->family);
+    }
+    fprintf(out, "}\n");
+}
+
+static int period(ns_cli *cli, const ns_arguments *a)
+{
+    int status;
+    const char *message = "";
+    cli->quiet = ns_command_flag(a, "quiet");
+    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
+    if (!model)
+        return status;
+    const ns_run_options run = ns_model_run_options(model);
+    double until = run.until;
+    if (!ns_command_number(cli, a, "until", &until)) {
+        status = ns_status_exit(NS_ERR_USAGE);
+    } else if (!model->system->symmetry) {
+        status = ns_command_wrong(
+            cli, "%s: `noslip period` needs a `symmetry` block in the model", model->name);
+    } else if (!isfinite(until) || until <= run.t0) {
+        status = ns_command_wrong(cli, "--until must come after the start");
+    } else {
+        const ns_period *r = ns_period_find(model->system, until, &run, model->p, model->x0,
+                                            &message);
+        if (!r) {
+            status = ns_command_wrong(cli, "%s", message);
+        } else {
+            if (ns_command_flag(a, "json"))
+                json(cli, model, r);
+            else
+                print(cli, model, r);
+            status = r->found ? 0 : 1;
+        }
+    }
+    ns_model_free(model);
+    return status;
+}
+
+static const ns_option options[] = {
+    NS_OPTION_SET,
+    {.name = "until", .argument = "T", .help = "how long to wait for the return"},
+    {.name = "json", .help = "one JSON object"},
+    NS_OPTION_QUIET,
+    {0},
+};
+
+const ns_command ns_command_period = {
+    .name = "period",
+    .summary = "Period of a motion reduced by its symmetry, and the shift of the group",
+    .usage = "MODEL [--until T] [--set NAME=EXPR]... [--json]",
+    .doc =
+        "For models with a `symmetry` block.  Finds the first time T at which shape, shape\n"
+        "velocity and momenta are what they were at the start, the element h of the group "
+        "with\n"
+        "g(t + T) = h g(t) (Bloch, Marsden, Zenkov 2009, section 6.3), verifies it over a "
+        "second\n"
+        "period, and finds the relative equilibrium nearest to the start.  Exit status 1: the\n"
+        "motion did not come back.",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = period,
+};

@@ -1,0 +1,459 @@
+/* See period.h. */
+#include "study/period.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "expr/diff.h"
+#include "expr/subst.h"
+#include "mech/dense.h"
+
+/* A return counts as one if the reduced state differs by less than this part of the orbit: the
+ * integration is close to round-off. */
+static const double same = 1e-9;
+
+typedef struct work {
+    const ns_system *s;
+    const ns_symmetry *y;
+    const double *p;
+    const ns_program *reduced; /* y and y' as functions of the state */
+    double *memory;
+    uint32_t n;
+    double *y0, *dy0, *weight, *now; /* now: y and y' at some state */
+} work;
+
+static ns_ex in_states(const ns_system *s, ns_ex velocity)
+{
+    for (uint32_t i = 0; i < s->accelerations.n; i++)
+        if (s->accelerations.at[i].from == velocity)
+            return s->accelerations.at[i].to;
+    return velocity;
+}
+
+static uint32_t state_of(const ns_system *s, ns_ex symbol)
+{
+    uint32_t i = 0;
+    while (i < s->states.n && s->states.at[i].symbol != symbol)
+        i++;
+    return i;
+}
+
+static double *numbers(const ns_system *s, size_t n)
+{
+    return NS_NEW_ARRAY(s->arena, double, n + 1);
+}
+
+/* y = (r, r', p) in states, its rate, and a program for both. */
+static void prepare(work *w, ns_period *out)
+{
+    const ns_system *s = w->s;
+    const ns_symmetry *y = w->y;
+    const uint32_t sigma = y->sigma, n = 2 * sigma + y->m, nx = s->states.n;
+    const uint32_t np = s->description->params.n;
+    ns_ex *f = NS_NEW_ARRAY(s->arena, ns_ex, 2 * (size_t)n + 1);
+    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, nx), *dx = NS_NEW_ARRAY(s->arena, ns_ex, nx);
+    ns_ex *params = NS_NEW_ARRAY(s->arena, ns_ex, np + 1);
+    out->n = w->n = n;
+    out->name = NS_NEW_ARRAY(s->arena, const char *, n + 1);
+    for (uint32_t i = 0; i < sigma; i++) {
+        const ns_coordinate *c = &s->description->coordinates.at[y->shape[i]];
+        f[i] = c->q;
+        f[sigma + i] = in_states(s, c->v);
+        out->name[i] = c->name;
+        out->name[sigma + i] = ns_arena_format(s->arena, "%s'", c->name);
+    }
+    for (uint32_t a = 0; a < y->m; a++) {
+        f[2 * sigma + a] = y->p[a];
+        out->name[2 * sigma + a] = ns_arena_format(s->arena, "p%u", a + 1);
+    }
+    for (uint32_t i = 0; i < nx; i++) {
+        x[i] = s->states.at[i].symbol;
+        dx[i] = s->states.at[i].rate;
+    }
+    for (uint32_t i = 0; i < np; i++)
+        params[i] = s->description->params.at[i].symbol;
+    ns_diff_along(s->graph, f, n, x, dx, nx, f + n);
+    const ns_program_spec spec = {.graph = s->graph,
+                                  .time = s->time,
+                                  .x = x,
+                                  .p = params,
+                                  .out = f,
+                                  .nx = nx,
+                                  .np = np,
+                                  .nout = 2 * n};
+    w->reduced = ns_program_build(s->arena, &spec);
+    w->memory = numbers(s, ns_program_work1(w->reduced));
+    ns_program_bind1(w->reduced, w->memory, w->p);
+    w->now = numbers(s, 2 * (size_t)n);
+    w->y0 = numbers(s, n);
+    w->dy0 = numbers(s, n);
+    w->weight = numbers(s, n);
+    out->start = w->y0;
+    out->low = numbers(s, n);
+    out->high = numbers(s, n);
+}
+
+static void look(work *w, const double *x)
+{
+    ns_program_eval1(w->reduced, w->memory, 0, x, w->now);
+}
+
+/* Where y(x) lies along the flow through y0, and its distance from y0, in units of the orbit. */
+static double along(work *w, const double *x, double *distance)
+{
+    double sum = 0, square = 0;
+    look(w, x);
+    for (uint32_t i = 0; i < w->n; i++) {
+        const double apart = w->now[i] - w->y0[i];
+        sum += w->weight[i] * apart * w->dy0[i];
+        square += w->weight[i] * apart * apart;
+    }
+    *distance = sqrt(square);
+    return sum;
+}
+
+/* ---- the return -------------------------------------------------------------------------------- */
+
+/* Extremes of y over the whole run: the size of the orbit. */
+static bool measure(work *w, ns_period *out, const ns_run_options *o, const double *x0,
+                    const char **message)
+{
+    enum { INSIDE = 4 };
+    ns_status status;
+    ns_run *run = ns_run_new(ns_problem_new(w->s, false), o, w->p, x0, &status, message);
+    if (!run)
+        return false;
+    double *x = numbers(w->s, w->s->states.n);
+    look(w, x0);
+    for (uint32_t i = 0; i < w->n; i++) {
+        w->y0[i] = out->low[i] = out->high[i] = w->now[i];
+        w->dy0[i] = w->now[w->n + i];
+    }
+    do {
+        status = ns_run_step(run);
+        const double from = ns_run_last_time(run), to = ns_run_time(run);
+        for (int k = 1; k <= INSIDE && to > from; k++) {
+            ns_run_state_at(run, from + (to - from) * k / INSIDE, x);
+            look(w, x);
+            for (uint32_t i = 0; i < w->n; i++) {
+                out->low[i] = fmin(out->low[i], w->now[i]);
+                out->high[i] = fmax(out->high[i], w->now[i]);
+            }
+        }
+    } while (status == NS_OK && ns_run_time(run) < o->until);
+    ns_run_free(run);
+    for (uint32_t i = 0; i < w->n; i++) {
+        const double range = out->high[i] - out->low[i];
+        /* what does not move (a constant momentum) does not count */
+        const bool moves = range > 1e-12 * (fabs(out->high[i]) + fabs(out->low[i]));
+        w->weight[i] = moves ? 1 / (range * range) : 0;
+    }
+    return true;
+}
+
+/* The first return; the state there in x. */
+static bool first_return(work *w, ns_period *out, const ns_run_options *o, const double *x0,
+                         double *x, const char **message)
+{
+    enum { INSIDE = 8, HALVINGS = 80 };
+    ns_status status;
+    ns_run *run = ns_run_new(ns_problem_new(w->s, false), o, w->p, x0, &status, message);
+    if (!run)
+        return false;
+    double before = 0, distance, *there = numbers(w->s, w->s->states.n);
+    bool left = false;
+    out->mismatch = INFINITY;
+    out->best = NAN;
+    do {
+        status = ns_run_step(run);
+        const double from = ns_run_last_time(run), to = ns_run_time(run);
+        for (int k = 1; k <= INSIDE && to > from && !out->found; k++) {
+            double a = from + (to - from) * (k - 1) / INSIDE;
+            double b = from + (to - from) * k / INSIDE;
+            ns_run_state_at(run, b, there);
+            const double after = along(w, there, &distance);
+            left = left || after < 0; /* it has to go round before it can come back */
+            if (left && before < 0 && after >= 0) {
+                for (int i = 0; i < HALVINGS; i++) {
+                    const double middle = (a + b) / 2;
+                    ns_run_state_at(run, middle, there);
+                    *(along(w, there, &distance) < 0 ? &a : &b) = middle;
+                }
+                ns_run_state_at(run, b, there);
+                along(w, there, &distance);
+                if (distance < out->mismatch) {
+                    out->mismatch = distance;
+                    out->best = b;
+                    memcpy(x, there, sizeof *x * w->s->states.n);
+                }
+                out->found = distance < same;
+            }
+            before = after;
+        }
+    } while (status == NS_OK && !out->found && ns_run_time(run) < o->until);
+    ns_run_free(run);
+    out->period = out->found ? out->best - o->t0 : NAN;
+    return true;
+}
+
+/* ---- the shift --------------------------------------------------------------------------------- */
+
+/* A = Rz(phi) Rx(theta) Rz(psi) by rows */
+static void euler(const double angle[3], double A[9])
+{
+    const double cf = cos(angle[0]), sf = sin(angle[0]), ct = cos(angle[1]);
+    const double st = sin(angle[1]), cp = cos(angle[2]), sp = sin(angle[2]);
+    const double rows[9] = {cf * cp - sf * ct * sp,
+                            -cf * sp - sf * ct * cp,
+                            sf * st,
+                            sf * cp + cf * ct * sp,
+                            cf * ct * cp - sf * sp,
+                            -cf * st,
+                            st * sp,
+                            st * cp,
+                            ct};
+    memcpy(A, rows, sizeof rows);
+}
+
+/* The group coordinates of one factor in a state. */
+static void coordinates(const work *w, const ns_group_factor *f, const double *x, double *g)
+{
+    for (uint32_t i = 0; i < f->dim && i < 8; i++)
+        g[i] = x[state_of(w->s, w->y->q[w->y->group[f->first + i]])];
+}
+
+static bool constant_fields(const ns_symmetry *y)
+{
+    for (uint32_t i = 0; i < y->k * y->n; i++)
+        if (ns_graph_depends(y->d->graph, y->X[i], y->q, y->n))
+            return false;
+    return true;
+}
+
+/* h with end = h begin */
+static ns_shift shift_between(const work *w, const ns_group_factor *f, const double *begin,
+                              const double *end)
+{
+    ns_shift h = {.factor = f, .centre = {NAN, NAN}, .known = true};
+    double a[8] = {0}, b[8] = {0}, A[9], B[9];
+    coordinates(w, f, begin, a);
+    coordinates(w, f, end, b);
+    switch (f->kind) {
+    case NS_GROUP_FIELDS:
+    case NS_GROUP_R:
+        h.known = f->dim <= 8 && (f->kind == NS_GROUP_R || constant_fields(w->y));
+        for (uint32_t i = 0; i < 8; i++)
+            h.move[i] = b[i] - a[i];
+        break;
+    case NS_GROUP_SE2: {
+        h.turn[0] = b[0] - a[0];
+        const double c = cos(h.turn[0]), s = sin(h.turn[0]);
+        h.move[0] = b[1] - (c * a[1] - s * a[2]);
+        h.move[1] = b[2] - (s * a[1] + c * a[2]);
+        const double det = 2 * (1 - c); /* of 1 - R */
+        if (det > 1e-12) {
+            h.centre[0] = ((1 - c) * h.move[0] - s * h.move[1]) / det;
+            h.centre[1] = (s * h.move[0] + (1 - c) * h.move[1]) / det;
+        }
+        break;
+    }
+    case NS_GROUP_SO3:
+    case NS_GROUP_SE3:
+        euler(a, A);
+        euler(b, B);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                for (int k = 0; k < 3; k++)
+                    h.turn[3 * i + j] += B[3 * i + k] * A[3 * j + k];
+        for (int i = 0; i < 3 && f->kind == NS_GROUP_SE3; i++) {
+            h.move[i] = b[3 + i];
+            for (int k = 0; k < 3; k++)
+                h.move[i] -= h.turn[3 * i + k] * a[3 + k];
+        }
+        break;
+    }
+    return h;
+}
+
+static double shift_difference(const ns_shift *a, const ns_shift *b)
+{
+    double worst = 0;
+    for (int i = 0; i < 9; i++)
+        worst = fmax(worst, fabs(a->turn[i] - b->turn[i]));
+    for (int i = 0; i < 8; i++)
+        worst = fmax(worst, fabs(a->move[i] - b->move[i]) / fmax(1, fabs(a->move[i])));
+    return worst;
+}
+
+/* g(t + T) = h g(t) at times of the first period. */
+static bool verify_shift(const work *w, ns_period *out, const ns_run_options *o,
+                         const double *x0, const char **message)
+{
+    enum { TIMES = 12 };
+    const uint32_t nx = w->s->states.n;
+    double *x = numbers(w->s, (size_t)(2 * TIMES) * nx);
+    ns_status status;
+    ns_run_options options = *o;
+    options.until = o->t0 + 2.5 * out->period;
+    ns_run *run = ns_run_new(ns_problem_new(w->s, false), &options, w->p, x0, &status, message);
+    if (!run)
+        return false;
+    for (int k = 0; k < 2 * TIMES; k++) {
+        const double t = o->t0 + out->period * k / TIMES;
+        if (ns_run_to(run, t) != NS_OK) {
+            ns_run_free(run);
+            out->shift_error = NAN;
+            return true;
+        }
+        ns_run_state_at(run, t, x + (size_t)k * nx);
+    }
+    ns_run_free(run);
+    for (int k = 0; k < TIMES; k++)
+        for (uint32_t f = 0; f < out->factors; f++) {
+            const ns_shift other = shift_between(w, out->shift[f].factor, x + (size_t)k * nx,
+                                                 x + (size_t)(TIMES + k) * nx);
+            if (out->shift[f].known)
+                out->shift_error = fmax(out->shift_error,
+                                        shift_difference(&out->shift[f], &other));
+        }
+    return true;
+}
+
+/* ---- relative equilibria ----------------------------------------------------------------------- */
+
+/* The rates of (r, p) with r' = 0, and their Jacobian. */
+static const ns_program *equilibrium_equations(const work *w)
+{
+    const ns_symmetry *y = w->y;
+    const ns_system *s = w->s;
+    ns_graph *g = s->graph;
+    const uint32_t sigma = y->sigma, m = y->m, n = sigma + m, np = s->description->params.n;
+    ns_ex *z = NS_NEW_ARRAY(s->arena, ns_ex, n + 1),
+                            *P = NS_NEW_ARRAY(s->arena, ns_ex, y->k + 1);
+    ns_ex *O = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    ns_ex *zero = NS_NEW_ARRAY(s->arena, ns_ex, sigma + 1);
+    ns_ex *f = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)n * (n + 1) + 1);
+    ns_ex *params = NS_NEW_ARRAY(s->arena, ns_ex, np + 1);
+    for (uint32_t i = 0; i < sigma; i++) {
+        z[i] = y->r[i];
+        zero[i] = ns_zero(g);
+    }
+    for (uint32_t a = 0; a < m; a++)
+        z[sigma + a] = ns_symbol_new(g, "p", NS_SYM_LOCAL, a);
+    for (uint32_t a = 0; a < m; a++) {
+        O[a] = ns_zero(g);
+        for (uint32_t b = 0; b < m; b++)
+            O[a] = ns_add(g, O[a], ns_mul(g, y->ISi[a * m + b], z[sigma + b]));
+    }
+    ns_symmetry_full_momentum(y, z + sigma, P);
+    ns_symmetry_shape_rate(y, O, P, f);
+    ns_symmetry_momentum_rate(y, O, P, f + sigma);
+    ns_subst(g, f, n, y->dr, zero, sigma, f);
+    ns_diff_jacobian(g, f, n, z, n, f + n);
+    for (uint32_t i = 0; i < np; i++)
+        params[i] = s->description->params.at[i].symbol;
+    const ns_program_spec spec = {
+        .graph = g, .x = z, .p = params, .out = f, .nx = n, .np = np, .nout = n * (n + 1)};
+    return ns_program_build(s->arena, &spec);
+}
+
+/* Newton steps in the `rank` directions of the largest singular values: families of equilibria
+ * have fewer independent equations than unknowns, and full steps would leave them.  The residual
+ * relative to the Jacobian's entries at the start. */
+static double approach(const work *w, const ns_program *program, double *memory, uint32_t n,
+                       uint32_t rank, double *at)
+{
+    enum { ITERATIONS = 60 };
+    const ns_system *s = w->s;
+    double *v = numbers(s, (size_t)n * (n + 1)), *sigma = numbers(s, n), first = 0, most = 0;
+    double *V = numbers(s, (size_t)n * n);
+    for (int k = 0; k <= ITERATIONS; k++) {
+        ns_program_eval1(program, memory, 0, at, v);
+        most = 0;
+        for (uint32_t i = 0; i < n; i++)
+            most = fmax(most, fabs(v[i]));
+        for (uint32_t i = 0; k == 0 && i < n * n; i++)
+            first = fmax(first, fabs(v[n + i]));
+        if (!(most > 0) || !isfinite(most) || k == ITERATIONS)
+            break;
+        ns_dense_svd(s->arena, n, n, v + n, sigma, V);
+        for (uint32_t d = 0; d < rank && sigma[d] > 1e-13 * sigma[0]; d++) {
+            double product = 0;
+            for (uint32_t i = 0; i < n; i++) {
+                double image = 0; /* sigma_d u_d = J v_d */
+                for (uint32_t j = 0; j < n; j++)
+                    image += v[n + i * n + j] * V[(size_t)d * n + j];
+                product += image * v[i];
+            }
+            for (uint32_t j = 0; j < n; j++)
+                at[j] -= V[(size_t)d * n + j] * product / (sigma[d] * sigma[d]);
+        }
+    }
+    return isfinite(most) ? (first > 0 ? most / first : most) : INFINITY;
+}
+
+/* (r, p) with r' = 0 and vanishing rates: the nearest that is found. */
+static void equilibrium(const work *w, ns_period *out)
+{
+    const ns_system *s = w->s;
+    const uint32_t sigma = w->y->sigma, n = sigma + w->y->m;
+    out->at = numbers(s, n);
+    out->free = NS_NEW_ARRAY(s->arena, bool, n + 1);
+    out->residual = INFINITY;
+    if (!n)
+        return;
+    const ns_program *program = equilibrium_equations(w);
+    double *memory = numbers(s, ns_program_work1(program)),
+           *v = numbers(s, (size_t)n * (n + 1));
+    double *singular = numbers(s, n), *V = numbers(s, (size_t)n * n), nearest = INFINITY;
+    double *at = numbers(s, n);
+    ns_program_bind1(program, memory, w->p);
+    for (uint32_t rank = 1; rank <= n; rank++) {
+        double distance = 0;
+        for (uint32_t i = 0; i < n; i++)
+            at[i] = i < sigma ? w->y0[i] : w->y0[sigma + i];
+        const double residual = approach(w, program, memory, n, rank, at);
+        for (uint32_t i = 0; i < n; i++) {
+            const double start = i < sigma ? w->y0[i] : w->y0[sigma + i];
+            distance += (at[i] - start) * (at[i] - start);
+        }
+        if (residual < 1e-12 && distance < nearest) {
+            nearest = distance;
+            out->equilibrium = true;
+            out->residual = residual;
+            memcpy(out->at, at, n * sizeof *at);
+        }
+    }
+    if (!out->equilibrium)
+        return;
+    ns_program_eval1(program, memory, 0, out->at, v);
+    ns_dense_svd(s->arena, n, n, v + n, singular, V);
+    while (out->family < n && singular[n - 1 - out->family] <= 1e-7 * singular[0])
+        out->family++;
+    for (uint32_t i = n - out->family; i < n; i++)
+        for (uint32_t j = 0; j < n; j++)
+            out->free[j] = out->free[j] || fabs(V[(size_t)i * n + j]) > 1e-6;
+}
+
+const ns_period *ns_period_find(const ns_system *s, double until, const ns_run_options *o,
+                                const double *p, const double *x0, const char **message)
+{
+    ns_period *out = NS_NEW(s->arena, ns_period);
+    work w = {.s = s, .y = s->symmetry, .p = p};
+    ns_run_options options = *o;
+    double *x = numbers(s, s->states.n);
+    options.until = until;
+    prepare(&w, out);
+    out->period = NAN;
+    if (!measure(&w, out, &options, x0, message) ||
+        !first_return(&w, out, &options, x0, x, message))
+        return NULL;
+    out->factors = w.y->factors.n;
+    out->shift = NS_NEW_ARRAY(s->arena, ns_shift, out->factors + 1);
+    for (uint32_t f = 0; f < out->factors && out->found; f++)
+        out->shift[f] = shift_between(&w, &w.y->factors.at[f], x0, x);
+    if (out->found && !verify_shift(&w, out, &options, x0, message))
+        return NULL;
+    equilibrium(&w, out);
+    return out;
+}
