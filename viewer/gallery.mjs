@@ -22,7 +22,6 @@ if (!options.program) {
 const top = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const images = join(top, 'docs/images/gallery');
 const run = promisify(execFile);
-const size = { width: 640, height: 420 };
 
 async function modelsIn(folder, prefix = '') {
     const found = [];
@@ -66,7 +65,9 @@ async function photograph(page, data, fraction, view, path) {
         await page.locator('#scene').screenshot({ path, type: 'jpeg', quality: 86 });
     } else {
         await page.waitForTimeout(150);
-        await page.locator('#plots').screenshot({ path, type: 'jpeg', quality: 86, clip: undefined });
+        const { x, y, width } = await page.locator('#plots').boundingBox();
+        await page.evaluate(() => document.querySelector('#transport').style.setProperty('visibility', 'hidden'));
+        await page.screenshot({ path, type: 'jpeg', quality: 86, fullPage: true, clip: { x, y, width, height: 428 } });
     }
 }
 
@@ -105,15 +106,7 @@ for (const name of models) {
         await run(resolve(top, options.program), ['run', join(top, 'models', `${name}.mech`), '--quiet', '--report', report])
             .catch((e) => { if (e.code !== 1) throw e; });
         const data = await dataOf(report);
-        const { page, context } = await openPage(browser, report, { hash: '#quality=high&theme=light', viewport: { width: size.width, height: 900 } });
-        await page.evaluate((s) => {
-            const scene = document.querySelector('#scene');
-            if (!scene) return;
-            scene.style.width = `${s.width}px`;
-            scene.style.height = `${s.height}px`;
-        }, size);
-        await page.waitForTimeout(150);
-        await page.evaluate(() => window.noslip.setView('home'));
+        const { page, context } = await openPage(browser, report, { hash: '#quality=high&theme=light', viewport: { width: 640, height: 690 } });
         await photograph(page, data, 0.4, null, join(images, `${stem}.jpg`));
         if (options.review) {
             await photograph(page, data, 0.4, null, join(work, `${stem}-a.jpg`));

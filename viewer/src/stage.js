@@ -224,6 +224,8 @@ export class Stage {
             const reach = world.focus(center);
             const room = options.flat ? 2.4 : world.bodies.length > 1 ? 1.2 : 1.5;
             this.view.frame(direction, center, room * reach, options);
+            this.view.lastFocus.copy(center); // what the camera stands to now, whatever was drawn last
+            this.view.lastFocusValid = true;
             return;
         }
         if (this.picture.spec.abstract) {

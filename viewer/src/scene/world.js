@@ -287,16 +287,28 @@ export class World {
             }
         }
         for (const path of this.paths) if (path.frame === 'space') expand(this.box, path.points);
+        const now = new Box3(); // of rods, springs and marks at the start
         for (const source of [...list(this.spec.points), ...list(this.spec.links).flatMap((l) => [l?.a, l?.b])]) {
-            if (source && source.body === undefined && source.track === undefined && source.point) this.box.expandByPoint(vector(source.point));
+            if (!source || source.body !== undefined) continue;
+            const track = source.track === undefined ? vector(source.point).toArray() : this.data.track(source.track, 3, 'an end of a link');
+            if (!track) continue;
+            expand(this.box, track);
+            expand(now, track.slice(0, 3));
         }
+        const spread = now.isEmpty() ? 0 : now.getSize(new Vector3()).length() / 2;
         if (this.box.isEmpty()) this.box.set(new Vector3(-1, -1, -1), new Vector3(1, 1, 1));
         const whole = this.box.getSize(new Vector3()).length() / 2;
         this.bodyRadius = largest > 0 ? largest : whole * 0.08 || 1;
         this.radius = Math.max(whole, this.bodyRadius, 1e-9);
         this.center = this.box.getCenter(new Vector3());
+        let apart = 0; // how far the bodies are from one another
+        for (const i of this.someSamples(50)) {
+            const box = new Box3();
+            for (const { pose } of this.bodies) if (pose.position) expand(box, pose.position.data.slice(3 * i, 3 * i + 3));
+            if (!box.isEmpty()) apart = Math.max(apart, box.getSize(corner).length() / 2);
+        }
         // so large a motion that one has to go along to see the body
-        this.far = this.bodies.length > 0 && this.radius > (this.planar ? 16 : 12) * this.bodyRadius;
+        this.far = this.bodies.length > 0 && this.radius > (this.planar ? 16 : 12) * Math.max(this.bodyRadius, spread, apart);
         this.longest = this.spec.abstract ? Infinity : 3 * this.bodyRadius;
     }
 
