@@ -41,8 +41,14 @@ static void rolling(void **state)
     assert_true(run_page("rolling.md") >= 6);
 }
 
+static void bodies(void **state)
+{
+    (void)state;
+    assert_true(run_page("bodies.md") >= 6);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rolling)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rolling), cmocka_unit_test(bodies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -585,16 +585,24 @@ const ns_formulation ns_formulation_constrained = {
     .name = "constrained",
     .summary = "bodies and particles, any of zero mass, under any constraints",
     .doc =
-        "body S { mass; inertia; com; POINT = [x, y, z] }   particle P { mass }\n"
-        "label L { at S.POINT }   constraint NAME: ...\n"
-        "spring { from A; to B; stiffness; length; damping }\n\n"
+        "body S [KIND(SIZES)] { mass; inertia | uniform; com; POINT = [x, y, z] }\n"
+        "particle P { mass }   label L { at S.POINT }   ground [G] KIND(SIZES)\n"
+        "constraint NAME: EXPR = EXPR   or one of\n"
+        "  rod(A, B, l)  ball(A, B)  parallel(a, b)  revolute(A, B, a, b)  universal(A, B, a, "
+        "b)\n"
+        "  cylindrical(A, B, a, b)  prismatic(A, B, a, b, c, d)  planar(A, B, a, b)\n"
+        "  gear(S, T, a, b, k [, C])  motion(A, f)  angle(a, b, n, f)  knife(A, n)\n"
+        "  rolling(S [, G | T [, P]])  sliding(S [, G | T [, P]])  wheel(S, r)  keep energy\n"
+        "spring { from A; to B; stiffness; length; damping }   force POINT = [x, y, z]\n\n"
         "Constraints may depend on each other and the mass matrix may be singular, as long as\n"
         "rank [M | A^T] is full: the accelerations are then unique.\n"
         "`solve augmented(kappa2 = ..)` uses eqs (44)-(45) with that kappa^2; by default it "
         "is\n"
         "chosen from the sizes of M and A.  The motion does not depend on it.\n\n"
         "Names: P, S.position, S.quat, S.omega, S.omega.space, S.com, S.e1 .. S.e3, S.POINT.\n"
-        "Values: coordinates, S.omega, S.com, S.reaction, lambda.NAME, energy.\n\n"
+        "Values: coordinates, S.omega, S.com, S.reaction, lambda.NAME, energy; of a contact C "
+        "its\n"
+        "point C.contact, C.force, C.force.normal, .friction, .ratio.\n\n"
         "Source: Udwadia and Mogharabin 2021.",
     .fits = fits,
     .derive = derive,
