@@ -9,6 +9,7 @@ extern const ns_formulation ns_formulation_first_order;
 extern const ns_formulation ns_formulation_hamel;
 extern const ns_formulation ns_formulation_lagrange;
 extern const ns_formulation ns_formulation_lie;
+extern const ns_formulation ns_formulation_planar;
 extern const ns_formulation ns_formulation_pontryagin;
 extern const ns_formulation ns_formulation_reduced;
 extern const ns_formulation ns_formulation_rolling;

@@ -139,9 +139,9 @@ static const char *participants(const ns_system *s, const double *vector, uint32
 }
 
 /* Rows that depend on those before them: by Gram-Schmidt on the normalised rows. */
-static bool independent_rows(const ns_system *s, ns_diag *diag, uint32_t m, uint32_t n,
-                             double *A)
+static bool independent_rows(const ns_dalembert *w, ns_diag *diag, double *A)
 {
+    const uint32_t m = w->m, n = w->n;
     bool good = true;
     for (uint32_t k = 0; k < m; k++) {
         double *row = A + (size_t)k * n, norm = 0, left = 0;
@@ -161,7 +161,7 @@ static bool independent_rows(const ns_system *s, ns_diag *diag, uint32_t m, uint
         for (uint32_t i = 0; i < n; i++)
             row[i] = dependent ? 0 : row[i] / sqrt(left);
         if (dependent) {
-            const ns_constraint_line *line = &s->description->constraints.at[k];
+            const ns_constraint_line *line = &w->constraints[k];
             ns_diag_error(diag, line->span,
                           norm > 0
                               ? "constraint `%s` is redundant: at the start it follows from "
@@ -179,47 +179,47 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
                    const double *x)
 {
     const ns_description *d = s->description;
-    uint32_t n = d->coordinates.n, m = d->constraints.n, size = n + m;
-    /* K = [M A^T; A 0]; not taken from the solve node, which a vanishing right-hand side folds */
+    /* not taken from the solve node, which a vanishing right-hand side folds */
     const ns_dalembert *w = s->own;
-    double *K = NS_NEW_ARRAY(s->arena, double, (size_t)size * size);
+    const uint32_t n = w->n, m = w->m, size = n + m;
     double *M = NS_NEW_ARRAY(s->arena, double, (size_t)n * n);
     double *rows = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1);
     ns_system_eval(s, w->M, (size_t)n * n, t0, p, x, M);
     ns_system_eval(s, w->A, (size_t)m * n, t0, p, x, rows);
-    for (uint32_t i = 0; i < size; i++)
-        for (uint32_t j = 0; j < size; j++)
-            K[i * size + j] = i < n && j < n ? M[i * n + j]
-                              : i < n        ? rows[(j - n) * n + i]
-                              : j < n        ? rows[(i - n) * n + j]
-                                             : 0;
-    for (uint32_t i = 0; i < size * size; i++)
-        if (!isfinite(K[i])) {
-            ns_diag_error(diag, d->lagrangian_span,
-                          "the mass matrix or a constraint is not defined at the start");
-            return false;
-        }
-    double *A = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1);
-    for (uint32_t k = 0; k < m; k++)
-        memcpy(A + (size_t)k * n, K + (size_t)(n + k) * size, n * sizeof *A);
-    if (!independent_rows(s, diag, m, n, A))
+    double sum = 0; /* nan if any entry is not finite */
+    for (uint32_t i = 0; i < n * n; i++)
+        sum += M[i] - M[i];
+    for (uint32_t i = 0; i < m * n; i++)
+        sum += rows[i] - rows[i];
+    if (sum != 0) {
+        ns_diag_error(diag, d->lagrangian_span,
+                      "the mass matrix or a constraint is not defined at the start");
         return false;
-    /* A now holds orthonormal rows.  The system is regular iff M is regular on their null space;
-     * scale M to unit diagonal first so that units do not matter. */
+    }
+    /* units do not matter if coordinates are measured so that the diagonal of M is 1 */
+    double *A = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1), largest = 0;
+    double *unit = NS_NEW_ARRAY(s->arena, double, n);
+    for (uint32_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(M[i * n + i]));
+    for (uint32_t i = 0; i < n; i++) {
+        const double inertia = fabs(M[i * n + i]);
+        unit[i] = 1 / sqrt(inertia > 0 ? inertia : fmax(largest, 1e-300));
+    }
+    for (uint32_t k = 0; k < m; k++)
+        for (uint32_t i = 0; i < n; i++)
+            A[k * n + i] = rows[k * n + i] * unit[i];
+    if (!independent_rows(w, diag, A))
+        return false;
+    /* A now holds orthonormal rows.  The system is regular iff M is regular on their null space. */
     double *T = NS_NEW_ARRAY(s->arena, double, (size_t)size * size);
     double *sigma = NS_NEW_ARRAY(s->arena, double, size);
-    double *V = NS_NEW_ARRAY(s->arena, double, (size_t)size * size), largest = 0;
-    for (uint32_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(K[i * size + i]));
+    double *V = NS_NEW_ARRAY(s->arena, double, (size_t)size * size);
     for (uint32_t i = 0; i < size; i++)
-        for (uint32_t j = 0; j < size; j++) {
-            double scale = sqrt(fabs(K[i * size + i]) * fabs(K[j * size + j]));
-            T[i * size + j] = i < n && j < n ? K[i * size + j] /
-                                                   (scale > 0 ? scale : fmax(largest, 1e-300))
-                              : i < n && j >= n ? A[(j - n) * n + i]
-                              : j < n && i >= n ? A[(i - n) * n + j]
-                                                : 0;
-        }
+        for (uint32_t j = 0; j < size; j++)
+            T[i * size + j] = i < n && j < n ? M[i * n + j] * unit[i] * unit[j]
+                              : i < n        ? A[(j - n) * n + i]
+                              : j < n        ? A[(i - n) * n + j]
+                                             : 0;
     ns_dense_svd(s->arena, size, size, T, sigma, V);
     if (!(sigma[size - 1] > 1e-13 * sigma[0])) {
         ns_diag_error(

@@ -14,9 +14,11 @@
 #include "mech/symmetry.h"
 
 const ns_formulation *const ns_formulations[] = {
-    &ns_formulation_rolling,  &ns_formulation_pontryagin,  &ns_formulation_constrained,
-    &ns_formulation_reduced,  &ns_formulation_hamel,       &ns_formulation_lie,
-    &ns_formulation_lagrange, &ns_formulation_first_order, NULL,
+    &ns_formulation_planar,      &ns_formulation_rolling,
+    &ns_formulation_pontryagin,  &ns_formulation_constrained,
+    &ns_formulation_reduced,     &ns_formulation_hamel,
+    &ns_formulation_lie,         &ns_formulation_lagrange,
+    &ns_formulation_first_order, NULL,
 };
 
 static const ns_formulation *choose(const ns_description *d)
