@@ -1,5 +1,6 @@
 /* Formulation `hamel`: the same motion and the same multipliers as `lagrange`, Euler's equations,
  * the sleigh of the reference, its brackets and conserved momenta, and what is refused. */
+#include "expr/normal.h"
 #include "support/motion.h"
 #include "support/reference.h"
 
@@ -235,6 +236,49 @@ static void sleigh_brackets(void **state)
     ns_model_free(model);
 }
 
+/* Frame (6.2)-(6.4): the coefficients are printed in closed form and are those of section 6.2. */
+static void conserved_brackets(void **state)
+{
+    (void)state;
+    ns_model *model = motion_model_file("sleigh-conserved-frame", NULL);
+    const ns_system *s = model->system;
+    const double m = 2, J = 0.5, a = 0.4, k = sqrt(m * a * a / (J + m * a * a));
+    uint32_t found = 0, constant = 0;
+    for (uint32_t i = 0; i < s->equations.n; i++) {
+        const ns_equation_line *line = &s->equations.at[i];
+        bool bracket = strncmp(line->name, "c[", 2) == 0, used[4000] = {false};
+        if (strcmp(line->name, "p1'") == 0 || strcmp(line->name, "p2'") == 0) {
+            assert_true(ns_graph_is_zero(s->graph, line->value)); /* conserved */
+            constant++;
+        }
+        if (!bracket)
+            continue;
+        found++;
+        assert_true(ns_graph_size(s->graph) < 4000);
+        ns_graph_mark(s->graph, &line->value, 1, used);
+        for (ns_ex e = 1; e < ns_graph_size(s->graph); e++)
+            assert_true(!used[e] || ns_graph_op(s->graph, e) != NS_OP_PICK);
+        assert_true(ns_normal_length(s->graph, line->value) < 20);
+        for (int n = 0; n < 20; n++) {
+            double x[5] = {sin(1. + n) * 3, cos(2. * n), sin(3. * n), 1, 2}, value, th = x[0];
+            double C = cos(k * th), S = sin(k * th);
+            ns_system_eval(s, &line->value, 1, 0, model->p, x, &value);
+            double right = strcmp(line->name, "c[1,2,1]") == 0   ? -k * k / a * C
+                           : strcmp(line->name, "c[1,2,2]") == 0 ? k * S
+                           : strcmp(line->name, "c[1,2,3]") == 0 ? 1
+                           : strcmp(line->name, "c[1,3,1]") == 0 ? -k / a * C * S
+                           : strcmp(line->name, "c[1,3,2]") == 0 ? -C * C
+                           : strcmp(line->name, "c[2,3,1]") == 0 ? k * k / (a * a) * S * S
+                           : strcmp(line->name, "c[2,3,2]") == 0 ? k / a * C * S
+                                                                 : (double)NAN;
+            assert_true(fabs(value - right) < 1e-14);
+        }
+    }
+    assert_int_equal(found, 7);
+    assert_int_equal(constant, 2);
+    ns_model_free(model);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -352,11 +396,11 @@ static void made_frames(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_motion),           cmocka_unit_test(euler_top),
-        cmocka_unit_test(sleigh_reference),      cmocka_unit_test(sleigh_conserved),
-        cmocka_unit_test(sleigh_brackets),       cmocka_unit_test(refusals),
-        cmocka_unit_test(forces_of_constrained), cmocka_unit_test(frame_ends),
-        cmocka_unit_test(made_frames),
+        cmocka_unit_test(same_motion),      cmocka_unit_test(euler_top),
+        cmocka_unit_test(sleigh_reference), cmocka_unit_test(sleigh_conserved),
+        cmocka_unit_test(sleigh_brackets),  cmocka_unit_test(conserved_brackets),
+        cmocka_unit_test(refusals),         cmocka_unit_test(forces_of_constrained),
+        cmocka_unit_test(frame_ends),       cmocka_unit_test(made_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

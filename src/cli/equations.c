@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/open.h"
+#include "expr/normal.h"
 #include "expr/print.h"
 
 typedef struct page {
@@ -14,16 +15,24 @@ typedef struct page {
     ns_text text;
 } page;
 
-/* All expressions that are printed: what the formulation shows, then the rates. */
+/* Short expressions are read at a glance: nothing in them needs a name of its own. */
+static bool is_short(const ns_system *s, ns_ex e)
+{
+    return ns_normal_length(s->graph, e) < 100;
+}
+
+/* All expressions that need names for parts of them: what the formulation shows, then the rates. */
 static const ns_shared *share(ns_cli *cli, const ns_system *s)
 {
     const size_t n = s->equations.n + s->states.n;
     ns_ex *roots = NS_NEW_ARRAY(cli->arena, ns_ex, n + 1);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < s->equations.n; i++)
-        roots[i] = s->equations.at[i].value;
+        if (!is_short(s, s->equations.at[i].value))
+            roots[count++] = s->equations.at[i].value;
     for (uint32_t i = 0; i < s->states.n; i++)
-        roots[s->equations.n + i] = s->states.at[i].rate;
-    return ns_print_shared(s->graph, roots, n, "t");
+        roots[count++] = s->states.at[i].rate;
+    return ns_print_shared(s->graph, roots, count, "t");
 }
 
 /* Words outside of formulas. */
@@ -115,6 +124,18 @@ static void add_value(page *p, const char *name, ns_ex value, bool first, bool l
     end_line(p, last);
 }
 
+static void add_fact(page *p, const char *name, ns_ex value, bool first, bool last)
+{
+    if (!is_short(p->system, value)) {
+        add_value(p, name, value, first, last);
+        return;
+    }
+    begin_line(p, name, first);
+    ns_print_expression(p->system->graph, value,
+                        p->style == NS_PRINT_TEXT ? NS_PRINT_PLAIN : p->style, NULL, &p->text);
+    end_line(p, last);
+}
+
 /* Entries of matrices that are zero are not listed one by one. */
 static bool is_left_out(const page *p, const ns_equation_line *line)
 {
@@ -130,7 +151,7 @@ static void add_group(page *p, const ns_equation_line *lines, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         if (!is_left_out(p, &lines[i])) {
             shown++;
-            add_value(p, lines[i].name, lines[i].value, shown == 1, shown == n);
+            add_fact(p, lines[i].name, lines[i].value, shown == 1, shown == n);
         }
     if (left && p->style == NS_PRINT_TEXT)
         ns_text_addf(&p->text, "  all %s = 0\n", shown ? "others" : "entries");

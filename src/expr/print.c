@@ -27,6 +27,7 @@ typedef struct printer {
     ns_text *out;
     const ns_shared *shared;
     bool latex;
+    bool plain; /* no brackets behind + and * of the same kind */
     NS_LIST(piece) stack;
 } printer;
 
@@ -139,7 +140,7 @@ static size_t word_length(const char *name, size_t length)
 void ns_print_name(const char *name, ns_print_style style, ns_text *out)
 {
     static const char *const accents[] = {"", "\\dot{", "\\ddot{", "\\dddot{"};
-    if (style == NS_PRINT_TEXT) {
+    if (style != NS_PRINT_LATEX) {
         ns_text_add(out, name);
         return;
     }
@@ -388,13 +389,13 @@ static void text_node(printer *p, ns_ex e)
         ns_text_add(p->out, ns_graph_symbol(p->g, e)->name);
         break;
     case NS_OP_ADD:
-        push_binary(p, e, " + ", SUM, PRODUCT);
+        push_binary(p, e, " + ", SUM, p->plain ? SUM : PRODUCT);
         break;
     case NS_OP_SUB:
         push_binary(p, e, " - ", SUM, PRODUCT);
         break;
     case NS_OP_MUL:
-        push_binary(p, e, "*", PRODUCT, least_behind_factor(p, e));
+        push_binary(p, e, "*", PRODUCT, p->plain ? PRODUCT : least_behind_factor(p, e));
         break;
     case NS_OP_DIV:
         push_binary(p, e, "/", PRODUCT, POWER);
@@ -592,7 +593,11 @@ static void print_piece(printer *p, piece next)
 static void print(const ns_graph *g, ns_ex e, ns_print_style style, const ns_shared *shared,
                   bool expand, ns_text *out)
 {
-    printer p = {.g = g, .out = out, .shared = shared, .latex = style == NS_PRINT_LATEX};
+    printer p = {.g = g,
+                 .out = out,
+                 .shared = shared,
+                 .latex = style == NS_PRINT_LATEX,
+                 .plain = style == NS_PRINT_PLAIN};
     NS_PUSH(out->arena, p.stack, (piece){.node = e, .expand = expand});
     while (p.stack.n)
         print_piece(&p, p.stack.at[--p.stack.n]);

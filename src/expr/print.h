@@ -12,7 +12,11 @@
 #include "base/text.h"
 #include "expr/graph.h"
 
-typedef enum ns_print_style { NS_PRINT_TEXT, NS_PRINT_LATEX } ns_print_style;
+typedef enum ns_print_style {
+    NS_PRINT_TEXT,
+    NS_PRINT_LATEX,
+    NS_PRINT_PLAIN /* text without the brackets of a + (b + c) and a*(b*c): for reading */
+} ns_print_style;
 
 typedef struct ns_shared_item {
     const char *name;

@@ -32,9 +32,12 @@
 
 #include "expr/diff.h"
 #include "expr/eval.h"
+#include "expr/normal.h"
 #include "expr/subst.h"
 #include "mech/block.h"
 #include "mech/formulations.h"
+
+enum { READABLE = 10 }; /* dimension up to which equations are put in order for print */
 
 typedef struct work {
     ns_description *d;
@@ -285,7 +288,7 @@ static void equations(work *k)
                                  "constraints"
                                : "momentum equations",
                     .name = ns_arena_format(arena, "p%u'", b + 1),
-                    .value = sum});
+                    .value = n <= READABLE ? ns_normal_collect(g, sum, w->v, n, NULL) : sum});
         right[b] = ns_sub(g, sum, change[b]);
     }
     for (uint32_t i = 0; i < p; i++) {
