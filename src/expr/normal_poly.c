@@ -60,7 +60,8 @@ ns_poly ns_poly_add(ns_polys *w, ns_poly a, ns_poly b, double factor)
     if (w->failed || (size_t)a.n + b.n > NS_TERMS_MOST)
         return failure(w);
     ns_term *at = NS_NEW_ARRAY(w->arena, ns_term, a.n + b.n + 1);
-    memcpy(at, a.at, a.n * sizeof *at);
+    for (uint32_t i = 0; i < a.n; i++)
+        at[i] = a.at[i];
     for (uint32_t i = 0; i < b.n; i++) {
         at[a.n + i] = b.at[i];
         at[a.n + i].c *= factor;
