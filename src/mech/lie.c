@@ -68,6 +68,9 @@ static bool fits(const ns_description *d)
 
 static bool depends_on_symbols(const work *k, ns_ex e)
 {
+    double number;
+    if (ns_graph_is_number(k->g, e, &number))
+        return false;
     return ns_graph_depends(k->g, e, k->w->v, k->w->n) ||
            ns_graph_depends(k->g, e, k->entry, k->entries) ||
            ns_graph_depends(k->g, e, &k->d->time, 1);
@@ -225,8 +228,9 @@ static void onto_constraints(work *k, const ns_ex *K, ns_ex *right)
     ns_graph *g = k->g;
     ns_lie *w = k->w;
     uint32_t n = w->n, size = n + w->constraints;
+    double number;
     for (uint32_t i = 0; i < n * n; i++)
-        if (ns_graph_depends(g, w->M[i], w->v, n))
+        if (!ns_graph_is_number(g, w->M[i], &number) && ns_graph_depends(g, w->M[i], w->v, n))
             return;
     ns_ex *b = NS_NEW_ARRAY(k->d->arena, ns_ex, size);
     ns_ex *near = NS_NEW_ARRAY(k->d->arena, ns_ex, size);
@@ -393,8 +397,10 @@ static void add_values(work *k)
     s->kinetic = ns_mul(g, ns_number(g, 0.5), twice);
     bool timed = ns_graph_depends(g, k->lagrangian, &k->d->time, 1);
     w->quadratic = !ns_graph_depends(g, k->lagrangian, k->entry, k->entries) && !timed;
+    double number;
     for (uint32_t i = 0; i < n * n && w->quadratic; i++)
-        w->quadratic = !ns_graph_depends(g, w->M[i], w->v, n);
+        w->quadratic = ns_graph_is_number(g, w->M[i], &number) ||
+                       !ns_graph_depends(g, w->M[i], w->v, n);
     if (w->quadratic) /* and nothing linear in v */
         w->quadratic = ns_eval_vanishes(g, ns_sub(g, k->lagrangian, s->kinetic), 0);
     /* l = v.I v/2 is an energy of positive terms: better so than as p.v - l */

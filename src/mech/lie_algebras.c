@@ -269,9 +269,10 @@ static bool build(const ns_description *d, ns_lie *w, const term *terms, uint32_
 static bool only_parameters(const ns_description *d, const ns_value *v, ns_span span,
                             const char *what)
 {
+    double number;
     for (uint32_t i = 0; i < v->rows * v->cols; i++)
         for (int kind = NS_SYM_TIME; kind <= NS_SYM_LOCAL; kind++)
-            if (kind != NS_SYM_PARAM &&
+            if (kind != NS_SYM_PARAM && !ns_graph_is_number(d->graph, v->at[i], &number) &&
                 ns_graph_depends_kind(d->graph, v->at[i], (ns_symbol_kind)kind, NULL)) {
                 ns_diag_error(d->diag, span, "%s may depend on parameters only", what);
                 return false;
