@@ -1,9 +1,9 @@
 /*
- * Contenders noslip: the same problems as model text, integrated by the library's methods with the
- * interpreter. Two ways to write them: the equations given as a first-order system, as an expert
+ * Contenders noslip: the same problems as model text, integrated by the library's methods, with the
+ * interpreter and with native code. Two ways to write them: the equations given as a first-order system, as an expert
  * with a compiler would, and (rattleback, sphere) the mechanics alone, from which formulation
- * `rolling` derives the equations. Reading and deriving happen on opening and are not timed, as
- * compiling is not timed for C853.
+ * `rolling` derives the equations. Reading, deriving and compiling happen on opening and are not
+ * timed, as compiling is not timed for C853.
  */
 #include "contenders.h"
 
@@ -82,6 +82,7 @@ static const version mechanics[] = {
 typedef struct handle {
     ns_model *model;
     const ns_problem *problem;
+    ns_native *native;
     const char *method;
     double t_end;
     int n;
@@ -92,13 +93,14 @@ typedef struct handle {
 static void close_noslip(void *opaque)
 {
     handle *h = opaque;
+    ns_native_free(h->native);
     ns_model_free(h->model);
     free(h->values);
     free(h);
 }
 
 static void *open_version(const bench_problem *problem, const version *list, size_t n,
-                          const char *method)
+                          const char *method, bool native)
 {
     const version *v = NULL;
     for (size_t i = 0; i < n; i++)
@@ -120,6 +122,16 @@ static void *open_version(const bench_problem *problem, const version *list, siz
         return NULL;
     }
     h->problem = ns_model_problem(h->model, ns_method_find(method)->needs_jacobian);
+    if (native) {
+        char message[300];
+        h->native = ns_problem_native(h->problem, ns_method_find(method)->lanes, message,
+                                      sizeof message, NULL);
+        if (!h->native) {
+            fprintf(stderr, "no native code: %s\n", message);
+            close_noslip(h);
+            return NULL;
+        }
+    }
     h->values = calloc(h->model->system->observables.n, sizeof *h->values);
     for (int i = 0; i < h->n; i++)
         h->place[i] = ns_model_observable(h->model, v->values[i]);
@@ -153,20 +165,26 @@ static int run(void *opaque, double tolerance, double *end, bench_cost *cost)
 }
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-#define CONTENDER(id, method, list, label, words, loose, tight)                                \
+#define CONTENDER(id, method, native, list, label, words, loose, tight)                        \
     static void *open_##id(const bench_problem *problem)                                       \
     {                                                                                          \
-        return open_version(problem, list, COUNT(list), method);                               \
+        return open_version(problem, list, COUNT(list), method, native);                       \
     }                                                                                          \
     const bench_contender contender_noslip_##id = {label, words,     loose, tight,             \
                                                    2,     open_##id, run,   close_noslip}
 
-CONTENDER(gauss, "gauss", equations, "gauss", "noslip, interpreted, first-order system", 1e-4,
-          1e-17);
-CONTENDER(taylor, "taylor", equations, "taylor", "noslip, interpreted, first-order system",
+CONTENDER(gauss, "gauss", false, equations, "gauss", "noslip, interpreted, first-order system",
           1e-4, 1e-17);
-CONTENDER(dop853, "dop853", equations, "dop853", "noslip, interpreted, first-order system",
-          1e-4, 1e-16);
-CONTENDER(adams, "adams", equations, "adams", "noslip, interpreted, CVODE", 1e-4, 1e-14);
-CONTENDER(rolling, "gauss", mechanics, "rolling",
+CONTENDER(taylor, "taylor", false, equations, "taylor",
+          "noslip, interpreted, first-order system", 1e-4, 1e-17);
+CONTENDER(dop853, "dop853", false, equations, "dop853",
+          "noslip, interpreted, first-order system", 1e-4, 1e-16);
+CONTENDER(adams, "adams", false, equations, "adams", "noslip, interpreted, CVODE", 1e-4, 1e-14);
+CONTENDER(rolling, "gauss", false, mechanics, "rolling",
           "noslip, interpreted, gauss, derived equations", 1e-4, 1e-17);
+CONTENDER(gauss_native, "gauss", true, equations, "gauss native",
+          "noslip, native, first-order system", 1e-4, 1e-17);
+CONTENDER(dop853_native, "dop853", true, equations, "dop853 native",
+          "noslip, native, first-order system", 1e-4, 1e-16);
+CONTENDER(rolling_native, "gauss", true, mechanics, "rolling native",
+          "noslip, native, gauss, derived equations", 1e-4, 1e-17);

@@ -24,4 +24,9 @@ extern const bench_contender contender_noslip_dop853;
 extern const bench_contender contender_noslip_adams;
 extern const bench_contender contender_noslip_rolling;
 
+/* The same with native code. */
+extern const bench_contender contender_noslip_gauss_native;
+extern const bench_contender contender_noslip_dop853_native;
+extern const bench_contender contender_noslip_rolling_native;
+
 #endif

@@ -12,9 +12,17 @@
 
 /* The first is the yardstick. */
 static const bench_contender *const table[] = {
-    &contender_c853,         &contender_c853_form2,     &contender_cvode_adams,
-    &contender_noslip_gauss, &contender_noslip_taylor,  &contender_noslip_dop853,
-    &contender_noslip_adams, &contender_noslip_rolling,
+    &contender_c853,
+    &contender_c853_form2,
+    &contender_cvode_adams,
+    &contender_noslip_gauss,
+    &contender_noslip_taylor,
+    &contender_noslip_dop853,
+    &contender_noslip_adams,
+    &contender_noslip_rolling,
+    &contender_noslip_gauss_native,
+    &contender_noslip_dop853_native,
+    &contender_noslip_rolling_native,
 };
 
 enum { COUNT = sizeof table / sizeof *table };
