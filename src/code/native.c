@@ -126,7 +126,7 @@ static bool find_compiler(making *m)
 static void choose_flags(making *m, const char *lanes)
 {
     static const char *const usual[] = {
-        "-O1",   "-fPIC", "-shared",           "-nostdlib",
+        "-O2",   "-fPIC", "-shared",           "-nostdlib",
         "-pipe", "-w",    "-ffp-contract=off", "-fno-math-errno"};
     uint32_t n = 0;
     for (; n < sizeof usual / sizeof *usual; n++)

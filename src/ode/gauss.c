@@ -136,7 +136,7 @@ static ns_status begin(ns_stepper *s)
     if (s->first_step > 0)
         s->now.h = s->first_step;
     else if (radius > 0)
-        s->now.h = radius * fmin(0.8, 4 * pow(s->tolerance, 1.0 / 16));
+        s->now.h = radius * ns_smaller(0.8, 4 * pow(s->tolerance, 1.0 / 16));
     else {
         for (uint32_t i = 0; i < s->n; i++)
             g.f[i] = g.jet[i * w + 1];
@@ -191,7 +191,7 @@ static double goal(const ns_stepper *s)
 /* Relative errors of the states when the iteration ends, about. */
 static double settled(const ns_stepper *s)
 {
-    return fmax(DBL_EPSILON, 0.02 * s->tolerance);
+    return ns_larger(DBL_EPSILON, 0.02 * s->tolerance);
 }
 
 /* Error of the step in units of the tolerance: see the head of the file.  States that hardly
@@ -203,26 +203,28 @@ static double estimate(const ns_stepper *s, gauss *g, double least, double unset
 {
     double most = 0;
     g->kernel->spectrum(s->n, g->Y, g->legendre);
+    const double *f = g->legendre, *f6 = f + ns_round8(s->n), *f7 = f6 + ns_round8(s->n);
     for (uint32_t i = 0; i < s->n; i++)
-        most = fmax(most, g->legendre[3 * i] * g->weight[i]);
+        most = ns_larger(most, f[i] * g->weight[i]);
     if (!(most > 0))
         return 0; /* F is constant */
     const double length = fabs(g->h), scale = unsettled / DBL_EPSILON;
     double e6 = 0, e7 = 0, m6 = 0, m7 = 0;
     g->tail = 0;
     for (uint32_t i = 0; i < s->n; i++) {
-        const double *f = g->legendre + 3 * i, weight = length * g->weight[i];
-        const double noise = 4 * fmax(least, weight * s->noise[i] * scale);
-        const double all = 1 / fmax(f[0] * weight, 1e-3 * length * most);
-        const double a6 = fmax(f[1] * weight - noise, 0), a7 = fmax(f[2] * weight - noise, 0);
-        g->tail = fmax(g->tail, fmax(a6, a7) * g->settle[i] / g->weight[i]);
-        e6 = fmax(e6, a6 * a6 * all);
-        e7 = fmax(e7, a7 * a7 * all);
-        m6 = fmax(m6, a6 * all);
-        m7 = fmax(m7, a7 * all);
+        const double weight = length * g->weight[i];
+        const double noise = 4 * ns_larger(least, weight * s->noise[i] * scale);
+        const double all = 1 / ns_larger(f[i] * weight, 1e-3 * length * most);
+        const double a6 = ns_larger(f6[i] * weight - noise, 0),
+                     a7 = ns_larger(f7[i] * weight - noise, 0);
+        g->tail = ns_larger(g->tail, ns_larger(a6, a7) * g->settle[i] / g->weight[i]);
+        e6 = ns_larger(e6, a6 * a6 * all);
+        e7 = ns_larger(e7, a7 * a7 * all);
+        m6 = ns_larger(m6, a6 * all);
+        m7 = ns_larger(m7, a7 * all);
     }
-    const double D = fmin(1, fmax(pow(m6, 1.0 / 6), pow(m7, 1.0 / 7)));
-    return fmax(e7, e6 * D * D) * D * D / tolerance;
+    const double D = ns_smaller(1, ns_larger(pow(m6, 1.0 / 6), pow(m7, 1.0 / 7)));
+    return ns_larger(e7, e6 * D * D) * D * D / tolerance;
 }
 
 /* Errors count relative to the size of a state, or to its change if it is new.  A small state
@@ -234,7 +236,7 @@ static void weights(const ns_stepper *s, const gauss *g)
     const double length = fabs(g->h), scale = settled(s) / DBL_EPSILON;
     g->kernel->mean(s->n, g->Y, g->weight);
     for (uint32_t i = 0; i < s->n; i++) {
-        const double size = fmax(s->size[i], length * g->weight[i]);
+        const double size = ns_larger(s->size[i], length * g->weight[i]);
         const double noise = length * s->noise[i] * scale / size;
         const double usual = 64 * settled(s);
         const double share = noise > usual ? usual / noise : 1;
@@ -258,11 +260,15 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
     const ns_problem *problem = s->problem;
     const double root = sqrt(8.0 * s->n); /* the norms are of 8 n numbers */
     const double noise = 2 * DBL_EPSILON * root;
-    const double enough = fmax(0.01 * s->tolerance, 5e-20 * root);
-    const double early = 0.02 * pow(s->tolerance, 7.0 / 16);
+    const double enough = ns_larger(0.01 * s->tolerance, 5e-20 * root);
+    double early = 0.02 * pow(s->tolerance, 7.0 / 16); /* the error can be told from here on */
     double rho = g->rho, first = 0, last = INFINITY;
+    double seen =
+        1; /* contraction from the first to the last change that was more than noise, */
+    int sweeps = 0;  /* in so many sweeps */
+    double slow = 1; /* what it would be if each made 0.7 */
+    outcome result = DIVERGED;
     g->error = -1;
-    g->rho = 0;
     memset(g->Zn, 0, 8 * sizeof(double) * s->n);
     g->kernel->sweep(s->n, problem->order, problem->source, g->hb, g->Y, x, x_lo, g->settle,
                      g->Zn, g->X);
@@ -270,31 +276,43 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
         ns_stepper_rhs8(s, s->work8, g->time, g->X, g->Y);
         const double change = g->kernel->sweep(s->n, problem->order, problem->source, g->hb,
                                                g->Y, x, x_lo, g->settle, g->Zn, g->X);
-        if (!isfinite(change))
-            return NOT_FINITE;
+        if (!isfinite(change)) {
+            result = NOT_FINITE;
+            break;
+        }
         if (k == 1)
             first = change;
         else {
             rho = change / last;
-            if (change > noise)
-                g->rho = pow(change / first, 1.0 / (k - 1));
+            slow *= 0.7;
+            if (change > noise) {
+                seen = change / first;
+                sweeps = k - 1;
+            }
         }
-        const bool done = change * fmin(rho, 1) <= enough ||
+        const bool done = change * ns_smaller(rho, 1) <= enough ||
                           (k > 1 && rho > 0.5 && change <= noise); /* rounding errors only */
         if (limit > 0 && g->error < 0 && (done || change <= early)) {
-            g->error = estimate(s, g, DBL_EPSILON, fmax(change, settled(s)), goal(s));
-            if (!done && change > 0.05 * g->tail)
+            g->error = estimate(s, g, DBL_EPSILON, ns_larger(change, settled(s)), goal(s));
+            if (!done && change > 0.05 * g->tail) {
                 g->error = -1; /* too early: F is not as good as its last coefficients yet */
-            if (g->error > limit)
-                return TOO_LONG;
+                early = 0.05 * g->tail;
+            }
+            if (g->error > limit) {
+                result = TOO_LONG;
+                break;
+            }
         }
-        if (done)
-            return CONVERGED;
-        if (k > 1 && (rho > 2 || (k > 4 && g->rho > 0.7)))
-            return DIVERGED;
+        if (done) {
+            result = CONVERGED;
+            break;
+        }
+        if (k > 1 && (rho > 2 || (k > 4 && sweeps == k - 1 && seen > slow)))
+            break;
         last = change;
     }
-    return DIVERGED;
+    g->rho = sweeps ? pow(seen, 1.0 / sweeps) : 0;
+    return result;
 }
 
 /* The same by simplified Newton iteration, with the Jacobian at the beginning of the step. */
@@ -303,7 +321,7 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
 {
     const double root = sqrt(8.0 * s->n);
     const double noise = 64 * DBL_EPSILON * root;
-    const double tolerance = fmax(goal(s), 1e-14); /* rounding errors permit no more */
+    const double tolerance = ns_larger(goal(s), 1e-14); /* rounding errors permit no more */
     const double enough = 0.01 * tolerance;
     const uint32_t n = s->n;
     double last = INFINITY, rho = 1;
@@ -326,7 +344,7 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
             return NOT_FINITE;
         if (k > 1)
             rho = change / last;
-        const bool done = change * fmin(rho, 1) <= enough ||
+        const bool done = change * ns_smaller(rho, 1) <= enough ||
                           (k > 1 && rho > 0.3 && change <= noise); /* rounding errors only */
         for (uint32_t i = 0; i < n && !done; i++)
             for (uint32_t j = 0; j < 8; j++)
@@ -356,11 +374,11 @@ static void choose_iteration(const ns_stepper *s, const gauss *g, double factor)
         if (g->rho > 0.8 * CONTRACTION)
             k->slow += factor > 1.5 * price ? 12 : factor > 1.3 ? 1 : 0.1;
         else if (g->rho > 0 && g->rho < 0.5 * CONTRACTION) /* it was seen to contract well */
-            k->slow = fmin(k->slow, 0);
+            k->slow = ns_smaller(k->slow, 0);
         if (k->slow >= 48) {
             k->stiff = 1;
             k->slow = 0;
-            k->reference = -fabs(g->h) * CONTRACTION / fmax(g->rho, 0.01);
+            k->reference = -fabs(g->h) * CONTRACTION / ns_larger(g->rho, 0.01);
         }
         return;
     }
@@ -371,7 +389,7 @@ static void choose_iteration(const ns_stepper *s, const gauss *g, double factor)
         k->stiff = 0; /* sweeps would converge well */
         k->slow = 0;
     } else {
-        k->slow = gain < price ? k->slow + 1 : 0;
+        k->slow = gain < 0.5 * price ? k->slow + 3 : gain < price ? k->slow + 1 : 0;
         if (k->slow >= 12) {
             k->stiff = 0;
             k->slow = -1000;
@@ -383,13 +401,13 @@ static void choose_iteration(const ns_stepper *s, const gauss *g, double factor)
 static double propose(const ns_stepper *s, const gauss *g, double factor)
 {
     kept *k = g->k;
-    const double length = fabs(g->h), best = length * fmin(factor, 2);
+    const double length = fabs(g->h), best = length * ns_smaller(factor, 2);
     const double trend = k->best > 0 ? best / k->best : 1;
     k->best = best;
     /* where the best step shrinks it will go on shrinking */
-    double next = best * fmin(fmax(trend, 0.5), 1);
+    double next = best * ns_smaller(ns_larger(trend, 0.5), 1);
     if (k->stiff_step == 0 && g->rho > CONTRACTION)
-        next = fmin(next, length * fmax(CONTRACTION / g->rho, 0.3));
+        next = ns_smaller(next, length * ns_larger(CONTRACTION / g->rho, 0.3));
     if (s->problem->jacobian)
         choose_iteration(s, g, factor);
     return next;
@@ -434,10 +452,10 @@ static ns_status step(ns_stepper *s)
             memcpy(g.Z, g.Zn, bytes);
             k->from = s->now.t;
             k->h = h;
-            k->rho = fmin(fmax(g.rho, 0.01), 0.5);
+            k->rho = ns_smaller(ns_larger(g.rho, 0.01), 0.5);
             k->stiff_step = stiff;
             ns_stepper_accept(s, h, g.x_new, g.x_new_lo);
-            s->now.h = propose(s, &g, fmax(factor, isinf(limit) ? 1 : 0));
+            s->now.h = propose(s, &g, ns_larger(factor, isinf(limit) ? 1 : 0));
             s->why = NS_WHY_NONE;
             return NS_OK;
         }
@@ -448,7 +466,7 @@ static ns_status step(ns_stepper *s)
         switch (result) {
         case TOO_LONG:
             s->why = NS_WHY_STEP;
-            want = fabs(h) * fmax(factor, 0.1);
+            want = fabs(h) * ns_larger(factor, 0.1);
             /* an error that hardly gets less in a shorter step is rounding error: let it pass */
             if (tried != 0 && g.error > tried_error * pow(h / tried, 6)) {
                 limit = INFINITY;
@@ -460,7 +478,8 @@ static ns_status step(ns_stepper *s)
         case DIVERGED:
             s->why = NS_WHY_ITERATION;
             tried = 0;
-            want = fabs(h) * fmin(fmax(CONTRACTION / fmax(g.rho, 0.1), 0.1), 0.5);
+            want = fabs(h) *
+                   ns_smaller(ns_larger(CONTRACTION / ns_larger(g.rho, 0.1), 0.1), 0.5);
             if (!stiff && !control && s->problem->jacobian) {
                 k->stiff = 1;
                 k->reference = -fabs(h) * CONTRACTION;

@@ -8,6 +8,17 @@
 
 #define NS_GAUSS_NO_SOURCE UINT32_MAX
 
+/* As fmax and fmin where b is the one that may be nan; those are calls of the library. */
+static inline double ns_larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
+static inline double ns_smaller(double a, double b)
+{
+    return b < a ? b : a;
+}
+
 typedef struct ns_gauss_kernel {
     const char *name; /* as ns_program_lanes_name */
 
@@ -28,6 +39,8 @@ typedef struct ns_gauss_kernel {
                     double *F, const double *x, const double *x_lo, const double *weight,
                     double *Z, double *X);
 
+    /* In the following, arrays over states have room for a multiple of eight. */
+
     /* x_new + x_new_lo = x + x_lo + sum_j (hb_j + hb_lo_j) F_j, summed without rounding errors */
     void (*update)(uint32_t n, const double *hb, const double *hb_lo, const double *F,
                    const double *x, const double *x_lo, double *x_new, double *x_new_lo);
@@ -35,7 +48,7 @@ typedef struct ns_gauss_kernel {
     /* Root mean square of F over the step, for each state. */
     void (*mean)(uint32_t n, const double *F, double *mean);
     /* For each state, of F over the step: deviation from its mean, and the sizes of the
-     * coefficients of the Legendre polynomials of degree 6 and 7: out[s][3]. */
+     * coefficients of the Legendre polynomials of degree 6 and 7: out[3][states]. */
     void (*spectrum)(uint32_t n, const double *F, double *out);
 } ns_gauss_kernel;
 
