@@ -125,12 +125,15 @@ static bool find_compiler(making *m)
 
 static void choose_flags(making *m, const char *lanes)
 {
+    /* no vectors made of scalars: gcc 12 then contracts products and sums all the same */
     static const char *const usual[] = {
-        "-O2",   "-fPIC", "-shared",           "-nostdlib",
-        "-pipe", "-w",    "-ffp-contract=off", "-fno-math-errno"};
+        "-fPIC", "-shared",           "-nostdlib",       "-pipe",
+        "-w",    "-ffp-contract=off", "-fno-math-errno", "-fno-tree-slp-vectorize"};
+    static const size_t long_text = 60000; /* from here on compiling must be quick */
     uint32_t n = 0;
-    for (; n < sizeof usual / sizeof *usual; n++)
-        m->flags[n] = usual[n];
+    m->flags[n++] = m->length < long_text ? "-O2" : "-O1";
+    for (uint32_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        m->flags[n++] = usual[i];
     if (strcmp(lanes, "avx512") == 0) {
         m->flags[n++] = "-mavx512f";
         m->flags[n++] = "-mavx512dq";
