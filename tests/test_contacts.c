@@ -439,10 +439,36 @@ static void joints(void **state)
         "constraint a: revolute(A, [0, 0, 0], A.e3, [0, 0, 1])\n"
         "constraint b: revolute(B, [1, 0, 0], B.e3, [0, 0, 1])\n"
         "constraint g: gear(A, B, A.e3, B.e3, 0.5)\n"
-        "force A.omega.space = [0, 0, 0]\n"
         "start { B.position ~ [1, 0, 0]; A.omega = [0, 0, 1] }\n",
         NULL);
     measure_close(at(&m, 1, "B.omega.z"), -2, 1e-13, "gear");
+    motion_close(&m);
+}
+
+/* A torque on a free body, a force at its rim, a damper, gravity along x. */
+static void loads(void **state)
+{
+    (void)state;
+    motion m = motion_text("gravity [2, 0, 0]\n"
+                           "body S { mass 4; inertia diag(1, 1, 3); rim = [0.5, 0, 0] }\n"
+                           "force S.torque = [0, 0, 6], S = [0, 8, 0]\n",
+                           NULL);
+    measure_close(at(&m, 0.7, "S.omega.z"), 2 * 0.7, 1e-14, "torque");
+    measure_close(motion_get(&m, "S.x"), 0.7 * 0.7, 1e-14, "gravity along x");
+    measure_close(motion_get(&m, "S.y"), 0.7 * 0.7, 1e-14, "force");
+    motion_close(&m);
+    m = motion_text(
+        "gravity [0, 0, 0]\nbody S { mass 4; inertia diag(1, 1, 3); rim = [0.5, 0, 0] }\n"
+        "constraint pin: revolute(S, [0, 0, 0], S.e3, [0, 0, 1])\n"
+        "force S.rim = 6*S.e2\n",
+        NULL);
+    measure_close(at(&m, 0.7, "S.omega.z"), 0.7, 1e-13, "force at the rim");
+    motion_close(&m);
+    m = motion_text("gravity [0, 0, 0]\nparticle P { mass 2 }\n"
+                    "damper { from P; to [0, 0, 0]; damping 3 }\n"
+                    "start { P = [1, 0, 0]; P' = [1, 0, 0] }\n",
+                    NULL);
+    measure_close(at(&m, 0.7, "P.x'"), exp(-1.5 * 0.7), 1e-13, "damper");
     motion_close(&m);
 }
 
@@ -465,6 +491,9 @@ static const struct refusal {
     {POINT "constraint a: rod(P, [0, 0, 0], 1)\nconstraint b: rod(P, [0, 0, 0], 2)\n"
            "start { P ~ [1, 0, 0] }\n",
      "contradict"},
+    {BALL "force S.omega = [0, 0, 1]\n", "2:7: error: `S.omega` is no point"},
+    {BALL "damper { from S.position; to [0, 0, 0] }\n", "2:1: error: a damper needs"},
+    {BALL "gravity 9.81\n", "2:9: error: gravity: expected a vector of 3, found a number"},
     {FLOOR BALL "constraint c: rolling(T, G)\n",
      "3:23: error: rolling: expected the name of a body"},
     {FLOOR BALL "constraint c: rolling(S, H)\n",
@@ -539,6 +568,7 @@ int main(void)
         cmocka_unit_test(snakeboard),   cmocka_unit_test(robot),
         cmocka_unit_test(chain),        cmocka_unit_test(hooke),
         cmocka_unit_test(joints),       cmocka_unit_test(refuses),
+        cmocka_unit_test(loads),
     };
     int failed = _cmocka_run_group_tests("contacts", tests, PAIRS, NULL, NULL);
     return failed + cmocka_run_group_tests_name("machines", others, NULL, NULL);

@@ -348,8 +348,8 @@ static void add_energy(ns_description *d, ns_constrained *c)
             ns_constrained_row(d, c, ns_arena_format(d->arena, "%s.unit", m->name),
                                ns_mul(g, half, norm), m->block->span);
         }
-        ns_ex V = ns_mul(g, ns_mul(g, m->mass, c->gravity), m->com_space.at[2]);
-        L = ns_add(g, L, ns_sub(g, ns_mul(g, half, T), V));
+        ns_ex fall = ns_mul(g, m->mass, ns_v3_dot(g, c->gravity, m->com_space));
+        L = ns_add(g, L, ns_add(g, ns_mul(g, half, T), fall));
     }
     c->lagrangian = L;
 }
@@ -505,20 +505,37 @@ static bool start(ns_description *d, ns_system *s, ns_constrained *c)
     return good;
 }
 
+/* gravity [x, y, z], or downwards with the parameter g, or 9.81 */
+static bool read_gravity(ns_description *d, ns_constrained *c)
+{
+    ns_graph *g = d->graph;
+    ns_ex size = ns_decimal(g, "9.81");
+    for (uint32_t i = 0; i < d->params.n; i++)
+        if (strcmp(d->params.at[i].name, "g") == 0)
+            size = d->params.at[i].symbol;
+    c->gravity = ns_v3_make(ns_zero(g), ns_zero(g), ns_neg(g, size));
+    const ns_block *block = ns_block_single(d, "gravity");
+    if (!block)
+        return true;
+    if (block->nargs != 1) {
+        ns_diag_error(d->diag, block->span, "gravity is one vector:  gravity [x, y, z]");
+        return false;
+    }
+    return ns_block_value_vector(d, block->args[0], block->arg_spans[0], "gravity",
+                                 &c->gravity);
+}
+
 static bool derive(ns_description *d, ns_system *s)
 {
     ns_constrained *c = NS_NEW(s->arena, ns_constrained);
-    ns_graph *g = d->graph;
     s->own = c;
     if (d->states.n) {
         ns_diag_error(d->diag, d->states.at[0].span,
                       "`state` lines do not go with formulation `constrained`");
         return false;
     }
-    c->gravity = ns_decimal(g, "9.81");
-    for (uint32_t i = 0; i < d->params.n; i++)
-        if (strcmp(d->params.at[i].name, "g") == 0)
-            c->gravity = d->params.at[i].symbol;
+    if (!read_gravity(d, c))
+        return false;
     if (!add_members(d, c))
         return false;
     if (d->coordinates.n == 0) {
@@ -578,8 +595,9 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
            ns_constrained_verify(s, diag, t0, p, x);
 }
 
-static const char *const blocks[] = {"body",   "particle", "label", "constraint", "force",
-                                     "spring", "solve",    "start", "ground",     NULL};
+static const char *const blocks[] = {"body",  "particle", "label",  "constraint",
+                                     "force", "spring",   "damper", "gravity",
+                                     "solve", "start",    "ground", NULL};
 
 const ns_formulation ns_formulation_constrained = {
     .name = "constrained",
@@ -593,7 +611,9 @@ const ns_formulation ns_formulation_constrained = {
         "  cylindrical(A, B, a, b)  prismatic(A, B, a, b, c, d)  planar(A, B, a, b)\n"
         "  gear(S, T, a, b, k [, C])  motion(A, f)  angle(a, b, n, f)  knife(A, n)\n"
         "  rolling(S [, G | T [, P]])  sliding(S [, G | T [, P]])  wheel(S, r)  keep energy\n"
-        "spring { from A; to B; stiffness; length; damping }   force POINT = [x, y, z]\n\n"
+        "spring { from A; to B; stiffness; length; damping }   damper { from A; to B; damping "
+        "}\n"
+        "force POINT = [x, y, z]   force S.torque = [x, y, z]   gravity [x, y, z]\n\n"
         "Constraints may depend on each other and the mass matrix may be singular, as long as\n"
         "rank [M | A^T] is full: the accelerations are then unique.\n"
         "`solve augmented(kappa2 = ..)` uses eqs (44)-(45) with that kappa^2; by default it "

@@ -47,7 +47,7 @@ typedef struct ns_constrained {
     NS_LIST(ns_force_line) forces;
     ns_ex lagrangian;
     ns_dalembert eq;
-    ns_ex gravity;
+    ns_v3 gravity;      /* acceleration of free fall */
     ns_ex energy_level; /* state that holds the start's energy, for `keep energy`; else 0 */
     ns_ex *acceleration, *multiplier;
     ns_locals locals; /* x, y, z, u, v inside shapes */

@@ -399,10 +399,14 @@ static bool label(work *w)
     return true;
 }
 
-/* spring NAME(A, B) { stiffness k; length l; damping c } */
+/* spring { from A; to B; stiffness k; length l; damping c }, damper { from A; to B; damping c } */
 static bool spring(work *w)
 {
-    static const char *const names[] = {"from", "to", "stiffness", "length", "damping", NULL};
+    static const char *const of_spring[] = {"from",   "to",      "stiffness",
+                                            "length", "damping", NULL};
+    static const char *const of_damper[] = {"from", "to", "damping", NULL};
+    const bool damper = strcmp(w->block->keyword, "damper") == 0;
+    const char *const *names = damper ? of_damper : of_spring;
     ns_graph *g = w->g;
     const ns_property *from = ns_block_find(w->block, "from"),
                       *to = ns_block_find(w->block, "to");
@@ -413,8 +417,9 @@ static bool spring(work *w)
     ns_ex k = ns_zero(g), l = ns_zero(g);
     if (!ns_block_known(w->d, w->block, names))
         return false;
-    if (!from || !to) {
-        ns_diag_error(w->d->diag, w->block->span, "a spring needs `from` and `to`");
+    if (!from || !to || (damper && !damping)) {
+        ns_diag_error(w->d->diag, w->block->span, "a %s needs `from` and `to`%s",
+                      w->block->keyword, damper ? " and `damping`" : "");
         return false;
     }
     if (!ns_block_vector(w->d, from, 0, &a) || !ns_block_vector(w->d, to, 0, &b) ||
@@ -443,26 +448,59 @@ static bool spring(work *w)
     return true;
 }
 
-/* force POINT = [..] : generalised forces (d point/dq)^T F */
+/* A force on the coordinates: dot(slope[i], F) on coordinate i, where slope is the derivative of a
+ * point by the coordinates, or of an angular velocity by their derivatives. */
+static void push(work *w, ns_v3 of, bool by_velocity, ns_v3 F, ns_span span)
+{
+    for (uint32_t i = 0; i < w->d->coordinates.n; i++) {
+        const ns_coordinate *q = &w->d->coordinates.at[i];
+        ns_ex force = ns_v3_dot(w->g, ns_v3_diff(w->g, of, by_velocity ? q->v : q->q), F);
+        if (!ns_graph_is_zero(w->g, force))
+            NS_PUSH(w->d->arena, w->c->forces,
+                    (ns_force_line){.coordinate = i, .value = force, .span = span});
+    }
+}
+
+/* force POINT = [..] : generalised forces (d point/dq)^T F;
+ * force S.torque = [..] : (d omega.space/dq')^T T, in space */
 static bool forces(work *w)
 {
-    ns_graph *g = w->g;
     for (uint32_t k = 0; k < w->block->properties.n; k++) {
         const ns_property *p = &w->block->properties.at[k];
         ns_value at_point;
         ns_v3 F, point;
         if (!ns_block_vector(w->d, p, 0, &F))
             return false;
-        if (!ns_description_evaluate(w->d, p->name, p->name, &at_point) ||
-            !ns_block_value_vector(w->d, at_point, p->span, "point of a force", &point))
-            return false;
-        for (uint32_t i = 0; i < w->d->coordinates.n; i++) {
-            ns_v3 slope = ns_v3_diff(g, point, w->d->coordinates.at[i].q);
-            ns_ex force = ns_v3_dot(g, slope, F);
-            if (!ns_graph_is_zero(g, force))
-                NS_PUSH(w->d->arena, w->c->forces,
-                        (ns_force_line){.coordinate = i, .value = force, .span = p->span});
+        const ns_member *turned = NULL, *moved = NULL;
+        for (uint32_t i = 0; i < w->c->members.n; i++) {
+            const ns_member *m = &w->c->members.at[i];
+            size_t length = strlen(m->name);
+            bool its = strncmp(p->name, m->name, length) == 0;
+            if (its && p->name[length] == 0)
+                moved = m;
+            if (its && m->is_body && strcmp(p->name + length, ".torque") == 0)
+                turned = m;
         }
+        if (turned) {
+            push(w, ns_m3_apply(w->g, turned->A, turned->omega), true, F, p->span);
+            continue;
+        }
+        if (moved)
+            point = moved->position;
+        else if (!ns_description_evaluate(w->d, p->name, p->name, &at_point) ||
+                 !ns_block_value_vector(w->d, at_point, p->span, "point of a force", &point))
+            return false;
+        bool place = true;
+        for (int i = 0; i < 3; i++)
+            place = place && !ns_graph_depends_kind(w->g, point.at[i], NS_SYM_VELOCITY, NULL);
+        if (!place) {
+            ns_diag_error(w->d->diag, p->span,
+                          "`%s` is no point: a force acts at a point, a torque on a body as  "
+                          "force BODY.torque = [x, y, z]",
+                          p->name);
+            return false;
+        }
+        push(w, point, false, F, p->span);
     }
     return true;
 }
@@ -485,7 +523,8 @@ bool ns_constrained_joints(ns_description *d, ns_constrained *c)
                 good = joint(&w) && good;
             else if (strcmp(block->keyword, "label") == 0)
                 good = label(&w) && good;
-            else if (strcmp(block->keyword, "spring") == 0)
+            else if (strcmp(block->keyword, "spring") == 0 ||
+                     strcmp(block->keyword, "damper") == 0)
                 good = spring(&w) && good;
             else if (strcmp(block->keyword, "force") == 0)
                 good = forces(&w) && good;
