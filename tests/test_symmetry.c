@@ -257,6 +257,106 @@ static void values_at_start(const ns_symmetry *y, const ns_ex *f, uint32_t n, do
     ns_eval(y->d->graph, f, n, symbol, value, count, out);
 }
 
+/* (2.19), (2.20) for the fields u_alpha = d/dr - A e, u_a = e_a, and the block-diagonal metric. */
+static void connection_fields(void **state)
+{
+    (void)state;
+    for (size_t x = 0; x < sizeof examples / sizeof *examples; x++) {
+        char text[4000];
+        snprintf(text, sizeof text, "%s%s", examples[x].text, examples[x].symmetry);
+        ns_model *model = motion_model_text(text, NULL);
+        const ns_symmetry *y = model->system->symmetry;
+        ns_graph *g = y->d->graph;
+        const uint32_t k = y->k, m = y->m, n = y->n, sigma = y->sigma;
+        ns_ex *e = NS_NEW_ARRAY(y->d->arena, ns_ex, k * n);
+        ns_ex *u = NS_NEW_ARRAY(y->d->arena, ns_ex, sigma * n + 1);
+        for (uint32_t A = 0; A < k; A++)
+            for (uint32_t c = 0; c < n; c++) {
+                e[A * n + c] = ns_zero(g);
+                for (uint32_t B = 0; B < k; B++)
+                    e[A * n + c] = ns_add(g, e[A * n + c],
+                                          ns_mul(g, y->e[A * k + B], y->E[B * n + c]));
+            }
+        for (uint32_t i = 0; i < sigma; i++)
+            for (uint32_t c = 0; c < n; c++) {
+                u[i * n + c] = c == y->shape[i] ? ns_one(g) : ns_zero(g);
+                for (uint32_t A = 0; A < k; A++)
+                    u[i * n + c] = ns_sub(g, u[i * n + c],
+                                          ns_mul(g, y->A[i * k + A], e[A * n + c]));
+            }
+        double worst = 0, metric = 0, horizontal = 0;
+        for (uint32_t i = 0; i < sigma; i++) {
+            for (uint32_t j = 0; j < sigma; j++)
+                worst = fmax(worst, bracket_error(y, u + i * n, u + j * n,
+                                                  y->B + (i * sigma + j) * k, e));
+            for (uint32_t b = 0; b < m; b++)
+                worst = fmax(worst, bracket_error(y, u + i * n, e + b * n,
+                                                  y->Ecal + (i * m + b) * k, e));
+        }
+        /* u_alpha satisfies the constraints and is orthogonal to S */
+        ns_ex *pi = NS_NEW_ARRAY(y->d->arena, ns_ex, n);
+        ns_ex *M = NS_NEW_ARRAY(y->d->arena, ns_ex, n * n);
+        ns_diff_gradient(g, y->d->lagrangian, y->dq, n, pi);
+        ns_diff_jacobian(g, pi, n, y->dq, n, M);
+        uint64_t seed = 11;
+        for (uint32_t point = 0; point < 4; point++) {
+            const ns_ex *symbol;
+            const double *value;
+            uint32_t count;
+            double Mv[64], uv[64], ev[64], rows[64];
+            assert_true(n * n <= 64);
+            ns_symmetry_point(y, point, &seed, &symbol, &value, &count);
+            ns_eval(g, M, n * n, symbol, value, count, Mv);
+            ns_eval(g, u, sigma * n, symbol, value, count, uv);
+            ns_eval(g, e, k * n, symbol, value, count, ev);
+            ns_eval(g, y->rows, y->constraints * n, symbol, value, count, rows);
+            for (uint32_t i = 0; i < sigma; i++) {
+                for (uint32_t a = 0; a < m; a++) {
+                    double sum = 0;
+                    for (uint32_t c = 0; c < n; c++)
+                        for (uint32_t d = 0; d < n; d++)
+                            sum += uv[i * n + c] * Mv[c * n + d] * ev[a * n + d];
+                    metric = fmax(metric, fabs(sum));
+                }
+                for (uint32_t s = 0; s < y->constraints; s++) {
+                    double sum = 0;
+                    for (uint32_t c = 0; c < n; c++)
+                        sum += rows[s * n + c] * uv[i * n + c];
+                    horizontal = fmax(horizontal, fabs(sum));
+                }
+            }
+        }
+        print_message("%-50s brackets %.1e, orthogonality %.1e, constraints %.1e\n",
+                      examples[x].name, worst, metric, horizontal);
+        measure_below(worst, 1e-12, "brackets (2.19), (2.20)", examples[x].name);
+        measure_below(metric, 1e-13, "u_alpha orthogonal to S", examples[x].name);
+        measure_below(horizontal, 1e-13, "u_alpha in D", examples[x].name);
+        ns_model_free(model);
+    }
+}
+
+/* A symmetry beside a frame: formulation hamel has the same momenta. */
+static void beside_hamel(void **state)
+{
+    (void)state;
+    static const char block[] = "symmetry { shape r; group SE(2) }\nrun { until 20 }\n";
+    char text[4000];
+    snprintf(text, sizeof text, "%s%s", OSCILLATOR, block);
+    motion a = motion_text(text, NULL);
+    snprintf(text, sizeof text, "formulation hamel\n%s%s", OSCILLATOR, block);
+    motion b = motion_text(text, NULL);
+    assert_string_equal(b.model->system->formulation->name, "hamel");
+    for (int k = 0; k <= 4;
+         k++) { /* the made frame ends where the blade points along an axis */
+        assert_int_equal(motion_to(&a, 0.25 * k), NS_OK);
+        assert_int_equal(motion_to(&b, 0.25 * k), NS_OK);
+        measure_below(motion_difference(&b, &a, "symmetry.p1, symmetry.p2, symmetry.Omega1"),
+                      1e-12, "momenta in hamel", "oscillator");
+    }
+    motion_close(&a);
+    motion_close(&b);
+}
+
 /* Section 6.3: A = (0, m/(M+m), 0), I_S = diag(J + m r^2, M + m), and (4.11) gives (6.5). */
 static void oscillator_geometry(void **state)
 {
@@ -372,6 +472,8 @@ int main(void)
         cmocka_unit_test(same_motion),
         cmocka_unit_test(group_fields),
         cmocka_unit_test(oscillator_geometry),
+        cmocka_unit_test(connection_fields),
+        cmocka_unit_test(beside_hamel),
         cmocka_unit_test(reversible),
         cmocka_unit_test(refuses),
     };

@@ -1,7 +1,10 @@
 /* noslip period: periodic motion of the system reduced by its symmetry, and its shift. */
+#define _GNU_SOURCE
 #include <math.h>
+#include <string.h>
 
 #include "cli/open.h"
+#include "cli/period_plot.h"
 #include "study/period.h"
 
 static void print_shift(ns_cli *cli, const ns_model *m, const ns_shift *h)
@@ -132,6 +135,47 @@ static void json(ns_cli *cli, const ns_model *m, const ns_period *r)
     fprintf(out, "}\n");
 }
 
+/* The model with the parameters of one --also as well. */
+static ns_model *open_also(ns_cli *cli, const ns_arguments *a, const char *also, int *status)
+{
+    ns_arguments with = *a;
+    with.options.at = NULL;
+    with.options.n = with.options.room = 0;
+    for (uint32_t i = 0; i < a->options.n; i++)
+        NS_PUSH(cli->arena, with.options, a->options.at[i]);
+    char *text = ns_arena_string(cli->arena, also, strlen(also));
+    for (char *rest = NULL, *one = strtok_r(text, ",", &rest); one;
+         one = strtok_r(NULL, ",", &rest))
+        NS_PUSH(cli->arena, with.options,
+                (ns_given){.option = &a->command->options[0], .value = one}); /* --set */
+    return ns_open_model(cli, &with, a->words.at[0], NS_MODEL_READY, status);
+}
+
+/* --plot: this motion and those of --also; exit status. */
+static int plot(ns_cli *cli, const ns_arguments *a, ns_model *model, double until)
+{
+    NS_LIST(ns_model *) models = {0};
+    NS_LIST(double) ends = {0};
+    int status = 0;
+    NS_PUSH(cli->arena, models, model);
+    NS_PUSH(cli->arena, ends, until);
+    for (uint32_t i = 0; i < a->options.n && !status; i++) {
+        if (strcmp(a->options.at[i].option->name, "also") != 0)
+            continue;
+        ns_model *other = open_also(cli, a, a->options.at[i].value, &status);
+        if (!other)
+            break;
+        NS_PUSH(cli->arena, models, other);
+        NS_PUSH(cli->arena, ends, until);
+    }
+    if (!status &&
+        !ns_period_plot(cli, models.at, ends.at, models.n, ns_command_text(a, "plot")))
+        status = ns_status_exit(NS_ERR_IO);
+    for (uint32_t i = 1; i < models.n; i++)
+        ns_model_free(models.at[i]);
+    return status;
+}
+
 static int period(ns_cli *cli, const ns_arguments *a)
 {
     int status;
@@ -160,6 +204,8 @@ static int period(ns_cli *cli, const ns_arguments *a)
             else
                 print(cli, model, r);
             status = r->found ? 0 : 1;
+            const int drawn = ns_command_flag(a, "plot") ? plot(cli, a, model, until) : 0;
+            status = drawn ? drawn : status;
         }
     }
     ns_model_free(model);
@@ -167,7 +213,14 @@ static int period(ns_cli *cli, const ns_arguments *a)
 }
 
 static const ns_option options[] = {
-    NS_OPTION_SET,
+    NS_OPTION_SET, /* the first: see open_also */
+    {.name = "plot",
+     .argument = "FILE.svg",
+     .help = "draw the reduced motion and the path of the group"},
+    {.name = "also",
+     .argument = "NAME=EXPR,...",
+     .help = "with --plot: one more motion, with these parameters",
+     .repeat = true},
     {.name = "until", .argument = "T", .help = "how long to wait for the return"},
     {.name = "json", .help = "one JSON object"},
     NS_OPTION_QUIET,
@@ -177,7 +230,7 @@ static const ns_option options[] = {
 const ns_command ns_command_period = {
     .name = "period",
     .summary = "Period of a motion reduced by its symmetry, and the shift of the group",
-    .usage = "MODEL [--until T] [--set NAME=EXPR]... [--json]",
+    .usage = "MODEL [--until T] [--plot FILE.svg [--also NAME=EXPR,...]...] [--json]",
     .doc =
         "For models with a `symmetry` block.  Finds the first time T at which shape, shape\n"
         "velocity and momenta are what they were at the start, the element h of the group "

@@ -1,0 +1,13 @@
+/* Pictures for `noslip period`: the reduced orbit and the path of the group. */
+#ifndef NS_CLI_PERIOD_PLOT_H
+#define NS_CLI_PERIOD_PLOT_H
+
+#include "cli/command.h"
+#include "io/model.h"
+
+/* Plots the motions of models with the same coordinates, each to its time `until`, in one picture.
+ * False after saying what is wrong. */
+bool ns_period_plot(ns_cli *cli, ns_model *const *models, const double *until, uint32_t n,
+                    const char *path);
+
+#endif
