@@ -24,6 +24,9 @@
 /* Relative failure up to which a law counts as exact: round-off of long expressions. */
 static const double exact = 1e-9;
 
+/* Of the group: the work grows with the fourth power. */
+enum { MOST = 64 };
+
 static const char *coordinate_name(const ns_symmetry *y, uint32_t i)
 {
     return y->d->coordinates.at[i].name;
@@ -590,6 +593,11 @@ bool ns_symmetry_read(ns_description *d, ns_system *s, ns_symmetry **out)
         y->r[i] = y->q[y->shape[i]];
         y->dr[i] = y->dq[y->shape[i]];
     }
+    if (y->k > MOST) {
+        ns_diag_error(d->diag, block->span, "a symmetry moves at most %d coordinates, not %u",
+                      (int)MOST, y->k);
+        return false;
+    }
     y->X = NS_NEW_ARRAY(d->arena, ns_ex, (size_t)y->k * n + 1);
     y->E = NS_NEW_ARRAY(d->arena, ns_ex, (size_t)y->k * n + 1);
     y->C0 = NS_NEW_ARRAY(d->arena, ns_ex, (size_t)y->k * y->k * y->k + 1);
@@ -613,6 +621,7 @@ bool ns_symmetry_attach(ns_description *d, ns_system *s)
         return true;
     s->symmetry = y;
     ns_symmetry_note(y);
+    ns_symmetry_note_reduced(y);
     /* in states: a formulation without the velocities as states has said what they are */
     const uint32_t replaced = s->accelerations.n;
     ns_ex *from = NS_NEW_ARRAY(d->arena, ns_ex, replaced + 1);

@@ -98,6 +98,8 @@ enum { NS_SYMMETRY_POINTS = 12 };
 /* symmetry_geometry.c */
 bool ns_symmetry_geometry(ns_symmetry *y);
 void ns_symmetry_note(const ns_symmetry *y);
+/* The reduced equations (4.6), (4.7), where they are not the system's own. */
+void ns_symmetry_note_reduced(const ns_symmetry *y);
 
 /* Full momentum P_C = dl/dOmega^C on the constraints: P_a = p_a, P_a' = J p + Lambda r'. */
 void ns_symmetry_full_momentum(const ns_symmetry *y, const ns_ex *p, ns_ex *P);

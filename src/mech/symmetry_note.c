@@ -92,3 +92,36 @@ void ns_symmetry_note(const ns_symmetry *y)
     NS_PUSH(s->arena, s->equations,
             (ns_equation_line){.group = "potential", .name = "V", .value = y->V});
 }
+
+void ns_symmetry_note_reduced(const ns_symmetry *y)
+{
+    ns_system *s = y->s;
+    ns_graph *g = s->graph;
+    const uint32_t k = y->k, m = y->m, sigma = y->sigma;
+    const char *group = y->constraints ? "reduced equations (4.6), (4.7) and reconstruction"
+                                       : "reduced equations (2.13)-(2.15)";
+    ns_ex *p = NS_NEW_ARRAY(s->arena, ns_ex, m + 1), *O = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    ns_ex *P = NS_NEW_ARRAY(s->arena, ns_ex, k + 1);
+    ns_ex *rate = NS_NEW_ARRAY(s->arena, ns_ex, sigma + m + k + 1);
+    for (uint32_t a = 0; a < m; a++)
+        p[a] = ns_symbol_new(g, ns_arena_format(s->arena, "p%u", a + 1), NS_SYM_LOCAL, a);
+    for (uint32_t a = 0; a < m; a++) {
+        O[a] = ns_zero(g);
+        for (uint32_t b = 0; b < m; b++)
+            O[a] = ns_add(g, O[a], ns_mul(g, y->ISi[a * m + b], p[b]));
+    }
+    ns_symmetry_full_momentum(y, p, P);
+    ns_symmetry_shape_rate(y, O, P, rate);
+    ns_symmetry_momentum_rate(y, O, P, rate + sigma);
+    ns_symmetry_group_rate(y, O, rate + sigma + m);
+    for (uint32_t i = 0; i < sigma + m + k; i++) {
+        const char *of = i < sigma       ? y->d->coordinates.at[y->shape[i]].name
+                         : i < sigma + m ? ns_graph_symbol(g, p[i - sigma])->name
+                                         : y->d->coordinates.at[y->group[i - sigma - m]].name;
+        NS_PUSH(s->arena, s->equations,
+                (ns_equation_line){
+                    .group = group,
+                    .name = ns_arena_format(s->arena, i < sigma ? "%s''" : "%s'", of),
+                    .value = rate[i]});
+    }
+}
