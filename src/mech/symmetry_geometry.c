@@ -323,14 +323,18 @@ static void structure(ns_symmetry *y)
     ns_graph *g = y->d->graph;
     const uint32_t k = y->k, sigma = y->sigma;
     ns_ex *w = array(y, (size_t)k * k * k);
-    for (uint32_t i = 0; i < k * k * k; i++) { /* over what is not zero in C0 */
-        const uint32_t D = i / (k * k), F = i / k % k, G = i % k;
-        for (uint32_t A = 0; A < k && !ns_graph_is_zero(g, y->C0[i]); A++)
-            for (uint32_t B = 0; B < k && !ns_graph_is_zero(g, y->e[A * k + D]); B++)
-                if (A != B)
-                    add3(g, &w[(A * k + B) * k + G], y->e[A * k + D], y->e[B * k + F],
-                         y->C0[i]);
-    }
+    for (uint32_t D = 0; D < k; D++)
+        for (uint32_t F = 0; F < k; F++)
+            for (uint32_t G = 0; G < k; G++) {
+                const ns_ex c = y->C0[(D * k + F) * k + G];
+                if (ns_graph_is_zero(g, c))
+                    continue;
+                for (uint32_t A = 0; A < k; A++)
+                    for (uint32_t B = 0; B < k; B++)
+                        if (A != B)
+                            add3(g, &w[(A * k + B) * k + G], y->e[A * k + D], y->e[B * k + F],
+                                 c);
+            }
     along_frame(y, k * k, w, y->C);
     ns_ex *d = array(y, (size_t)k * sigma * k);
     for (uint32_t A = 0; A < k; A++)
