@@ -55,6 +55,8 @@ extern const ns_command ns_command_equations;
 extern const ns_command ns_command_emit;
 extern const ns_command ns_command_equilibria;
 extern const ns_command ns_command_compare;
+extern const ns_command ns_command_lyapunov;
+extern const ns_command ns_command_section;
 extern const ns_command ns_command_measure;
 extern const ns_command ns_command_gallery;
 extern const ns_command ns_command_help;

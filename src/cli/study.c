@@ -232,6 +232,8 @@ bool ns_study_count(ns_cli *cli, const ns_arguments *a, const char *name, uint32
                     uint32_t *value)
 {
     double number = *value;
+    if (!ns_command_flag(a, name))
+        return true;
     if (!ns_command_number(cli, a, name, &number))
         return false;
     if (number < least || number > 1e9 || number != floor(number)) {

@@ -1,0 +1,152 @@
+#include "study/lyapunov.h"
+
+#include <math.h>
+#include <string.h>
+
+double ns_lyapunov_dimension(const double *exponent, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t j = 0; j < n; j++) {
+        if (sum + exponent[j] < 0)
+            return exponent[j] < 0 ? j + sum / -exponent[j] : 0;
+        sum += exponent[j];
+    }
+    return n;
+}
+
+/* Rows of V made orthonormal in order; length[j] is what row j had beside the rows before it. */
+static void orthonormalise(uint32_t k, uint32_t n, double *V, double *length)
+{
+    for (uint32_t j = 0; j < k; j++) {
+        double *v = V + (size_t)j * n;
+        for (int twice = 0; twice < 2; twice++)
+            for (uint32_t i = 0; i < j; i++) {
+                const double *u = V + (size_t)i * n;
+                double dot = 0;
+                for (uint32_t l = 0; l < n; l++)
+                    dot += u[l] * v[l];
+                for (uint32_t l = 0; l < n; l++)
+                    v[l] -= dot * u[l];
+            }
+        double sum = 0;
+        for (uint32_t l = 0; l < n; l++)
+            sum += v[l] * v[l];
+        length[j] = sqrt(sum);
+        for (uint32_t l = 0; l < n; l++)
+            v[l] /= length[j];
+    }
+}
+
+/* A time in which deviations change by about e: from the size of the Jacobian at the start. */
+static double choose_interval(ns_flow *flow, const double *x, double span)
+{
+    const uint32_t n = flow->n;
+    const ns_arena_place mark = ns_arena_mark(flow->scratch);
+    double *N = NS_NEW_ARRAY(flow->scratch, double, (size_t)n * n + 1);
+    const uint32_t t = ns_flow_tangent(flow, x, N);
+    double *JN = NS_NEW_ARRAY(flow->scratch, double, (size_t)n * t + 1);
+    double most = 0;
+    ns_flow_along_tangent(flow, x, t, N, JN);
+    for (size_t i = 0; i < (size_t)n * t; i++)
+        most = fmax(most, fabs(JN[i]));
+    ns_arena_release(flow->scratch, mark);
+    const double interval = most > 0 ? 5 / most : span;
+    return fmin(fmax(interval, span / 100000), span / 100);
+}
+
+static void finish(ns_lyapunov *out, const double *sum, uint32_t room)
+{
+    for (uint32_t j = 0; j < out->n; j++) {
+        out->exponent[j] = sum[j] / out->span;
+        double low = INFINITY, high = -INFINITY;
+        for (uint32_t r = out->rows / 2; r < out->rows; r++) {
+            low = fmin(low, out->running[(size_t)j * room + r]);
+            high = fmax(high, out->running[(size_t)j * room + r]);
+        }
+        out->spread[j] = high - low;
+    }
+    /* by size: close exponents may come in another order */
+    for (uint32_t j = 1; j < out->n; j++)
+        for (uint32_t i = j; i > 0 && out->exponent[i] > out->exponent[i - 1]; i--) {
+            const double e = out->exponent[i], s = out->spread[i];
+            out->exponent[i] = out->exponent[i - 1];
+            out->spread[i] = out->spread[i - 1];
+            out->exponent[i - 1] = e;
+            out->spread[i - 1] = s;
+            for (uint32_t r = 0; r < out->rows; r++) {
+                double *a = &out->running[(size_t)i * room + r], *b = a - room, swap = *a;
+                *a = *b;
+                *b = swap;
+            }
+        }
+    out->sum = out->dimension_ky = NAN;
+    if (out->n == out->dimension) {
+        out->sum = 0;
+        for (uint32_t j = 0; j < out->n; j++)
+            out->sum += out->exponent[j];
+        out->dimension_ky = ns_lyapunov_dimension(out->exponent, out->n);
+    }
+}
+
+ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_spec *spec,
+                             const double *x)
+{
+    const uint32_t n = flow->n;
+    ns_lyapunov *out = NS_NEW(arena, ns_lyapunov);
+    double *N = NS_NEW_ARRAY(arena, double, (size_t)n * n + 1);
+    out->message = "";
+    out->x = ns_arena_copy(arena, x, n * sizeof *x);
+    const double sign = spec->span < 0 ? -1 : 1, t0 = spec->run.t0;
+    if (spec->transient != 0) {
+        ns_variation *plain = ns_variation_new(flow, 0, NULL, 0);
+        out->status = ns_variation_advance(plain, spec->run, t0, t0 + spec->transient, out->x,
+                                           NULL, &out->message);
+        if (out->status != NS_OK)
+            return out;
+    }
+    out->dimension = ns_flow_tangent(flow, out->x, N);
+    out->n = spec->count && spec->count < out->dimension ? spec->count : out->dimension;
+    ns_variation *v = ns_variation_new(flow, out->n, NULL, 0);
+    out->interval = spec->interval > 0 ? spec->interval
+                                       : choose_interval(flow, out->x, fabs(spec->span));
+    const uint64_t steps = (uint64_t)fmax(1, ceil(fabs(spec->span) / out->interval - 1e-9));
+    out->interval = fabs(spec->span) / (double)steps;
+    const uint32_t room = steps < spec->rows ? (uint32_t)steps : spec->rows;
+    out->exponent = NS_NEW_ARRAY(arena, double, out->n + 1);
+    out->spread = NS_NEW_ARRAY(arena, double, out->n + 1);
+    out->t = NS_NEW_ARRAY(arena, double, room + 1);
+    out->running = NS_NEW_ARRAY(arena, double, (size_t)room * out->n + 1);
+    double *sum = NS_NEW_ARRAY(arena, double, out->n + 1);
+    double *length = NS_NEW_ARRAY(arena, double, out->n + 1);
+    for (uint64_t k = 0; k < steps; k++) {
+        const double from = t0 + spec->transient + sign * out->interval * (double)k;
+        const double to = t0 + spec->transient + sign * out->interval * (double)(k + 1);
+        out->status = ns_variation_advance(v, spec->run, from, to, out->x, N, &out->message);
+        if (out->status != NS_OK)
+            break;
+        ns_variation_tangent(v, out->x, N);
+        orthonormalise(out->n, n, N, length);
+        out->span = out->interval * (double)(k + 1);
+        for (uint32_t j = 0; j < out->n; j++)
+            sum[j] += sign * log(length[j]);
+        if ((k + 1) * room / steps > out->rows) {
+            out->t[out->rows] = out->span;
+            for (uint32_t j = 0; j < out->n; j++)
+                out->running[(size_t)j * room + out->rows] = sum[j] / out->span;
+            out->rows++;
+        }
+        if (spec->progress && k % 16 == 0 &&
+            !spec->progress(spec->context, (double)k / (double)steps)) {
+            out->status = NS_STOP_INTERRUPT;
+            out->message = "interrupted";
+            break;
+        }
+    }
+    if (out->span > 0)
+        finish(out, sum, room);
+    /* columns one after the other, without gaps */
+    for (uint32_t j = 1; j < out->n && out->rows < room; j++)
+        memmove(out->running + (size_t)j * out->rows, out->running + (size_t)j * room,
+                out->rows * sizeof *out->running);
+    return out;
+}

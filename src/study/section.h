@@ -1,0 +1,66 @@
+/* Poincare sections: where motions pass a surface g(x) = 0, and periodic motions through it. */
+#ifndef NS_STUDY_SECTION_H
+#define NS_STUDY_SECTION_H
+
+#include "study/linear.h"
+#include "study/variation.h"
+
+/* ---- starts ------------------------------------------------------------------------------- */
+
+/* Equations a start shall satisfy beside the constraints: value = target. */
+typedef struct ns_condition {
+    ns_ex value;
+    double target;
+} ns_condition;
+
+typedef struct ns_starts ns_starts;
+ns_starts *ns_starts_new(ns_flow *flow, const ns_condition *conditions, uint32_t n);
+/* Moves the states that are not fixed (fixed NULL: none is) as little as possible until constraints and
+ * conditions hold.  False if that fails. */
+bool ns_starts_solve(ns_starts *q, const bool *fixed, double *x);
+
+/* ---- sections ------------------------------------------------------------------------------ */
+
+typedef struct ns_section_spec {
+    ns_surface surface;
+    ns_run_options run;                               /* until: the latest time */
+    uint32_t crossings;                               /* at most so many of each start */
+    uint32_t threads;                                 /* 0: as many as the machine has */
+    bool (*progress)(void *context, double fraction); /* false stops; may be NULL */
+    void *context;
+} ns_section_spec;
+
+typedef struct ns_section_track {
+    ns_status status;
+    uint32_t n;       /* crossings */
+    double *t, *x;    /* [crossings], [crossings][states] */
+    char reason[120]; /* why it ended early, "" if it did not */
+} ns_section_track;
+
+/* One track for each start x[count][n]. */
+ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_section_spec *spec,
+                                 const double *x, uint32_t count);
+
+/* ---- periodic motions ----------------------------------------------------------------------- */
+
+/* Newton's method on phi_T(x) - x = 0 with T the time of the `returns`-th passage through the surface, the
+ * start on the surface and the conserved energy kept (if it is conserved), with the variational
+ * equations.  Multipliers: eigenvalues of the derivative of phi_T on the tangent space; the ones
+ * that belong to the motion itself and to the energy are set apart. */
+typedef struct ns_periodic {
+    ns_status status;
+    const char *message;
+    bool found;
+    uint32_t rounds;
+    double period, residual; /* largest |phi_T(x) - x| in units of the states' sizes */
+    double *x;
+    uint32_t tangent, n;       /* dimension of the manifold; multipliers that decide */
+    ns_eigenvalue *multiplier; /* [n] by decreasing modulus */
+    double product; /* of all multipliers on the manifold: volume growth per period */
+    const char *verdict;
+} ns_periodic;
+
+ns_periodic *ns_section_periodic(ns_arena *arena, ns_flow *flow, const ns_section_spec *spec,
+                                 uint32_t returns, const double *x);
+
+#endif
