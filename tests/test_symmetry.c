@@ -161,12 +161,23 @@ static void same_motion(void **state)
                                 k ? "reduced" : "lagrange");
             assert_non_null(run[k].model->system->symmetry);
         }
-        double worst = 0, momentum = 0;
+        double worst = 0, momentum = 0, multiplier = 0, residual = 0;
         for (int k = 0; k <= 20; k++) {
             for (int j = 0; j < 3; j++)
                 assert_int_equal(motion_to(&run[j], 0.5 * k), NS_OK);
             worst = fmax(worst, motion_difference(&run[1], &run[0], e->values));
             worst = fmax(worst, motion_difference(&run[2], &run[0], e->values));
+            for (uint32_t c = 0; c < run[0].model->description->constraints.n; c++) {
+                char name[64];
+                snprintf(name, sizeof name, "lambda.%s",
+                         run[0].model->description->constraints.at[c].name);
+                multiplier = fmax(multiplier, motion_difference(&run[1], &run[0], name));
+                multiplier = fmax(multiplier, motion_difference(&run[2], &run[0], name));
+                snprintf(name, sizeof name, "residual.%s",
+                         run[0].model->description->constraints.at[c].name);
+                residual = fmax(residual, fabs(motion_get(&run[1], name)));
+                residual = fmax(residual, fabs(motion_get(&run[2], name)));
+            }
             for (uint32_t a = 0; a < run[0].model->system->symmetry->m; a++) {
                 char full[32], own[32];
                 snprintf(full, sizeof full, "symmetry.p%u", a + 1);
@@ -176,10 +187,12 @@ static void same_motion(void **state)
                                     fabs(motion_get(&run[j], own) - motion_get(&run[0], full)));
             }
         }
-        print_message("%-50s %.1e, momenta %.1e, energy drift %.1e\n", e->name, worst, momentum,
-                      measure_energy_drift(&run[2]));
+        print_message("%-50s %.1e, momenta %.1e, multipliers %.1e, energy drift %.1e\n",
+                      e->name, worst, momentum, multiplier, measure_energy_drift(&run[2]));
         measure_below(worst, 1e-11, "reduced against lagrange", e->name);
         measure_below(momentum, 1e-11, "momenta", e->name);
+        measure_below(multiplier, 1e-11, "multipliers", e->name);
+        measure_below(residual, 1e-14, "residuals of the constraints", e->name);
         measure_below(measure_energy_drift(&run[1]), 1e-13, "energy", e->name);
         measure_below(measure_energy_drift(&run[2]), 1e-13, "energy", e->name);
         for (int j = 0; j < 3; j++)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/subst.h"
 #include "mech/block.h"
 #include "mech/formulations.h"
 #include "mech/lean.h"
@@ -55,9 +56,68 @@ static void add_state(ns_system *s, const char *name, ns_ex symbol, ns_ex rate,
     s->states.at[place].odd = odd;
 }
 
+/* Multipliers from the rows of (3.6) that (4.3) leaves out, a' in U:
+ *
+ *     lambda_s a^s(e_a') = d/dt P_a' - C_ba'^C Omega^b P_C - E_alpha a'^C P_C r'^alpha
+ *
+ * x, dx: states and their rates. */
+static void multipliers(const ns_symmetry *y, const ns_ex *Omega, const ns_ex *P,
+                        const ns_ex *x, const ns_ex *dx, uint32_t nx)
+{
+    ns_system *s = y->s;
+    ns_graph *g = s->graph;
+    const uint32_t n = y->n, k = y->k, m = y->m, sigma = y->sigma, u = k - m;
+    ns_ex *T = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)u * u + 1);
+    ns_ex *right = NS_NEW_ARRAY(s->arena, ns_ex, u + 1);
+    ns_diff_along(g, P + m, u, x, dx, nx, right);
+    for (uint32_t v = 0; v < u; v++) {
+        const uint32_t a = m + v;
+        for (uint32_t C = 0; C < k; C++) {
+            ns_ex along = ns_zero(g);
+            for (uint32_t b = 0; b < m; b++)
+                along = ns_add(g, along, ns_mul(g, y->C[(b * k + a) * k + C], Omega[b]));
+            for (uint32_t i = 0; i < sigma; i++) {
+                ns_ex E = y->gamma[(a * sigma + i) * k + C];
+                for (uint32_t A = 0; A < k; A++)
+                    E = ns_sub(g, E, ns_mul(g, y->C[(A * k + a) * k + C], y->A[i * k + A]));
+                along = ns_add(g, along, ns_mul(g, E, y->dr[i]));
+            }
+            right[v] = ns_sub(g, right[v], ns_mul(g, along, P[C]));
+        }
+        for (uint32_t c = 0; c < u; c++) {
+            T[v * u + c] = ns_zero(g);
+            for (uint32_t A = 0; A < k; A++)
+                for (uint32_t i = 0; i < n; i++)
+                    T[v * u + c] = ns_add(g, T[v * u + c],
+                                          ns_mul(g, ns_mul(g, y->e[a * k + A], y->E[A * n + i]),
+                                                 y->rows[c * n + i]));
+        }
+    }
+    ns_solve(g, u, T, right, right);
+    for (uint32_t c = 0; c < u; c++)
+        ns_system_observe(s,
+                          ns_arena_format(s->arena, "lambda.%s", y->d->constraints.at[c].name),
+                          right[c], "", true);
+}
+
+/* The constraints hold by construction; residual.NAME says how well. */
+static void residuals(const ns_symmetry *y, const ns_ex *rate)
+{
+    ns_system *s = y->s;
+    ns_ex *velocity = NS_NEW_ARRAY(s->arena, ns_ex, y->k + 1);
+    for (uint32_t i = 0; i < y->k; i++)
+        velocity[i] = y->dq[y->group[i]];
+    for (uint32_t c = 0; c < y->constraints; c++) {
+        const ns_constraint_line *line = &y->d->constraints.at[c];
+        ns_system_observe(s, ns_arena_format(s->arena, "residual.%s", line->name),
+                          ns_subst_one(s->graph, line->residual, velocity, rate, y->k), "",
+                          false);
+    }
+}
+
 /* Group velocities, which are no states, in states: for starts and what the user observes. */
 static void reconstruct(const ns_symmetry *y, const ns_ex *ddr, const ns_ex *z, const ns_ex *dz,
-                        const ns_ex *rate)
+                        const ns_ex *rate, const ns_ex *Omega, const ns_ex *P)
 {
     ns_system *s = y->s;
     const ns_description *d = y->d;
@@ -79,6 +139,8 @@ static void reconstruct(const ns_symmetry *y, const ns_ex *ddr, const ns_ex *z, 
         dx[2 * sigma + m + i] = rate[i];
     }
     ns_diff_along(y->d->graph, rate, k, x, dx, all, second);
+    if (y->constraints)
+        multipliers(y, Omega, P, x, dx, all);
     for (uint32_t i = 0; i < sigma; i++)
         NS_PUSH(s->arena, s->accelerations,
                 (ns_replacement){.from = d->coordinates.at[y->shape[i]].a, .to = ddr[i]});
@@ -152,7 +214,8 @@ static void assemble(ns_symmetry *y, bool momentum)
         const ns_coordinate *c = &d->coordinates.at[y->group[i]];
         add_state(s, c->name, y->q[y->group[i]], rate[i], c->unit, false);
     }
-    reconstruct(y, ddr, z, dz, rate);
+    residuals(y, rate);
+    reconstruct(y, ddr, z, dz, rate, O, P);
     ns_system_observe(s, "energy", s->energy, "J", true);
     for (uint32_t a = 0; a < m; a++)
         ns_system_observe(s, ns_arena_format(s->arena, momentum ? "Omega%u" : "p%u", a + 1),
@@ -202,7 +265,8 @@ const ns_formulation ns_formulation_reduced = {
         "that the constraints allow, `solve reduced` their velocities Omega1..; the group\n"
         "coordinates are reconstructed.  Without `solve`, the symmetry is analysed in\n"
         "formulations lagrange and hamel.\n\n"
-        "Values: coordinates, their velocities, p1.., Omega1.., energy.\n"
+        "Values: coordinates, their velocities, p1.., Omega1.., lambda.NAME, residual.NAME, "
+        "energy.\n"
         "`noslip equations` prints connection, inertia, curvature and the momentum equation;\n"
         "`noslip invariants` finds the integrals linear in the momenta.\n\n"
         "Source: Bloch, Marsden, Zenkov 2009, (2.13)-(2.15), (4.2)-(4.7).",
