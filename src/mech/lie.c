@@ -163,6 +163,12 @@ static bool read_lagrangian(work *k)
         return false;
     if (potential) {
         ns_ex value;
+        if (potential->word) {
+            ns_diag_error(k->d->diag, potential->value_span, "undefined name `%s`%s",
+                          potential->word,
+                          k->w->N ? "" : ": the group is not followed, there is no g");
+            return false;
+        }
         if (!ns_block_scalar(k->d, potential, 0, &value))
             return false;
         if (ns_graph_depends(k->g, value, k->w->v, k->w->n)) {

@@ -137,6 +137,11 @@ static const named *find(const char *word)
 
 static bool unknown(const ns_description *d, const char *word, ns_span span)
 {
+    if (strcmp(word, "table") == 0 || strcmp(word, "sum") == 0) {
+        ns_diag_error(d->diag, span,
+                      "the terms of a sum are algebras with a name: so(3), R(2)");
+        return false;
+    }
     const char *nearest = ns_block_nearest(word, words);
     ns_diag_error(d->diag, span,
                   nearest ? "there is no algebra `%s`; did you mean `%s`?"
@@ -181,7 +186,9 @@ static bool read_term(const ns_description *d, const char *word, ns_span span,
         ns_diag_error(d->diag, span, "expected %s", which->usage);
         return false;
     }
-    if (n == 1 && !whole(d, args[0], span, which->usage, which->least, which->most, &t.k))
+    if (n == 1 &&
+        !whole(d, args[0], span, ns_arena_format(d->arena, "the argument of %s", which->usage),
+               which->least, which->most, &t.k))
         return false;
     NS_PUSH(d->arena, *list, t);
     return true;
@@ -289,8 +296,8 @@ static bool read_bracket(const ns_description *d, ns_lie *w, const ns_property *
     if (!vector && p->values != 4) {
         ns_diag_error(d->diag, p->values ? p->value_span : p->span,
                       "expected `bracket i, j, VECTOR` with %u components, or "
-                      "`bracket i, j, m, NUMBER`",
-                      n);
+                      "`bracket i, j, m, NUMBER`, in terms of parameters and e1 .. e%u",
+                      n, n);
         return false;
     }
     if (!whole(d, p->value[0], p->value_span, "the index of a basis vector", 1, (int)n, &i) ||
@@ -344,7 +351,7 @@ static bool read_table(ns_description *d, ns_lie *w)
                &n))
         return false;
     w->n = n;
-    w->name = ns_arena_format(d->arena, "given by a table, dimension %u", n);
+    w->name = "given by a table";
     ns_scope_entry *unit = NS_NEW_ARRAY(d->arena, ns_scope_entry, n);
     for (uint32_t a = 0; a < n; a++) {
         ns_ex *e = NS_NEW_ARRAY(d->arena, ns_ex, n);

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The command line of `noslip measure`, and what `noslip equations` prints of frames and algebras.
+set -u
+: "${NOSLIP:?path of the program}"
+. "${TESTS:-$(dirname "$0")}/cli_lib.sh"
+
+expect 0 "Suslov, generic: no measure" "no measure with a smooth positive density" "" -- \
+    measure suslov
+expect 0 "Suslov, generic: residual" "residual *\(-0.09090909091, 0.3636363636, -0.2727272727\)" "" -- \
+    measure suslov
+expect 0 "Suslov, principal axis" "Theorem 5.3 *the covectors are eigenvectors" "" -- \
+    measure suslov-axis
+expect 0 "sleigh on se(2)" "residual *\(0, -0.9756097561, 0\)" "" -- measure sleigh-se2
+expect 0 "balanced sleigh on se(2)" "the volume in the velocities is invariant" "" -- \
+    measure sleigh-se2 --set a=0
+expect 0 "density of a coordinate" "d log\(rho\)/d theta *= -0.2027" "" -- \
+    measure falling-disk-frame --until 1
+expect 0 "given density" "given density *invariant" "" -- \
+    measure veselova --density "sqrt(g.31^2/A + g.32^2/B + g.33^2/C)" --until 5
+expect 0 "wrong density" "NOT invariant" "" -- measure veselova --density "1 + g.31^2" --until 5
+expect 2 "density of unknown names" "" "undefined name 'rho'" -- measure veselova --density rho
+expect 2 "density that is a vector" "" "expects a number" -- measure veselova --density "[1, 2]"
+expect 2 "no such model" "" "no-such-model" -- measure no-such-model
+expect 0 "brackets in closed form" "c\[1,2,1\] = -k\*cos\(k\*theta\)/K" "" -- \
+    equations sleigh-conserved-frame
+expect 0 "constrained Hamel equations" "p1' = -m\*a\*v1\*v2" "" -- equations sleigh-frame
+expect 0 "equations of an algebra" "p1' = v2\*v3\*\(B - C\)" "" -- equations euler-top
+
+finish
