@@ -58,7 +58,8 @@ expect 2 "quad precision" "" "not available in this version" -- run $O --precisi
 expect 0 "report" "a.html \(report" "" -- run $O --report "$W/a.html"
 expect 2 "report nowhere" "" "cannot write .*No such file" -- run $O --report "$W/nowhere/a.html"
 expect 2 "report over an output" "" "given twice" -- run $O --out "$W/a.csv" --report "$W/a.csv"
-expect 2 "digits" "" "not available in this version" -- run $O --digits
+expect 0 "digits" "\([0-9]+ digits\)" "" -- run $O --digits
+expect 0 "digits in JSON" "\"digits\": \{" "" -- run $O --digits --json
 expect 2 "set without =" "" "NAME=EXPR" -- run $O --set k
 expect 2 "set unknown" "" "nosuch" -- run $O --set nosuch=1
 expect 2 "set nonsense" "" "k" -- run $O "--set" "k=1+*2"

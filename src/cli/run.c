@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/page.h"
 #include "cli/summary.h"
+#include "io/digits.h"
 #include "io/output.h"
 #include "io/record.h"
 #include "io/report.h"
@@ -225,6 +226,13 @@ static int report(ns_cli *cli, const ns_arguments *a, const ns_record *r, const 
     return status;
 }
 
+static void judge_digits(ns_cli *cli, ns_record *record)
+{
+    char message[300];
+    if (record->status >= 0 && !ns_digits_judge(record, message, sizeof message))
+        fprintf(cli->err, "noslip: warning: the digits are not known: %s\n", message);
+}
+
 int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
 {
     ns_record_options o = ns_record_defaults(model);
@@ -235,7 +243,8 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
         ns_model_free(model);
         return ns_status_exit(NS_ERR_USAGE);
     }
-    o.keep = ns_command_flag(a, "json") || (o.n_outputs == 0 && !cli->quiet);
+    o.keep = ns_command_flag(a, "json") || ns_command_flag(a, "digits") ||
+             (o.n_outputs == 0 && !cli->quiet);
     o.motion = ns_command_flag(a, "report");
     o.run.interrupt = &interrupted;
     ns_bar bar = ns_terminal_bar(cli->err, !cli->quiet, "t", o.run.until);
@@ -261,6 +270,8 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
         if (o.engine == NS_ENGINE_NATIVE && record->native_message[0] && !cli->quiet)
             fprintf(cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
                     record->native_message);
+        if (ns_command_flag(a, "digits"))
+            judge_digits(cli, record);
         status = report(cli, a, record, &shown);
         status = write_report(cli, a, record, status);
     }

@@ -28,8 +28,8 @@
     {.name = "precision", .argument = "P", .help = "double; quad is for a later version"},     \
     {.name = "report", .argument = "FILE.html",                                                \
      .help = "write a page with the motion in 3D, plots and facts"},                           \
-    {.name = "digits", .missing = NS_NOT_YET,                                                  \
-     .help = "how many digits of each value are right"}
+    {.name = "digits",                                                                         \
+     .help = "how many digits of each value are right, from two more runs"}
 /* clang-format on */
 
 /* --engine and --precision: false after saying what is wrong. */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "io/digits.h"
 #include "io/output.h"
 
 enum { NAME = 14, MOST_EVENTS = 12 };
@@ -105,6 +106,21 @@ static void print_head(ns_cli *cli, const ns_record *r)
     fprintf(f, ", %llu evaluations, %.3g s\n", (unsigned long long)o->evaluations, r->seconds);
 }
 
+/* "(13 digits)", or nothing if they are not known for the end of the run. */
+static const char *digits_text(const ns_record *r, uint32_t column, char buffer[32])
+{
+    const size_t rows = r->table.rows;
+    buffer[0] = 0;
+    if (!r->digits || !rows || r->table.t[rows - 1] != r->outcome->t)
+        return buffer;
+    const int digits = ns_digits_at(r, column, rows - 1);
+    if (digits < 0)
+        snprintf(buffer, 32, "  (digits not known)");
+    else
+        snprintf(buffer, 32, "  (%d digit%s)", digits, digits == 1 ? "" : "s");
+    return buffer;
+}
+
 static void print_final(ns_cli *cli, const ns_record *r, const ns_shown *shown)
 {
     const ns_system *s = r->model->system;
@@ -116,13 +132,15 @@ static void print_final(ns_cli *cli, const ns_record *r, const ns_shown *shown)
     ns_terminal_heading(cli->out, &cli->style_out, title);
     for (uint32_t i = 0; i < shown->n; i++) {
         const ns_observable *v = &s->observables.at[shown->at[i]];
-        char number[40];
+        char number[40], digits[32];
         snprintf(number, sizeof number, "% .15g", r->last[shown->at[i]]);
+        digits_text(r, shown->at[i], digits);
         if (v->unit && *v->unit)
-            fprintf(cli->out, "  %-*s %-22s%s\n", width, v->name, number,
-                    ns_summary_unit(v->unit, unit));
+            fprintf(cli->out, "  %-*s %-22s%-*s%s\n", width, v->name, number, *digits ? 8 : 0,
+                    ns_summary_unit(v->unit, unit), digits);
         else
-            fprintf(cli->out, "  %-*s %s\n", width, v->name, number);
+            fprintf(cli->out, "  %-*s %-*s%s\n", width, v->name, *digits ? 30 : 0, number,
+                    digits);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/digits.h"
 #include "io/output.h"
 
 static void put_number(FILE *f, double value)
@@ -92,6 +93,23 @@ static void put_values(FILE *f, const ns_record *r, size_t rows)
     fputs(r->columns ? "\n  }" : "}", f);
 }
 
+/* As the values; null where it is not known. */
+static void put_digits(FILE *f, const ns_record *r, size_t rows)
+{
+    fputc('{', f);
+    for (uint32_t c = 0; c < r->columns; c++) {
+        put_key(f, "    ", c == 0, r->model->system->observables.at[c].name);
+        fputc('[', f);
+        for (size_t k = 0; k < rows; k++) {
+            const int digits = ns_digits_at(r, c, k);
+            fputs(k ? ", " : "", f);
+            put_number(f, digits < 0 ? (double)NAN : digits);
+        }
+        fputc(']', f);
+    }
+    fputs(r->columns ? "\n  }" : "}", f);
+}
+
 static void put_events(FILE *f, const ns_record *r, size_t n)
 {
     const ns_system *s = r->model->system;
@@ -171,6 +189,10 @@ static bool put_object(FILE *f, const ns_output *output, const ns_record *r)
     put_array(f, r->table.t, rows);
     put_key(f, "  ", false, "values");
     put_values(f, r, rows);
+    if (r->digits) {
+        put_key(f, "  ", false, "digits");
+        put_digits(f, r, rows);
+    }
     put_key(f, "  ", false, "events");
     put_events(f, r, events);
     put_key(f, "  ", false, "diagnostics");

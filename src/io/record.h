@@ -64,8 +64,9 @@ typedef struct ns_record {
     double *last;     /* [columns] values at the end of the run so far */
     double seconds;
     const ns_outcome *outcome; /* NULL if the run could not begin */
-    ns_native *native;         /* NULL: interpreted */
-    char native_message[300];  /* why there is no native code though it was wanted; "" */
+    signed char *digits; /* [columns][rows] that are right (io/digits.h); NULL: nobody asked */
+    ns_native *native;   /* NULL: interpreted */
+    char native_message[300]; /* why there is no native code though it was wanted; "" */
     ns_run *run;
     ns_output *files;
     size_t n_files;

@@ -1,0 +1,25 @@
+/* How many digits of the values of a record are right?
+ *
+ * Energy and residuals do not tell: a motion may keep both and be wrong.  So the motion is computed twice more, as accurately as double precision permits, by `gauss` and by
+ * `taylor`, with parameters and start changed in their last bits.  What the results differ from
+ * each other is made of
+ *     errors of the method, which the other runs do not share,
+ *     rounding errors, which every step sequence makes in its own way,
+ *     the rounding of parameters and start, which no run can undo.
+ * The largest difference up to a time, five times over for luck, is taken as the error there. */
+#ifndef NS_IO_DIGITS_H
+#define NS_IO_DIGITS_H
+
+#include "io/record.h"
+
+enum { NS_DIGITS_MOST = 15 }; /* that a double can have */
+
+/* Fills r->digits after ns_record_run, for all rows in r->table; the record must have been made
+ * with `keep`.  False if memory ran out, or if the other runs could not be made: then `message`
+ * says why. */
+bool ns_digits_judge(ns_record *r, char *message, size_t room);
+
+/* Of one value, 0 to NS_DIGITS_MOST; -1: not known, for another run ended earlier. */
+int ns_digits_at(const ns_record *r, uint32_t column, size_t row);
+
+#endif
