@@ -121,6 +121,16 @@ for (const name of models) {
         console.log(`FAIL ${name}: ${e.stderr || e.message}`);
     }
 }
+// the whole page, for README
+const shown = entries.find((e) => e.name === 'rattleback');
+if (shown) {
+    const { page, context } = await openPage(browser, join(work, 'rattleback.html'),
+        { hash: '#quality=high&theme=light&t=1.86', viewport: { width: 1280, height: 800 } });
+    await page.evaluate(() => document.querySelector('.big-play')?.setAttribute('hidden', ''));
+    await page.waitForTimeout(400);
+    await page.screenshot({ path: join(top, 'docs/images/report.jpg'), type: 'jpeg', quality: 86 });
+    await context.close();
+}
 await browser.close();
 if (!options.review) await rm(work, { recursive: true });
 

@@ -336,11 +336,26 @@ static void push_sum(printer *p, ns_ex e)
     push(p, arg(p, e, 0), SUM);
 }
 
+/* Does it begin with a digit, which would run into a number before it? */
+static bool begins_with_number(const printer *p, ns_ex e)
+{
+    enum { MOST_STEPS = 32 };
+    for (int i = 0; i < MOST_STEPS && !item_of(p, e); i++) {
+        const ns_op op = ns_graph_op(p->g, e);
+        if (op == NS_OP_NUMBER)
+            return true;
+        if (op != NS_OP_MUL && op != NS_OP_POW && op != NS_OP_POWI && op != NS_OP_DIV)
+            return false;
+        e = arg(p, e, 0);
+    }
+    return false;
+}
+
 static void push_product(printer *p, ns_ex e, bool unsign)
 {
     const ns_ex a = arg(p, e, 0), b = arg(p, e, 1);
     push(p, b, PRODUCT);
-    push_text(p, ns_graph_is_number(p->g, b, NULL) ? "<mo>&#xB7;</mo>" : thin_space);
+    push_text(p, begins_with_number(p, b) ? "<mo>&#xB7;</mo>" : thin_space);
     if (unsign)
         push_unsigned(p, a, PRODUCT);
     else

@@ -20,7 +20,8 @@ static void begin(sheet *s)
 {
     s->text = ns_text_new(s->r->arena);
     s->lines = 0;
-    ns_text_add(&s->text, "<math display=\"block\"><mtable columnalign=\"right center left\">");
+    ns_text_add(&s->text, "<math display=\"block\"><mtable displaystyle=\"true\" "
+                          "columnalign=\"right center left\">");
 }
 
 static void end(sheet *s, const char *caption)
