@@ -5,7 +5,6 @@
 #include <string.h>
 
 enum {
-    PER_STEP = 16,        /* samples of a step before thinning */
     MOST_ROWS = 16384,    /* even */
     MOST_BYTES = 64000000 /* of all states */
 };
@@ -16,7 +15,12 @@ bool ns_motion_begin(ns_motion *motion, ns_run *run, uint32_t n)
 {
     size_t room = MOST_BYTES / ((n + 1) * sizeof(double));
     room = room > MOST_ROWS ? MOST_ROWS : room < 256 ? 256 : room & ~(size_t)1;
+    const uint32_t operations = ns_run_operations(run);
     *motion = (ns_motion){.n = n, .room = room, .stride = 1};
+    motion->per_step = operations < 2000    ? 12
+                       : operations < 8000  ? 6
+                       : operations < 20000 ? 4
+                                            : 3;
     /* one row more: the end comes on top */
     motion->t = malloc((room + 1) * sizeof(double));
     motion->x = malloc((room + 1) * (n + (size_t)1) * sizeof(double));
@@ -55,7 +59,7 @@ void ns_motion_add(ns_motion *motion, ns_run *run)
     if (!(to > motion->reached || to < motion->reached))
         return; /* the step failed */
     motion->reached = to;
-    for (unsigned k = 1; k <= PER_STEP; k++) {
+    for (unsigned k = 1; k <= motion->per_step; k++) {
         if (++motion->counter % motion->stride)
             continue;
         if (motion->rows == motion->room) {
@@ -64,8 +68,8 @@ void ns_motion_add(ns_motion *motion, ns_run *run)
                 continue;
         }
         double *x = motion->x + motion->rows * motion->n;
-        const double t = k < PER_STEP ? from + (to - from) * k / PER_STEP : to;
-        if (k < PER_STEP)
+        const double t = k < motion->per_step ? from + (to - from) * k / motion->per_step : to;
+        if (k < motion->per_step)
             ns_run_state_at(run, t, x);
         else
             memcpy(x, ns_run_state(run), motion->n * sizeof(double));

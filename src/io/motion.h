@@ -2,7 +2,8 @@
  * like at these times.  Reports and animations are made from it.
  *
  * Each accepted step gives samples at equal distances inside it, so that they are dense where
- * the motion is quick.  When there are more than there is room for, every second one is forgotten
+ * the motion is quick; fewer if the equations are long, since a state inside a step is computed as
+ * exactly as one at its end.  When there are more than there is room for, every second one is forgotten
  * and from then on half as many are taken: memory is bounded however long the run is. */
 #ifndef NS_IO_MOTION_H
 #define NS_IO_MOTION_H
@@ -13,12 +14,13 @@
 typedef struct ns_motion {
     uint32_t n; /* states */
     size_t rows, room;
-    double *t;        /* [room], in the direction of the run */
-    double *x;        /* [room][n] */
-    uint64_t counter; /* samples offered so far */
-    uint64_t stride;  /* one in so many is kept */
-    double reached;   /* end of the last step seen */
-    bool ended;       /* the last row is the end of the run, whatever the stride */
+    double *t;         /* [room], in the direction of the run */
+    double *x;         /* [room][n] */
+    unsigned per_step; /* samples of a step */
+    uint64_t counter;  /* samples offered so far */
+    uint64_t stride;   /* one in so many is kept */
+    double reached;    /* end of the last step seen */
+    bool ended;        /* the last row is the end of the run, whatever the stride */
 } ns_motion;
 
 /* False if memory ran out. */

@@ -385,6 +385,11 @@ void ns_run_state_at(ns_run *run, double t, double *x)
     ns_run_dense(run, t, x);
 }
 
+uint32_t ns_run_operations(const ns_run *run)
+{
+    return ns_program_operations(run->s.problem->rhs, NULL);
+}
+
 void ns_run_observe(ns_run *run, double t, const double *x, double *values)
 {
     ns_program_eval1(run->s.problem->observables, run->work_observe, t, x, values);

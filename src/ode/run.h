@@ -66,6 +66,8 @@ double ns_run_last_time(const ns_run *run); /* its beginning */
 const double *ns_run_state(const ns_run *run);
 /* State at a time inside the last step, to the accuracy of the method. */
 void ns_run_state_at(ns_run *run, double t, double *x);
+/* Operations of one evaluation of the right-hand side: what a state inside a step costs, in units. */
+uint32_t ns_run_operations(const ns_run *run);
 /* Observables at a state. */
 void ns_run_observe(ns_run *run, double t, const double *x, double *values);
 
