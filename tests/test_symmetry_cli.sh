@@ -32,6 +32,10 @@ expect 2 "the rate of x depends on theta" \
     "$NOSLIP" invariants "$MODELS/chaplygin-sleigh.mech" --along x
 expect 2 "expected NAME=LOW:HIGH" \
     "$NOSLIP" invariants "$MODELS/chaplygin-sleigh.mech" --along theta --region theta=1
+expect 2 "'thta' is not a coordinate" \
+    "$NOSLIP" invariants "$MODELS/falling-disk.mech" --base thta=0
+expect 0 "--base phi=1 was not needed" \
+    "$NOSLIP" invariants "$MODELS/falling-disk.mech" --base phi=1 --until 2
 expect 2 "there is no search 'guess'" \
     "$NOSLIP" invariants "$MODELS/falling-disk.mech" --search guess
 

@@ -276,6 +276,46 @@ static void json(ns_cli *cli, const result *r)
     fprintf(out, "}\n");
 }
 
+/* Names of --region and --base must be coordinates of the model: others would be ignored. */
+static bool known_places(ns_cli *cli, const ns_arguments *a, const ns_model *model)
+{
+    const ns_description *d = model->description;
+    for (uint32_t k = 0; k < a->options.n; k++) {
+        const ns_given *given = &a->options.at[k];
+        if (strcmp(given->option->name, "region") != 0 &&
+            strcmp(given->option->name, "base") != 0)
+            continue;
+        const size_t length = strcspn(given->value, "=");
+        bool known = false;
+        for (uint32_t i = 0; i < d->coordinates.n; i++)
+            known = known || (strlen(d->coordinates.at[i].name) == length &&
+                              strncmp(d->coordinates.at[i].name, given->value, length) == 0);
+        if (!known) {
+            ns_command_wrong(cli, "--%s %s: '%.*s' is not a coordinate", given->option->name,
+                             given->value, (int)length, given->value);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Places that name a coordinate the fields do not depend on. */
+static void note_unused(ns_cli *cli, const ns_arguments *a, result *r)
+{
+    for (uint32_t k = 0; k < a->options.n; k++) {
+        const ns_given *given = &a->options.at[k];
+        const char *rest;
+        if ((strcmp(given->option->name, "region") == 0 ||
+             strcmp(given->option->name, "base") == 0) &&
+            variable(r->best->c, given->value, &rest) == r->best->c->dim)
+            NS_PUSH(cli->arena, r->notes,
+                    ns_arena_format(cli->arena,
+                                    "--%s %s was not needed: the fields do not "
+                                    "depend on it",
+                                    given->option->name, given->value));
+    }
+}
+
 /* ---- the search -------------------------------------------------------------------------------- */
 
 static bool try_one(ns_cli *cli, const ns_arguments *a, const ns_model *model, uint32_t along,
@@ -317,6 +357,8 @@ static int search(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_j
     const ns_run_options run = ns_model_run_options(model);
     result r = {.model = model};
     const char *along = ns_command_text(a, "along"), *message = "";
+    if (!known_places(cli, a, model))
+        return ns_status_exit(NS_ERR_USAGE);
     if (along) {
         uint32_t i = 0;
         while (i < y->k &&
@@ -333,6 +375,7 @@ static int search(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_j
             if (!try_one(cli, a, model, y->group[i], &r, false))
                 return ns_status_exit(NS_ERR_USAGE);
     }
+    note_unused(cli, a, &r);
     if (r.best->all && r.best->c->dim == 1 && y->sigma == 1)
         r.amended = ns_momentum_amended(model->system, r.best, &run, model->p, model->x0,
                                         &message);
