@@ -481,7 +481,7 @@ static void loads(void **state)
 static const struct refusal {
     const char *text, *message;
 } refusals[] = {
-    {POINT "particle F { mass 0 }\n", "1:1: error: the accelerations of F.x, F.y, F.z"},
+    {POINT "particle F { mass 0 }\n", "2:1: error: the accelerations of F.x, F.y, F.z"},
     {POINT "constraint c: 1 = 1\n",
      "2:12: error: the constraint 'c' mentions no coordinate and no velocity"},
     {POINT "constraint c: rod([0, 0, 0], [1, 0, 0], 1)\n",
@@ -493,6 +493,12 @@ static const struct refusal {
      "contradict"},
     {BALL "force S.omega = [0, 0, 1]\n", "2:7: error: `S.omega` is no point"},
     {BALL "damper { from S.position; to [0, 0, 0] }\n", "2:1: error: a damper needs"},
+    {BALL "ground G plane { mu 0.3 }\nconstraint c: rolling(S)\n",
+     "2:18: error: `mu` is not a property of `ground`"},
+    {BALL "ground G hole(3)\n", "2:10: error: there is no ground `hole`"},
+    {"body S sphere(-0.1) { mass 1; inertia diag(1, 1, 1) }\n",
+     "1:8: error: size 1 of sphere(r)"},
+    {"body S sphere([1, 2]) { mass 1; inertia diag(1, 1, 1) }\n", "expected a number"},
     {BALL "gravity 9.81\n", "2:9: error: gravity: expected a vector of 3, found a number"},
     {FLOOR BALL "constraint c: rolling(T, G)\n",
      "3:23: error: rolling: expected the name of a body"},

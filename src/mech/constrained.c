@@ -536,7 +536,7 @@ static bool derive(ns_description *d, ns_system *s)
     }
     if (!read_gravity(d, c))
         return false;
-    if (!add_members(d, c))
+    if (!add_members(d, c) || !ns_constrained_shapes(d, c))
         return false;
     if (d->coordinates.n == 0) {
         ns_diag_error(d->diag, d->whole, "the model has no body, particle or coordinate");

@@ -22,6 +22,12 @@ typedef struct ns_member {
     ns_m3 inertia;
 } ns_member;
 
+/* A body or ground with a shape. */
+typedef struct ns_shaped {
+    const ns_block *block;
+    ns_shape shape;
+} ns_shaped;
+
 /* A contact: what its values, checks and first guesses need, in space. */
 typedef struct ns_touch {
     const char *name;
@@ -52,6 +58,7 @@ typedef struct ns_constrained {
     ns_ex *acceleration, *multiplier;
     ns_locals locals; /* x, y, z, u, v inside shapes */
     NS_LIST(ns_touch) touches;
+    NS_LIST(ns_shaped) shapes;
 } ns_constrained;
 
 /* constrained.c: a new member with its coordinates (its block is where it was asked for), and a
@@ -65,7 +72,9 @@ const ns_coordinate *ns_constrained_coordinate(ns_description *d, const char *na
  * particle or label by its value.  UINT32_MAX if it is none (no message). */
 uint32_t ns_constrained_argument(const ns_constrained *c, const ns_block *block, uint32_t i);
 
-/* constrained_contact.c: rolling(A, B), sliding(A, B), with or without a particle. */
+/* constrained_contact.c: shapes of all bodies and grounds, whether something touches them or not;
+ * rolling(A, B), sliding(A, B), with or without a particle. */
+bool ns_constrained_shapes(ns_description *d, ns_constrained *c);
 bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block *block,
                             const char *name, bool slips);
 void ns_constrained_contact_values(ns_system *s, const ns_constrained *c);

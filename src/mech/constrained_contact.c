@@ -187,8 +187,7 @@ static bool resolve(work *w, uint32_t i, face *f)
     }
     if (ground) {
         f->name = ground->name ? ground->name : "ground";
-        return ns_block_known(w->d, ground, ns_shapes_ground_properties) &&
-               ns_shapes_ground(w->d, ground, &w->c->locals, &f->shape) &&
+        return ns_shapes_ground(w->d, ground, &w->c->locals, &f->shape) &&
                ground_motion(w, ground, f);
     }
     const ns_function *function = i == 1 ? find_function(w->d, word) : NULL;
@@ -202,6 +201,25 @@ static bool resolve(work *w, uint32_t i, face *f)
                       i ? "body, ground or surface" : "body", word ? ", found `" : "",
                       word ? word : "", word ? "`" : "");
     return false;
+}
+
+bool ns_constrained_shapes(ns_description *d, ns_constrained *c)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        const ns_block *b = &d->blocks.at[i];
+        bool ground = strcmp(b->keyword, "ground") == 0;
+        ns_shaped it = {.block = b};
+        if (ground)
+            good = ns_block_known(d, b, ns_shapes_ground_properties) &&
+                   ns_shapes_ground(d, b, &c->locals, &it.shape) && good;
+        else if (strcmp(b->keyword, "body") == 0 && b->kind)
+            good = ns_shapes_body(d, b, &c->locals, ns_v3_zero(d->graph), &it.shape) && good;
+        else
+            continue;
+        NS_PUSH(d->arena, c->shapes, it);
+    }
+    return good;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -473,6 +491,9 @@ bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
                                    const double *p, const double *x)
 {
     const ns_constrained *c = s->own;
+    for (uint32_t i = 0; i < c->shapes.n; i++)
+        if (!ns_rolling_sizes(s, diag, p, &c->shapes.at[i].shape, c->shapes.at[i].block))
+            return false;
     for (uint32_t i = 0; i < c->touches.n; i++) {
         const ns_touch *t = &c->touches.at[i];
         double facing = -1;

@@ -101,7 +101,10 @@ bool ns_constrained_verify(const ns_system *s, ns_diag *diag, double t0, const d
         char text[400];
         ns_rank_undetermined(n, m, work, share);
         ns_rank_names(s, share, text, sizeof text);
-        ns_diag_error(diag, s->description->whole,
+        uint32_t most = 0; /* the message points to whose coordinate it is */
+        for (uint32_t i = 1; i < n; i++)
+            most = share[i] > share[most] ? i : most;
+        ns_diag_error(diag, s->description->coordinates.at[most].span,
                       "the accelerations of %s are not determined: rank [M | A^T] is %u, not "
                       "%u; give them a mass or constrain them",
                       text, ranks.all, n);

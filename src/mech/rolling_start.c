@@ -299,9 +299,8 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
 
 /* ---- with numbers ---------------------------------------------------------------------------- */
 
-/* Sizes of a shape in the sense of its table: '+' positive, '0' not negative. */
-static bool sizes_good(const ns_system *s, ns_diag *diag, const double *p,
-                       const ns_shape *shape, const ns_block *block)
+bool ns_rolling_sizes(const ns_system *s, ns_diag *diag, const double *p, const ns_shape *shape,
+                      const ns_block *block)
 {
     for (uint32_t i = 0; i < shape->n_sizes; i++) {
         double value;
@@ -393,9 +392,9 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
             moment[2], moment[0], moment[1]);
         return false;
     }
-    if (!sizes_good(s, diag, p, &r->body, r->body_block) ||
-        !sizes_good(s, diag, p, &r->ground, r->ground_block) || !touches(s, diag, t0, p, x) ||
-        !moves(s, diag, t0, p, x))
+    if (!ns_rolling_sizes(s, diag, p, &r->body, r->body_block) ||
+        !ns_rolling_sizes(s, diag, p, &r->ground, r->ground_block) ||
+        !touches(s, diag, t0, p, x) || !moves(s, diag, t0, p, x))
         return false;
     if (ns_side_is_curve(&r->contact.body) && !(value[1] > 0)) {
         ns_diag_error(diag, r->body_block->span,
