@@ -18,6 +18,11 @@ expect 0 "density of a coordinate" "d log\(rho\)/d theta *= -0.2027" "" -- \
 expect 0 "given density" "given density *invariant" "" -- \
     measure veselova --density "sqrt(g.31^2/A + g.32^2/B + g.33^2/C)" --until 5
 expect 0 "wrong density" "NOT invariant" "" -- measure veselova --density "1 + g.31^2" --until 5
+expect 0 "--json" '"preserved": false' "" -- measure suslov --json
+py 'abs(d["algebra"]["residual"][1] - 4/11) < 1e-14 and d["algebra"]["gamma"] == [0] and
+    d["vanishes"] is False and d["given"] is None and d["density"] == {}' "--json: content"
+expect 0 "--json, density" "theta" "" -- measure falling-disk-frame --until 1 --json
+py 'abs(d["density"]["theta"] + math.tan(0.2)) < 1e-14' "--json: density"
 expect 2 "density of unknown names" "" "undefined name 'rho'" -- measure veselova --density rho
 expect 2 "density that is a vector" "" "expects a number" -- measure veselova --density "[1, 2]"
 expect 2 "no such model" "" "no-such-model" -- measure no-such-model

@@ -143,6 +143,37 @@ static void same_motion(void **state)
     }
 }
 
+/* The sleigh of the gallery is one and the same in all its frames and on se(2). */
+static void gallery_sleighs(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"sleigh-frame", "sleigh-conserved-frame",
+                                        "sleigh-space", "sleigh-se2"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        motion a = motion_file("chaplygin-sleigh", NULL), b = motion_file(names[i], NULL);
+        double worst = 0;
+        for (int k = 1; k <= 10; k++) {
+            assert_int_equal(motion_to(&a, k), NS_OK);
+            assert_int_equal(motion_to(&b, k), NS_OK);
+            worst = fmax(worst, motion_difference(&b, &a, "energy, lambda.blade"));
+            if (i < 3) {
+                worst = fmax(worst, motion_difference(&b, &a, "theta, x, y, theta', x', y'"));
+            } else {
+                double theta = motion_get(&a, "theta");
+                worst = fmax(worst, fabs(motion_get(&b, "g.13") - motion_get(&a, "x")));
+                worst = fmax(worst, fabs(motion_get(&b, "g.23") - motion_get(&a, "y")));
+                worst = fmax(worst, fabs(motion_get(&b, "g.11") - cos(theta)));
+                worst = fmax(worst, fabs(motion_get(&b, "g.21") - sin(theta)));
+                worst = fmax(worst, fabs(motion_get(&b, "v1") - motion_get(&a, "theta'")));
+            }
+        }
+        print_message("%s: %.1e\n", names[i], worst);
+        assert_true(worst < 1e-11);
+        motion_close(&a);
+        motion_close(&b);
+    }
+}
+
 /* Euler angles with the body's axes as frame: v is the angular velocity in the body. */
 static void euler_top(void **state)
 {
@@ -396,11 +427,17 @@ static void made_frames(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_motion),      cmocka_unit_test(euler_top),
-        cmocka_unit_test(sleigh_reference), cmocka_unit_test(sleigh_conserved),
-        cmocka_unit_test(sleigh_brackets),  cmocka_unit_test(conserved_brackets),
-        cmocka_unit_test(refusals),         cmocka_unit_test(forces_of_constrained),
-        cmocka_unit_test(frame_ends),       cmocka_unit_test(made_frames),
+        cmocka_unit_test(same_motion),
+        cmocka_unit_test(gallery_sleighs),
+        cmocka_unit_test(euler_top),
+        cmocka_unit_test(sleigh_reference),
+        cmocka_unit_test(sleigh_conserved),
+        cmocka_unit_test(sleigh_brackets),
+        cmocka_unit_test(conserved_brackets),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(forces_of_constrained),
+        cmocka_unit_test(frame_ends),
+        cmocka_unit_test(made_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

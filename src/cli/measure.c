@@ -123,6 +123,59 @@ static void print_conclusion(ns_cli *cli, const ns_measure *m)
     fprintf(cli->out, "  %s\n", text);
 }
 
+/* ---- --json ---------------------------------------------------------------------------------- */
+
+static void json_number(ns_cli *cli, const char *key, double value, bool last)
+{
+    if (isfinite(value))
+        fprintf(cli->out, "\"%s\": %.17g%s", key, value, last ? "" : ", ");
+    else
+        fprintf(cli->out, "\"%s\": null%s", key, last ? "" : ", ");
+}
+
+static void json_numbers(ns_cli *cli, const char *key, const double *at, uint32_t n)
+{
+    fprintf(cli->out, "\"%s\": [", key);
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(cli->out, "%s%.17g", i ? ", " : "", at[i]);
+    fputs("], ", cli->out);
+}
+
+static void print_json(ns_cli *cli, const ns_system *s, const ns_measure *m)
+{
+    const ns_measure_algebra *r = m->algebra;
+    fputs("{", cli->out);
+    if (r) {
+        fprintf(cli->out, "\"algebra\": {\"dimension\": %u, \"unimodular\": %s, ", r->n,
+                r->unimodular ? "true" : "false");
+        json_numbers(cli, "trace", r->T, r->n);
+        fprintf(cli->out, "\"killing\": [%u, %u, %u], \"applies\": %s, ", r->negative, r->zero,
+                r->positive, r->applies ? "true" : "false");
+        if (r->applies) {
+            json_numbers(cli, "left", r->left, r->n);
+            json_numbers(cli, "gamma", r->gamma, r->constraints);
+            json_numbers(cli, "residual", r->residual, r->n);
+            json_number(cli, "rate", r->rate, false);
+            fprintf(cli->out, "\"preserved\": %s, ", r->preserved ? "true" : "false");
+        }
+        json_number(cli, "spatial", r->spatial, true);
+        fputs("}, ", cli->out);
+    }
+    json_number(cli, "divergence", m->at_start, false);
+    fprintf(cli->out, "\"vanishes\": %s, ", m->vanishes ? "true" : "false");
+    json_number(cli, "given", m->given, false);
+    fputs("\"density\": {", cli->out);
+    for (uint32_t i = 0; m->density.found && i < m->density.n; i++)
+        json_number(cli, s->states.at[m->density.state[i]].name, -m->density.at[i],
+                    i + 1 == m->density.n);
+    fputs("}, ", cli->out);
+    json_number(cli, "t", m->t, false);
+    json_number(cli, "integral", m->integral, false);
+    json_number(cli, "least", m->least, false);
+    json_number(cli, "most", m->most, true);
+    fputs("}\n", cli->out);
+}
+
 /* --density EXPR in the names of the model */
 static bool read_density(ns_cli *cli, ns_model *model, const char *text, ns_ex *out)
 {
@@ -139,25 +192,8 @@ static bool read_density(ns_cli *cli, ns_model *model, const char *text, ns_ex *
     return true;
 }
 
-static int measure(ns_cli *cli, const ns_arguments *a)
+static void print_all(ns_cli *cli, const ns_model *model, const ns_measure *m, bool density)
 {
-    int status;
-    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
-    if (!model)
-        return status;
-    ns_measure_options o = {.run = ns_model_run_options(model)};
-    const char *density = ns_command_text(a, "density"), *message = "";
-    if (!ns_command_number(cli, a, "until", &o.run.until) ||
-        (density && !read_density(cli, model, density, &o.density))) {
-        ns_model_free(model);
-        return ns_status_exit(NS_ERR_USAGE);
-    }
-    const ns_measure *m = ns_measure_new(model->problem, &o, model->p, model->x0, &message);
-    if (!m) {
-        ns_command_wrong(cli, "%s", message);
-        ns_model_free(model);
-        return ns_status_exit(NS_ERR_USAGE);
-    }
     fprintf(cli->out, "%s%s%s\n", cli->style_out.bold, model->description->title,
             cli->style_out.plain);
     if (m->algebra)
@@ -179,6 +215,31 @@ static int measure(ns_cli *cli, const ns_arguments *a)
     print_density(cli, model->system, m);
     print_motion(cli, m);
     print_conclusion(cli, m);
+}
+
+static int measure(ns_cli *cli, const ns_arguments *a)
+{
+    int status;
+    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
+    if (!model)
+        return status;
+    ns_measure_options o = {.run = ns_model_run_options(model)};
+    const char *density = ns_command_text(a, "density"), *message = "";
+    if (!ns_command_number(cli, a, "until", &o.run.until) ||
+        (density && !read_density(cli, model, density, &o.density))) {
+        ns_model_free(model);
+        return ns_status_exit(NS_ERR_USAGE);
+    }
+    const ns_measure *m = ns_measure_new(model->problem, &o, model->p, model->x0, &message);
+    if (!m) {
+        ns_command_wrong(cli, "%s", message);
+        ns_model_free(model);
+        return ns_status_exit(NS_ERR_USAGE);
+    }
+    if (ns_command_flag(a, "json"))
+        print_json(cli, model->system, m);
+    else
+        print_all(cli, model, m, density != NULL);
     status = ns_status_exit(m->status);
     if (m->status != NS_OK)
         fprintf(cli->err, "noslip: the motion ended at t = %.10g s: %s\n", m->t, m->reason);
@@ -189,6 +250,7 @@ static int measure(ns_cli *cli, const ns_arguments *a)
 static const ns_option options[] = {
     NS_OPTION_SET,
     {.name = "until", .argument = "T", .help = "end of the motion that is looked at"},
+    {.name = "json", .help = "one JSON object instead of text"},
     {.name = "density", .argument = "EXPR", .help = "a density to verify"},
     {0},
 };
@@ -196,7 +258,7 @@ static const ns_option options[] = {
 const ns_command ns_command_measure = {
     .name = "measure",
     .summary = "Decide whether a measure is invariant: unimodularity, (5.5), divergence",
-    .usage = "MODEL [--until T] [--density EXPR] [--set NAME=EXPR]...",
+    .usage = "MODEL [--until T] [--density EXPR] [--json] [--set NAME=EXPR]...",
     .doc =
         "On a Lie algebra Theorems 5.1 and 5.2 of Bloch, Marsden and Zenkov (2009) decide: "
         "the\n"
