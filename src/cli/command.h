@@ -56,6 +56,7 @@ extern const ns_command ns_command_emit;
 extern const ns_command ns_command_equilibria;
 extern const ns_command ns_command_compare;
 extern const ns_command ns_command_lyapunov;
+extern const ns_command ns_command_portrait;
 extern const ns_command ns_command_section;
 extern const ns_command ns_command_measure;
 extern const ns_command ns_command_gallery;
