@@ -55,6 +55,7 @@ typedef struct ns_constrained {
     ns_dalembert eq;
     ns_v3 gravity;      /* acceleration of free fall */
     ns_ex energy_level; /* state that holds the start's energy, for `keep energy`; else 0 */
+    bool pinv;          /* runs use (42) */
     ns_ex *acceleration, *multiplier;
     ns_locals locals; /* x, y, z, u, v inside shapes */
     NS_LIST(ns_touch) touches;

@@ -16,6 +16,10 @@ void ns_constrained_watch(ns_system *s, const ns_constrained *c)
     for (uint32_t k = 0; k < w->m; k++)
         names[k] = w->constraints[k].name;
     watch->names = names;
+    watch->Q = w->Q;
+    watch->b = w->b;
+    watch->first = w->n; /* see add_states */
+    watch->pinv = c->pinv;
     for (uint32_t k = 0; k < w->m + w->n; k++)
         for (uint32_t i = 0; i < w->n; i++) {
             ns_ex value = k < w->m ? w->A[(size_t)k * w->n + i]

@@ -17,13 +17,14 @@
  * where a dependent row is only nearly dependent.  kappa^2 = tr M / tr A A^T unless given, so that
  * both parts of M^ have the same size.
  *
- * Route `augmented(kappa2 = k)` is the same with the given kappa^2: eqs (44)-(45). */
+ * Route `augmented(kappa2 = k)` is the same with the given kappa^2: eqs (44)-(45).  Route `pinv`,
+ * eq (42), is for runs: see ode/pinv.c; all else about such a model uses the saddle system. */
 #include <string.h>
 
 #include "mech/block.h"
 #include "mech/constrained.h"
 
-static bool read_route(ns_description *d, ns_ex *kappa2)
+static bool read_route(ns_description *d, ns_ex *kappa2, bool *pinv)
 {
     const ns_block *block = ns_block_single(d, "solve");
     *kappa2 = 0;
@@ -34,13 +35,16 @@ static bool read_route(ns_description *d, ns_ex *kappa2)
         return false;
     const ns_property *p = ns_block_find(block, "kappa2");
     bool augmented = block->kind && strcmp(block->kind, "augmented") == 0;
-    if (!augmented && !(block->kind && strcmp(block->kind, "saddle") == 0)) {
+    *pinv = block->kind && strcmp(block->kind, "pinv") == 0;
+    if (!augmented && !*pinv && !(block->kind && strcmp(block->kind, "saddle") == 0)) {
         ns_diag_error(d->diag, block->span,
-                      "expected `solve saddle` or `solve augmented(kappa2 = VALUE)`");
+                      "expected `solve saddle`, `solve pinv` or `solve augmented(kappa2 = "
+                      "VALUE)`");
         return false;
     }
     if (augmented != (p != NULL)) {
-        ns_diag_error(d->diag, block->span, "`augmented` takes kappa2, `saddle` nothing");
+        ns_diag_error(d->diag, block->span,
+                      "`augmented` takes kappa2, `saddle` and `pinv` nothing");
         return false;
     }
     return !p || ns_block_scalar(d, p, 0, kappa2);
@@ -53,7 +57,7 @@ bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c)
     ns_graph *g = s->graph;
     uint32_t n = w->n, m = w->m, size = n + m;
     ns_ex kappa2;
-    if (!read_route(d, &kappa2))
+    if (!read_route(d, &kappa2, &c->pinv))
         return false;
     c->acceleration = NS_NEW_ARRAY(s->arena, ns_ex, n);
     c->multiplier = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);

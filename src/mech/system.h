@@ -84,6 +84,10 @@ typedef struct ns_rank_watch {
     NS_LIST(ns_rank_entry) entries;
     const char *const *names; /* [m] of the rows */
     uint32_t event;           /* index of the event `rank` */
+    /* accelerations, states first .. first+n-1, are those of  M a = Q + A^T l,  A a = b  */
+    const ns_ex *Q, *b;
+    uint32_t first;
+    bool pinv; /* runs compute them by pseudo-inverses */
 } ns_rank_watch;
 
 typedef struct ns_formulation ns_formulation;

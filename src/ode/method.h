@@ -13,6 +13,7 @@ typedef struct ns_method {
     int order;           /* of fixed-order methods; 0 if variable */
     int lanes; /* on which its steps evaluate the right-hand side: 1, 8, or 0 if they use jets */
     bool needs_jacobian;
+    bool needs_series;  /* Taylor series of the right-hand side */
     bool exact_restart; /* a checkpoint continues bit for bit */
     bool own_state;     /* steps from its own copy of the state: projection changes only what is
                            reported */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "ode/pinv.h"
 
 typedef struct builder {
     const ns_system *system;
@@ -248,6 +249,9 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     problem->observables = build(&b, observables, n_obs, false);
     problem->monitor = build_monitor(&b);
     problem->ranks = build_ranks(&b);
+    uint32_t n_pinv;
+    const ns_ex *pinv = ns_pinv_outputs(system, b.arena, &n_pinv);
+    problem->pinv = pinv ? build(&b, pinv, n_pinv, false) : NULL;
     problem->manifold = build_manifold(&b, &problem->n_manifold);
     const uint64_t cost = (uint64_t)n * ns_program_operations(problem->rhs, NULL);
     if (jacobian || cost <= CHEAP_JACOBIAN)

@@ -19,6 +19,7 @@ typedef struct ns_problem {
      * its terms, sum_j |x_j dI_k/dx_j|, against which its drift is judged */
     const ns_program *monitor;
     const ns_program *ranks; /* entries of system->watch; NULL if there is none */
+    const ns_program *pinv;  /* for route `pinv`, see pinv.h; NULL otherwise */
     uint32_t n_manifold;
     /* x_i' = x_j and nothing else (a coordinate and its velocity): source[i] = j, otherwise
      * UINT32_MAX.  In `order` every state comes after its source. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "mech/rank.h"
+#include "ode/pinv.h"
 #include "ode/run_internal.h"
 
 ns_run_options ns_run_defaults(void)
@@ -100,6 +101,8 @@ static size_t layout(ns_run *run, double *base)
     run->events_end = take(&r, n_ev);
     run->events8 = take(&r, 8 * n_ev);
     run->x_event = take(&r, n);
+    if (problem->pinv)
+        s->pinv = take(&r, ns_pinv_work(problem));
     if (system->watch) {
         const ns_rank_watch *watch = system->watch;
         run->work_ranks = take(&r, ns_program_work1(problem->ranks));
@@ -118,6 +121,8 @@ static void bind(ns_run *run)
     ns_program_bind1(problem->observables, run->work_observe, p);
     ns_program_bind1(problem->events, run->work_events, p);
     ns_program_bind1(problem->manifold, run->work_manifold, p);
+    if (problem->pinv)
+        ns_pinv_bind(problem, run->s.pinv, p, p8);
     if (problem->ranks)
         ns_program_bind1(problem->ranks, run->work_ranks, p);
     ns_program_bind8(problem->observables, run->work8_observe, p8);
@@ -134,6 +139,8 @@ static const char *check(const ns_problem *problem, const ns_run_options *o,
         return "unknown method";
     if (method->needs_jacobian && !problem->jacobian)
         return "this method needs the Jacobian of the system";
+    if (method->needs_series && problem->pinv)
+        return "`solve pinv` has no Taylor series: use another method, or another `solve`";
     if (!isfinite(o->t0) || isnan(o->until))
         return "the times of the run are not finite";
     if (!(o->tolerance >= 0) || o->tolerance >= 1)

@@ -3,16 +3,24 @@
 
 #include <float.h>
 
+#include "ode/pinv.h"
+
 void ns_stepper_rhs(ns_stepper *s, double *work, double t, const double *x, double *f)
 {
     s->now.evaluations++;
-    ns_program_eval1(s->problem->rhs, work, t, x, f);
+    if (s->problem->pinv)
+        ns_pinv_rhs(s->problem, s->pinv, t, x, f);
+    else
+        ns_program_eval1(s->problem->rhs, work, t, x, f);
 }
 
 void ns_stepper_rhs8(ns_stepper *s, double *work, const double *t, const double *x, double *f)
 {
     s->now.evaluations += 8;
-    ns_program_eval8(s->problem->rhs, work, t, x, f);
+    if (s->problem->pinv)
+        ns_pinv_rhs8(s->problem, s->pinv, t, x, f);
+    else
+        ns_program_eval8(s->problem->rhs, work, t, x, f);
 }
 
 bool ns_stepper_finite(const double *values, size_t n)

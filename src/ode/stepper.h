@@ -53,6 +53,7 @@ struct ns_stepper {
     double *change, *other, *rest; /* [n] room for measuring them */
     double *kept, *scratch;        /* the method's blocks, 64-byte aligned */
     double *work8;                 /* of the right-hand side on eight lanes, bound */
+    double *pinv;                  /* see pinv.h */
     double *t8, *x8, *f8;          /* [8], [n][8], [n][8]: room for anybody, for a moment */
     void *outside; /* memory of an outside library (CVODE), released by method->end */
 

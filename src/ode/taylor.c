@@ -208,6 +208,7 @@ const ns_method ns_method_taylor = {
     .exact_restart = true,
     .default_tolerance = 1e-17,
     .least_tolerance = 1e-20,
+    .needs_series = true,
     .memory = memory,
     .scratch = scratch,
     .begin = begin,

@@ -1,0 +1,217 @@
+/* Route `pinv`: accelerations by eq (42) of seed 000, with Moore-Penrose inverses from LAPACK's
+ * singular value decomposition,
+ *
+ *     a = [ (I - A^+ A) M ; A ]^+ [ (I - A^+ A) Q ; b ].
+ *
+ * Matrices and forces come from the graph, on eight lanes; each lane is then solved by itself.
+ *
+ * Scaling.  With a = S z, S = diag(1/sqrt(M_ii)) (1 without mass), the mass matrix becomes S M S with
+ * ones on its diagonal, and rows of A S are brought to length one together with b.  None of this
+ * changes a where (42) determines it, and singular values can then be compared with 1.
+ *
+ * Rank.  Stages of an integrator lie off the constraints, by 1e-8 perhaps; there a dependent row is
+ * only nearly dependent, and its singular value that small.  Values below `small` count as zero:
+ * the right-hand side is then smooth, the rank being that of the constraints themselves.
+ *
+ * There is no Taylor rule: method taylor is refused with this route. */
+#include "ode/pinv.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+static const double small = 1e-6;
+
+/* Outputs of the program: entries of the watch, Q, b, and the rates that are no accelerations. */
+const ns_ex *ns_pinv_outputs(const ns_system *system, ns_arena *arena, uint32_t *count)
+{
+    const ns_rank_watch *w = system->watch;
+    *count = 0;
+    if (!w || !w->pinv)
+        return NULL;
+    ns_ex *out = NS_NEW_ARRAY(arena, ns_ex, w->entries.n + w->n + w->m + system->states.n);
+    for (uint32_t k = 0; k < w->entries.n; k++)
+        out[(*count)++] = w->entries.at[k].value;
+    for (uint32_t i = 0; i < w->n; i++)
+        out[(*count)++] = w->Q[i];
+    for (uint32_t k = 0; k < w->m; k++)
+        out[(*count)++] = w->b[k];
+    for (uint32_t i = 0; i < system->states.n; i++)
+        if (i < w->first || i >= w->first + w->n)
+            out[(*count)++] = system->states.at[i].rate;
+    return out;
+}
+
+/* Places in the work block. */
+typedef struct room {
+    double *work1, *work8, *out, *out8; /* of the program */
+    double *M, *A, *N, *B, *y, *scale;  /* n x n, m x n, n x n, (n+m) x n, n+m, n */
+    double *sigma, *U, *V, *lapack;
+    lapack_int n_lapack;
+    size_t used;
+} room;
+
+static double *take(room *r, double *base, size_t count)
+{
+    double *at = base ? base + r->used : NULL;
+    r->used += (count + 7) / 8 * 8;
+    return at;
+}
+
+static room rooms(const ns_problem *problem, double *base)
+{
+    const ns_rank_watch *w = problem->system->watch;
+    const size_t n = w->n, m = w->m, rows = n + m, out = ns_program_nout(problem->pinv);
+    room r = {0};
+    r.work8 = take(&r, base, ns_program_work8(problem->pinv));
+    r.out8 = take(&r, base, 8 * out);
+    r.work1 = take(&r, base, ns_program_work1(problem->pinv));
+    r.out = take(&r, base, out);
+    r.M = take(&r, base, n * n);
+    r.A = take(&r, base, m * n);
+    r.N = take(&r, base, n * n);
+    r.B = take(&r, base, rows * n);
+    r.y = take(&r, base, rows);
+    r.scale = take(&r, base, n);
+    r.sigma = take(&r, base, n);
+    r.U = take(&r, base, rows * n);
+    r.V = take(&r, base, n * n);
+    r.n_lapack = (lapack_int)(5 * rows + 3 * n + 64);
+    r.lapack = take(&r, base, (size_t)r.n_lapack);
+    return r;
+}
+
+size_t ns_pinv_work(const ns_problem *problem)
+{
+    return rooms(problem, NULL).used;
+}
+
+void ns_pinv_bind(const ns_problem *problem, double *work, const double *p, const double *p8)
+{
+    const room r = rooms(problem, work);
+    ns_program_bind1(problem->pinv, r.work1, p);
+    ns_program_bind8(problem->pinv, r.work8, p8);
+}
+
+/* Singular values and vectors of B, rows x n by rows (used up): B = sum_k sigma_k u_k v_k^T with
+ * v_k in V + k n and u_k, of length rows, with stride min(rows, n) in U.  How many are not zero. */
+static uint32_t decompose(const room *r, uint32_t rows, uint32_t n, double *B)
+{
+    const uint32_t least = rows < n ? rows : n;
+    if (least == 0)
+        return 0;
+    /* the same memory by columns is the transpose, n x rows */
+    const lapack_int info = LAPACKE_dgesvd_work(
+        LAPACK_COL_MAJOR, 'S', 'S', (lapack_int)n, (lapack_int)rows, B, (lapack_int)n, r->sigma,
+        r->V, (lapack_int)n, r->U, (lapack_int)least, r->lapack, r->n_lapack);
+    uint32_t rank = 0;
+    while (info == 0 && rank < least && r->sigma[rank] > small * fmax(1e-300, r->sigma[0]))
+        rank++;
+    return rank;
+}
+
+/* a from r->out by (42). */
+static void accelerations(const ns_rank_watch *w, const room *r, double *a)
+{
+    const uint32_t n = w->n, m = w->m, rows = n + m;
+    const double *Q = r->out + w->entries.n, *b = Q + n;
+    double sum = 0;
+    for (uint32_t k = 0; k < w->entries.n + rows; k++)
+        sum += r->out[k] - r->out[k];
+    if (!(sum == 0)) { /* LAPACK does not like nan */
+        for (uint32_t i = 0; i < n; i++)
+            a[i] = NAN;
+        return;
+    }
+    memset(r->M, 0, (size_t)n * n * sizeof(double));
+    memset(r->A, 0, (size_t)m * n * sizeof(double));
+    for (uint32_t k = 0; k < w->entries.n; k++) {
+        const ns_rank_entry *e = &w->entries.at[k];
+        double *to = e->row < m ? r->A + (size_t)e->row * n : r->M + (size_t)(e->row - m) * n;
+        to[e->column] = r->out[k];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const double mass = r->M[(size_t)i * n + i];
+        r->scale[i] = mass > 0 ? 1 / sqrt(mass) : 1;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++)
+            r->M[(size_t)i * n + j] *= r->scale[i] * r->scale[j];
+    for (uint32_t k = 0; k < m; k++) {
+        double *row = r->A + (size_t)k * n, square = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            row[j] *= r->scale[j];
+            square += row[j] * row[j];
+        }
+        const double length = square > 0 ? sqrt(square) : 1;
+        for (uint32_t j = 0; j < n; j++)
+            row[j] /= length;
+        r->y[n + k] = b[k] / length;
+    }
+    /* N = I - A^+ A from the right singular vectors of A */
+    memcpy(r->B, r->A, (size_t)m * n * sizeof(double));
+    const uint32_t rank = decompose(r, m, n, r->B);
+    memset(r->N, 0, (size_t)n * n * sizeof(double));
+    for (uint32_t i = 0; i < n; i++) {
+        r->N[(size_t)i * n + i] = 1;
+        for (uint32_t k = 0; k < rank; k++)
+            for (uint32_t j = 0; j < n; j++)
+                r->N[(size_t)i * n + j] -= r->V[(size_t)k * n + i] * r->V[(size_t)k * n + j];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        double *row = r->B + (size_t)i * n;
+        memset(row, 0, n * sizeof(double));
+        r->y[i] = 0;
+        for (uint32_t l = 0; l < n; l++) {
+            const double part = r->N[(size_t)i * n + l];
+            r->y[i] += part * r->scale[l] * Q[l];
+            for (uint32_t j = 0; j < n; j++)
+                row[j] += part * r->M[(size_t)l * n + j];
+        }
+    }
+    memcpy(r->B + (size_t)n * n, r->A, (size_t)m * n * sizeof(double));
+    const uint32_t all = decompose(r, rows, n, r->B);
+    memset(a, 0, n * sizeof(double));
+    for (uint32_t k = 0; k < all; k++) {
+        double part = 0;
+        for (uint32_t i = 0; i < rows; i++)
+            part += r->U[(size_t)i * n + k] * r->y[i];
+        part /= r->sigma[k];
+        for (uint32_t j = 0; j < n; j++)
+            a[j] += part * r->V[(size_t)k * n + j];
+    }
+    for (uint32_t j = 0; j < n; j++)
+        a[j] *= r->scale[j];
+}
+
+/* All rates of one lane from r->out; f has the given stride. */
+static void rates(const ns_problem *problem, const room *r, double *f, uint32_t stride)
+{
+    const ns_rank_watch *w = problem->system->watch;
+    const double *other = r->out + w->entries.n + w->n + w->m;
+    double *a = r->N; /* free again when it is written */
+    accelerations(w, r, a);
+    for (uint32_t i = 0; i < problem->n; i++)
+        f[(size_t)i * stride] = i >= w->first && i < w->first + w->n ? a[i - w->first]
+                                                                     : *other++;
+}
+
+void ns_pinv_rhs(const ns_problem *problem, double *work, double t, const double *x, double *f)
+{
+    const room r = rooms(problem, work);
+    ns_program_eval1(problem->pinv, r.work1, t, x, r.out);
+    rates(problem, &r, f, 1);
+}
+
+void ns_pinv_rhs8(const ns_problem *problem, double *work, const double *t, const double *x,
+                  double *f)
+{
+    const room r = rooms(problem, work);
+    const uint32_t count = ns_program_nout(problem->pinv);
+    ns_program_eval8(problem->pinv, r.work8, t, x, r.out8);
+    for (uint32_t lane = 0; lane < 8; lane++) {
+        for (uint32_t k = 0; k < count; k++)
+            r.out[k] = r.out8[8 * (size_t)k + lane];
+        rates(problem, &r, f + lane, 8);
+    }
+}
