@@ -491,7 +491,7 @@ static void test_random_graphs(void **state)
         }
         pool[n++] = t;
         while (n < NODES) {
-            const ns_op op = (ns_op)between(&seed, 1, NS_OP_COUNT);
+            const ns_op op = (ns_op)between(&seed, 1, NS_OP_LDL);
             const ns_ex a = pool[(uint32_t)between(&seed, 0, n)];
             const ns_ex b = pool[(uint32_t)between(&seed, 0, n)];
             if (op == NS_OP_SOLVE) {

@@ -132,7 +132,7 @@ static ns_ex grow(world *w, const ns_ex *pool, uint32_t n, uint32_t leaves)
     ns_ex a = pool[pick(w, n)], b = pool[pick(w, n)], s = pool[pick(w, leaves)];
     /* Constants without a value (1/0, log(-1)) are refused by the language: keep a symbol in. */
     ns_ex safe = ns_add(g, a, ns_mul(g, ns_number(g, 3), s));
-    int op = 1 + (int)pick(w, NS_OP_COUNT - 1);
+    int op = 1 + (int)pick(w, NS_OP_LDL - 1);
     if (ns_ops[op].arity == 2)
         return ns_apply(g, (ns_op)op, op == NS_OP_POW ? safe : a, op == NS_OP_DIV ? safe : b);
     if (ns_ops[op].arity == 1)

@@ -149,7 +149,7 @@ static void grow(world *w)
         static const ns_op plain[] = {NS_OP_ADD, NS_OP_SUB, NS_OP_MUL, NS_OP_MUL, NS_OP_DIV};
         keep(w, ns_apply(w->g, plain[pick(w, 5)], any(w), any(w)));
     } else {
-        ns_op op = (ns_op)(1 + pick(w, NS_OP_COUNT - 1));
+        ns_op op = (ns_op)(1 + pick(w, NS_OP_LDL - 1));
         if (ns_ops[op].arity > 0)
             keep(w, ns_apply(w->g, op, any(w), any(w)));
     }

@@ -5,6 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/sparse.h"
+
+/* Factors of a sparse matrix: cells of the elements of L, of the inverse pivots. */
+typedef struct sparse {
+    const ns_pattern *pattern;
+    uint32_t *L, *inverse;
+} sparse;
+
 typedef struct lowering {
     ns_arena *arena, *scratch;
     const ns_graph *g;
@@ -16,6 +24,10 @@ typedef struct lowering {
     NS_LIST(uint32_t) factor_n;
     bool *done;       /* [graph size] */
     uint32_t *factor; /* [graph size] number of the matrix of a FACTOR node */
+    sparse **sparse;  /* [graph size] of an LDL node */
+    uint32_t **parts; /* [graph size] cells of a solution by an LDL node */
+    uint32_t one, zero;
+    bool blocks; /* small LDL nodes as dense FACTORs: jets take those in one piece */
     /* operations that powers add are made once: open addressing over ops, +1, 0 = free */
     uint32_t *table;
     uint32_t table_size, table_used;
@@ -112,16 +124,21 @@ static uint32_t push_args(lowering *l, const ns_ex *args, uint32_t n, bool *vari
     return first;
 }
 
-static void lower_factor(lowering *l, ns_ex e, const ns_ex *args, uint32_t n)
+static void add_factor(lowering *l, ns_ex e, uint32_t a, uint32_t n, bool varies)
 {
-    bool varies = false;
-    uint32_t a = push_args(l, args, n * n, &varies);
     l->factor[e] = l->tape->nfactors++;
     NS_PUSH(l->scratch, l->factor_n, n);
     NS_PUSH(
         l->arena, l->ops,
         (ns_tape_op){.op = NS_OP_FACTOR, .varies = varies, .y = l->factor[e], .a = a, .b = n});
     NS_PUSH(l->scratch, l->matrix_varies, varies);
+}
+
+static void lower_factor(lowering *l, ns_ex e, const ns_ex *args, uint32_t n)
+{
+    bool varies = false;
+    uint32_t a = push_args(l, args, n * n, &varies);
+    add_factor(l, e, a, n, varies);
 }
 
 static uint32_t lower_solve(lowering *l, const ns_ex *args, uint32_t n)
@@ -138,6 +155,92 @@ static uint32_t lower_solve(lowering *l, const ns_ex *args, uint32_t n)
                          .c = l->factor[args[0]]});
     return y;
 }
+
+/* ---- sparse symmetric systems: see expr/sparse.c for the formulas ---------------------------- */
+
+static uint32_t constant(lowering *l, uint32_t *kept, double value)
+{
+    if (*kept == NS_TAPE_NONE)
+        *kept = new_constant(l, value, 0);
+    return *kept;
+}
+
+/* sum - a b; a sum that is not there yet is 0 */
+static uint32_t subtract_product(lowering *l, uint32_t sum, uint32_t a, uint32_t b)
+{
+    const uint32_t from = sum == NS_TAPE_NONE ? constant(l, &l->zero, 0) : sum;
+    return add_op(l, NS_OP_SUB, from, add_op(l, NS_OP_MUL, a, b));
+}
+
+static void lower_sparse(lowering *l, ns_ex e, const ns_ex *args)
+{
+    const ns_pattern *p = ns_sparse_of(l->g, e);
+    const uint32_t count = p->start[p->n];
+    sparse *s = l->sparse[e] = NS_NEW(l->scratch, sparse);
+    s->pattern = p;
+    s->L = NS_NEW_ARRAY(l->scratch, uint32_t, count + 1);
+    s->inverse = NS_NEW_ARRAY(l->scratch, uint32_t, p->n + 1);
+    uint32_t *V = NS_NEW_ARRAY(l->scratch, uint32_t, count + 1);
+    uint32_t *column = NS_NEW_ARRAY(l->scratch, uint32_t, p->n + 1);
+    for (uint32_t j = 0; j < p->n; j++) {
+        const uint32_t d = p->diagonal[j];
+        column[j] = d == NS_SPARSE_NONE ? NS_TAPE_NONE : l->cell[args[d]];
+        for (uint32_t k = p->start[j]; k < p->start[j + 1]; k++)
+            column[p->below[k]] = p->source[k] == NS_SPARSE_NONE ? NS_TAPE_NONE
+                                                                 : l->cell[args[p->source[k]]];
+        for (uint32_t r = p->row_start[j]; r < p->row_start[j + 1]; r++)
+            for (uint32_t k = p->at[r]; k < p->start[p->left[r] + 1]; k++)
+                column[p->below[k]] = subtract_product(l, column[p->below[k]], V[k],
+                                                       s->L[p->at[r]]);
+        const uint32_t pivot = column[j] == NS_TAPE_NONE ? constant(l, &l->zero, 0) : column[j];
+        s->inverse[j] = add_op(l, NS_OP_DIV, constant(l, &l->one, 1), pivot);
+        for (uint32_t k = p->start[j]; k < p->start[j + 1]; k++) {
+            V[k] = column[p->below[k]];
+            s->L[k] = add_op(l, NS_OP_MUL, V[k], s->inverse[j]);
+        }
+    }
+}
+
+static void lower_sparse_solve(lowering *l, ns_ex e, const ns_ex *args)
+{
+    const sparse *s = l->sparse[args[0]];
+    const ns_pattern *p = s->pattern;
+    uint32_t *x = l->parts[e] = NS_NEW_ARRAY(l->scratch, uint32_t, p->n + 1);
+    uint32_t *z = NS_NEW_ARRAY(l->scratch, uint32_t, p->n + 1);
+    for (uint32_t j = 0; j < p->n; j++) {
+        const ns_ex b = args[1 + p->order[j]];
+        z[j] = ns_graph_is_zero(l->g, b) ? NS_TAPE_NONE : l->cell[b];
+        for (uint32_t r = p->row_start[j]; r < p->row_start[j + 1]; r++)
+            if (z[p->left[r]] != NS_TAPE_NONE)
+                z[j] = subtract_product(l, z[j], s->L[p->at[r]], z[p->left[r]]);
+    }
+    for (uint32_t j = p->n; j-- > 0;) {
+        if (z[j] != NS_TAPE_NONE)
+            z[j] = add_op(l, NS_OP_MUL, z[j], s->inverse[j]);
+        for (uint32_t k = p->start[j]; k < p->start[j + 1]; k++)
+            if (z[p->below[k]] != NS_TAPE_NONE)
+                z[j] = subtract_product(l, z[j], s->L[k], z[p->below[k]]);
+        x[p->order[j]] = z[j] == NS_TAPE_NONE ? constant(l, &l->zero, 0) : z[j];
+    }
+}
+
+/* A sparse matrix as a dense one. */
+static void lower_dense(lowering *l, ns_ex e, const ns_ex *args)
+{
+    const ns_pattern *p = ns_sparse_of(l->g, e);
+    const uint32_t n = p->n, zero = constant(l, &l->zero, 0), first = l->tape->args.n;
+    bool varies = false;
+    for (uint32_t k = 0; k < n * n; k++)
+        NS_PUSH(l->arena, l->tape->args, zero);
+    for (uint32_t k = 0; k < p->entries; k++) {
+        const uint32_t i = p->row[k], j = p->col[k], cell = l->cell[args[k]];
+        varies = varies || l->varies.at[cell];
+        l->tape->args.at[first + i * n + j] = l->tape->args.at[first + j * n + i] = cell;
+    }
+    add_factor(l, e, first, n, varies);
+}
+
+enum { MOST_DENSE = 80 };
 
 static void lower_node(lowering *l, ns_ex e)
 {
@@ -158,11 +261,21 @@ static void lower_node(lowering *l, ns_ex e)
     case NS_OP_FACTOR:
         lower_factor(l, e, args, (uint32_t)node->integer);
         break;
+    case NS_OP_LDL:
+        if (l->blocks && node->integer <= MOST_DENSE)
+            lower_dense(l, e, args);
+        else
+            lower_sparse(l, e, args);
+        break;
     case NS_OP_SOLVE:
-        cell[e] = lower_solve(l, args, (uint32_t)node->integer);
+        if (l->sparse[args[0]])
+            lower_sparse_solve(l, e, args);
+        else
+            cell[e] = lower_solve(l, args, (uint32_t)node->integer);
         break;
     case NS_OP_PICK:
-        cell[e] = cell[args[0]] + (uint32_t)node->integer;
+        cell[e] = l->parts[args[0]] ? l->parts[args[0]][node->integer]
+                                    : cell[args[0]] + (uint32_t)node->integer;
         break;
     default: {
         uint32_t a = cell[args[0]];
@@ -244,6 +357,10 @@ ns_tape *ns_tape_lower(ns_arena *arena, const ns_program_spec *spec, const ns_ex
     lowering l = {.arena = arena, .scratch = scratch, .g = spec->graph, .tape = tape};
     l.done = NS_NEW_ARRAY(scratch, bool, size);
     l.factor = NS_NEW_ARRAY(scratch, uint32_t, size);
+    l.sparse = NS_NEW_ARRAY(scratch, sparse *, size);
+    l.parts = NS_NEW_ARRAY(scratch, uint32_t *, size);
+    l.one = l.zero = NS_TAPE_NONE;
+    l.blocks = before != NULL;
     l.cell = NS_NEW_ARRAY(scratch, uint32_t, size);
     memset(l.cell, 0xff, size * sizeof *l.cell);
     bool *used = NS_NEW_ARRAY(scratch, bool, size);

@@ -6,6 +6,8 @@
  *
  *   - PICK disappears: it is a cell of the SOLVE.
  *   - POWI becomes products:  a^13 = a * a^4 * a^8, with squares shared between powers.
+ *   - LDL and SOLVE with it become single operations, those that the pattern of the matrix and
+ *     zeros of the right-hand side leave.  For jets a small LDL is a FACTOR of all its entries.
  *   - FACTOR fills a matrix of its own (no cell), SOLVE writes n cells in a row.
  *   - What depends on parameters and constants alone comes first and is run once, by bind. */
 #ifndef NS_CODE_TAPE_H
@@ -48,7 +50,7 @@ typedef struct ns_tape {
 #define NS_TAPE_NONE UINT32_MAX
 
 /* Lowers what the roots need.  before[e], if given and not 0, is a node to be evaluated before e
- * though it is no argument of it.  cell, if given, is set to an array in the graph's scratch
+ * though it is no argument of it (given by jets).  cell, if given, is set to an array in the graph's scratch
  * memory with the cell of every node. */
 ns_tape *ns_tape_lower(ns_arena *arena, const ns_program_spec *spec, const ns_ex *roots,
                        size_t nroots, const ns_ex *before, const uint32_t **cell);

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "expr/sparse.h"
+
 ns_ex ns_diff(ns_graph *g, ns_ex f, ns_ex x)
 {
     ns_ex one = ns_one(g), out;
@@ -18,11 +20,38 @@ ns_ex ns_diff(ns_graph *g, ns_ex f, ns_ex x)
 
 /* Derivative of the SOLVE node e along the direction; d[] holds those of its arguments, and
  * for the FACTOR node nothing: its entries are looked up here. */
+static void along_sparse(ns_graph *g, ns_ex e, const ns_ex *d, ns_ex *out)
+{
+    ns_arena *arena = ns_graph_scratch(g);
+    uint32_t n = (uint32_t)ns_graph_node(g, e)->integer;
+    ns_ex factor = ns_graph_args(g, e)[0];
+    const ns_pattern *p = ns_sparse_of(g, factor);
+    ns_ex *K = ns_arena_copy(arena, ns_graph_args(g, factor), p->entries * sizeof *K);
+    ns_ex *b = ns_arena_copy(arena, ns_graph_args(g, e) + 1, n * sizeof *b);
+    ns_ex *y = NS_NEW_ARRAY(arena, ns_ex, n), *rhs = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_sparse_solve(g, p, K, b, y);
+    for (uint32_t i = 0; i < n; i++)
+        rhs[i] = d[b[i]] ? d[b[i]] : ns_zero(g);
+    for (uint32_t k = 0; k < p->entries; k++) {
+        uint32_t i = p->row[k], j = p->col[k];
+        if (!d[K[k]])
+            continue;
+        rhs[i] = ns_sub(g, rhs[i], ns_mul(g, d[K[k]], y[j]));
+        if (i != j)
+            rhs[j] = ns_sub(g, rhs[j], ns_mul(g, d[K[k]], y[i]));
+    }
+    ns_sparse_solve(g, p, K, rhs, out);
+}
+
 static void along_solve(ns_graph *g, ns_ex e, const ns_ex *d, ns_ex *out)
 {
     ns_arena *arena = ns_graph_scratch(g);
     uint32_t n = (uint32_t)ns_graph_node(g, e)->integer;
     ns_ex factor = ns_graph_args(g, e)[0];
+    if (ns_graph_op(g, factor) == NS_OP_LDL) {
+        along_sparse(g, e, d, out);
+        return;
+    }
     ns_ex *M = ns_arena_copy(arena, ns_graph_args(g, factor), n * n * sizeof *M);
     ns_ex *b = ns_arena_copy(arena, ns_graph_args(g, e) + 1, n * sizeof *b);
     ns_ex *y = NS_NEW_ARRAY(arena, ns_ex, n), *rhs = NS_NEW_ARRAY(arena, ns_ex, n);
@@ -60,12 +89,12 @@ void ns_diff_along(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const
         ns_ex a = node.n > 0 ? args[0] : 0, b = node.n > 1 ? args[1] : 0, sum = 0;
         if (node.op == NS_OP_PICK) {
             d[e] = vector[a] ? vector[a][node.integer] : 0;
-        } else if (node.op == NS_OP_FACTOR || node.op == NS_OP_SOLVE) {
+        } else if (node.op == NS_OP_FACTOR || node.op == NS_OP_LDL || node.op == NS_OP_SOLVE) {
             /* For a FACTOR d[] only records whether any entry varies. */
             bool varies = false;
             for (uint32_t k = 0; k < node.n; k++)
                 varies = varies || d[args[k]];
-            if (varies && node.op == NS_OP_FACTOR) {
+            if (varies && node.op != NS_OP_SOLVE) {
                 d[e] = e;
             } else if (varies) {
                 vector[e] = NS_NEW_ARRAY(arena, ns_ex, node.integer);
@@ -108,11 +137,39 @@ static void accumulate(ns_graph *g, ns_ex *bar, ns_ex e, ns_ex term)
 }
 
 /* Adjoint of a SOLVE node: from those of its picks to those of M and b. */
+static void reverse_sparse(ns_graph *g, ns_ex e, const ns_ex *ybar, ns_ex *bar)
+{
+    ns_arena *arena = ns_graph_scratch(g);
+    uint32_t n = (uint32_t)ns_graph_node(g, e)->integer;
+    ns_ex factor = ns_graph_args(g, e)[0];
+    const ns_pattern *p = ns_sparse_of(g, factor);
+    ns_ex *K = ns_arena_copy(arena, ns_graph_args(g, factor), p->entries * sizeof *K);
+    ns_ex *b = ns_arena_copy(arena, ns_graph_args(g, e) + 1, n * sizeof *b);
+    ns_ex *y = NS_NEW_ARRAY(arena, ns_ex, n), *rhs = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_ex *bbar = NS_NEW_ARRAY(arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++)
+        rhs[i] = ybar[i] ? ybar[i] : ns_zero(g);
+    ns_sparse_solve(g, p, K, b, y);
+    ns_sparse_solve(g, p, K, rhs, bbar); /* K is symmetric */
+    for (uint32_t i = 0; i < n; i++)
+        accumulate(g, bar, b[i], bbar[i]);
+    for (uint32_t k = 0; k < p->entries; k++) {
+        uint32_t i = p->row[k], j = p->col[k];
+        accumulate(g, bar, K[k], ns_neg(g, ns_mul(g, bbar[i], y[j])));
+        if (i != j)
+            accumulate(g, bar, K[k], ns_neg(g, ns_mul(g, bbar[j], y[i])));
+    }
+}
+
 static void reverse_solve(ns_graph *g, ns_ex e, const ns_ex *ybar, ns_ex *bar)
 {
     ns_arena *arena = ns_graph_scratch(g);
     uint32_t n = (uint32_t)ns_graph_node(g, e)->integer;
     ns_ex factor = ns_graph_args(g, e)[0];
+    if (ns_graph_op(g, factor) == NS_OP_LDL) {
+        reverse_sparse(g, e, ybar, bar);
+        return;
+    }
     ns_ex *M = ns_arena_copy(arena, ns_graph_args(g, factor), n * n * sizeof *M);
     ns_ex *b = ns_arena_copy(arena, ns_graph_args(g, e) + 1, n * sizeof *b);
     ns_ex *T = NS_NEW_ARRAY(arena, ns_ex, n * n), *y = NS_NEW_ARRAY(arena, ns_ex, n);

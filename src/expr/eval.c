@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/sparse.h"
+
 #define NS_LU_REAL double
 #define NS_LU_ABS(x) fabs(x)
 #define NS_LU_NAME(name) lu_##name
@@ -15,6 +17,21 @@ static double integer_power(double a, int32_t n)
         if (k & 1)
             power *= square;
     return power;
+}
+
+/* Inverse pivots, then L. */
+static double *factor_sparse(ns_arena *arena, const ns_pattern *p, const ns_ex *args,
+                             const double *v)
+{
+    const uint32_t count = p->start[p->n];
+    double *block = NS_NEW_ARRAY(arena, double, p->n + count + 1);
+    double *V = NS_NEW_ARRAY(arena, double, count + 1);
+    double *K = NS_NEW_ARRAY(arena, double, p->entries + 1);
+    double *column = NS_NEW_ARRAY(arena, double, p->n + 1);
+    for (uint32_t k = 0; k < p->entries; k++)
+        K[k] = v[args[k]];
+    ns_sparse_factor(p, K, V, block + p->n, block, column);
+    return block;
 }
 
 void ns_eval(const ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const double *value,
@@ -55,10 +72,20 @@ void ns_eval(const ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const
                 block[e][k] = v[args[k]];
             lu_factor(n, block[e], (unsigned *)(block[e] + n * n));
             break;
+        case NS_OP_LDL:
+            block[e] = factor_sparse(arena, ns_sparse_of(g, e), args, v);
+            break;
         case NS_OP_SOLVE:
             block[e] = NS_NEW_ARRAY(arena, double, n);
             for (uint32_t k = 0; k < n; k++)
                 block[e][k] = v[args[k + 1]];
+            if (ns_graph_op(g, args[0]) == NS_OP_LDL) {
+                const ns_pattern *p = ns_sparse_of(g, args[0]);
+                const double *inverse = block[args[0]], *L = inverse + n;
+                double *scratch = NS_NEW_ARRAY(arena, double, n);
+                ns_sparse_apply(p, L, inverse, block[e], block[e], scratch);
+                break;
+            }
             lu_solve(n, block[args[0]], (const unsigned *)(block[args[0]] + n * n), block[e]);
             break;
         case NS_OP_PICK:

@@ -13,6 +13,7 @@
  *   FACTOR  the LU factors of an n x n matrix given by rows; only SOLVE uses it.
  *   SOLVE   the vector M^-1 b; arguments: a FACTOR node, then b.  Only PICK uses it.
  *   PICK    component i of a SOLVE.
+ *   LDL     the factors of a sparse symmetric matrix (sparse.h); SOLVE uses it like FACTOR.
  *
  * Builders simplify as they build, with rules that keep the value wherever the original has
  * one (x*0 is 0, x/x is 1).  They are called ns_add, ns_mul, ... for the sake of the formulas
@@ -44,11 +45,12 @@ typedef struct ns_symbol {
 } ns_symbol;
 
 typedef struct ns_node {
-    uint16_t op;     /* ns_op */
-    uint32_t n;      /* number of arguments */
-    uint32_t first;  /* their place in the pool */
-    int32_t integer; /* POWI: exponent; FACTOR, SOLVE: size; PICK: component; SYMBOL: index */
-    double hi, lo;   /* NUMBER */
+    uint16_t op;    /* ns_op */
+    uint32_t n;     /* number of arguments */
+    uint32_t first; /* their place in the pool */
+    int32_t
+        integer; /* POWI: exponent; FACTOR, LDL, SOLVE: size; PICK: component; SYMBOL: index */
+    double hi, lo; /* NUMBER; LDL: hi is the number of its pattern */
 } ns_node;
 
 ns_graph *ns_graph_new(ns_arena *arena);

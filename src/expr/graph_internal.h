@@ -17,6 +17,7 @@ struct ns_graph {
     NS_LIST(ns_node) nodes;
     NS_LIST(ns_ex) pool; /* arguments of all nodes */
     NS_LIST(ns_symbol) symbols;
+    NS_LIST(const struct ns_pattern *) patterns; /* of LDL nodes */
     ns_ex *table; /* open addressing, a power of two, at most half full */
     uint32_t table_size;
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/quad.h"
+#include "expr/sparse.h"
 
 /* How tightly an expression holds together; a place that asks for more puts brackets round it. */
 enum { SUM = 1, PRODUCT, SIGN, POWER, ATOM };
@@ -275,7 +276,7 @@ static int level(const printer *p, const piece *what)
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
-/* Entries of a vector or a matrix by rows, in the brackets of the style. */
+/* Entries of a vector or a matrix by rows (0: zero), in the brackets of the style. */
 static void push_matrix(printer *p, const ns_ex *at, uint32_t rows, uint32_t cols)
 {
     push_text(p, p->latex ? "\\end{pmatrix}" : "]");
@@ -283,7 +284,10 @@ static void push_matrix(printer *p, const ns_ex *at, uint32_t rows, uint32_t col
         if (!p->latex && cols > 1)
             push_text(p, "]");
         for (uint32_t j = cols; j-- > 0;) {
-            push(p, at[i * cols + j], 0);
+            if (at[i * cols + j])
+                push(p, at[i * cols + j], 0);
+            else
+                push_text(p, "0");
             if (j)
                 push_text(p, p->latex ? " & " : ", ");
         }
@@ -293,6 +297,18 @@ static void push_matrix(printer *p, const ns_ex *at, uint32_t rows, uint32_t col
             push_text(p, p->latex ? " \\\\ " : ", ");
     }
     push_text(p, p->latex ? "\\begin{pmatrix}" : "[");
+}
+
+static void push_symmetric(printer *p, ns_ex e)
+{
+    const ns_pattern *pattern = ns_sparse_of(p->g, e);
+    const uint32_t n = pattern->n;
+    ns_ex *at = NS_NEW_ARRAY(ns_graph_arena(p->g), ns_ex, (size_t)n * n);
+    for (uint32_t k = 0; k < pattern->entries; k++) {
+        const uint32_t i = pattern->row[k], j = pattern->col[k];
+        at[i * n + j] = at[j * n + i] = arg(p, e, k);
+    }
+    push_matrix(p, at, n, n);
 }
 
 static void push_solve(printer *p, ns_ex e)
@@ -409,6 +425,9 @@ static void text_node(printer *p, ns_ex e)
         break;
     case NS_OP_POWI:
         push_power(p, arg(p, e, 0), (uint32_t)node->integer);
+        break;
+    case NS_OP_LDL:
+        push_symmetric(p, e);
         break;
     case NS_OP_FACTOR:
         push_matrix(p, ns_graph_args(p->g, e), (uint32_t)node->integer,
@@ -550,6 +569,9 @@ static void latex_node(printer *p, ns_ex e, bool unsign)
         push(p, arg(p, e, 0), 0);
         push_text(p, "\\left|");
         break;
+    case NS_OP_LDL:
+        push_symmetric(p, e);
+        break;
     case NS_OP_FACTOR:
         push_matrix(p, ns_graph_args(p->g, e), (uint32_t)node->integer,
                     (uint32_t)node->integer);
@@ -637,6 +659,7 @@ static uint64_t own_length(const ns_graph *g, ns_ex e)
     case NS_OP_SYMBOL:
         return strlen(ns_graph_symbol(g, e)->name);
     case NS_OP_FACTOR:
+    case NS_OP_LDL:
     case NS_OP_SOLVE:
         return 10 + 2 * (uint64_t)node->n;
     default:

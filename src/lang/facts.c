@@ -38,6 +38,7 @@ static ns_fact_of fact_of(ns_reader *r, ns_ex e)
         fact.value = power(r->facts.at[args[0]].value, node->integer);
         break;
     case NS_OP_FACTOR:
+    case NS_OP_LDL:
     case NS_OP_SOLVE:
         break;
     case NS_OP_PICK:

@@ -345,6 +345,7 @@ static void add_energy(ns_description *d, ns_constrained *c)
             ns_ex norm = ns_neg(g, ns_one(g));
             for (int k = 0; k < 4; k++)
                 norm = ns_add(g, norm, ns_powi(g, m->quat[k], 2));
+            m->unit = c->rows.n;
             ns_constrained_row(d, c, ns_arena_format(d->arena, "%s.unit", m->name),
                                ns_mul(g, half, norm), m->block->span);
         }

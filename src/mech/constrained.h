@@ -11,6 +11,7 @@ typedef struct ns_member {
     const char *name;
     const ns_block *block;
     bool is_body;
+    uint32_t unit;  /* row that keeps a body's quaternion at length one */
     uint32_t first; /* its first coordinate: position, then the quaternion of a body */
     ns_v3 position, velocity; /* coordinates and their derivatives */
     ns_ex quat[4], quat_rate[4];
@@ -90,6 +91,18 @@ bool ns_constrained_joints(ns_description *d, ns_constrained *c);
 /* constrained_solve.c: accelerations and multipliers from M, Q, A, b by the route the model asks
  * for. */
 bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c);
+
+/* constrained_order.c: what to eliminate when, in the matrix [ M A^T ; A 0 ]; false if there is no
+ * order in which all pivots are sound whatever the state. */
+typedef enum ns_order_kind { NS_ORDER_MASS, NS_ORDER_MASSLESS, NS_ORDER_ROW } ns_order_kind;
+typedef struct ns_order_request {
+    uint32_t size;
+    const ns_order_kind *kind;         /* [size] */
+    const uint32_t *group;             /* [size] first coordinate of its member */
+    const uint32_t *group_size;        /* [size] coordinates without mass in it */
+    const uint32_t *first, *neighbour; /* those of v: first[v] .. first[v+1]-1 */
+} ns_order_request;
+bool ns_constrained_order(ns_arena *arena, const ns_order_request *q, uint32_t *order);
 
 /* constrained_rank.c: what runs watch; ranks at the start, for refusals and for `check`. */
 void ns_constrained_watch(ns_system *s, const ns_constrained *c);

@@ -78,6 +78,7 @@ static void sizes_of_terms(const builder *b, const ns_ex *f, uint32_t m, ns_ex *
             term[e] = ns_powi(g, term[x], node.integer);
             break;
         case NS_OP_FACTOR:
+        case NS_OP_LDL:
         case NS_OP_SOLVE:
             break; /* only components of a solution have values */
         default:

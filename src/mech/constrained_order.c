@@ -1,0 +1,115 @@
+/* Order of elimination for the saddle matrix of a constrained system.
+ *
+ * What has mass can be eliminated at any time: its pivot is a mass.  A constraint row waits until
+ * everything with mass in it is gone and something of it is: its pivot is then minus an inverse
+ * mass.  A member without mass waits until as many rows with it are gone as it has coordinates, and
+ * for each coordinate one: these have given it the masses of what it is tied to.  Of those that need not
+ * wait the one with fewest neighbours is next (minimum degree), so that little is filled in: in a
+ * chain the bodies go first, which are not coupled by masses, and then the joints, each coupled to
+ * the next. */
+#include <string.h>
+
+#include "mech/constrained.h"
+
+typedef struct ordering {
+    const ns_order_request *q;
+    uint32_t words;
+    uint64_t *near;   /* [size][words] neighbours that are left */
+    uint32_t *degree; /* [size] */
+    bool *gone;       /* [size] */
+    bool *held;       /* [size] a row with this coordinate is gone */
+    uint32_t *rows;   /* [size] of a member without mass, by its first coordinate: rows gone */
+    uint64_t *met;    /* [size][words] rows counted */
+} ordering;
+
+static bool has(const uint64_t *set, uint32_t i)
+{
+    return set[i / 64] >> (i % 64) & 1;
+}
+
+static void put(uint64_t *set, uint32_t i)
+{
+    set[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+static bool ready(const ordering *o, uint32_t v)
+{
+    const ns_order_request *q = o->q;
+    if (q->kind[v] == NS_ORDER_MASS)
+        return true;
+    if (q->kind[v] == NS_ORDER_MASSLESS) {
+        bool held = o->rows[q->group[v]] >= q->group_size[v];
+        for (uint32_t u = q->group[v]; held && u < q->size && q->group[u] == q->group[v]; u++)
+            held = q->kind[u] != NS_ORDER_MASSLESS || o->held[u];
+        return held;
+    }
+    bool touched = false;
+    for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++) {
+        const uint32_t u = q->neighbour[k];
+        if (q->kind[u] == NS_ORDER_MASS && !o->gone[u])
+            return false;
+        touched = touched || o->gone[u];
+    }
+    return touched;
+}
+
+static void eliminate(ordering *o, uint32_t v)
+{
+    const ns_order_request *q = o->q;
+    uint64_t *of_v = o->near + (size_t)v * o->words;
+    o->gone[v] = true;
+    for (uint32_t u = 0; u < q->size; u++) {
+        if (!has(of_v, u))
+            continue;
+        uint64_t *of_u = o->near + (size_t)u * o->words;
+        uint32_t degree = 0;
+        for (uint32_t w = 0; w < o->words; w++)
+            of_u[w] |= of_v[w];
+        of_u[u / 64] &= ~(UINT64_C(1) << (u % 64));
+        of_u[v / 64] &= ~(UINT64_C(1) << (v % 64));
+        for (uint32_t w = 0; w < o->words; w++)
+            degree += (uint32_t)__builtin_popcountll(of_u[w]);
+        o->degree[u] = degree;
+    }
+    if (q->kind[v] != NS_ORDER_ROW)
+        return;
+    for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++) { /* each row once per member */
+        const uint32_t u = q->neighbour[k];
+        o->held[u] = true;
+        uint64_t *met = o->met + (size_t)q->group[u] * o->words;
+        if (q->kind[u] == NS_ORDER_MASSLESS && !has(met, v)) {
+            put(met, v);
+            o->rows[q->group[u]]++;
+        }
+    }
+}
+
+bool ns_constrained_order(ns_arena *arena, const ns_order_request *q, uint32_t *order)
+{
+    const uint32_t size = q->size;
+    ordering o = {.q = q, .words = size / 64 + 1};
+    o.near = NS_NEW_ARRAY(arena, uint64_t, (size_t)size * o.words);
+    o.met = NS_NEW_ARRAY(arena, uint64_t, (size_t)size * o.words);
+    o.degree = NS_NEW_ARRAY(arena, uint32_t, size);
+    o.rows = NS_NEW_ARRAY(arena, uint32_t, size);
+    o.held = NS_NEW_ARRAY(arena, bool, size);
+    o.gone = NS_NEW_ARRAY(arena, bool, size);
+    for (uint32_t v = 0; v < size; v++)
+        for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++)
+            if (q->neighbour[k] != v && !has(o.near + (size_t)v * o.words, q->neighbour[k])) {
+                put(o.near + (size_t)v * o.words, q->neighbour[k]);
+                o.degree[v]++;
+            }
+    for (uint32_t k = 0; k < size; k++) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t v = 0; v < size; v++)
+            if (!o.gone[v] && (best == UINT32_MAX || o.degree[v] < o.degree[best]) &&
+                ready(&o, v))
+                best = v;
+        if (best == UINT32_MAX)
+            return false;
+        order[k] = best;
+        eliminate(&o, best);
+    }
+    return true;
+}
