@@ -189,7 +189,7 @@ static void assemble(saddle *k)
     k->mean = count ? ns_div(g, sum, ns_number(g, count)) : ns_one(g);
     /* what has no mass gets one from its rows when these are eliminated before it, even if they
      * hardly hold it: it is enough to keep the pivot from zero, should they not do so at a moment */
-    ns_ex tiny = ns_mul(g, ns_number(g, 0x1p-40), k->mean);
+    ns_ex tiny = ns_mul(g, ns_number(g, 0x1p-70), k->mean);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j <= i; j++) {
             ns_ex value = M[i * n + j];
