@@ -16,6 +16,7 @@
  * There is no Taylor rule: method taylor is refused with this route. */
 #include "ode/pinv.h"
 
+#include <assert.h>
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -88,6 +89,7 @@ size_t ns_pinv_work(const ns_problem *problem)
 
 void ns_pinv_bind(const ns_problem *problem, double *work, const double *p, const double *p8)
 {
+    assert(work);
     const room r = rooms(problem, work);
     ns_program_bind1(problem->pinv, r.work1, p);
     ns_program_bind8(problem->pinv, r.work8, p8);
@@ -198,6 +200,7 @@ static void rates(const ns_problem *problem, const room *r, double *f, uint32_t 
 
 void ns_pinv_rhs(const ns_problem *problem, double *work, double t, const double *x, double *f)
 {
+    assert(work);
     const room r = rooms(problem, work);
     ns_program_eval1(problem->pinv, r.work1, t, x, r.out);
     rates(problem, &r, f, 1);
@@ -206,6 +209,7 @@ void ns_pinv_rhs(const ns_problem *problem, double *work, double t, const double
 void ns_pinv_rhs8(const ns_problem *problem, double *work, const double *t, const double *x,
                   double *f)
 {
+    assert(work);
     const room r = rooms(problem, work);
     const uint32_t count = ns_program_nout(problem->pinv);
     ns_program_eval8(problem->pinv, r.work8, t, x, r.out8);
