@@ -580,6 +580,7 @@ static bool derive(ns_description *d, ns_system *s)
     s->conservative = c->eq.conservative;
     add_states(d, s, c);
     ns_constrained_watch(s, c);
+    ns_constrained_correction(s, c);
     add_values(s, c);
     ns_constrained_scene(d, s, c);
     ns_dalembert_note(&c->eq);

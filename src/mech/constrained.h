@@ -91,6 +91,8 @@ bool ns_constrained_joints(ns_description *d, ns_constrained *c);
 /* constrained_solve.c: accelerations and multipliers from M, Q, A, b by the route the model asks
  * for. */
 bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c);
+/* After the states: how they are kept on the constraints. */
+void ns_constrained_correction(ns_system *s, const ns_constrained *c);
 
 /* constrained_order.c: what to eliminate when, in the matrix [ M A^T ; A 0 ]; false if there is no
  * order in which all pivots are sound whatever the state. */

@@ -43,7 +43,7 @@ static bool ready(const ordering *o, uint32_t v)
             held = q->kind[u] != NS_ORDER_MASSLESS || o->held[u];
         return held;
     }
-    bool touched = false;
+    bool touched = q->first[v] == q->first[v + 1];
     for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++) {
         const uint32_t u = q->neighbour[k];
         if (q->kind[u] == NS_ORDER_MASS && !o->gone[u])

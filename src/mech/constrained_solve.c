@@ -131,7 +131,8 @@ typedef struct saddle {
     const ns_dalembert *w;
     uint32_t n, m, size;
     ns_ex *r;
-    ns_ex mean; /* mass of a coordinate */
+    ns_ex mean;     /* mass of a coordinate */
+    bool positions; /* rows on positions only */
     NS_LIST(entry) entries;
 } saddle;
 
@@ -201,6 +202,10 @@ static void assemble(saddle *k)
         }
     for (uint32_t row = 0; row < k->m; row++) {
         const ns_ex *A = w->A + (size_t)row * n;
+        if (k->positions && w->at_position[row] == UINT32_MAX) {
+            add_entry(k, n + row, n + row, ns_zero(g), ns_neg(g, ns_one(g)));
+            continue; /* alone, and of no effect */
+        }
         ns_ex square = ns_number(g, 0x1p-40); /* a row may vanish at a moment */
         k->r[n + row] = w->b[row];
         for (uint32_t i = 0; i < n; i++) {
@@ -283,27 +288,46 @@ static void solve_once(const saddle *k, const ns_pattern *p, const ns_ex *K, con
         ns_solve(k->g, k->size, K, r, x);
 }
 
-static ns_ex *solve_saddle(ns_system *s, const ns_constrained *c)
+/* Order and entries of K: by the pattern, or all of them. */
+static ns_ex *matrix_of(const saddle *k, const ns_pattern *p)
 {
-    saddle k = {.s = s, .g = s->graph, .c = c, .w = &c->eq, .n = c->eq.n, .m = c->eq.m};
-    k.size = k.n + k.m;
-    k.r = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
-    assemble(&k);
-    const ns_pattern *p = pattern_of(&k);
     ns_ex *K;
     if (p) {
-        K = NS_NEW_ARRAY(s->arena, ns_ex, k.entries.n + 1);
-        for (uint32_t e = 0; e < k.entries.n; e++)
-            K[e] = k.entries.at[e].regular;
-    } else {
-        K = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)k.size * k.size);
-        for (uint32_t e = 0; e < k.size * k.size; e++)
-            K[e] = ns_zero(k.g);
-        for (uint32_t e = 0; e < k.entries.n; e++) {
-            const entry *at = &k.entries.at[e];
-            K[at->row * k.size + at->col] = K[at->col * k.size + at->row] = at->regular;
-        }
+        K = NS_NEW_ARRAY(k->s->arena, ns_ex, k->entries.n + 1);
+        for (uint32_t e = 0; e < k->entries.n; e++)
+            K[e] = k->entries.at[e].regular;
+        return K;
     }
+    K = NS_NEW_ARRAY(k->s->arena, ns_ex, (size_t)k->size * k->size);
+    for (uint32_t e = 0; e < k->size * k->size; e++)
+        K[e] = ns_zero(k->g);
+    for (uint32_t e = 0; e < k->entries.n; e++) {
+        const entry *at = &k->entries.at[e];
+        K[at->row * k->size + at->col] = K[at->col * k->size + at->row] = at->regular;
+    }
+    return K;
+}
+
+static saddle saddle_of(ns_system *s, const ns_constrained *c, bool positions)
+{
+    saddle k = {.s = s,
+                .g = s->graph,
+                .c = c,
+                .w = &c->eq,
+                .n = c->eq.n,
+                .m = c->eq.m,
+                .size = c->eq.n + c->eq.m,
+                .positions = positions};
+    k.r = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
+    assemble(&k);
+    return k;
+}
+
+static ns_ex *solve_saddle(ns_system *s, const ns_constrained *c)
+{
+    const saddle k = saddle_of(s, c, false);
+    const ns_pattern *p = pattern_of(&k);
+    const ns_ex *K = matrix_of(&k, p);
     ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
     ns_ex *rest = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
     ns_ex *step = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
@@ -321,6 +345,39 @@ static ns_ex *solve_saddle(ns_system *s, const ns_constrained *c)
             x[i] = ns_add(k.g, x[i], step[i]);
     }
     return x;
+}
+
+/* Smallest change d in the metric of the masses with A d = -g:  K (d, l) = (0, -g).  Velocities
+ * with all rows, positions with those on positions. */
+static void change(ns_system *s, const ns_constrained *c, bool positions, const ns_ex *g,
+                   ns_ex *out)
+{
+    const saddle k = saddle_of(s, c, positions);
+    const ns_pattern *p = pattern_of(&k);
+    const uint32_t *at = positions ? c->eq.at_position : c->eq.at_velocity;
+    ns_ex *r = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
+    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
+    for (uint32_t i = 0; i < k.size; i++)
+        r[i] = i < k.n || at[i - k.n] == UINT32_MAX ? ns_zero(k.g)
+                                                    : ns_neg(k.g, g[at[i - k.n]]);
+    solve_once(&k, p, matrix_of(&k, p), r, x);
+    memcpy(out, x, k.n * sizeof *out);
+}
+
+void ns_constrained_correction(ns_system *s, const ns_constrained *c)
+{
+    ns_correction *correction = NS_NEW(s->arena, ns_correction);
+    uint32_t n = c->eq.n;
+    correction->residual = NS_NEW_ARRAY(s->arena, ns_ex, s->constraints.n + 1);
+    correction->change = NS_NEW_ARRAY(s->arena, ns_ex, s->states.n + 1);
+    for (uint32_t k = 0; k < s->constraints.n; k++)
+        correction->residual[k] = ns_symbol_new(s->graph, s->constraints.at[k].name,
+                                                NS_SYM_LOCAL, k);
+    change(s, c, true, correction->residual, correction->change);
+    change(s, c, false, correction->residual, correction->change + n);
+    for (uint32_t i = 2 * n; i < s->states.n; i++)
+        correction->change[i] = ns_zero(s->graph);
+    s->correction = correction;
 }
 
 bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c)

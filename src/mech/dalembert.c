@@ -102,9 +102,11 @@ static bool constraint(ns_dalembert *w, along a, uint32_t k)
     }
     if (!velocity) {
         w->holonomic++;
+        w->at_position[k] = w->s->constraints.n;
         add_constraint(w, line->name, psi, line->span);
         ns_diff_along(g, &line->residual, 1, a.qt, a.vt, n + 1, &psi);
     }
+    w->at_velocity[k] = w->s->constraints.n;
     add_constraint(w, velocity ? line->name : ns_arena_format(w->s->arena, "%s'", line->name),
                    psi, line->span);
     if (!w->affine) {
@@ -132,6 +134,10 @@ bool ns_dalembert_derive(ns_dalembert *w)
     w->A = NS_NEW_ARRAY(arena, ns_ex, (size_t)w->m * w->n + 1);
     w->b = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
     w->psi = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
+    w->at_position = NS_NEW_ARRAY(arena, uint32_t, w->m + 1);
+    w->at_velocity = NS_NEW_ARRAY(arena, uint32_t, w->m + 1);
+    for (uint32_t k = 0; k < w->m; k++)
+        w->at_position[k] = UINT32_MAX;
     bool good = dynamics(w, a);
     for (uint32_t k = 0; k < w->m; k++)
         good = constraint(w, a, k) && good;

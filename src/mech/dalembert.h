@@ -28,6 +28,9 @@ typedef struct ns_dalembert {
     ns_ex *A, *b;    /* m x n by rows; m */
     ns_ex *psi;      /* [m] constraints at velocity level */
     uint32_t holonomic;
+    /* [m] index among the system's constraints of the row on positions (none: UINT32_MAX) and on
+     * velocities */
+    uint32_t *at_position, *at_velocity;
     bool conservative; /* nothing seen that changes the energy */
 } ns_dalembert;
 

@@ -90,6 +90,12 @@ typedef struct ns_rank_watch {
     bool pinv; /* runs compute them by pseudo-inverses */
 } ns_rank_watch;
 
+/* How a state is brought back to its manifold, in the formulation's own metric. */
+typedef struct ns_correction {
+    ns_ex *residual; /* [constraints] symbols that stand for the residuals */
+    ns_ex *change;   /* [states] in terms of states and residuals */
+} ns_correction;
+
 typedef struct ns_formulation ns_formulation;
 typedef struct ns_system ns_system;
 
@@ -114,6 +120,7 @@ struct ns_system {
     bool conservative;     /* nothing in the model makes the energy change */
     ns_start start;
     ns_scene scene;
+    ns_correction *correction;    /* NULL: the smallest change, all states alike */
     ns_rank_watch *watch;         /* NULL if there are no ranks to watch */
     struct ns_symmetry *symmetry; /* mech/symmetry.h; NULL if the model has none */
     uint32_t reduced; /* > 0: the first so many states are closed, the rest are reconstructed */

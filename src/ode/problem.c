@@ -89,21 +89,68 @@ static void sizes_of_terms(const builder *b, const ns_ex *f, uint32_t m, ns_ex *
         out[i] = count <= LARGE ? term[f[i]] : ns_zero(g);
 }
 
+/* Residuals of more entries than this have no dense Jacobian: `manifold` is empty then, and what
+ * needs it (variational flows) goes without. */
+enum { MOST_DENSE = 1000000 };
+
 static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold)
 {
     const ns_system *s = b->system;
     uint32_t m = 0;
     for (uint32_t i = 0; i < s->constraints.n; i++)
         m += s->constraints.at[i].project;
+    if (s->correction && (uint64_t)m * b->n > MOST_DENSE)
+        m = 0;
     *n_manifold = m;
     ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, (size_t)m * (b->n + 2) + 1);
     m = 0;
     for (uint32_t i = 0; i < s->constraints.n; i++)
-        if (s->constraints.at[i].project)
+        if (s->constraints.at[i].project && m < *n_manifold)
             out[m++] = s->constraints.at[i].residual;
     ns_diff_jacobian(b->graph, out, m, b->x, b->n, out + m);
     sizes_of_terms(b, out, m, out + m * (b->n + 1));
     return build(b, out, m * (b->n + 2), false);
+}
+
+static void build_correction(const builder *b, ns_problem *problem)
+{
+    const ns_system *s = b->system;
+    const ns_correction *c = s->correction;
+    const uint32_t m = s->constraints.n;
+    ns_ex *residual = NS_NEW_ARRAY(b->arena, ns_ex, m + 1);
+    ns_ex *J = NS_NEW_ARRAY(b->arena, ns_ex, (size_t)m * b->n + 1);
+    ns_ex *terms = NS_NEW_ARRAY(b->arena, ns_ex, m + 1);
+    uint32_t *start = NS_NEW_ARRAY(b->arena, uint32_t, m + 1);
+    NS_LIST(uint32_t) column = {0};
+    NS_LIST(ns_ex) out = {0};
+    for (uint32_t i = 0; i < m; i++) {
+        residual[i] = s->constraints.at[i].residual;
+        NS_PUSH(b->arena, out, residual[i]);
+    }
+    ns_diff_jacobian(b->graph, residual, m, b->x, b->n, J);
+    sizes_of_terms(b, residual, m, terms);
+    for (uint32_t i = 0; i < m; i++) {
+        for (uint32_t j = 0; j < b->n; j++) {
+            const ns_ex entry = J[(size_t)i * b->n + j];
+            if (ns_graph_is_zero(b->graph, entry))
+                continue;
+            NS_PUSH(b->arena, out, entry);
+            NS_PUSH(b->arena, column, j);
+        }
+        start[i + 1] = column.n;
+    }
+    for (uint32_t i = 0; i < m; i++)
+        NS_PUSH(b->arena, out, terms[i]);
+    problem->n_shift = m;
+    problem->shift_start = start;
+    problem->shift_column = column.at;
+    problem->shift = build(b, out.at, out.n, false);
+    builder wide = *b; /* residuals are inputs too */
+    wide.n = b->n + m;
+    wide.x = NS_NEW_ARRAY(b->arena, ns_ex, wide.n + 1);
+    memcpy(wide.x, b->x, b->n * sizeof *b->x);
+    memcpy(wide.x + b->n, c->residual, m * sizeof *c->residual);
+    problem->correction = build(&wide, c->change, b->n, false);
 }
 
 static const ns_program *build_ranks(const builder *b)
@@ -254,6 +301,8 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     const ns_ex *pinv = ns_pinv_outputs(system, b.arena, &n_pinv);
     problem->pinv = pinv ? build(&b, pinv, n_pinv, false) : NULL;
     problem->manifold = build_manifold(&b, &problem->n_manifold);
+    if (system->correction)
+        build_correction(&b, problem);
     const uint64_t cost = (uint64_t)n * ns_program_operations(problem->rhs, NULL);
     if (jacobian || cost <= CHEAP_JACOBIAN)
         problem->jacobian = build_jacobian(&b, rates);

@@ -21,6 +21,12 @@ typedef struct ns_problem {
     const ns_program *ranks; /* entries of system->watch; NULL if there is none */
     const ns_program *pinv;  /* for route `pinv`, see pinv.h; NULL otherwise */
     uint32_t n_manifold;
+    /* Projection by the formulation (system->correction), NULL without.  shift: n_shift residuals,
+     * entries of their Jacobian (row i: columns shift_column[shift_start[i] ..]), sizes of terms.
+     * correction: the change of the state, from states and residuals. */
+    const ns_program *shift, *correction;
+    uint32_t n_shift;
+    const uint32_t *shift_start, *shift_column;
     /* x_i' = x_j and nothing else (a coordinate and its velocity): source[i] = j, otherwise
      * UINT32_MAX.  In `order` every state comes after its source. */
     const uint32_t *source, *order;

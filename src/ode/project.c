@@ -10,6 +10,8 @@
  * Rows of G are brought to length one and orthogonalised with pivoting; rows that depend on others
  * (redundant constraints) are left out, their residuals vanish with those of the others.
  *
+ * A formulation may say itself how the state is to be changed: see correct.c.
+ *
  * A state whose residuals are rounding errors already is not touched: the correction would only
  * add noise.  For a rounded state that is  |dg_i| <= eps sum_j |G_ij| size_j.  A state with
  * its low part is known better, and the rounding errors are those of the evaluation, eps times the
@@ -122,16 +124,23 @@ void ns_project_begin(ns_run *run)
         run->metric[i] = 1;
     for (uint32_t i = 0; i < problem->n; i++)
         if (problem->source[i] != UINT32_MAX)
-            run->metric[problem->source[i]] = 1e6;
+            run->metric[problem->source[i]] = problem->correction ? 1 : 1e6;
+}
+
+static double look(ns_run *run, double t, const double *x, const double *x_lo, bool rounded)
+{
+    return run->s.problem->correction ? ns_correct_residuals(run, t, x, x_lo, rounded)
+                                      : residuals(run, t, x, x_lo, rounded);
 }
 
 bool ns_project(ns_run *run, double t, double *x, double *x_lo)
 {
-    if (run->s.problem->n_manifold == 0)
+    const ns_problem *problem = run->s.problem;
+    if (problem->n_manifold == 0 && !problem->correction)
         return false;
     const double enough = 4;
     const bool rounded = x_lo == NULL;
-    double worst = residuals(run, t, x, x_lo, rounded);
+    double worst = look(run, t, x, x_lo, rounded);
     if (!(worst > enough))
         return false;
     const uint32_t n = run->s.n;
@@ -143,13 +152,16 @@ bool ns_project(ns_run *run, double t, double *x, double *x_lo)
         memset(lo, 0, n * sizeof(double));
     bool moved = false;
     for (int round = 0; round < MAX_ROUNDS && worst > enough; round++) {
-        correction(run);
+        if (problem->correction)
+            ns_correct_change(run, t, x);
+        else
+            correction(run);
         if (!ns_stepper_finite(run->f, n))
             break;
         for (uint32_t j = 0; j < n; j++)
             ns_add_compensated(&x_new[j], &lo[j], run->f[j] * run->metric[j], 0);
         const double before = worst;
-        worst = residuals(run, t, x_new, lo, rounded);
+        worst = look(run, t, x_new, lo, rounded);
         if (!(worst < before))
             break;
         memcpy(x, x_new, n * sizeof(double));

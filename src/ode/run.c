@@ -42,7 +42,7 @@ static size_t layout(ns_run *run, double *base)
     ns_stepper *s = &run->s;
     const ns_problem *problem = s->problem;
     const ns_system *system = problem->system;
-    const size_t n = s->n, m = problem->n_manifold;
+    const size_t n = s->n, m = problem->correction ? 0 : problem->n_manifold;
     const size_t n_obs = system->observables.n, n_ev = system->events.n;
     const size_t n_inv = system->invariants.n, n_con = system->constraints.n;
     room r = {.base = base};
@@ -77,7 +77,8 @@ static size_t layout(ns_run *run, double *base)
     run->work_rhs = take(&r, ns_program_work1(problem->rhs));
     run->work_observe = take(&r, ns_program_work1(problem->observables));
     run->work_events = take(&r, ns_program_work1(problem->events));
-    run->work_manifold = take(&r, ns_program_work1(problem->manifold));
+    if (!problem->correction)
+        run->work_manifold = take(&r, ns_program_work1(problem->manifold));
     run->work8_observe = take(&r, ns_program_work8(problem->observables));
     run->work8_events = take(&r, ns_program_work8(problem->events));
     run->work8_residuals = take(&r, ns_program_work8(problem->residuals));
@@ -101,6 +102,13 @@ static size_t layout(ns_run *run, double *base)
     run->events_end = take(&r, n_ev);
     run->events8 = take(&r, 8 * n_ev);
     run->x_event = take(&r, n);
+    if (problem->correction) {
+        const size_t n_shift = problem->n_shift;
+        run->work_shift = take(&r, ns_program_work1(problem->shift));
+        run->work_correction = take(&r, ns_program_work1(problem->correction));
+        run->shift = take(&r, ns_program_nout(problem->shift));
+        run->shift_inputs = take(&r, n + n_shift);
+    }
     if (problem->pinv)
         s->pinv = take(&r, ns_pinv_work(problem));
     if (system->watch) {
@@ -120,7 +128,12 @@ static void bind(ns_run *run)
     ns_program_bind8(problem->rhs, run->s.work8, p8);
     ns_program_bind1(problem->observables, run->work_observe, p);
     ns_program_bind1(problem->events, run->work_events, p);
-    ns_program_bind1(problem->manifold, run->work_manifold, p);
+    if (!problem->correction)
+        ns_program_bind1(problem->manifold, run->work_manifold, p);
+    if (problem->correction) {
+        ns_program_bind1(problem->shift, run->work_shift, p);
+        ns_program_bind1(problem->correction, run->work_correction, p);
+    }
     if (problem->pinv)
         ns_pinv_bind(problem, run->s.pinv, p, p8);
     if (problem->ranks)

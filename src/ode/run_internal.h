@@ -40,15 +40,16 @@ struct ns_run {
     /* Scratch: work blocks of the programs and room for their outputs. */
     double *work_rhs, *work_observe, *work_events, *work_manifold;
     double *work8_observe, *work8_events, *work8_residuals, *work8_monitor;
-    double *out8;                                   /* [largest number of outputs][8] */
-    double *time8, *x8;                             /* [8], [n][8] */
-    double *manifold, *basis, *triangle, *metric;   /* see project.c */
-    double *x_try, *zero, *f;                       /* [n] */
-    double *drift;                                  /* [invariants] for ns_outcome */
-    double *events_now, *events_end;                /* [events] */
-    double *events8;                                /* [events][8] */
-    double *x_event;                                /* [n] */
-    double *work_ranks, *rank_values, *rank_matrix; /* see rank.c */
+    double *out8;                                 /* [largest number of outputs][8] */
+    double *time8, *x8;                           /* [8], [n][8] */
+    double *manifold, *basis, *triangle, *metric; /* see project.c */
+    double *x_try, *zero, *f;                     /* [n] */
+    double *drift;                                /* [invariants] for ns_outcome */
+    double *events_now, *events_end;              /* [events] */
+    double *events8;                              /* [events][8] */
+    double *x_event;                              /* [n] */
+    double *work_shift, *work_correction, *shift, *shift_inputs; /* see correct.c */
+    double *work_ranks, *rank_values, *rank_matrix;              /* see rank.c */
 
     /* Events grow by reallocation, after a step and never inside one. */
     ns_occurrence *events;
@@ -66,6 +67,12 @@ void ns_tally_flush(ns_run *run);
 /* project.c: moves x + x_lo (x_lo may be NULL) onto the manifold; false if it was there. */
 void ns_project_begin(ns_run *run);
 bool ns_project(ns_run *run, double t, double *x, double *x_lo);
+
+/* correct.c: the parts of it where the formulation says how: the largest residual in units of its
+ * rounding error; the change of the state into run->f. */
+double ns_correct_residuals(ns_run *run, double t, const double *x, const double *x_lo,
+                            bool rounded);
+void ns_correct_change(ns_run *run, double t, const double *x);
 
 /* events.c: finds, records and acts on the events of the last step.  NS_OK to go on; a stop has
  * cut the step at the event. */
