@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mech/constrained.h"
+#include "mech/order.h"
 
 typedef struct ordering {
     const ns_order_request *q;
@@ -84,7 +85,7 @@ static void eliminate(ordering *o, uint32_t v)
     }
 }
 
-bool ns_constrained_order(ns_arena *arena, const ns_order_request *q, uint32_t *order)
+static ordering ordering_of(ns_arena *arena, const ns_order_request *q)
 {
     const uint32_t size = q->size;
     ordering o = {.q = q, .words = size / 64 + 1};
@@ -100,6 +101,13 @@ bool ns_constrained_order(ns_arena *arena, const ns_order_request *q, uint32_t *
                 put(o.near + (size_t)v * o.words, q->neighbour[k]);
                 o.degree[v]++;
             }
+    return o;
+}
+
+bool ns_constrained_order(ns_arena *arena, const ns_order_request *q, uint32_t *order)
+{
+    const uint32_t size = q->size;
+    ordering o = ordering_of(arena, q);
     for (uint32_t k = 0; k < size; k++) {
         uint32_t best = UINT32_MAX;
         for (uint32_t v = 0; v < size; v++)
@@ -112,4 +120,58 @@ bool ns_constrained_order(ns_arena *arena, const ns_order_request *q, uint32_t *
         eliminate(&o, best);
     }
     return true;
+}
+
+void ns_order_neighbours(ns_arena *arena, uint32_t size, uint32_t entries, const uint32_t *row,
+                         const uint32_t *col, uint32_t **first, uint32_t **neighbour)
+{
+    uint32_t *start = NS_NEW_ARRAY(arena, uint32_t, size + 2);
+    uint32_t *list = NS_NEW_ARRAY(arena, uint32_t, 2 * (size_t)entries + 1);
+    for (uint32_t e = 0; e < entries; e++)
+        if (row[e] != col[e]) {
+            start[row[e] + 2]++;
+            start[col[e] + 2]++;
+        }
+    for (uint32_t v = 2; v < size + 2; v++)
+        start[v] += start[v - 1];
+    for (uint32_t e = 0; e < entries; e++)
+        if (row[e] != col[e]) {
+            list[start[row[e] + 1]++] = col[e];
+            list[start[col[e] + 1]++] = row[e];
+        }
+    *first = start;
+    *neighbour = list;
+}
+
+const ns_pattern *ns_order_two_stages(ns_arena *arena, ns_graph *g, uint32_t size,
+                                      uint32_t entries, const uint32_t *row,
+                                      const uint32_t *col, const bool *first)
+{
+    ns_order_kind *kind = NS_NEW_ARRAY(arena, ns_order_kind, size + 1);
+    uint32_t *none = NS_NEW_ARRAY(arena, uint32_t, size + 1), *start, *neighbour;
+    uint32_t *order = NS_NEW_ARRAY(arena, uint32_t, size + 1), k = 0;
+    ns_order_neighbours(arena, size, entries, row, col, &start, &neighbour);
+    for (uint32_t v = 0; v < size; v++) {
+        kind[v] = first[v] ? NS_ORDER_MASS : NS_ORDER_ROW;
+        if (first[v])
+            order[k++] = v;
+    }
+    const ns_order_request request = {.size = size,
+                                      .kind = kind,
+                                      .group = none,
+                                      .group_size = none,
+                                      .first = start,
+                                      .neighbour = neighbour};
+    ordering o = ordering_of(arena, &request);
+    for (uint32_t i = 0; i < k; i++) /* they are not coupled among each other */
+        eliminate(&o, order[i]);
+    for (; k < size; k++) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t v = 0; v < size; v++)
+            if (!o.gone[v] && (best == UINT32_MAX || o.degree[v] < o.degree[best]))
+                best = v;
+        order[k] = best;
+        eliminate(&o, best);
+    }
+    return ns_sparse_pattern(g, size, entries, row, col, order);
 }

@@ -28,6 +28,7 @@ void ns_constrained_watch(ns_system *s, const ns_constrained *c)
                 NS_PUSH(s->arena, watch->entries,
                         (ns_rank_entry){.row = k, .column = i, .value = value});
         }
+    ns_rank_prepare(s, watch);
     s->watch = watch;
     watch->event = s->events.n;
     NS_PUSH(s->arena, s->events,
@@ -38,6 +39,7 @@ void ns_constrained_watch(ns_system *s, const ns_constrained *c)
                        .meaning = "the rank of the constraints changes"});
 }
 
+/* Entries of A and M; dense[]: [A; M] by rows. */
 static double *numbers(const ns_system *s, double t, const double *p, const double *x)
 {
     const ns_rank_watch *watch = s->watch;
@@ -46,19 +48,26 @@ static double *numbers(const ns_system *s, double t, const double *p, const doub
     for (uint32_t k = 0; k < watch->entries.n; k++)
         value[k] = watch->entries.at[k].value;
     ns_system_eval(s, value, watch->entries.n, t, p, x, number);
-    double *work = NS_NEW_ARRAY(s->arena, double, ns_rank_work(watch->n, watch->m));
-    ns_rank_fill(watch, number, work);
-    return work;
+    return number;
+}
+
+static ns_dependences dependences(const ns_system *s, const double *number, ns_ranks ranks)
+{
+    const ns_rank_watch *watch = s->watch;
+    if (ranks.A == watch->m)
+        return (ns_dependences){0};
+    double *dense = NS_NEW_ARRAY(s->arena, double, ns_rank_work(watch->n, watch->m));
+    ns_rank_fill(watch, number, dense);
+    return ns_rank_dependences(s->arena, watch->n, watch->m, dense);
 }
 
 /* A row that is a combination of others must demand the same combination of accelerations. */
-static bool agree(const ns_system *s, ns_diag *diag, const double *A, double t, const double *p,
-                  const double *x)
+static bool agree(const ns_system *s, ns_diag *diag, ns_dependences list, double t,
+                  const double *p, const double *x)
 {
     const ns_constrained *c = s->own;
     const ns_dalembert *w = &c->eq;
-    uint32_t n = w->n, m = w->m;
-    ns_dependences list = ns_rank_dependences(s->arena, n, m, A);
+    uint32_t m = w->m;
     if (!list.n)
         return true;
     double *b = NS_NEW_ARRAY(s->arena, double, m + 1);
@@ -90,20 +99,19 @@ static bool agree(const ns_system *s, ns_diag *diag, const double *A, double t, 
 bool ns_constrained_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                            const double *x)
 {
-    uint32_t n = s->watch->n, m = s->watch->m;
-    double *work = numbers(s, t0, p, x);
-    for (size_t k = 0; k < (size_t)(n + m) * n; k++)
-        if (!isfinite(work[k])) {
+    uint32_t n = s->watch->n;
+    const double *number = numbers(s, t0, p, x);
+    for (uint32_t k = 0; k < s->watch->entries.n; k++)
+        if (!isfinite(number[k])) {
             ns_diag_error(diag, s->description->whole,
                           "the mass matrix or a constraint is not defined at the start");
             return false;
         }
-    double *A = ns_arena_copy(s->arena, work, (size_t)m * n * sizeof *A);
-    ns_ranks ranks = ns_rank_count(n, m, UINT32_MAX, work);
+    double *work = NS_NEW_ARRAY(s->arena, double, ns_rank_room(s->watch));
+    double *share = NS_NEW_ARRAY(s->arena, double, n + 1);
+    ns_ranks ranks = ns_rank_of(s->watch, number, UINT32_MAX, work, share);
     if (ranks.all < n) {
-        double *share = NS_NEW_ARRAY(s->arena, double, n);
         char text[400];
-        ns_rank_undetermined(n, m, work, share);
         ns_rank_names(s, share, text, sizeof text);
         uint32_t most = 0; /* the message points to whose coordinate it is */
         for (uint32_t i = 1; i < n; i++)
@@ -114,7 +122,7 @@ bool ns_constrained_verify(const ns_system *s, ns_diag *diag, double t0, const d
                       text, ranks.all, n);
         return false;
     }
-    return agree(s, diag, A, t0, p, x);
+    return agree(s, diag, dependences(s, number, ranks), t0, p, x);
 }
 
 void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const double *x,
@@ -122,9 +130,10 @@ void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const 
 {
     const ns_rank_watch *watch = s->watch;
     uint32_t n = watch->n, m = watch->m;
-    double *work = numbers(s, t0, p, x);
-    ns_dependences list = ns_rank_dependences(s->arena, n, m, work);
-    ns_ranks ranks = ns_rank_count(n, m, UINT32_MAX, work);
+    const double *number = numbers(s, t0, p, x);
+    double *work = NS_NEW_ARRAY(s->arena, double, ns_rank_room(watch));
+    ns_ranks ranks = ns_rank_of(watch, number, UINT32_MAX, work, NULL);
+    ns_dependences list = dependences(s, number, ranks);
     ns_text_addf(out, "  rank A           %u of %u rows\n", ranks.A, m);
     ns_text_addf(out, "  rank [M | A^T]   %u of %u coordinates: the accelerations are %s\n",
                  ranks.all, n, ranks.all == n ? "unique" : "NOT unique");

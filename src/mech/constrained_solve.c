@@ -10,7 +10,7 @@
  * nothing (see (44)) and gives the quaternion's own direction a mass, so that M~ is regular on every
  * body.  K_0 is singular where rows depend on each other, though a is unique.  Regular is
  *
- *     K = K_0 + [ D 0 ; 0 -E ],   D, E > 0 of relative size REGULAR,
+ *     K = K_0 + [ D 0 ; 0 -E ],   D, E > 0 of small relative size,
  *
  * quasidefinite: it has factors L D L^T in any order without exchanges (expr/sparse.h), so that an
  * order that fills in little can be fixed beforehand (constrained_order.c), and
@@ -30,9 +30,11 @@
  * Route `pinv`, eq (42), is for runs: see ode/pinv.c; all else about such a model uses `saddle`. */
 #include <string.h>
 
+#include "expr/diff.h"
 #include "expr/sparse.h"
 #include "mech/block.h"
 #include "mech/constrained.h"
+#include "mech/order.h"
 
 static bool read_route(ns_description *d, ns_ex *kappa2, bool *pinv)
 {
@@ -109,13 +111,22 @@ static ns_ex *augmented(ns_system *s, const ns_dalembert *w, ns_ex kappa2)
 
 /* ---- saddle ---------------------------------------------------------------------------------- */
 
-/* Each correction multiplies errors by about REGULAR.  It must not be much smaller: a row that
- * depends on others up to d, at a stage off the constraints, changes accelerations by d^2/REGULAR,
- * which is to stay below what a step of the integrator leaves. */
-#define REGULAR 0x1p-23
+/* Each correction multiplies errors by about `regular`, times the condition of A M^-1 A^T.  It must
+ * not be much smaller: a row that depends on others up to d, at a stage off the constraints, changes
+ * accelerations by d^2/regular, which is to stay below what a step of the integrator leaves.  That
+ * condition grows with the square of the length of a chain: long ones take less and more often. */
+typedef struct strategy {
+    double regular;
+    int corrections;
+} strategy;
+
+static strategy strategy_for(uint32_t rows)
+{
+    enum { MANY = 64 };
+    return rows < MANY ? (strategy){0x1p-23, 2} : (strategy){0x1p-30, 3};
+}
 
 enum {
-    REFINEMENTS = 2,
     MOST_OPERATIONS = 60000 /* of sparse factors that are hardly sparser than dense ones */
 };
 
@@ -131,7 +142,8 @@ typedef struct saddle {
     const ns_dalembert *w;
     uint32_t n, m, size;
     ns_ex *r;
-    ns_ex mean;     /* mass of a coordinate */
+    ns_ex mean; /* mass of a coordinate */
+    strategy how;
     bool positions; /* rows on positions only */
     NS_LIST(entry) entries;
 } saddle;
@@ -197,7 +209,7 @@ static void assemble(saddle *k)
             ns_ex extra = i != j ? ns_zero(g)
                           : ns_graph_is_zero(g, value)
                               ? tiny
-                              : ns_mul(g, ns_number(g, REGULAR), value);
+                              : ns_mul(g, ns_number(g, k->how.regular), value);
             add_entry(k, i, j, value, extra);
         }
     for (uint32_t row = 0; row < k->m; row++) {
@@ -212,7 +224,7 @@ static void assemble(saddle *k)
             add_entry(k, n + row, i, A[i], ns_zero(g));
             square = ns_add(g, square, ns_powi(g, A[i], 2));
         }
-        ns_ex eps = ns_div(g, ns_mul(g, ns_number(g, REGULAR), square), k->mean);
+        ns_ex eps = ns_div(g, ns_mul(g, ns_number(g, k->how.regular), square), k->mean);
         add_entry(k, n + row, n + row, ns_zero(g), ns_neg(g, eps));
     }
 }
@@ -225,8 +237,7 @@ static const ns_pattern *pattern_of(const saddle *k)
     ns_order_kind *kind = NS_NEW_ARRAY(arena, ns_order_kind, size);
     uint32_t *group = NS_NEW_ARRAY(arena, uint32_t, size);
     uint32_t *group_size = NS_NEW_ARRAY(arena, uint32_t, size);
-    uint32_t *first = NS_NEW_ARRAY(arena, uint32_t, size + 2);
-    uint32_t *neighbour = NS_NEW_ARRAY(arena, uint32_t, 2 * (size_t)count + 1);
+    uint32_t *first, *neighbour;
     uint32_t *row = NS_NEW_ARRAY(arena, uint32_t, count + 1);
     uint32_t *col = NS_NEW_ARRAY(arena, uint32_t, count + 1);
     uint32_t *order = NS_NEW_ARRAY(arena, uint32_t, size);
@@ -250,18 +261,8 @@ static const ns_pattern *pattern_of(const saddle *k)
     for (uint32_t e = 0; e < count; e++) {
         row[e] = k->entries.at[e].row;
         col[e] = k->entries.at[e].col;
-        if (row[e] != col[e]) {
-            first[row[e] + 2]++;
-            first[col[e] + 2]++;
-        }
     }
-    for (uint32_t v = 2; v < size + 2; v++)
-        first[v] += first[v - 1];
-    for (uint32_t e = 0; e < count; e++)
-        if (row[e] != col[e]) {
-            neighbour[first[row[e] + 1]++] = col[e];
-            neighbour[first[col[e] + 1]++] = row[e];
-        }
+    ns_order_neighbours(arena, size, count, row, col, &first, &neighbour);
     const ns_order_request request = {.size = size,
                                       .kind = kind,
                                       .group = group,
@@ -317,6 +318,7 @@ static saddle saddle_of(ns_system *s, const ns_constrained *c, bool positions)
                 .n = c->eq.n,
                 .m = c->eq.m,
                 .size = c->eq.n + c->eq.m,
+                .how = strategy_for(c->eq.m),
                 .positions = positions};
     k.r = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
     assemble(&k);
@@ -332,7 +334,7 @@ static ns_ex *solve_saddle(ns_system *s, const ns_constrained *c)
     ns_ex *rest = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
     ns_ex *step = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
     solve_once(&k, p, K, k.r, x);
-    for (int round = 0; round < REFINEMENTS; round++) {
+    for (int round = 0; round < k.how.corrections; round++) {
         memcpy(rest, k.r, k.size * sizeof *rest);
         for (uint32_t e = 0; e < k.entries.n; e++) {
             const entry *at = &k.entries.at[e];
@@ -374,7 +376,16 @@ void ns_constrained_correction(ns_system *s, const ns_constrained *c)
         correction->residual[k] = ns_symbol_new(s->graph, s->constraints.at[k].name,
                                                 NS_SYM_LOCAL, k);
     change(s, c, true, correction->residual, correction->change);
-    change(s, c, false, correction->residual, correction->change + n);
+    /* the change of positions changes the residuals on velocities */
+    uint32_t count = s->constraints.n;
+    ns_ex *psi = NS_NEW_ARRAY(s->arena, ns_ex, count + 1);
+    ns_ex *moved = NS_NEW_ARRAY(s->arena, ns_ex, count + 1);
+    for (uint32_t k = 0; k < count; k++)
+        psi[k] = s->constraints.at[k].residual;
+    ns_diff_along(s->graph, psi, count, c->eq.q, correction->change, n, moved);
+    for (uint32_t k = 0; k < count; k++)
+        moved[k] = ns_add(s->graph, correction->residual[k], moved[k]);
+    change(s, c, false, moved, correction->change + n);
     for (uint32_t i = 2 * n; i < s->states.n; i++)
         correction->change[i] = ns_zero(s->graph);
     s->correction = correction;

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "expr/sparse.h"
+#include "mech/order.h"
+
 /* Rows have length one, and states lie on the constraints to some 1e-14: a row that depends on
  * others leaves about that much. */
 const double ns_rank_small = 1e-9;
@@ -175,4 +178,121 @@ ns_dependences ns_rank_dependences(ns_arena *arena, uint32_t n, uint32_t m, cons
         NS_PUSH(arena, list, d);
     }
     return list;
+}
+
+/* ---- large systems ---------------------------------------------------------------------------
+ * Rows of length one.  In  [ 1 A^T ; A -e ]  the ones are eliminated first and leave -(e + A A^T):
+ * a row that depends on others has the pivot -e, all others a larger one, the square of the length
+ * that orthogonalising leaves, about.  In the same way  [ 1 B ; B^T -e ]  has -e for a coordinate
+ * that B = [A; M] does not determine. */
+
+static const double tiny = 1e-15, counts = 1e-12; /* e; least pivot that counts */
+
+enum { DENSE_COST = 4000000 };
+
+void ns_rank_prepare(ns_system *s, ns_rank_watch *watch)
+{
+    const uint32_t n = watch->n, m = watch->m, count = watch->entries.n;
+    if ((uint64_t)n * n * (n + m) <= DENSE_COST)
+        return;
+    for (int all = 0; all < 2; all++) {
+        const uint32_t ones = all ? n + m : n, size = all ? 2 * n + m : n + m;
+        uint32_t *row = NS_NEW_ARRAY(s->arena, uint32_t, count + size);
+        uint32_t *col = NS_NEW_ARRAY(s->arena, uint32_t, count + size), k = 0;
+        bool *first = NS_NEW_ARRAY(s->arena, bool, size);
+        for (uint32_t e = 0; e < count; e++) {
+            const ns_rank_entry *at = &watch->entries.at[e];
+            if (!all && at->row >= m)
+                continue;
+            row[k] = ones + (all ? at->column : at->row);
+            col[k++] = all ? at->row : at->column;
+        }
+        for (uint32_t i = 0; i < size; i++, k++) {
+            row[k] = col[k] = i;
+            first[i] = i < ones;
+        }
+        const ns_pattern *p = ns_order_two_stages(s->arena, s->graph, size, k, row, col, first);
+        *(all ? &watch->of_all : &watch->of_A) = p;
+    }
+}
+
+static size_t work_of(const ns_pattern *p)
+{
+    return p->entries + 2 * (size_t)p->start[p->n] + 2 * (size_t)p->n;
+}
+
+size_t ns_rank_work_large(const ns_rank_watch *watch)
+{
+    const size_t a = work_of(watch->of_A), b = work_of(watch->of_all);
+    return (a > b ? a : b) + 2 * ((size_t)watch->n + watch->m);
+}
+
+/* Number of pivots that count, the least of them; held[i] of what is eliminated last. */
+static uint32_t pivots(const ns_pattern *p, uint32_t ones, double *work, double *least,
+                       double *held)
+{
+    double *K = work, *V = K + p->entries, *L = V + p->start[p->n],
+           *inverse = L + p->start[p->n];
+    uint32_t rank = 0;
+    *least = 1;
+    ns_sparse_factor(p, K, V, L, inverse, inverse + p->n);
+    for (uint32_t j = 0; j < p->n; j++) {
+        if (p->order[j] < ones)
+            continue;
+        const double pivot = -1 / inverse[j];
+        held[p->order[j] - ones] = pivot > counts;
+        rank += pivot > counts;
+        if (pivot > counts)
+            *least = fmin(*least, sqrt(pivot));
+    }
+    return rank;
+}
+
+ns_ranks ns_rank_count_large(const ns_rank_watch *watch, const double *values, double *work)
+{
+    const uint32_t n = watch->n, m = watch->m, count = watch->entries.n;
+    double *length = work, *held = work + n + m, *K = held + n + m;
+    ns_ranks ranks;
+    memset(length, 0, ((size_t)n + m) * sizeof *length);
+    for (uint32_t e = 0; e < count; e++)
+        length[watch->entries.at[e].row] += values[e] * values[e];
+    for (uint32_t i = 0; i < n + m; i++)
+        length[i] = length[i] > 0 ? 1 / sqrt(length[i]) : 0;
+    for (int all = 0; all < 2; all++) {
+        const ns_pattern *p = all ? watch->of_all : watch->of_A;
+        const uint32_t ones = all ? n + m : n;
+        uint32_t k = 0;
+        for (uint32_t e = 0; e < count; e++)
+            if (all || watch->entries.at[e].row < m)
+                K[k++] = values[e] * length[watch->entries.at[e].row];
+        for (uint32_t i = 0; i < p->n; i++)
+            K[k++] = i < ones ? 1 : -tiny;
+        if (all)
+            ranks.all = pivots(p, ones, K, &ranks.least_all, held);
+        else
+            ranks.A = pivots(p, ones, K, &ranks.least_A, held);
+    }
+    return ranks;
+}
+
+size_t ns_rank_room(const ns_rank_watch *watch)
+{
+    return watch->of_A ? ns_rank_work_large(watch) : ns_rank_work(watch->n, watch->m);
+}
+
+ns_ranks ns_rank_of(const ns_rank_watch *watch, const double *values, uint32_t most,
+                    double *work, double *share)
+{
+    ns_ranks ranks;
+    if (watch->of_A) {
+        ranks = ns_rank_count_large(watch, values, work);
+        for (uint32_t i = 0; share && i < watch->n; i++)
+            share[i] = 1 - work[watch->n + watch->m + i];
+        return ranks;
+    }
+    ns_rank_fill(watch, values, work);
+    ranks = ns_rank_count(watch->n, watch->m, most, work);
+    if (share)
+        ns_rank_undetermined(watch->n, watch->m, work, share);
+    return ranks;
 }

@@ -14,6 +14,16 @@ typedef struct ns_ranks {
 /* Room in doubles for the matrix [A; M] and what counting needs. */
 size_t ns_rank_work(uint32_t n, uint32_t m);
 
+/* For systems where orthogonalising dense rows would cost too much: prepares sparse factors. */
+void ns_rank_prepare(ns_system *s, ns_rank_watch *watch);
+/* The same as fill and count with them; they need ns_rank_work_large. */
+size_t ns_rank_work_large(const ns_rank_watch *watch);
+ns_ranks ns_rank_count_large(const ns_rank_watch *watch, const double *values, double *work);
+/* Fill and count, one way or the other; share[n] as below. */
+size_t ns_rank_room(const ns_rank_watch *watch);
+ns_ranks ns_rank_of(const ns_rank_watch *watch, const double *values, uint32_t most,
+                    double *work, double *share);
+
 /* Puts the values of the watch's entries (in their order) into `work`, ready to count. */
 void ns_rank_fill(const ns_rank_watch *watch, const double *values, double *work);
 

@@ -84,6 +84,8 @@ typedef struct ns_rank_watch {
     NS_LIST(ns_rank_entry) entries;
     const char *const *names; /* [m] of the rows */
     uint32_t event;           /* index of the event `rank` */
+    /* for large systems, see rank.c: [ 1 A^T ; A -e ] and [ 1 B ; B^T -e ] with B = [A; M] */
+    const struct ns_pattern *of_A, *of_all;
     /* accelerations, states first .. first+n-1, are those of  M a = Q + A^T l,  A a = b  */
     const ns_ex *Q, *b;
     uint32_t first;

@@ -22,8 +22,7 @@ static ns_ranks ranks_at(ns_run *run, double t, const double *x, uint32_t most)
 {
     const ns_rank_watch *watch = watch_of(run);
     ns_program_eval1(run->s.problem->ranks, run->work_ranks, t, x, run->rank_values);
-    ns_rank_fill(watch, run->rank_values, run->rank_matrix);
-    return ns_rank_count(watch->n, watch->m, most, run->rank_matrix);
+    return ns_rank_of(watch, run->rank_values, most, run->rank_matrix, NULL);
 }
 
 static void add(ns_tally *tally, ns_ranks r)
@@ -86,8 +85,8 @@ static ns_status lost(ns_run *run, double t, uint32_t rank)
 {
     const ns_rank_watch *watch = watch_of(run);
     char names[400];
-    ns_rank_undetermined(watch->n, watch->m, run->rank_matrix, run->rank_values);
-    ns_rank_names(run->s.problem->system, run->rank_values, names, sizeof names);
+    ns_rank_of(watch, run->rank_values, UINT32_MAX, run->rank_matrix, run->x_event);
+    ns_rank_names(run->s.problem->system, run->x_event, names, sizeof names);
     return ns_run_stop(run, NS_STOP_SINGULAR,
                        "the accelerations of %s are no longer determined at t = %.10g: rank "
                        "[M | A^T] fell to %u of %u",
@@ -104,7 +103,7 @@ ns_status ns_rank_step(ns_run *run)
     const double length = fabs(s->now.t - s->now.from);
     const ns_ranks r = ranks_at(run, s->now.t, s->x, UINT32_MAX);
     add(tally, r);
-    if (r.all < watch->n) /* the matrix of this count is still there */
+    if (r.all < watch->n)
         return lost(run, s->now.t, r.all);
     bool good = true;
     if (r.A != (uint32_t)tally->rank_now) {

@@ -115,7 +115,7 @@ static size_t layout(ns_run *run, double *base)
         const ns_rank_watch *watch = system->watch;
         run->work_ranks = take(&r, ns_program_work1(problem->ranks));
         run->rank_values = take(&r, most(watch->entries.n, watch->n));
-        run->rank_matrix = take(&r, ns_rank_work(watch->n, watch->m));
+        run->rank_matrix = take(&r, ns_rank_room(watch));
     }
     return r.used;
 }
