@@ -125,7 +125,7 @@ for (const name of models) {
 const shown = entries.find((e) => e.name === 'rattleback');
 if (shown) {
     const { page, context } = await openPage(browser, join(work, 'rattleback.html'),
-        { hash: '#quality=high&theme=light&t=1.86', viewport: { width: 1280, height: 800 } });
+        { hash: '#quality=high&theme=light&t=8', viewport: { width: 1280, height: 800 } });
     await page.evaluate(() => document.querySelector('.big-play')?.setAttribute('hidden', ''));
     await page.waitForTimeout(400);
     await page.screenshot({ path: join(top, 'docs/images/report.jpg'), type: 'jpeg', quality: 86 });

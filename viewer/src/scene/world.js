@@ -394,7 +394,7 @@ export class World {
             this.samples.locate(this.samples.t0);
             const length = a(from) && b(to) ? from.distanceTo(to) : 0;
             const thick = (spring ? 0.09 : 0.04) * fitting;
-            const radius = source.radius > 0 ? source.radius : length > 0 ? Math.min(thick, (spring ? 0.2 : 0.05) * length) : thick;
+            const radius = source.radius > 0 ? source.radius : length > 0 ? Math.min(thick, (spring ? 0.2 : 0.03) * length) : thick;
             const key = known(source.color) ?? 'grey';
             const object = new Group();
             const link = { a, b, radius, object, pa: new Vector3(), pb: new Vector3(), d: new Vector3(), spring, thin, parts: [] };
