@@ -197,12 +197,18 @@ py 'abs(d["values"]["x"][0] - math.cos(20)) < 1e-13' "... to its last time"
 
 # ---- files -----------------------------------------------------------------------------------
 
-expect 2 "unknown extension" "" "ends* in .h5, .csv or .json" -- run $O --out a.txt
-expect 2 "no extension" "" "ends* in .h5, .csv or .json" -- run $O --out table
+expect 2 "unknown extension" "" "ends* in .h5, .csv, .json, .svg or .glb" -- run $O --out a.txt
+expect 2 "no extension" "" "ends* in .h5, .csv, .json, .svg or .glb" -- run $O --out table
 expect 2 "no such folder" "" "cannot write nosuch/a.csv" -- run $O --out nosuch/a.csv
 expect 2 "a folder as output" "" "cannot write dir.csv" -- run $O --out dir.csv
 expect 2 "the same file twice" "" "given twice" -- run $O --out a.csv --out a.csv
 expect 0 "three files at once" "101 rows" "" -- run $O --every 0.1 --out a.csv --out a.h5 --out a.json
+expect 0 "a picture" "a.svg .picture" "" -- run $O --out a.svg
+head -c 4 a.svg | grep -q "<svg" || fail "a.svg is SVG"
+printf 'state x'"'"' = 1\nstart { x = 0 }\ndraw { ball [x, 0], 0.1 }\nrun { until 1 }\n' >drawn.mech
+expect 0 "a scene" "s.glb .scene" "" -- run drawn.mech --out s.glb
+head -c 4 s.glb | grep -q "glTF" || fail "s.glb is glTF"
+expect 2 "no scene" "" "has no picture; a .draw. block" -- run $O --out n.glb
 ls | grep -q part && fail "a temporary file is left"
 [ "$(grep -vc '^#' a.csv)" = 102 ] || fail "CSV has a header and 101 rows"
 head -1 a.csv | grep -q "^t,x,x',energy" || fail "header of CSV: $(head -1 a.csv)"

@@ -81,8 +81,10 @@ static void test_plane(void **state)
     values(m, s->bodies.at[0].quat, 4, q);
     double half = (0.3 + acos(-1) / 2) / 2;
     assert_true(fabs(q[0] - cos(half)) < 1e-15 && fabs(q[3] - sin(half)) < 1e-15);
-    assert_true(s->bodies.at[0].shapes.at[0].size[2] == 0);
-    assert_true(s->bodies.at[1].shapes.at[0].size[2] != 0);
+    double edges[6];
+    values(m, s->bodies.at[0].shapes.at[0].size, 3, edges); /* half as high as it is wide */
+    values(m, s->bodies.at[1].shapes.at[0].size, 3, edges + 3);
+    assert_true(edges[0] == 1 && edges[1] == 2 && edges[2] == 1 && edges[5] == 3);
     ns_model_free(m);
 }
 

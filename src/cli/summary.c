@@ -212,10 +212,16 @@ void ns_summary_print(ns_cli *cli, const ns_record *r, const ns_shown *shown)
     print_events(cli, r);
     if (r->options.n_outputs) {
         ns_terminal_heading(cli->out, &cli->style_out, "Written");
-        for (size_t i = 0; i < r->n_files; i++)
-            fprintf(cli->out, "  %s (%zu %s)%s\n", r->files[i].path, r->files[i].rows,
-                    r->files[i].rows == 1 ? "row" : "rows",
-                    r->files[i].failed ? ", incomplete" : "");
+        for (size_t i = 0; i < r->n_files; i++) {
+            const ns_output *file = &r->files[i];
+            const char *failed = file->failed ? ", incomplete" : "";
+            if (file->format->needs_motion)
+                fprintf(cli->out, "  %s (%s)%s\n", file->path,
+                        file->format->needs_scene ? "scene" : "picture", failed);
+            else
+                fprintf(cli->out, "  %s (%zu %s)%s\n", file->path, file->rows,
+                        file->rows == 1 ? "row" : "rows", failed);
+        }
     }
 }
 

@@ -540,6 +540,11 @@ ns_verdict ns_result_write(ns_result *result, const char *path)
                  path);
         return NS_WRONG;
     }
+    if (ns_output_find(path)->needs_motion && !r->motion.rows) {
+        snprintf(result->error, sizeof result->error,
+                 "'%s' is a picture: `noslip run --out` writes it during the run", path);
+        return NS_WRONG;
+    }
     ns_output output;
     ns_verdict verdict = NS_DONE;
     if (!ns_output_open(&output, path))

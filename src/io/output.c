@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-const ns_output_format *const ns_output_formats[] = {&ns_output_hdf5, &ns_output_csv,
-                                                     &ns_output_json, NULL};
+const ns_output_format *const ns_output_formats[] = {
+    &ns_output_hdf5, &ns_output_csv, &ns_output_json, &ns_output_svg, &ns_output_gltf, NULL};
 
 const ns_output_format *ns_output_find(const char *path)
 {

@@ -12,6 +12,7 @@ typedef struct ns_output_format {
     const char *summary;   /* one line for help */
     bool needs_all;        /* writes all rows each time: they must stay in memory */
     bool needs_motion;     /* draws record->motion */
+    bool needs_scene;      /* and what the model looks like */
     bool needs_file;       /* cannot be written to a pipe or a device */
     /* Brings the file up to date with the record: rows and events up to output->rows_end and
      * events_end, diagnostics.  Afterwards the file is complete and readable under its name.
@@ -34,7 +35,8 @@ struct ns_output {
     char error[300];
 };
 
-extern const ns_output_format ns_output_csv, ns_output_json, ns_output_hdf5;
+extern const ns_output_format ns_output_csv, ns_output_json, ns_output_hdf5, ns_output_svg,
+    ns_output_gltf;
 extern const ns_output_format *const ns_output_formats[]; /* ends with NULL */
 
 /* The format of a file name, NULL if its extension is not known. */

@@ -128,7 +128,7 @@ static void fit_axis(const ns_plot_panel *panel, bool vertical, ns_scale *scale)
         points = points || !s->line || s->marker != NS_PLOT_NO_MARKER;
         for (size_t k = 0; k < s->n; k++) {
             double v = vertical ? s->y[k] : s->x[k], w = vertical ? s->x[k] : s->y[k];
-            if (isfinite(w) && within(other, w))
+            if (isfinite(w) && (!vertical || within(other, w)))
                 include(&r, v, axis->log);
         }
     }
@@ -203,6 +203,10 @@ static const char *axis_title(ns_arena *arena, const char *name, const char *uni
         name = "";
     if (!has_unit && !*factor)
         return name;
+    ns_text shown = ns_text_new(arena); /* N*m is N·m on paper */
+    for (; has_unit && *unit; unit++)
+        ns_text_add_bytes(&shown, *unit == '*' ? "·" : unit, *unit == '*' ? strlen("·") : 1);
+    unit = ns_text_string(&shown);
     return ns_arena_format(arena, "%s%s(%s%s%s)", name, *name ? " " : "", factor,
                            *factor && has_unit ? " " : "", has_unit ? unit : "");
 }

@@ -170,8 +170,8 @@ static void check_outputs(ns_record *r)
     for (size_t i = 0; i < o->n_outputs; i++) {
         if (!ns_output_find(o->outputs[i]))
             ns_record_fail(r, NS_ERR_USAGE,
-                           "the format of '%s' is unknown: its name must end in .h5, .csv or "
-                           ".json",
+                           "the format of '%s' is unknown: its name must end in .h5, .csv, "
+                           ".json, .svg or .glb",
                            o->outputs[i]);
         for (size_t j = 0; j < i; j++)
             if (strcmp(o->outputs[i], o->outputs[j]) == 0)
@@ -194,6 +194,12 @@ static bool open_outputs(ns_record *r)
             r->options.keep = true;
         if (r->files[i].format && r->files[i].format->needs_motion)
             r->options.motion = true;
+        if (r->files[i].format && r->files[i].format->needs_scene &&
+            !ns_scene_is_drawn(&r->model->system->scene))
+            ns_record_fail(r, NS_ERR_USAGE,
+                           "cannot write %s: the model has no picture; a `draw` block gives it "
+                           "one",
+                           o->outputs[i]);
     }
     if (o->checkpoint && r->status == NS_OK) {
         ns_file_target target;

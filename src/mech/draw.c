@@ -75,6 +75,9 @@ static bool add_body(ns_drawer *w, const thing *which)
             if (!ns_drawer_fixed(w, size, "a size", shape.size[k]))
                 return false;
         }
+        if (flat) /* as deep as it is wide, or high */
+            shape.size[w->view == NS_VIEW_SIDE ? 1 : 2] = ns_mul(w->g, ns_number(w->g, 0.5),
+                                                                 ns_drawer_at(w, size, 1));
         next++;
     } else if (which->shape == NS_SHAPE_PLATE) {
         if (size->word || size->value.cols != 2 || size->value.rows < 3)
@@ -112,6 +115,8 @@ static bool add_body(ns_drawer *w, const thing *which)
         !ns_drawer_optional_number(w, "spokes", 1, 100, &spokes) ||
         (axis && !ns_drawer_vector(w, axis, "a direction", &shape.axis)))
         return false;
+    if (which->shape == NS_SHAPE_WHEEL && shape.size[1]) /* the radius of the tyre */
+        shape.size[1] = ns_mul(w->g, ns_number(w->g, 0.5), shape.size[1]);
     for (int k = 0; axis && k < 3; k++)
         if (!ns_drawer_fixed(w, axis, "the axis", shape.axis.at[k]))
             return false;
@@ -124,8 +129,8 @@ static bool add_body(ns_drawer *w, const thing *which)
         shape.turned = true;
         shape.axis = ns_v3_neg(w->g, ns_v3_unit(w->g, 1));
     }
-    if (shape.opacity > 0 && shape.opacity < 1)
-        shape.pattern = "plain";
+    if ((shape.opacity > 0 && shape.opacity < 1) || which->shape == NS_SHAPE_BOX)
+        shape.pattern = "plain"; /* edges show how a box turns */
     body.colour = shape.colour;
     NS_PUSH(w->s->arena, body.shapes, shape);
     NS_PUSH(w->s->arena, w->scene->bodies, body);
@@ -557,6 +562,11 @@ bool ns_draw_scene(ns_description *d, ns_system *s)
         if (w.line->kind)
             add_line(&w, algebra ? abstract : things);
     }
+    if (s->scene.view == NS_VIEW_ABOVE && s->scene.ground.kind == NS_DRAW_NONE)
+        add_floor(
+            &(ns_drawer){
+                .d = d, .s = s, .g = s->graph, .scene = &s->scene, .line = &(ns_draw_line){0}},
+            NULL);
     for (uint32_t i = 0; i < bodies; i++)
         if (is_replaced(&s->scene, s->graph, &s->scene.bodies.at[i], bodies, links)) {
             s->scene.bodies.at[i].shapes.n = 0;

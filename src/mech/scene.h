@@ -50,7 +50,7 @@ typedef struct ns_scene_shape {
     ns_shape_kind kind;
     ns_v3 at, end; /* place in the body */
     ns_ex size[3]; /* 0 where not said (then a fitting one is chosen) */
-    bool turned; /* z of the shape points along axis (its x as near to the body's as it can) */
+    bool turned;   /* z of the shape is brought along axis by the shortest turn */
     ns_v3 axis;
     const ns_v3 *outline; /* plates */
     uint32_t outlines;
@@ -162,5 +162,12 @@ typedef struct ns_scene {
     ns_v3 ground_origin;   /* if it moves */
     ns_m3 ground_rotation; /* ground to space */
 } ns_scene;
+
+/* Is there anything to see? */
+static inline bool ns_scene_is_drawn(const ns_scene *s)
+{
+    return s->bodies.n || s->paths.n || s->links.n || s->points.n || s->curves.n ||
+           s->algebra.drawn;
+}
 
 #endif
