@@ -265,7 +265,7 @@ bool ns_mesh_shape(ns_arena *arena, const ns_model *model, const ns_scene_shape 
                    double scene, ns_mesh *out)
 {
     placed m = {.maker = {.arena = arena}, .e = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    double size[3] = {0, 0, 0}, end[3] = {0, 0, 0}, axis[3];
+    double size[3] = {0, 0, 0}, end[3] = {0, 0, 0}, axis[3] = {0, 0, 1};
     numbers(model, shape->size, 3, size);
     numbers(model, shape->at.at, 3, m.at);
     numbers(model, shape->end.at, 3, end);
