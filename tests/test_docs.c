@@ -8,10 +8,10 @@
 #include "ode/run.h"
 #include "support/motion.h"
 
-/* Runs all ```mech blocks of a page; how many there were. */
-static int run_page(const char *name)
+/* Runs all blocks of a page that begin with this line; how many there were. */
+static int run_blocks(const char *name, const char *open)
 {
-    static const char open[] = "```mech\n", close[] = "\n```";
+    static const char close[] = "\n```";
     int count = 0;
     char path[512];
     snprintf(path, sizeof path, NS_DOCS_DIR "/%s", name);
@@ -19,7 +19,7 @@ static int run_page(const char *name)
     size_t length;
     assert_int_equal(ns_file_read(path, 1 << 20, &text, &length), 0);
     for (const char *at = strstr(text, open); at; at = strstr(at, open)) {
-        at += sizeof open - 1;
+        at += strlen(open);
         char *end = strstr(at, close);
         assert_non_null(end);
         *++end = '\0';
@@ -33,6 +33,24 @@ static int run_page(const char *name)
     }
     free(text);
     return count;
+}
+
+static int run_page(const char *name)
+{
+    return run_blocks(name, "```mech\n");
+}
+
+/* Of the reference, the examples that are whole models. */
+static void language(void **state)
+{
+    (void)state;
+    assert_true(run_blocks("language.md", "```mech run\n") >= 6);
+}
+
+static void frames(void **state)
+{
+    (void)state;
+    assert_true(run_page("frames.md") >= 6);
 }
 
 static void rolling(void **state)
@@ -49,6 +67,7 @@ static void bodies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rolling), cmocka_unit_test(bodies)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rolling), cmocka_unit_test(bodies),
+                                       cmocka_unit_test(language), cmocka_unit_test(frames)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
