@@ -20,6 +20,7 @@ static bool is_figure(const char *path)
 
 bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a)
 {
+    cli->quiet = ns_command_flag(a, "quiet");
     for (uint32_t i = 0; i < a->options.n; i++) {
         if (strcmp(a->options.at[i].option->name, "out") != 0)
             continue;

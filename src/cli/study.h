@@ -16,7 +16,7 @@
         {.name = "json", .help = "print one JSON object instead of the table"},                \
         NS_OPTION_QUIET
 
-/* Are all --out files of a known kind?  False after saying what is wrong. */
+/* Reads --quiet.  Are all --out files of a known kind?  False after saying what is wrong. */
 bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a);
 /* Prints the JSON object if asked for and writes the files; the exit status. */
 int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_sheet *sheet,

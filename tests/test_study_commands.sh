@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# The commands of the studies: exit status, messages, files.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+# expect STATUS WORDS COMMAND...: the exit status, and that the output (both streams) contains the words
+expect()
+{
+    local status=$1 words=$2
+    shift 2
+    local output
+    output=$("$NOSLIP" "$@" 2>&1)
+    local got=$?
+    if [ $got -ne "$status" ] || ! grep -qF -- "$words" <<<"$output"; then
+        echo "FAILED: noslip $*"
+        echo "  status $got, expected $status with: $words"
+        head -20 <<<"$output"
+        failed=1
+    fi
+}
+
+cat >wheel.mech <<'END'
+param rate = 3, turning = 0
+ground plane
+body disk(0.2) { mass 1; uniform }
+start { tilt 90 deg; omega [0, turning, rate] }
+END
+cat >swing.mech <<'END'
+param l = 1
+coordinate q
+lagrangian l^2*q'^2/2 + 9.81*l*cos(q)
+start { q = 0.5 }
+run { until 5 }
+END
+cat >two.mech <<'END'
+coordinate x, y
+lagrangian (x'^2 + y'^2)/2 - x^2/2 - y^2
+start { x = 1 }
+END
+
+expect 0 "8 on the manifold: 4 along symmetries, 2 along neighbouring steady motions, 2 that decide" \
+    equilibria wheel.mech
+expect 0 "rate = 4.0435133238311" equilibria wheel.mech --over rate=2:8
+expect 0 "asymptotically" equilibria - <<<"state x' = -x"
+expect 0 "unstable: deviations grow by e in 0.319275 s" equilibria swing.mech --from q=3
+expect 2 "did you mean 'rate'" equilibria wheel.mech --over rat=2:8
+expect 2 "expects NAME=LOW:HIGH" equilibria wheel.mech --over rate=2
+expect 2 "is not a state" equilibria swing.mech --from p=3
+expect 2 "time enters the equations" equilibria - <<<"state x' = -x + sin(t)"
+expect 1 "no steady motion" equilibria - <<<"state x' = 1 + x^2"
+expect 2 "must end in .csv, .json, .h5 or .svg" equilibria wheel.mech --out a.txt
+
+expect 0 "largest diff." compare swing.mech swing.mech --within 0
+expect 1 "differ by more" compare swing.mech swing.mech --set-b l=1.01 --within 1e-3
+expect 2 "no values of the same name" compare swing.mech - <<<"state x' = 1"
+expect 0 "q=x" compare swing.mech - --match q=x --until 1 <<<"state x' = 1"
+
+expect 0 "period" section swing.mech --on q --periodic 1 --from q=0,"q'=1"
+expect 0 "1 start, 7 crossings" section swing.mech --on q=0.1 --crossings 7
+expect 0 "3 starts, 6 crossings" section two.mech --on x --grid y=0.1:0.3:3 --energy 0.5 --crossings 2
+expect 2 "no start is left" section swing.mech --on q --grid "q'=1:3:3" --energy -5 --crossings 2
+expect 2 "--on EXPR says where" section swing.mech
+expect 2 "rising, falling or both" section swing.mech --on q --direction up
+
+expect 0 "Kaplan-Yorke" lyapunov swing.mech --until 20
+expect 2 "use --until" lyapunov wheel.mech
+
+expect 0 "centre" portrait swing.mech
+expect 2 "no two states" portrait wheel.mech
+expect 2 "depends on" portrait swing.mech --plane "q',q'"
+
+"$NOSLIP" equilibria wheel.mech --over rate=2:8 --out b.csv --out b.json --out b.h5 --out b.svg --quiet || failed=1
+"$NOSLIP" portrait swing.mech --out p.svg --quiet || failed=1
+"$NOSLIP" section swing.mech --on q --crossings 9 --json >s.json || failed=1
+"$PYTHON" - <<'END' || failed=1
+import csv, json
+import xml.dom.minidom as dom
+b = json.load(open("b.json"))
+assert b["study"] == "equilibria" and b["tables"]["special"]["label"] == ["double zero"], b["tables"]["special"]
+rows = [r for r in csv.reader(l for l in open("b.csv") if not l.startswith("#"))]
+assert len(rows) - 1 == len(b["tables"]["branch"]["rate"])
+assert [float(r[0]) for r in rows[1:]] == b["tables"]["branch"]["rate"]
+assert open("b.h5", "rb").read(8) == b"\x89HDF\r\n\x1a\n"
+dom.parse("b.svg"); dom.parse("p.svg")
+s = json.load(open("s.json"))["tables"]["section"]
+assert len(s["t"]) == 9 and max(abs(q) for q in s["q"]) < 1e-12 and min(s["q'"]) > 0
+END
+exit $failed
