@@ -14,7 +14,7 @@
 /* Where disk i is in the motion of bodies: centre (x, z) and centre of mass. */
 static void disk(const motion *m, int i, double at[4])
 {
-    char name[16];
+    char name[32];
     static const char *const part[4] = {"x", "z", "com.x", "com.z"};
     for (int k = 0; k < 4; k++) {
         snprintf(name, sizeof name, "D%d.%s", i, part[k]);
@@ -25,7 +25,7 @@ static void disk(const motion *m, int i, double at[4])
 /* The same from X.. of the second formulation: observed X1, Z1, x1, z1. */
 static void planar(const motion *m, int i, double at[4])
 {
-    char name[16];
+    char name[32];
     static const char *const part[4] = {"X", "Z", "x", "z"};
     for (int k = 0; k < 4; k++) {
         snprintf(name, sizeof name, "%s%d", part[k], i);
@@ -72,7 +72,7 @@ static void test_reference(void **state)
     for (size_t k = 0; k < r.samples; k++) {
         assert_int_equal(motion_to(&m, reference_number(&r, k, "t")), NS_OK);
         for (int i = 1; i <= 2; i++) {
-            char key[16], name[32];
+            char key[32], name[48];
             double at[4], com[2], centre[2];
             disk(&m, i, at);
             snprintf(key, sizeof key, "com%d", i);
