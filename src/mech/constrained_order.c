@@ -2,8 +2,11 @@
  *
  * What has mass can be eliminated at any time: its pivot is a mass.  A constraint row waits until
  * everything with mass in it is gone and something of it is: its pivot is then minus an inverse
- * mass.  A member without mass waits until as many rows with it are gone as it has coordinates, and
- * for each coordinate one: these have given it the masses of what it is tied to.  Of those that need not
+ * mass.  A member without mass waits until all rows that tie it to a mass are gone, as many rows of
+ * its own at least as it has coordinates, and for each coordinate one: these have given it the masses
+ * of what it is tied to, and as some of them may say the same about it, none of them can be left for
+ * later.  A row without any mass rests on a member without mass that is gone, and no more rows than
+ * it has coordinates.  Of those that need not
  * wait the one with fewest neighbours is next (minimum degree), so that little is filled in: in a
  * chain the bodies go first, which are not coupled by masses, and then the joints, each coupled to
  * the next. */
@@ -19,8 +22,10 @@ typedef struct ordering {
     uint32_t *degree; /* [size] */
     bool *gone;       /* [size] */
     bool *held;       /* [size] a row with this coordinate is gone */
-    uint32_t *rows;   /* [size] of a member without mass, by its first coordinate: rows gone */
-    uint64_t *met;    /* [size][words] rows counted */
+    bool *granted;    /* [size] a member without mass, by its first coordinate: it may go */
+    bool *taken;      /* [size] rows that are gone and hold a member that was let go */
+    uint32_t
+        *lent; /* [size] of a member without mass that is gone: rows that rest on it alone */
 } ordering;
 
 static bool has(const uint64_t *set, uint32_t i)
@@ -33,18 +38,93 @@ static void put(uint64_t *set, uint32_t i)
     set[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+static bool has_mass(const ns_order_request *q, uint32_t row)
+{
+    for (uint32_t k = q->first[row]; k < q->first[row + 1]; k++)
+        if (q->kind[q->neighbour[k]] == NS_ORDER_MASS)
+            return true;
+    return false;
+}
+
+/* Is a row left that ties v to a mass? */
+static bool tied(const ordering *o, uint32_t v)
+{
+    const ns_order_request *q = o->q;
+    for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++) {
+        const uint32_t row = q->neighbour[k];
+        if (q->kind[row] == NS_ORDER_ROW && !o->gone[row] && has_mass(q, row))
+            return true;
+    }
+    return false;
+}
+
+/* A coordinate that is gone and can carry another row without a mass: no more rows than its member
+ * has coordinates.  UINT32_MAX if there is none. */
+static uint32_t carrier(const ordering *o, uint32_t row)
+{
+    const ns_order_request *q = o->q;
+    for (uint32_t k = q->first[row]; k < q->first[row + 1]; k++) {
+        const uint32_t u = q->neighbour[k];
+        if (o->gone[u] && o->lent[q->group[u]] < q->group_size[u])
+            return u;
+    }
+    return UINT32_MAX;
+}
+
+/* The first coordinate without mass of this group in a row; *alone: there is none of another one. */
+static uint32_t first_of(const ns_order_request *q, uint32_t row, uint32_t group, bool *alone)
+{
+    uint32_t it = UINT32_MAX;
+    *alone = true;
+    for (uint32_t k = q->first[row]; k < q->first[row + 1]; k++) {
+        const uint32_t u = q->neighbour[k];
+        if (q->kind[u] != NS_ORDER_MASSLESS)
+            continue;
+        if (q->group[u] != group)
+            *alone = false;
+        else if (u < it)
+            it = u;
+    }
+    return it;
+}
+
+/* Rows that are gone and hold a group without mass, and no other one that was let go because of
+ * them.  Takes up to `take` of them, first those that hold nothing else without mass. */
+static uint32_t holding(const ordering *o, uint32_t group, uint32_t take)
+{
+    const ns_order_request *q = o->q;
+    uint32_t count = 0;
+    for (int turn = 0; turn < 2; turn++)
+        for (uint32_t u = group; u < q->size && q->group[u] == group; u++)
+            for (uint32_t k = q->first[u]; k < q->first[u + 1]; k++) {
+                const uint32_t row = q->neighbour[k];
+                bool alone;
+                if (q->kind[row] != NS_ORDER_ROW || !o->gone[row] || o->taken[row] ||
+                    first_of(q, row, group, &alone) != u || alone != (turn == 0))
+                    continue;
+                if (count < take)
+                    o->taken[row] = true;
+                count++;
+            }
+    return count;
+}
+
 static bool ready(const ordering *o, uint32_t v)
 {
     const ns_order_request *q = o->q;
     if (q->kind[v] == NS_ORDER_MASS)
         return true;
     if (q->kind[v] == NS_ORDER_MASSLESS) {
-        bool held = o->rows[q->group[v]] >= q->group_size[v];
+        if (o->granted[q->group[v]])
+            return true;
+        bool held = true;
         for (uint32_t u = q->group[v]; held && u < q->size && q->group[u] == q->group[v]; u++)
-            held = q->kind[u] != NS_ORDER_MASSLESS || o->held[u];
-        return held;
+            held = q->kind[u] != NS_ORDER_MASSLESS || (o->held[u] && !tied(o, u));
+        return held && holding(o, q->group[v], 0) >= q->group_size[v];
     }
     bool touched = q->first[v] == q->first[v + 1];
+    if (!touched && !has_mass(q, v))
+        return carrier(o, v) != UINT32_MAX;
     for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++) {
         const uint32_t u = q->neighbour[k];
         if (q->kind[u] == NS_ORDER_MASS && !o->gone[u])
@@ -72,17 +152,17 @@ static void eliminate(ordering *o, uint32_t v)
             degree += (uint32_t)__builtin_popcountll(of_u[w]);
         o->degree[u] = degree;
     }
+    if (q->kind[v] == NS_ORDER_MASSLESS && !o->granted[q->group[v]]) {
+        o->granted[q->group[v]] = true;
+        holding(o, q->group[v], q->group_size[v]);
+    }
     if (q->kind[v] != NS_ORDER_ROW)
         return;
-    for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++) { /* each row once per member */
-        const uint32_t u = q->neighbour[k];
-        o->held[u] = true;
-        uint64_t *met = o->met + (size_t)q->group[u] * o->words;
-        if (q->kind[u] == NS_ORDER_MASSLESS && !has(met, v)) {
-            put(met, v);
-            o->rows[q->group[u]]++;
-        }
-    }
+    const uint32_t by = has_mass(q, v) ? UINT32_MAX : carrier(o, v);
+    if (by != UINT32_MAX)
+        o->lent[q->group[by]]++;
+    for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++)
+        o->held[q->neighbour[k]] = true;
 }
 
 static ordering ordering_of(ns_arena *arena, const ns_order_request *q)
@@ -90,9 +170,10 @@ static ordering ordering_of(ns_arena *arena, const ns_order_request *q)
     const uint32_t size = q->size;
     ordering o = {.q = q, .words = size / 64 + 1};
     o.near = NS_NEW_ARRAY(arena, uint64_t, (size_t)size * o.words);
-    o.met = NS_NEW_ARRAY(arena, uint64_t, (size_t)size * o.words);
     o.degree = NS_NEW_ARRAY(arena, uint32_t, size);
-    o.rows = NS_NEW_ARRAY(arena, uint32_t, size);
+    o.granted = NS_NEW_ARRAY(arena, bool, size);
+    o.taken = NS_NEW_ARRAY(arena, bool, size);
+    o.lent = NS_NEW_ARRAY(arena, uint32_t, size);
     o.held = NS_NEW_ARRAY(arena, bool, size);
     o.gone = NS_NEW_ARRAY(arena, bool, size);
     for (uint32_t v = 0; v < size; v++)

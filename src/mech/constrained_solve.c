@@ -172,6 +172,8 @@ static ns_ex *masses(saddle *k)
         ns_ex trace = ns_add(g, member->inertia.at[0][0],
                              ns_add(g, member->inertia.at[1][1], member->inertia.at[2][2]));
         ns_ex s = ns_mul(g, ns_div(g, ns_number(g, 4), ns_number(g, 3)), trace);
+        if (ns_graph_is_zero(g, s)) /* a body without inertia: any size does */
+            s = ns_one(g);
         for (uint32_t a = 0; a < 4; a++) {
             uint32_t row = member->first + 3 + a;
             ns_ex su = ns_mul(g, s, u[a]);
