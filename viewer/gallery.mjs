@@ -2,7 +2,7 @@
 //
 //     node gallery.mjs --program build/release/noslip [--review DIR] [NAME...]
 //
-// With names only these pictures are made, and the page is left alone. --review also takes a second
+// With names only these pictures are made; the page always covers all models. --review also takes a second
 // picture of each, later and from another side, and leaves the reports there.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -92,7 +92,7 @@ function part(lines, word) {
 
 const plain = (text) => text.replace(/[\\`*_{}[\]<>#|]/g, (c) => `\\${c}`);
 
-const models = chosen.length ? chosen : await modelsIn(join(top, 'models'));
+const models = await modelsIn(join(top, 'models'));
 const work = options.review ? resolve(options.review) : await mkdtemp(join(tmpdir(), 'noslip-gallery-'));
 await mkdir(images, { recursive: true });
 await mkdir(work, { recursive: true });
@@ -106,6 +106,8 @@ for (const name of models) {
         await run(resolve(top, options.program), ['run', join(top, 'models', `${name}.mech`), '--quiet', '--report', report])
             .catch((e) => { if (e.code !== 1) throw e; });
         const data = await dataOf(report);
+        entries.push({ name, stem, data });
+        if (chosen.length && !chosen.includes(name)) continue;
         const { page, context } = await openPage(browser, report, { hash: '#quality=high&theme=light', viewport: { width: 640, height: 690 } });
         await photograph(page, data, 0.4, null, join(images, `${stem}.jpg`));
         if (options.review) {
@@ -114,7 +116,6 @@ for (const name of models) {
             await photograph(page, data, 0.85, null, join(work, `${stem}-b.jpg`));
         }
         await context.close();
-        entries.push({ name, stem, data });
         console.log(name);
     } catch (e) {
         failed = true;
@@ -123,7 +124,7 @@ for (const name of models) {
 }
 // the whole page, for README
 const shown = entries.find((e) => e.name === 'rattleback');
-if (shown) {
+if (shown && (!chosen.length || chosen.includes('rattleback'))) {
     const { page, context } = await openPage(browser, join(work, 'rattleback.html'),
         { hash: '#quality=high&theme=light&t=8', viewport: { width: 1280, height: 800 } });
     await page.evaluate(() => document.querySelector('.big-play')?.setAttribute('hidden', ''));
@@ -134,26 +135,24 @@ if (shown) {
 await browser.close();
 if (!options.review) await rm(work, { recursive: true });
 
-if (!chosen.length) {
-    const out = ['# Gallery', '', 'Every bundled model: what it is, what is known about it, and how to see it move.',
-        'Made by `scripts/gallery` from the models and their reports; run it after adding a model.', ''];
-    const groups = new Map();
-    for (const e of entries) groups.set(e.data.formulation, [...(groups.get(e.data.formulation) ?? []), e]);
-    out.push([...groups.keys()].map((g) => `[${g}](#${g})`).join(' · '), '');
-    for (const [group, list] of groups) {
-        out.push(`## ${group}`, '');
-        for (const { name, stem, data } of list) {
-            const head = headOf(data.model);
-            out.push(`### ${plain(data.title)}`, '', `![${plain(data.title)}](images/gallery/${stem}.jpg)`, '');
-            if (data.about) out.push(plain(data.about), '');
-            for (const word of ['Known', 'Source']) {
-                const text = part(head, word);
-                if (text) out.push(`*${word}:* ${plain(text)}`, '');
-            }
-            out.push(`    noslip run ${name} --report ${stem}.html`, '', `[${name}.mech](../models/${name}.mech)`, '');
+const out = ['# Gallery', '', 'Every bundled model: what it is, what is known about it, and how to see it move.',
+    'Made by `scripts/gallery` from the models and their reports; run it after adding a model.', ''];
+const groups = new Map();
+for (const e of entries) groups.set(e.data.formulation, [...(groups.get(e.data.formulation) ?? []), e]);
+out.push([...groups.keys()].map((g) => `[${g}](#${g})`).join(' · '), '');
+for (const [group, list] of groups) {
+    out.push(`## ${group}`, '');
+    for (const { name, stem, data } of list) {
+        const head = headOf(data.model);
+        out.push(`### ${plain(data.title)}`, '', `![${plain(data.title)}](images/gallery/${stem}.jpg)`, '');
+        if (data.about) out.push(plain(data.about), '');
+        for (const word of ['Known', 'Source']) {
+            const text = part(head, word);
+            if (text) out.push(`*${word}:* ${plain(text)}`, '');
         }
+        out.push(`    noslip run ${name} --report ${stem}.html`, '', `[${name}.mech](../models/${name}.mech)`, '');
     }
-    await writeFile(join(top, 'docs/gallery.md'), `${out.join('\n').trimEnd()}\n`);
-    console.log('docs/gallery.md');
 }
+await writeFile(join(top, 'docs/gallery.md'), `${out.join('\n').trimEnd()}\n`);
+console.log('docs/gallery.md');
 process.exit(failed ? 1 : 0);
