@@ -1,8 +1,9 @@
-# Write the gallery as a C file: cmake -DDIR=models -DOUT=gallery.c -P EmbedModels.cmake
+# Write the gallery, or the claims, as a C file:
+#     cmake -DDIR=models -DOUT=gallery.c -DENDING=mech -DTABLE=gallery -P EmbedModels.cmake
 #
-# A model's name is its path below models/ without the ending. Texts are arrays of bytes, since
+# An entry's name is its path below DIR without the ending. Texts are arrays of bytes, since
 # the standard only promises string literals of 4095 characters. The table ends with {0, 0}.
-file(GLOB_RECURSE files RELATIVE "${DIR}" "${DIR}/*.mech")
+file(GLOB_RECURSE files RELATIVE "${DIR}" "${DIR}/*.${ENDING}")
 list(SORT files)
 set(texts "")
 set(table "")
@@ -12,16 +13,16 @@ foreach(file IN LISTS files)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
   string(REGEX REPLACE "(................................................................................)"
          "\\1\n    " bytes "${bytes}")
-  string(REGEX REPLACE "\\.mech$" "" name "${file}")
+  string(REGEX REPLACE "\\.${ENDING}$" "" name "${file}")
   string(APPEND texts "/* ${file} */\nstatic const unsigned char text_${count}[] = {\n    ${bytes}0};\n\n")
   string(APPEND table "    {\"${name}\", (const char *)text_${count}},\n")
   math(EXPR count "${count} + 1")
 endforeach()
-file(WRITE "${OUT}" "#include \"cli/gallery.h\"
+file(WRITE "${OUT}" "#include \"cli/${TABLE}.h\"
 
-${texts}const struct ns_gallery_entry ns_gallery_entries[] = {
+${texts}const struct ns_${TABLE}_entry ns_${TABLE}_entries[] = {
 ${table}    {0, 0},
 };
 
-const unsigned ns_gallery_count = ${count};
+const unsigned ns_${TABLE}_count = ${count};
 ")

@@ -15,6 +15,7 @@ const ns_command *const ns_commands[] = {
     &ns_command_run,
     &ns_command_check,
     &ns_command_period,
+    &ns_command_reproduce,
     &ns_command_invariants,
     &ns_command_equations,
     &ns_command_emit,

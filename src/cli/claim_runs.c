@@ -1,0 +1,358 @@
+/* Runs of claims, and the functions of expressions that look at them. */
+#include "cli/claim_runs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/gallery.h"
+#include "cli/open.h"
+#include "ode/method.h"
+
+enum { SAMPLES = 2001 };
+
+void ns_claims_model(ns_claims_world *w, const char *name, const char *text)
+{
+    NS_PUSH(w->arena, w->models, (ns_claims_text){name, text});
+}
+
+static ns_model *load(ns_claims_world *w, const char *name, const ns_override *overrides,
+                      size_t n)
+{
+    for (uint32_t i = 0; i < w->models.n; i++)
+        if (strcmp(w->models.at[i].name, name) == 0)
+            return ns_model_load_text(name, w->models.at[i].text, strlen(w->models.at[i].text),
+                                      overrides, n, NS_MODEL_READY);
+    const struct ns_gallery_entry *entry = ns_open_bundled(name);
+    return entry ? ns_model_load_text(name, entry->text, strlen(entry->text), overrides, n,
+                                      NS_MODEL_READY)
+                 : NULL;
+}
+
+const char *ns_claims_messages(ns_claims_world *w, const char *name)
+{
+    ns_model *model = load(w, name, NULL, 0);
+    const char *messages = NULL;
+    if (model && model->status != NS_OK)
+        messages = ns_arena_string(w->arena, model->messages, strlen(model->messages));
+    ns_model_free(model);
+    return messages;
+}
+
+static bool fail(ns_claims_world *w, const char *why)
+{
+    w->why = why;
+    return false;
+}
+
+static void take_samples(ns_claims_run *r, double from, double until)
+{
+    const uint32_t values = r->model->system->observables.n;
+    double *x = calloc(r->model->system->states.n + 1, sizeof *x);
+    for (uint32_t i = 0; x && i < SAMPLES && r->status == NS_OK; i++) {
+        double t = from + (until - from) * i / (SAMPLES - 1);
+        r->status = ns_run_to(r->run, t);
+        if (r->status != NS_OK)
+            t = ns_run_time(r->run);
+        if (t == ns_run_time(r->run))
+            memcpy(x, ns_run_state(r->run), r->model->system->states.n * sizeof *x);
+        else
+            ns_run_state_at(r->run, t, x);
+        r->t[r->n] = t;
+        ns_run_observe(r->run, t, x, r->values + (size_t)r->n++ * values);
+    }
+    free(x);
+}
+
+static bool start_one(ns_claims_world *w, ns_claims_run *r, const char *model,
+                      const ns_claims_setting *settings, uint32_t n)
+{
+    ns_override overrides[16];
+    size_t count = 0;
+    const char *until = NULL, *tolerance = NULL, *method = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *key = settings[i].name, *value = settings[i].value;
+        if (strcmp(key, "until") == 0)
+            until = value;
+        else if (strcmp(key, "tol") == 0)
+            tolerance = value;
+        else if (strcmp(key, "method") == 0)
+            method = value;
+        else
+            overrides[count++] = (ns_override){key, value};
+    }
+    /* overrides are borrowed by the model */
+    r->model = load(w, model, ns_arena_copy(w->arena, overrides, sizeof overrides), count);
+    if (!r->model)
+        return fail(w, ns_arena_format(w->arena, "no bundled model '%s'", model));
+    if (r->model->status != NS_OK)
+        return fail(w,
+                    ns_arena_string(w->arena, r->model->messages, strlen(r->model->messages)));
+    ns_run_options options = ns_model_run_options(r->model);
+    if (until)
+        options.until = atof(until);
+    if (tolerance)
+        options.tolerance = atof(tolerance);
+    if (method)
+        options.method = method;
+    const ns_method *m = ns_method_find(options.method);
+    if (!m)
+        return fail(w, ns_arena_format(w->arena, "no method '%s'", options.method));
+    const char *message = "";
+    r->run = ns_run_new(ns_model_problem(r->model, m->needs_jacobian), &options, r->model->p,
+                        r->model->x0, &r->status, &message);
+    if (!r->run)
+        return fail(w, ns_arena_format(w->arena, "%s", message));
+    r->t = calloc(SAMPLES, sizeof *r->t);
+    r->values = calloc((size_t)SAMPLES * r->model->system->observables.n + 1, sizeof(double));
+    if (!r->t || !r->values)
+        return fail(w, "out of memory");
+    r->status = NS_OK;
+    take_samples(r, options.t0, options.until);
+    return true;
+}
+
+bool ns_claims_start(ns_claims_world *w, const char *name, const char *model,
+                     const ns_claims_setting *settings, uint32_t n, bool series)
+{
+    if (!series) {
+        ns_claims_run *r = NS_NEW(w->arena, ns_claims_run);
+        r->name = name;
+        NS_PUSH(w->arena, w->runs, r);
+        return start_one(w, r, model, settings, n);
+    }
+    ns_claims_series *s = NS_NEW(w->arena, ns_claims_series);
+    s->name = name;
+    NS_PUSH(w->arena, w->series, s);
+    uint32_t which = 0;
+    while (which < n && !strchr(settings[which].value, ','))
+        which++;
+    if (which == n)
+        return fail(w, "a series needs a parameter with several values: NAME=V1,V2");
+    s->runs = NS_NEW_ARRAY(w->arena, ns_claims_run, 64);
+    s->value = NS_NEW_ARRAY(w->arena, double, 64);
+    for (const char *at = settings[which].value; at && s->n < 64;) {
+        const char *comma = strchr(at, ',');
+        ns_claims_setting own[16];
+        memcpy(own, settings, n * sizeof *own);
+        own[which].value = ns_arena_string(w->arena, at,
+                                           comma ? (size_t)(comma - at) : strlen(at));
+        s->runs[s->n].name = name;
+        s->value[s->n] = atof(own[which].value);
+        if (!start_one(w, &s->runs[s->n++], model, own, n))
+            return false;
+        at = comma ? comma + 1 : NULL;
+    }
+    return true;
+}
+
+bool ns_claims_command(ns_claims_world *w, const char *name, int n, char **words)
+{
+    char *text = NULL;
+    size_t size = 0;
+    const ns_command *command = n ? ns_command_find(words[0]) : NULL;
+    if (!command)
+        return fail(w, "there is no such command");
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return fail(w, "out of memory");
+    ns_cli cli = {.arena = w->arena, .out = out, .err = out, .quiet = true};
+    static const ns_style plain = {"", "", "", "", ""};
+    cli.style_out = cli.style_err = plain;
+    ns_arguments arguments = {0};
+    if (ns_command_parse(&cli, command, n - 1, words + 1, &arguments))
+        command->run(&cli, &arguments);
+    fclose(out);
+    NS_PUSH(w->arena, w->outputs,
+            (ns_claims_text){name, ns_arena_string(w->arena, text, size)});
+    free(text);
+    return true;
+}
+
+static void free_run(ns_claims_run *r)
+{
+    ns_run_free(r->run);
+    ns_model_free(r->model);
+    free(r->t);
+    free(r->values);
+}
+
+void ns_claims_free(ns_claims_world *w)
+{
+    for (uint32_t i = 0; i < w->runs.n; i++)
+        free_run(w->runs.at[i]);
+    for (uint32_t i = 0; i < w->series.n; i++)
+        for (uint32_t k = 0; k < w->series.at[i]->n; k++)
+            free_run(&w->series.at[i]->runs[k]);
+}
+
+/* ---- looking ----------------------------------------------------------------------------------- */
+
+ns_claims_series *ns_claims_find_series(const ns_claims_world *w, const char *name)
+{
+    for (uint32_t i = 0; i < w->series.n; i++)
+        if (strcmp(w->series.at[i]->name, name) == 0)
+            return w->series.at[i];
+    return NULL;
+}
+
+ns_claims_run *ns_claims_find(const ns_claims_world *w, const char *name)
+{
+    for (uint32_t i = 0; i < w->runs.n; i++)
+        if (strcmp(w->runs.at[i]->name, name) == 0)
+            return w->runs.at[i];
+    ns_claims_series *s = ns_claims_find_series(w, name);
+    return s ? &s->runs[s->present] : NULL;
+}
+
+const char *ns_claims_output(const ns_claims_world *w, const char *name)
+{
+    for (uint32_t i = 0; i < w->outputs.n; i++)
+        if (strcmp(w->outputs.at[i].name, name) == 0)
+            return w->outputs.at[i].text;
+    return NULL;
+}
+
+static double missing(ns_claims_world *w, const ns_claims_run *run, const char *what,
+                      const char *name)
+{
+    if (!w->claim->error)
+        w->claim->error = ns_arena_format(w->arena, "line %u: run '%s' has no %s '%s'", w->line,
+                                          run->name, what, name ? name : "");
+    return (double)NAN;
+}
+
+static double sample(const ns_claims_run *r, int64_t value, uint32_t i)
+{
+    return r->values[(size_t)i * r->model->system->observables.n + (size_t)value];
+}
+
+const double *ns_claims_samples(ns_claims_world *w, const ns_claims_run *run, const char *name)
+{
+    if (strcmp(name, "t") == 0)
+        return run->t;
+    const int64_t value = ns_model_observable(run->model, name);
+    if (value < 0)
+        return NULL;
+    double *out = NS_NEW_ARRAY(w->arena, double, run->n);
+    for (uint32_t i = 0; i < run->n; i++)
+        out[i] = sample(run, value, i);
+    return out;
+}
+
+const char *ns_claims_unit(const ns_claims_run *run, const char *name)
+{
+    const int64_t value = ns_model_observable(run->model, name);
+    return strcmp(name, "t") == 0 ? "s"
+           : value < 0            ? ""
+                                  : run->model->system->observables.at[value].unit;
+}
+
+double ns_claims_differ(ns_claims_world *w, ns_claims_run *a, const char *x, ns_claims_run *b,
+                        const char *y)
+{
+    const int64_t i = ns_model_observable(a->model, x), k = ns_model_observable(b->model, y);
+    double most = 0;
+    if (i < 0 || k < 0)
+        return missing(w, i < 0 ? a : b, "value", i < 0 ? x : y);
+    for (uint32_t n = 0; n < a->n && n < b->n; n++) {
+        if (a->t[n] != b->t[n])
+            return missing(w, b, "common times with", a->name);
+        most = fmax(most, fabs(sample(a, i, n) - sample(b, k, n)));
+    }
+    return most;
+}
+
+/* event(R, NAME, k), count(R, NAME): nan if it did not happen so often */
+static double of_event(ns_claims_world *w, ns_claims_run *r, const char *name, double k,
+                       bool count)
+{
+    const ns_system *s = r->model->system;
+    const ns_outcome *o = ns_run_outcome(r->run);
+    uint32_t which = 0, seen = 0;
+    while (which < s->events.n && !(name && strcmp(s->events.at[which].name, name) == 0))
+        which++;
+    if (which == s->events.n)
+        return missing(w, r, "event", name);
+    for (uint32_t i = 0; i < o->n_events; i++)
+        if (o->events[i].event == which && seen++ == (uint32_t)k && !count)
+            return o->events[i].t;
+    return count ? seen : (double)NAN;
+}
+
+/* drift(R), residual(R), invariant(R, NAME), time(R), stopped(R), param(R, NAME) */
+static double of_whole(ns_claims_world *w, ns_claims_run *r, const char *function,
+                       const char *name)
+{
+    const ns_system *s = r->model->system;
+    const ns_outcome *o = ns_run_outcome(r->run);
+    double most = 0;
+    if (strcmp(function, "drift") == 0)
+        return o->energy_drift;
+    if (strcmp(function, "time") == 0)
+        return r->t[r->n - 1];
+    if (strcmp(function, "stopped") == 0)
+        return r->status != NS_OK;
+    if (strcmp(function, "residual") == 0) {
+        for (uint32_t i = 0; i < s->constraints.n; i++)
+            most = fmax(most, o->residual[i]);
+        return most;
+    }
+    if (strcmp(function, "invariant") == 0) {
+        for (uint32_t i = 0; i < s->invariants.n; i++)
+            if (name && strcmp(s->invariants.at[i].name, name) == 0)
+                return o->drift[i];
+        return missing(w, r, "invariant", name);
+    }
+    for (uint32_t i = 0; i < s->description->params.n; i++)
+        if (name && strcmp(s->description->params.at[i].name, name) == 0)
+            return r->model->p[i];
+    return missing(w, r, "parameter", name);
+}
+
+static const char *const functions[] = {
+    "start", "end",  "at",      "max",      "min",   "change", "event",     "count",
+    "drift", "time", "stopped", "residual", "param", "differ", "invariant", NULL};
+
+bool ns_claims_knows(const char *function)
+{
+    for (uint32_t i = 0; functions[i]; i++)
+        if (strcmp(functions[i], function) == 0)
+            return true;
+    return false;
+}
+
+double ns_claims_value(ns_claims_world *w, ns_claims_run *r, const char *function,
+                       const char *name, double extra)
+{
+    if (strcmp(function, "event") == 0 || strcmp(function, "count") == 0)
+        return of_event(w, r, name, extra, function[0] == 'c');
+    static const char *const of_values[] = {"start", "end", "at", "max", "min", "change", NULL};
+    uint32_t which = 0;
+    while (of_values[which] && strcmp(of_values[which], function) != 0)
+        which++;
+    if (!of_values[which])
+        return of_whole(w, r, function, name);
+    const int64_t value = name ? ns_model_observable(r->model, name) : -1;
+    if (value < 0)
+        return missing(w, r, "value", name);
+    if (strcmp(function, "start") == 0)
+        return sample(r, value, 0);
+    if (strcmp(function, "end") == 0)
+        return sample(r, value, r->n - 1);
+    if (strcmp(function, "at") == 0) { /* the sample there; they are 2000 to a run */
+        uint32_t i = 0;
+        while (i + 1 < r->n && fabs(r->t[i] - extra) > fabs(r->t[i + 1] - extra))
+            i++;
+        return fabs(r->t[i] - extra) < 1e-9 * fmax(1, fabs(extra)) ? sample(r, value, i)
+                                                                   : (double)NAN;
+    }
+    double low = INFINITY, high = -INFINITY, change = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        const double v = sample(r, value, i);
+        low = fmin(low, v);
+        high = fmax(high, v);
+        change = fmax(change, fabs(v - sample(r, value, 0)));
+    }
+    return function[0] == 'c' ? change : strcmp(function, "max") == 0 ? high : low;
+}
