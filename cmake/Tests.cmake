@@ -53,6 +53,11 @@ if(program)
   endforeach()
 endif()
 
+# Long runs of the whole program, whose parts other tests look at under sanitizers.
+if(TEST test_reproduce)
+  set_tests_properties(test_reproduce PROPERTIES LABELS whole)
+endif()
+
 # In a browser: the reports (above), and the page's own tests. Not under sanitizers, where nothing
 # of C would be tested twice.
 if(TEST test_browser)

@@ -156,7 +156,7 @@ bool ns_claims_command(ns_claims_world *w, const char *name, int n, char **words
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return fail(w, "out of memory");
-    ns_cli cli = {.arena = w->arena, .out = out, .err = out, .quiet = true};
+    ns_cli cli = {.arena = w->arena, .out = out, .err = out};
     static const ns_style plain = {"", "", "", "", ""};
     cli.style_out = cli.style_err = plain;
     ns_arguments arguments = {0};
@@ -280,6 +280,23 @@ static double of_event(ns_claims_world *w, ns_claims_run *r, const char *name, d
     return count ? seen : (double)NAN;
 }
 
+double ns_claims_when(ns_claims_world *w, ns_claims_run *r, const char *event, const char *name)
+{
+    const ns_system *s = r->model->system;
+    const ns_outcome *o = ns_run_outcome(r->run);
+    const int64_t value = ns_model_observable(r->model, name);
+    double *values = NS_NEW_ARRAY(w->arena, double, s->observables.n);
+    if (value < 0)
+        return missing(w, r, "value", name);
+    for (uint32_t i = 0; i < o->n_events; i++)
+        if (event && strcmp(s->events.at[o->events[i].event].name, event) == 0) {
+            ns_run_observe(r->run, o->events[i].t, o->event_states + (size_t)i * s->states.n,
+                           values);
+            return values[value];
+        }
+    return missing(w, r, "event", event);
+}
+
 /* drift(R), residual(R), invariant(R, NAME), time(R), stopped(R), param(R, NAME) */
 static double of_whole(ns_claims_world *w, ns_claims_run *r, const char *function,
                        const char *name)
@@ -311,8 +328,8 @@ static double of_whole(ns_claims_world *w, ns_claims_run *r, const char *functio
 }
 
 static const char *const functions[] = {
-    "start", "end",  "at",      "max",      "min",   "change", "event",     "count",
-    "drift", "time", "stopped", "residual", "param", "differ", "invariant", NULL};
+    "start", "end",     "at",       "max",   "min",    "change",    "event", "count", "drift",
+    "time",  "stopped", "residual", "param", "differ", "invariant", "when",  NULL};
 
 bool ns_claims_knows(const char *function)
 {

@@ -59,6 +59,8 @@ const char *ns_claims_output(const ns_claims_world *w, const char *name);
 bool ns_claims_knows(const char *function);
 double ns_claims_value(ns_claims_world *w, ns_claims_run *run, const char *function,
                        const char *name, double extra);
+double ns_claims_when(ns_claims_world *w, ns_claims_run *run, const char *event,
+                      const char *name);
 double ns_claims_differ(ns_claims_world *w, ns_claims_run *a, const char *x, ns_claims_run *b,
                         const char *y);
 /* Samples of a value (or t); NULL if there is none. */
