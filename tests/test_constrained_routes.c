@@ -133,8 +133,47 @@ static void test_no_series(void **state)
                            &status, &message));
     assert_non_null(strstr(message, "`solve pinv` has no Taylor series"));
     ns_model_free(model);
-    refused(GROUND UNIFORM ROLLS START "solve pinv(kappa2 = 1)\n", "`pinv` nothing", "?");
+    refused(GROUND UNIFORM ROLLS START "solve pinv(kappa2 = 1)\n", "`saddle` and `pinv` do not",
+            "?");
     refused(GROUND UNIFORM ROLLS START "solve fast\n", "expected `solve saddle`", "?");
+}
+
+/* Tension of a pendulum's rod: m (g cos q + l q'^2). */
+static void test_tension(void **state)
+{
+    (void)state;
+    motion m = begin("particle P { mass 2 }\nconstraint r: rod(P, [0, 0, 0], 1)\n"
+                     "start { P = [0.6, 0, -0.8]; P' = [0, 0, 0] }\nrun { until 5 }\n");
+    for (int i = 0; i <= 5; i++) {
+        double force[3], all[3];
+        values(&m, i, "r.force", force);
+        values(&m, i, "P.reaction", all);
+        double x = get(&m, "P.x"), z = get(&m, "P.z");
+        double speed2 = pow(get(&m, "P.x'"), 2) + pow(get(&m, "P.z'"), 2);
+        double tension = 2 * (9.81 * -z + speed2);
+        const double expected[3] = {-tension * x, 0, -tension * z};
+        below(apart(force, expected), 1e-11, "tension");
+        below(apart(force, all), 1e-12, "total");
+    }
+    end(&m);
+}
+
+/* Baumgarte instead of projection: the same motion within its errors, constraints not at
+ * round-off. */
+static void test_baumgarte(void **state)
+{
+    (void)state;
+    motion a = begin(GROUND TWO_METALS ROLLS START);
+    motion b = begin(GROUND TWO_METALS ROLLS START "solve saddle(baumgarte = 10)\n"
+                                                   "run { tolerance 1e-9 }\n");
+    go(&a, 3);
+    go(&b, 3);
+    below(difference(&b, &a), 1e-8, "motion");
+    keeps(&b, 1e-8, 1e-8);
+    assert_null(b.model->system->correction);
+    assert_int_equal(ns_model_problem(b.model, false)->n_manifold, 0);
+    end(&a);
+    end(&b);
 }
 
 /* ---- chains ---------------------------------------------------------------------------------- */
@@ -246,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ten_seconds),    cmocka_unit_test(test_kappa),
         cmocka_unit_test(test_redundant),      cmocka_unit_test(test_no_series),
+        cmocka_unit_test(test_tension),        cmocka_unit_test(test_baumgarte),
         cmocka_unit_test(test_linear),         cmocka_unit_test(test_long_chain),
         cmocka_unit_test(test_chain_lagrange),
     };

@@ -580,9 +580,11 @@ static bool derive(ns_description *d, ns_system *s)
     s->conservative = c->eq.conservative;
     add_states(d, s, c);
     ns_constrained_watch(s, c);
-    ns_constrained_correction(s, c);
+    if (!c->baumgarte)
+        ns_constrained_correction(s, c);
     add_values(s, c);
     ns_constrained_scene(d, s, c);
+    ns_constrained_forces(s, c);
     ns_dalembert_note(&c->eq);
     ns_system_fact(s, "members", "%u", c->members.n);
     ns_system_fact(s, "coordinates", "%u", n);
@@ -618,11 +620,12 @@ const ns_formulation ns_formulation_constrained = {
         "force POINT = [x, y, z]   force S.torque = [x, y, z]   gravity [x, y, z]\n\n"
         "Constraints may depend on each other and the mass matrix may be singular, as long as\n"
         "rank [M | A^T] is full: the accelerations are then unique.\n"
-        "`solve augmented(kappa2 = ..)` uses eqs (44)-(45) with that kappa^2; by default it "
-        "is\n"
-        "chosen from the sizes of M and A.  The motion does not depend on it.\n\n"
+        "`solve saddle` (the default) is fast, `solve augmented(kappa2 = ..)` uses eqs\n"
+        "(44)-(45) with that kappa^2, `solve pinv` eq (42); the motion is the same.\n"
+        "`solve saddle(baumgarte = RATE)` stabilises constraints instead of projecting.\n\n"
         "Names: P, S.position, S.quat, S.omega, S.omega.space, S.com, S.e1 .. S.e3, S.POINT.\n"
-        "Values: coordinates, S.omega, S.com, S.reaction, lambda.NAME, energy; of a contact C "
+        "Values: coordinates, S.omega, S.com, S.reaction, NAME.force, lambda.NAME, energy; of "
+        "a contact C "
         "its\n"
         "point C.contact, C.force, C.force.normal, .friction, .ratio.\n\n"
         "Source: Udwadia and Mogharabin 2021.",

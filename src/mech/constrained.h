@@ -57,6 +57,7 @@ typedef struct ns_constrained {
     ns_v3 gravity;      /* acceleration of free fall */
     ns_ex energy_level; /* state that holds the start's energy, for `keep energy`; else 0 */
     bool pinv;          /* runs use (42) */
+    ns_ex baumgarte;    /* rate of stabilisation instead of projection; 0 without */
     ns_ex *acceleration, *multiplier;
     ns_locals locals; /* x, y, z, u, v inside shapes */
     NS_LIST(ns_touch) touches;
@@ -91,6 +92,9 @@ bool ns_constrained_joints(ns_description *d, ns_constrained *c);
 /* constrained_solve.c: accelerations and multipliers from M, Q, A, b by the route the model asks
  * for. */
 bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c);
+/* constrained_force.c: forces of the constraints as values. */
+void ns_constrained_forces(ns_system *s, const ns_constrained *c);
+
 /* After the states: how they are kept on the constraints. */
 void ns_constrained_correction(ns_system *s, const ns_constrained *c);
 

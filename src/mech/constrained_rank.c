@@ -138,6 +138,19 @@ void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const 
     ns_text_addf(out, "  rank [M | A^T]   %u of %u coordinates: the accelerations are %s\n",
                  ranks.all, n, ranks.all == n ? "unique" : "NOT unique");
     ns_text_addf(out, "  freedom          %u accelerations left to the forces\n", n - ranks.A);
+    bool *shared = NS_NEW_ARRAY(s->arena, bool, m + 1);
+    for (uint32_t k = 0; k < list.n; k++) {
+        shared[list.at[k].row] = true;
+        for (uint32_t j = 0; j < list.at[k].count; j++)
+            shared[list.at[k].from[j]] = true;
+    }
+    if (list.n) {
+        ns_text_addf(out, "  not unique      ");
+        for (uint32_t k = 0; k < m; k++)
+            if (shared[k])
+                ns_text_addf(out, " lambda.%s", watch->names[k]);
+        ns_text_addf(out, " (totals such as NAME.reaction are)\n");
+    }
     for (uint32_t k = 0; k < list.n; k++) {
         const ns_dependence *d = &list.at[k];
         ns_text_addf(out, "  %s follows from", watch->names[d->row]);

@@ -36,16 +36,17 @@
 #include "mech/constrained.h"
 #include "mech/order.h"
 
-static bool read_route(ns_description *d, ns_ex *kappa2, bool *pinv)
+static bool read_route(ns_description *d, ns_ex *kappa2, bool *pinv, ns_ex *baumgarte)
 {
     const ns_block *block = ns_block_single(d, "solve");
     *kappa2 = 0;
     if (!block)
         return true;
-    static const char *const names[] = {"kappa2", NULL};
+    static const char *const names[] = {"kappa2", "baumgarte", NULL};
     if (!ns_block_known(d, block, names))
         return false;
     const ns_property *p = ns_block_find(block, "kappa2");
+    const ns_property *rate = ns_block_find(block, "baumgarte");
     bool augmented = block->kind && strcmp(block->kind, "augmented") == 0;
     *pinv = block->kind && strcmp(block->kind, "pinv") == 0;
     if (!augmented && !*pinv && !(block->kind && strcmp(block->kind, "saddle") == 0)) {
@@ -56,10 +57,11 @@ static bool read_route(ns_description *d, ns_ex *kappa2, bool *pinv)
     }
     if (augmented != (p != NULL)) {
         ns_diag_error(d->diag, block->span,
-                      "`augmented` takes kappa2, `saddle` and `pinv` nothing");
+                      "`augmented` takes kappa2, `saddle` and `pinv` do not");
         return false;
     }
-    return !p || ns_block_scalar(d, p, 0, kappa2);
+    return (!p || ns_block_scalar(d, p, 0, kappa2)) &&
+           (!rate || ns_block_scalar(d, rate, 0, baumgarte));
 }
 
 /* (44)-(45) */
@@ -393,12 +395,30 @@ void ns_constrained_correction(ns_system *s, const ns_constrained *c)
     s->correction = correction;
 }
 
+/* Baumgarte: phi'' = -2 a phi' - a^2 phi,  psi' = -a psi; and no projection. */
+static void stabilise(ns_system *s, const ns_dalembert *w, ns_ex a)
+{
+    ns_graph *g = s->graph;
+    for (uint32_t k = 0; k < w->m; k++) {
+        const uint32_t at = w->at_position[k];
+        ns_ex pull = ns_mul(g, a, w->psi[k]);
+        if (at != UINT32_MAX)
+            pull = ns_add(g, ns_mul(g, ns_number(g, 2), pull),
+                          ns_mul(g, ns_powi(g, a, 2), s->constraints.at[at].residual));
+        w->b[k] = ns_sub(g, w->b[k], pull);
+    }
+    for (uint32_t k = 0; k < s->constraints.n; k++)
+        s->constraints.at[k].project = false;
+}
+
 bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c)
 {
     uint32_t n = c->eq.n, m = c->eq.m;
     ns_ex kappa2;
-    if (!read_route(d, &kappa2, &c->pinv))
+    if (!read_route(d, &kappa2, &c->pinv, &c->baumgarte))
         return false;
+    if (c->baumgarte)
+        stabilise(s, &c->eq, c->baumgarte);
     c->acceleration = NS_NEW_ARRAY(s->arena, ns_ex, n);
     c->multiplier = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     const ns_ex *x = kappa2 ? augmented(s, &c->eq, kappa2) : solve_saddle(s, c);

@@ -155,16 +155,19 @@ void ns_dalembert_note(const ns_dalembert *w)
     ns_arena *arena = w->s->arena;
     uint32_t n = w->n;
     line(w, "Lagrangian", "L", w->lagrangian);
+    enum { LARGE = 60 }; /* coordinates: from here on zeros are left out */
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = i; j < n; j++)
-            line(w, "mass matrix M (symmetric) of  M q'' = Q + A^T lambda",
-                 ns_arena_format(arena, "M[%u,%u]", i + 1, j + 1), w->M[i * n + j]);
+            if (n < LARGE || !ns_graph_is_zero(w->s->graph, w->M[i * n + j]))
+                line(w, "mass matrix M (symmetric) of  M q'' = Q + A^T lambda",
+                     ns_arena_format(arena, "M[%u,%u]", i + 1, j + 1), w->M[i * n + j]);
     for (uint32_t i = 0; i < n; i++)
         line(w, "forces Q", ns_arena_format(arena, "Q[%u]", i + 1), w->Q[i]);
     for (uint32_t k = 0; k < w->m; k++)
         for (uint32_t i = 0; i < n; i++)
-            line(w, "constraint rows A of  A q'' = b",
-                 ns_arena_format(arena, "A[%u,%u]", k + 1, i + 1), w->A[k * n + i]);
+            if (n < LARGE || !ns_graph_is_zero(w->s->graph, w->A[k * n + i]))
+                line(w, "constraint rows A of  A q'' = b",
+                     ns_arena_format(arena, "A[%u,%u]", k + 1, i + 1), w->A[k * n + i]);
     for (uint32_t k = 0; k < w->m; k++)
         line(w, "right-hand sides b", ns_arena_format(arena, "b[%u]", k + 1), w->b[k]);
 }

@@ -14,6 +14,7 @@
 
 #include "expr/diff.h"
 #include "mech/dense.h"
+#include "mech/order.h"
 #include "mech/system.h"
 
 /* Relative size of a residual that counts as met: the user's own numbers may be rounded. */
@@ -177,6 +178,72 @@ static double worst(const equations *q, uint32_t *which)
     return most;
 }
 
+/* ---- large systems: the step of least norm by sparse factors of [ 1 J^T ; J -e ], rows of J at
+ * length one ------------------------------------------------------------------------------------ */
+
+enum { LARGE = 250000 };
+
+typedef struct sparse_step {
+    const ns_pattern *p;
+    uint32_t *place; /* [entries of J used] in J */
+    uint32_t count, columns;
+    double *K, *V, *L, *inverse, *rhs, *scratch;
+} sparse_step;
+
+static sparse_step sparse_step_new(const ns_system *s, const equations *q,
+                                   const uint32_t *column, uint32_t columns)
+{
+    const uint32_t size = columns + q->m;
+    sparse_step w = {.columns = columns};
+    NS_LIST(uint32_t) row = {0}, col = {0}, place = {0};
+    bool *first = NS_NEW_ARRAY(s->arena, bool, size + 1);
+    for (uint32_t k = 0; k < q->m; k++)
+        for (uint32_t j = 0; j < columns; j++)
+            if (!ns_graph_is_zero(s->graph, s->start.jacobian[(size_t)k * q->n + column[j]])) {
+                NS_PUSH(s->arena, row, columns + k);
+                NS_PUSH(s->arena, col, j);
+                NS_PUSH(s->arena, place, k * q->n + column[j]);
+            }
+    w.count = place.n;
+    w.place = place.at;
+    for (uint32_t i = 0; i < size; i++) {
+        first[i] = i < columns;
+        NS_PUSH(s->arena, row, i);
+        NS_PUSH(s->arena, col, i);
+    }
+    w.p = ns_order_two_stages(s->arena, s->graph, size, row.n, row.at, col.at, first);
+    w.K = NS_NEW_ARRAY(s->arena, double, row.n);
+    w.V = NS_NEW_ARRAY(s->arena, double, w.p->start[size] + 1);
+    w.L = NS_NEW_ARRAY(s->arena, double, w.p->start[size] + 1);
+    w.inverse = NS_NEW_ARRAY(s->arena, double, size);
+    w.rhs = NS_NEW_ARRAY(s->arena, double, size);
+    w.scratch = NS_NEW_ARRAY(s->arena, double, size);
+    return w;
+}
+
+static void sparse_step_take(const sparse_step *w, const equations *q, double *dx)
+{
+    const uint32_t size = w->p->n;
+    double *square = w->scratch;
+    memset(square, 0, size * sizeof *square);
+    for (uint32_t e = 0; e < w->count; e++)
+        square[w->p->row[e]] += q->J[w->place[e]] * q->J[w->place[e]];
+    for (uint32_t i = 0; i < size; i++)
+        square[i] = square[i] > 0 ? 1 / sqrt(square[i]) : 1;
+    for (uint32_t k = 0; q->use && k < q->m; k++)
+        if (!q->use[k])
+            square[w->columns + k] = 0; /* not looked at */
+    for (uint32_t e = 0; e < w->count; e++)
+        w->K[e] = q->J[w->place[e]] * square[w->p->row[e]];
+    for (uint32_t i = 0; i < size; i++) {
+        w->K[w->count + i] = i < w->columns ? 1 : -1e-12;
+        w->rhs[i] = i < w->columns ? 0 : q->r[i - w->columns] * square[i];
+    }
+    ns_sparse_factor(w->p, w->K, w->V, w->L, w->inverse, w->scratch);
+    ns_sparse_apply(w->p, w->L, w->inverse, w->rhs, w->rhs, w->scratch);
+    memcpy(dx, w->rhs, w->columns * sizeof *dx);
+}
+
 /* Gauss-Newton on the states with free[i] (all if free is NULL); returns the final worst(). */
 static double improve(const ns_system *s, equations *q, double t, const double *p,
                       const bool *is_free, double *x, uint32_t *which)
@@ -187,7 +254,11 @@ static double improve(const ns_system *s, equations *q, double t, const double *
     for (uint32_t i = 0; i < n; i++)
         if (!is_free || is_free[i])
             column[columns++] = i;
-    double *A = NS_NEW_ARRAY(s->arena, double, (size_t)m * columns + 1);
+    const bool large = (uint64_t)m * columns > LARGE;
+    sparse_step sparse = {0};
+    if (large)
+        sparse = sparse_step_new(s, q, column, columns);
+    double *A = large ? NULL : NS_NEW_ARRAY(s->arena, double, (size_t)m * columns + 1);
     double *right = NS_NEW_ARRAY(s->arena, double, m + 1);
     double *dx = NS_NEW_ARRAY(s->arena, double, columns + 1);
     double *best = NS_NEW_ARRAY(s->arena, double, n + 1);
@@ -195,14 +266,17 @@ static double improve(const ns_system *s, equations *q, double t, const double *
     double now = worst(q, which);
     for (int k = 0; k < ITERATIONS && columns && now > 1e-16 && isfinite(now); k++) {
         uint32_t rows = 0;
-        for (uint32_t i = 0; i < m; i++) {
+        for (uint32_t i = 0; A && i < m; i++) {
             if (q->use && !q->use[i])
                 continue;
             for (uint32_t j = 0; j < columns; j++)
                 A[rows * columns + j] = q->J[i * n + column[j]];
             right[rows++] = q->r[i];
         }
-        ns_dense_least(s->arena, rows, columns, A, right, 1e-12, dx);
+        if (A)
+            ns_dense_least(s->arena, rows, columns, A, right, 1e-12, dx);
+        else
+            sparse_step_take(&sparse, q, dx);
         memcpy(best, x, n * sizeof *x);
         /* Full steps converge quadratically near the end; halve them far away. */
         double before = now, shorten = 1;
