@@ -9,6 +9,7 @@
  * are coordinates and velocities, positions are found first, from the equations without velocities, and
  * then velocities at these places: a guess of a place should not give way to a velocity.  Only if
  * that fails all are changed together. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -223,6 +224,7 @@ static sparse_step sparse_step_new(const ns_system *s, const equations *q,
 
 static void sparse_step_take(const sparse_step *w, const equations *q, double *dx)
 {
+    assert(w->p);
     const uint32_t size = w->p->n;
     double *square = w->scratch;
     memset(square, 0, size * sizeof *square);
@@ -340,6 +342,26 @@ static void list_fixed(const ns_system *s, const equations *q, uint32_t k, ns_te
         }
 }
 
+/* Which other equations cannot be met together with equation k, and by how much. */
+static const char *not_met(const ns_system *s, const equations *q, uint32_t k)
+{
+    enum { SHOWN = 6 };
+    ns_text text = ns_text_new(s->arena);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < q->m; i++) {
+        if (i == k || !(fabs(q->r[i]) > met * (q->size[i] > 0 ? q->size[i] : 1)))
+            continue;
+        if (count++ < SHOWN)
+            ns_text_addf(&text, "%s`%s` (%.6g)",
+                         count == 1 ? "; it contradicts others that are not met either: "
+                                    : ", ",
+                         equation(s, i)->name, q->r[i]);
+    }
+    if (count > SHOWN)
+        ns_text_addf(&text, " and %u more", count - SHOWN);
+    return count ? ns_text_string(&text) : "; the constraints contradict each other";
+}
+
 bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x)
 {
     uint32_t n = s->states.n, errors = diag->errors;
@@ -372,7 +394,7 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
                           q.r[which], fixed.length ? " with the given values of " : "",
                           ns_text_string(&fixed),
                           fixed.length ? "; leave one of them open (or write ~ for a guess)"
-                                       : "; the constraints contradict each other");
+                                       : not_met(s, &q, which));
         return false;
     }
     ns_ex *rates = NS_NEW_ARRAY(s->arena, ns_ex, n);
