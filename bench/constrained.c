@@ -110,8 +110,8 @@ static void table(contender *list, int n, double tolerance, int rounds)
         const double error = fmax(fabs(list[i].contact[0] - known[0]),
                                   fabs(list[i].contact[1] - known[1]));
         printf("%-34s %9.2f %7.2f %6lu %8lu %9.1e %9.1e %9.1e\n", list[i].name,
-               1e3 * list[i].least, list[i].least / first, list[i].steps,
-               list[i].evaluations, error, list[i].energy, list[i].residual);
+               1e3 * list[i].least, list[i].least / first, list[i].steps, list[i].evaluations,
+               error, list[i].energy, list[i].residual);
         list[i].least = 0;
     }
 }
