@@ -274,9 +274,9 @@ double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
     enum { TRIES = 8 };
     uint32_t n = s->states.n;
     ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
-    ns_ex *terms = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    ns_ex *terms = NS_NEW_ARRAY(s->arena, ns_ex, 2 * (size_t)n + 1); /* and the gradient behind */
     ns_ex *rates = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
-    double *value = NS_NEW_ARRAY(s->arena, double, n + 1);
+    double *value = NS_NEW_ARRAY(s->arena, double, 2 * (size_t)n + 1);
     double *y = NS_NEW_ARRAY(s->arena, double, n), *rate = NS_NEW_ARRAY(s->arena, double, n);
     for (uint32_t i = 0; i < n; i++) {
         symbols[i] = s->states.at[i].symbol;
@@ -284,9 +284,14 @@ double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
     }
     symbols[n] = s->time;
     ns_diff_gradient(s->graph, quantity, symbols, n + 1, terms);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
+        terms[n + 1 + i] = terms[i];
         terms[i] = ns_mul(s->graph, terms[i], rates[i]);
+    }
     ns_system_eval(s, rates, n, 0, p, x, rate);
+    double pace = 0; /* how fast anything moves, against its size */
+    for (uint32_t i = 0; i < n; i++)
+        pace = fmax(pace, fabs(rate[i]) / (fabs(x[i]) + 0.1 * fabs(rate[i]) + 0.01));
     uint64_t seed = 1982;
     double total[TRIES], most[TRIES], largest = 0, worst = NAN;
     int tried = 0;
@@ -298,8 +303,10 @@ double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
         }
         if (k && (!ns_system_project(s, 0, p, y) || !same_branch(s, p, x, y)))
             continue;
-        ns_system_eval(s, terms, n + 1, 0, p, y, value);
-        double sum = 0, size = 0;
+        ns_system_eval(s, terms, 2 * (size_t)n + 1, 0, p, y, value);
+        double sum = 0, size = 0, usual = 0;
+        for (uint32_t i = 0; i < n; i++)
+            usual += fabs(value[n + 1 + i] * y[i]);
         for (uint32_t i = 0; i <= n; i++) {
             sum += value[i];
             size += fabs(value[i]);
@@ -308,7 +315,8 @@ double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
             continue;
         total[tried] = fabs(sum);
         most[tried++] = size;
-        largest = fmax(largest, size);
+        /* where each term vanishes by itself, the terms are rounding errors too */
+        largest = fmax(largest, fmax(size, isfinite(usual) ? pace * usual : 0));
     }
     /* Where everything vanishes by symmetry, rounding errors are all there is: such a state is
      * measured by the others. */
