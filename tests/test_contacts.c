@@ -560,6 +560,24 @@ static void refuses(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* The model's own coordinates: the same pendulum by both formulations, from the start given. */
+static void coordinates(void **state)
+{
+    (void)state;
+    static const char text[] = "coordinate x, y\nlagrangian (x'^2 + y'^2)/2 - 9.81*y\n"
+                               "constraint rod: x^2 + y^2 = 1\n"
+                               "start { x = 0.6; y = -0.8; x' = 0.8; y' = 0.6 }\n";
+    char other[512];
+    snprintf(other, sizeof other, "formulation constrained\n%s", text);
+    motion a = motion_text(text, NULL), b = motion_text(other, NULL);
+    assert_int_equal(motion_to(&a, 5), NS_OK);
+    assert_int_equal(motion_to(&b, 5), NS_OK);
+    assert_true(fabs(motion_get(&a, "x") - motion_get(&b, "x")) < 1e-12);
+    assert_true(fabs(motion_get(&a, "y'") - motion_get(&b, "y'")) < 1e-12);
+    motion_close(&a);
+    motion_close(&b);
+}
+
 int main(void)
 {
     enum { PAIRS = sizeof pairs / sizeof *pairs };

@@ -433,6 +433,14 @@ static bool start(ns_description *d, ns_system *s, ns_constrained *c)
     for (uint32_t i = 0; i < c->members.n; i++)
         if (c->members.at[i].is_body)
             s->start.value[c->members.at[i].first + 3] = ns_one(s->graph); /* not turned */
+    /* the model's own coordinates */
+    for (uint32_t k = 0; k < d->starts.n; k++)
+        for (uint32_t i = 0; i < n; i++)
+            if (s->states.at[i].symbol == d->starts.at[k].symbol) {
+                s->start.value[i] = d->starts.at[k].value;
+                s->start.free[i] = d->starts.at[k].guess;
+                s->start.span[i] = d->starts.at[k].span;
+            }
     const ns_block *block = ns_block_single(d, "start");
     bool good = true;
     for (uint32_t k = 0; block && k < block->properties.n; k++) {
