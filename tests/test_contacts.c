@@ -592,7 +592,7 @@ int main(void)
         cmocka_unit_test(snakeboard),   cmocka_unit_test(robot),
         cmocka_unit_test(chain),        cmocka_unit_test(hooke),
         cmocka_unit_test(joints),       cmocka_unit_test(refuses),
-        cmocka_unit_test(loads),
+        cmocka_unit_test(loads),        cmocka_unit_test(coordinates),
     };
     int failed = _cmocka_run_group_tests("contacts", tests, PAIRS, NULL, NULL);
     return failed + cmocka_run_group_tests_name("machines", others, NULL, NULL);
