@@ -169,8 +169,12 @@ static double of_run(scan *s, const char *function)
     }
     const char *name = accept(s, ',') ? word(s, ",)") : NULL;
     double extra = 0;
-    if (strcmp(function, "when") == 0)
-        return ns_claims_when(&s->world, run, name, name_of(s));
+    if (strcmp(function, "when") == 0) {
+        const char *value = name_of(s);
+        if (accept(s, ','))
+            extra = expression(s);
+        return ns_claims_when(&s->world, run, name, value, extra);
+    }
     if (accept(s, ','))
         extra = expression(s);
     return ns_claims_value(&s->world, run, function, name, extra);

@@ -13,7 +13,7 @@
  * Expressions: numbers, + - * / ^, pi, sqrt sin cos tan exp log abs, and of runs
  *     start(R, V) end(R, V) at(R, V, t) max(R, V) min(R, V) change(R, V)     of a value
  *     event(R, NAME, k) count(R, NAME) time(R) stopped(R)                   k from 0
- *     when(R, NAME, V)                    the value V where the event first happens
+ *     when(R, NAME, V, k)                 the value V where the event happens
  *     drift(R) residual(R) invariant(R, NAME) param(R, NAME)
  *     differ(R, V, R2, V2)                largest difference at the same times
  *     order(S, EXPR) largest(S, EXPR) smallest(S, EXPR)      of a series; S stands for its run

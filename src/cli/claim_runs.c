@@ -280,7 +280,8 @@ static double of_event(ns_claims_world *w, ns_claims_run *r, const char *name, d
     return count ? seen : (double)NAN;
 }
 
-double ns_claims_when(ns_claims_world *w, ns_claims_run *r, const char *event, const char *name)
+double ns_claims_when(ns_claims_world *w, ns_claims_run *r, const char *event, const char *name,
+                      double k)
 {
     const ns_system *s = r->model->system;
     const ns_outcome *o = ns_run_outcome(r->run);
@@ -289,7 +290,7 @@ double ns_claims_when(ns_claims_world *w, ns_claims_run *r, const char *event, c
     if (value < 0)
         return missing(w, r, "value", name);
     for (uint32_t i = 0; i < o->n_events; i++)
-        if (event && strcmp(s->events.at[o->events[i].event].name, event) == 0) {
+        if (event && strcmp(s->events.at[o->events[i].event].name, event) == 0 && k-- < 1) {
             ns_run_observe(r->run, o->events[i].t, o->event_states + (size_t)i * s->states.n,
                            values);
             return values[value];

@@ -60,7 +60,7 @@ bool ns_claims_knows(const char *function);
 double ns_claims_value(ns_claims_world *w, ns_claims_run *run, const char *function,
                        const char *name, double extra);
 double ns_claims_when(ns_claims_world *w, ns_claims_run *run, const char *event,
-                      const char *name);
+                      const char *name, double k);
 double ns_claims_differ(ns_claims_world *w, ns_claims_run *a, const char *x, ns_claims_run *b,
                         const char *y);
 /* Samples of a value (or t); NULL if there is none. */
