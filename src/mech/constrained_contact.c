@@ -250,7 +250,7 @@ static void on_chart(work *w, face *f, const char *part)
                    w->d, ns_arena_format(w->d->arena, "%s.%s.%c", w->name, f->name, "uv"[i]),
                    "", w->block->span)
                    ->q;
-    ns_v3 y, n = {{0}};
+    ns_v3 y = {{0}}, n = {{0}};
     ns_subst(g, side->point.at, 3, side->symbol, q, side->n, y.at);
     f->curve = side->kind == NS_SIDE_CURVE;
     ns_subst(g, f->curve ? side->tangent.at : side->normal.at, 3, side->symbol, q, side->n,
@@ -281,7 +281,7 @@ static void on_face(work *w, face *f)
         return;
     }
     if (plane) {
-        ns_v3 zero = ns_v3_zero(g), from;
+        ns_v3 zero = ns_v3_zero(g), from = {{0}};
         ns_subst(g, side->point.at, 3, side->symbol, zero.at, 2, from.at);
         f->gap = ns_v3_dot(g, n, ns_v3_sub(g, y, from));
     } else {
@@ -349,7 +349,7 @@ static void support(work *w, const face *a, ns_touch *t)
     ns_graph *g = w->g;
     if (!t->has_normal || a->member == UINT32_MAX)
         return;
-    ns_v3 n = to_face(w, a, ns_v3_neg(g, t->normal)), y;
+    ns_v3 n = to_face(w, a, ns_v3_neg(g, t->normal)), y = {{0}};
     if (a->shape.side.kind == NS_SIDE_CIRCLE) {
         ns_ex length = ns_sqrt(g, ns_add(g, ns_powi(g, n.at[0], 2), ns_powi(g, n.at[1], 2)));
         ns_ex scale = ns_div(g, a->shape.drawing.size[0], length);

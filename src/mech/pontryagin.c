@@ -195,7 +195,7 @@ static bool read_functions(pontryagin *w)
 
 static ns_v3 gradient(pontryagin *w, ns_ex f, ns_v3 by)
 {
-    ns_v3 out;
+    ns_v3 out = {{0}};
     ns_diff_gradient(w->g, f, by.at, 3, out.at);
     return out;
 }
@@ -203,7 +203,7 @@ static ns_v3 gradient(pontryagin *w, ns_ex f, ns_v3 by)
 /* Y = Omega x s put in. */
 static ns_v3 rolled(pontryagin *w, ns_v3 v)
 {
-    ns_v3 out;
+    ns_v3 out = {{0}};
     ns_subst(w->g, v.at, 3, w->Y.at, w->slip.at, 3, out.at);
     return out;
 }
@@ -287,7 +287,7 @@ static void solve_accelerations(pontryagin *w, ns_ex *z)
 
 static ns_v3 in_states(pontryagin *w, ns_v3 v)
 {
-    ns_v3 out;
+    ns_v3 out = {{0}};
     ns_subst(w->g, v.at, 3, w->Gamma.at, w->vertical.at, 3, out.at);
     return out;
 }

@@ -82,7 +82,7 @@ static void add_chart(work *w, const ns_drawing *d, uint32_t n)
         for (int j = 0; j <= (n > 1 ? TURN / 2 : 0); j++) {
             ns_ex u[2] = {number(w, range[0] + (range[1] - range[0]) * i / TURN),
                           number(w, range[2] + (range[3] - range[2]) * 2 * j / TURN)};
-            ns_v3 point;
+            ns_v3 point = {{0}};
             ns_subst(w->g, d->point.at, 3, d->u, u, n, point.at);
             add(w, point);
         }
@@ -95,7 +95,7 @@ static void add_support(work *w)
         double way[3];
         direction(k, way);
         ns_ex n[3] = {number(w, way[0]), number(w, way[1]), number(w, way[2])};
-        ns_v3 point;
+        ns_v3 point = {{0}};
         ns_subst(w->g, w->r->body.support.at, 3, w->r->locals.x, n, 3, point.at);
         add(w, point);
     }

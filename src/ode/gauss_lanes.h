@@ -137,9 +137,9 @@ static inline v8 weighted_sums(v8 weight, const v8 row[8])
 
 static inline v8 root(v8 a)
 {
-    v8 y;
+    v8 y = a;
     for (int i = 0; i < 8; i++)
-        y[i] = sqrt(a[i]);
+        y[i] = sqrt(y[i]);
     return y;
 }
 
