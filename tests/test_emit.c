@@ -90,10 +90,10 @@ static uint32_t run_program(double until, double *values, uint32_t room)
     return n;
 }
 
-/* Multipliers of dependent constraints are not determined well: they are left out. */
+/* Multipliers of dependent constraints, and forces by them, are not determined well: left out. */
 static bool is_multiplier(const char *name)
 {
-    return strncmp(name, "lambda.", 7) == 0;
+    return strncmp(name, "lambda.", 7) == 0 || strstr(name, ".force.") != NULL;
 }
 
 static void compare(ns_model *model, double until, double tolerance)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "expr/print.h"
+#include "expr/sparse.h"
 #include "io/emit_c_texts.h"
 
 /* Functions of the file that only some models need. */
@@ -282,6 +283,24 @@ static void put_item(writer *w, const ns_shared_item *item)
         end_line(w);
         ns_text_addf(&w->line, "factor(%u, %s, %s_row);", n, item->name, item->name);
         end_line(w);
+    } else if (node->op == NS_OP_LDL) { /* sparse and symmetric; here as a whole matrix */
+        const ns_pattern *pattern = ns_sparse_of(w->g, item->node);
+        w->needs[SYSTEMS] = true;
+        ns_text_addf(&w->line, "double %s[%u] = {0};", item->name, n * n);
+        end_line(w);
+        for (uint32_t k = 0; k < pattern->entries; k++) {
+            const uint32_t i = pattern->row[k], j = pattern->col[k];
+            ns_text_addf(&w->line, "%s[%u] = ", item->name, i * n + j);
+            if (i != j)
+                ns_text_addf(&w->line, "%s[%u] = ", item->name, j * n + i);
+            put(w, a[k], SUM);
+            ns_text_add(&w->line, ";");
+            end_line(w);
+        }
+        ns_text_addf(&w->line, "int %s_row[%u];", item->name, n);
+        end_line(w);
+        ns_text_addf(&w->line, "factor(%u, %s, %s_row);", n, item->name, item->name);
+        end_line(w);
     } else if (node->op == NS_OP_SOLVE) {
         const char *M = w->shared->items.at[w->shared->place[a[0]] - 1].name;
         ns_text_addf(&w->line, "double %s[%u] = ", item->name, n);
@@ -307,7 +326,7 @@ static const ns_shared *share(const writer *w, const ns_ex *roots, uint32_t n, c
     made->size = size;
     for (ns_ex e = 1; e < size; e++) { /* arguments come before what uses them */
         const ns_op op = ns_graph_op(w->g, e);
-        const bool system = op == NS_OP_FACTOR || op == NS_OP_SOLVE;
+        const bool system = op == NS_OP_FACTOR || op == NS_OP_LDL || op == NS_OP_SOLVE;
         if (!used[e] || !(system || (e < found->size && found->place[e])))
             continue;
         const char *name = ns_arena_format(w->arena, "t%u", made->items.n + 1);
