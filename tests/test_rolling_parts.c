@@ -168,12 +168,48 @@ static void somewhere(void **state)
     }
 }
 
+/* A contact given in space is met on grounds that move, turned and shifted at the start too. */
+static void on_moving_grounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ground, *contact;
+        double at[3];
+        int given;
+    } table[] = {
+        {"sphere(0.5) { turn [0, 0, 1], 2*t }", "[0.3, 0, 0.4]", {0.3, 0, 0.4}, 3},
+        {"sphere(0.5) { turn [1, 0, 0], 0.3 + t; origin [0.1, 0, 0] }",
+         "[0.1, 0.3, 0.4]",
+         {0.1, 0.3, 0.4},
+         3},
+        {"height(0.1*cos(3*x)) { turn [0, 0, 1], 0.5 + 2*t; origin [0.1*t, 0, 0.2] }",
+         "[0.1, 0.2]",
+         {0.1, 0.2},
+         2},
+    };
+    char text[512];
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        snprintf(text, sizeof text,
+                 "ground %s\nbody sphere(0.1) { mass 1; uniform }\n"
+                 "start { contact %s; omega [0, 0, 1] }\nrun { until 1 }\n",
+                 table[i].ground, table[i].contact);
+        motion m = motion_text(text, NULL);
+        double contact[3];
+        motion_vector(&m, "contact", contact);
+        for (int k = 0; k < table[i].given; k++)
+            assert_true(fabs(contact[k] - table[i].at[k]) < 1e-12);
+        assert_int_equal(motion_to(&m, 0.1), NS_OK);
+        assert_true(motion_residual(&m) < 1e-13);
+        motion_close(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hemisphere),     cmocka_unit_test(ends_of_parts),
         cmocka_unit_test(second_contact), cmocka_unit_test(lifted_at_start),
-        cmocka_unit_test(somewhere),
+        cmocka_unit_test(somewhere),      cmocka_unit_test(on_moving_grounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

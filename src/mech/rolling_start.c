@@ -51,6 +51,18 @@ static void miss(work *w, uint32_t i, ns_ex value)
     w->r->misfit = w->r->misfit ? ns_add(w->g, w->r->misfit, off) : off;
 }
 
+/* First values for the contact on a moving ground whose coordinates are Cartesian, in its own frame:
+ * near a place in space. */
+static void guess_on_moving(work *w, ns_v3 at)
+{
+    const ns_contact *c = &w->r->contact;
+    if (!c->moving || (c->ground.kind != NS_SIDE_IMPLICIT && c->ground.kind != NS_SIDE_GRAPH))
+        return;
+    ns_v3 local = ns_m3_apply_transposed(w->g, c->B, ns_v3_sub(w->g, at, c->o));
+    for (uint32_t i = 0; i < c->ground.n; i++)
+        set(w, w->r->support + i, local.at[i], true, (ns_span){0});
+}
+
 /* Where the contact is on the ground. */
 static bool place(work *w)
 {
@@ -87,13 +99,15 @@ static bool place(work *w)
             return false;
         }
         uint32_t rows = contact->value[0].rows;
-        if (cartesian && rows < ground->n) {
+        if ((cartesian || ground->kind == NS_SIDE_IMPLICIT) && rows < ground->n) {
             ns_diag_error(w->d->diag, contact->value_span,
                           "contact: this ground needs three coordinates [x, y, z]");
             return false;
         }
+        const ns_ex *to = contact->value[0].at;
+        guess_on_moving(w, ns_v3_make(to[0], to[1], rows > 2 ? to[2] : ns_zero(g)));
         for (uint32_t i = 0; i < rows; i++) {
-            ns_ex value = contact->value[0].at[i];
+            ns_ex value = to[i];
             if (cartesian && i < ground->n)
                 set(w, r->support + i, value, contact->guess, contact->value_span);
             else if (!contact->guess)
@@ -109,6 +123,7 @@ static bool place(work *w)
             return false;
         for (uint32_t i = 0; cartesian && i < ground->n; i++) /* a guess: straight below */
             set(w, r->support + i, at.at[i], true, given->value_span);
+        guess_on_moving(w, at);
         for (uint32_t i = 0; i < 3; i++)
             miss(w, i, at.at[i]);
         ns_v3 way[3] = {ns_v3_unit(g, 0), ns_v3_unit(g, 1), ns_v3_unit(g, 2)};
