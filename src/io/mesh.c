@@ -12,7 +12,7 @@ enum {
     ROUND = 96,       /* segments of a circle */
     CURVE = 400,      /* of a curve */
     LEAST_CELLS = 16, /* of a patch along one side, ... */
-    MOST_CELLS = 96   /* ... as many as its curvature needs */
+    MOST_CELLS = 144  /* ... as many as its curvature needs */
 };
 
 static void constants(const ns_model *model, const ns_ex *f, size_t n, double *out)
