@@ -246,7 +246,8 @@ static void put_plot(ns_report *r, const char *title, const char *x, const char 
     ns_json_close(j, '}');
 }
 
-/* The contact's path from above, and a portrait of each coordinate with its velocity. */
+/* The contact's path from above, the plane of the first two momenta (of quasivelocities, of a Lie
+ * algebra), and a portrait of each coordinate with its velocity. */
 static void put_plots(ns_report *r)
 {
     const ns_system *s = r->system;
@@ -259,6 +260,8 @@ static void put_plots(ns_report *r)
         put_plot(r, "Path", "x", "y", true);
     if (has_series(r, "s.x") && has_series(r, "s.y"))
         put_plot(r, "Contact on the body", "s.x", "s.y", true);
+    if (has_series(r, "p1") && has_series(r, "p2"))
+        put_plot(r, "Momentum plane", "p1", "p2", false);
     uint32_t portraits = 0;
     for (uint32_t i = 0; i < s->states.n && portraits < MOST_PORTRAITS; i++) {
         const char *name = s->states.at[i].name;
