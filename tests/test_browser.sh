@@ -48,6 +48,20 @@ MODEL
 [ "$(grep -c '<script' "$work/hostile.html")" = "$(grep -c '<script' "$work/hoop.html")" ] || fail "hostile: more scripts than others"
 reports+=("$work/hostile.html")
 
+# Studies: results, tables and figures with hover and zoom.
+study() {
+    local name=$1
+    shift
+    if "$NOSLIP" "$@" --quiet --report "$work/$name.html"; then
+        reports+=("$work/$name.html")
+    else
+        fail "$name: no report"
+    fi
+}
+study study-branch equilibria "$MODELS/bicycle.mech" --set kick=0 --over v=4:6.5
+study study-section section "$MODELS/rattleback-attractor.mech" --on s.x --plot omega.z,omega.y --crossings 200 --tol 1e-9
+study study-hostile lyapunov "$hostile" --until 20
+
 # A run that stops early, with warnings, still has its page.
 cat >"$work/stopped.mech" <<'MODEL'
 title "Ball that leaves"

@@ -88,4 +88,13 @@ dom.parse("b.svg"); dom.parse("p.svg")
 s = json.load(open("s.json"))["tables"]["section"]
 assert len(s["t"]) == 9 and max(abs(q) for q in s["q"]) < 1e-12 and min(s["q'"]) > 0
 END
+# one page with everything; nothing of it can end the element that holds the data
+expect 0 "(report: open it in a browser)" lyapunov swing.mech --until 3 --report page.html
+expect 2 "given twice" lyapunov swing.mech --until 3 --out x.svg --report x.svg
+expect 2 "cannot write" lyapunov swing.mech --until 3 --report no/such/folder.html
+for words in '"study":"lyapunov"' '"results":[{"name":"status","text":"done"}' '"tables":[{"name":"exponents","rows":2,' \
+    '"figures":[{"title":"running Lyapunov exponents"' '"levels":[{"at":0}]' '"command":"noslip lyapunov swing.mech'; do
+    grep -qF -- "$words" page.html || { echo "FAILED: page.html lacks $words"; failed=1; }
+done
+
 exit $failed

@@ -64,6 +64,70 @@ function touches(data, i, contact, pose, expect) {
     return true;
 }
 
+/** Figures of a study: every panel is drawn; hover, wheel, drag, double click and keys do what they say. */
+async function checkFigures(page, data, expect) {
+    const panels = (data.figures ?? []).flatMap((f) => f.panels);
+    const count = await page.evaluate(() => window.noslip.figures());
+    expect(count === panels.length, `${count} panels, not ${panels.length}`);
+    for (const [i, panel] of panels.entries()) {
+        const canvas = page.locator('#figures canvas').nth(i);
+        await canvas.scrollIntoViewIfNeeded();
+        await page.waitForFunction((k) => window.noslip.figure(k), i, { timeout: 5000 });
+        const look = () => page.evaluate((k) => window.noslip.figure(k), i);
+        const box = await canvas.boundingBox();
+        const first = await look();
+        const { left, right, top, bottom } = first.area;
+        const size = (s) => Math.abs((s.range[1] - s.range[0]) * (s.range[3] - s.range[2]));
+        const inside = ([x, y]) => x > left + 8 && x < right - 8 && y > top + 8 && y < bottom - 8;
+        // a point of the first series that has one in the frame: the tip tells its values
+        let spot = null;
+        for (const [s, series] of panel.series.entries()) {
+            const x = decode(series.x);
+            for (let k = 0; k < x.length && !spot; k += Math.max(1, Math.floor(x.length / 50))) {
+                const at = await page.evaluate((a) => window.noslip.figurePixel(...a), [i, s, k]);
+                if (at && inside(at)) spot = at;
+            }
+        }
+        const [px, py] = spot ?? [(left + right) / 2, (top + bottom) / 2];
+        await page.mouse.move(box.x + px, box.y + py);
+        const hovered = await look();
+        if (spot || panel.field) expect(hovered.tip && hovered.tip.includes(panel.y.label), `hover on panel ${i} shows ${hovered.tip}`);
+        await page.keyboard.down('Control');
+        await page.mouse.wheel(0, -300);
+        await page.keyboard.up('Control');
+        await page.waitForTimeout(50);
+        expect(size(await look()) < 0.9 * size(first), `wheel on panel ${i}`);
+        await page.mouse.dblclick(box.x + px, box.y + py);
+        expect(Math.abs(size(await look()) / size(first) - 1) < 1e-9, `double click on panel ${i}`);
+        await page.mouse.move(box.x + left + 0.3 * (right - left), box.y + top + 0.3 * (bottom - top));
+        await page.mouse.down();
+        await page.mouse.move(box.x + left + 0.7 * (right - left), box.y + top + 0.8 * (bottom - top), { steps: 3 });
+        await page.mouse.up();
+        expect(size(await look()) < 0.6 * size(first), `drag on panel ${i}`);
+        await canvas.focus();
+        await page.keyboard.press('Home');
+        expect(Math.abs(size(await look()) / size(first) - 1) < 1e-9, `Home on panel ${i}`);
+        await page.keyboard.press('ArrowRight');
+        const said = (await look()).said;
+        if (panel.field || panel.series.some((s) => decode(s.x).length)) expect(said.includes(panel.x.label), `key on panel ${i} says ${said}`);
+        await page.keyboard.press('+');
+        expect(size(await look()) < 0.5 * size(first), `+ on panel ${i}`);
+        await page.keyboard.press('Home');
+        await page.keyboard.press('Escape');
+        // what is drawn is more than the frame
+        const colours = await page.evaluate((k) => {
+            const c = document.querySelectorAll('#figures canvas')[k];
+            const pixels = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
+            return new Set(pixels).size;
+        }, i);
+        expect(colours > 8, `panel ${i} is empty`);
+    }
+    const words = await page.evaluate(() => document.querySelector('#facts').textContent);
+    for (const r of data.results ?? []) expect(words.includes(r.name.replaceAll('_', ' ')), `result ${r.name} is missing`);
+    for (const t of data.tables ?? []) expect(words.includes(t.name.replaceAll('_', ' ')), `table ${t.name} is missing`);
+    if (data.model) expect(words.includes(data.model.trim().split('\n')[0]), 'the text of the model is missing');
+}
+
 async function check(browser, file) {
     const wrong = [];
     const expect = (condition, what) => { if (!condition) wrong.push(what); };
@@ -121,6 +185,9 @@ async function check(browser, file) {
                 expect(Math.abs(ends[k] - final.value) <= 1e-6 * Math.max(1e-30, Math.abs(final.value)), `final value of ${s.name}: ${ends[k]}, not ${final.value}`);
             }
         }
+    }
+    if (data.study) await checkFigures(page, data, expect);
+    if (data.study || n > 1) {
         // what is written is the model's own text, and nothing in it became part of the page
         const words = await ask(() => ({ title: document.querySelector('#title')?.textContent, injected: window.injected, images: document.images.length }));
         expect(words.title === data.title, `title is ${words.title}`);
@@ -133,7 +200,8 @@ async function check(browser, file) {
         await mkdir(options.shots, { recursive: true });
         const stem = join(options.shots, basename(file, '.html'));
         await ask(() => document.querySelector('.big-play')?.setAttribute('hidden', ''));
-        for (const [key, u] of [['a', 0.4], ['b', 0.85]]) {
+        if (data.study) await page.screenshot({ path: `${stem}.png`, fullPage: true });
+        else for (const [key, u] of [['a', 0.4], ['b', 0.85]]) {
             await ask((t) => window.noslip.setTime(t), time[0] + u * (time[n - 1] - time[0]));
             if (key === 'b') await ask(() => ['side', 'solid'].forEach((v) => window.noslip.setView(v)));
             await page.waitForTimeout(100);

@@ -251,7 +251,7 @@ static int compare_models(job *j)
     fill_sheet(j, sheet);
     if (!ns_command_flag(j->a, "json") && !cli->quiet)
         print(j, &outcome);
-    int status = ns_study_finish(cli, j->a, sheet, draw(j, outcome.rows));
+    int status = ns_study_finish(cli, j->a, j->model[0], sheet, draw(j, outcome.rows));
     if (!status && !(j->pairs.at[0].pair.largest <= within)) {
         fprintf(cli->err, "noslip: the models differ by more than %g\n", within);
         status = 1;

@@ -225,7 +225,7 @@ static int find_all(const job *j)
             fputc('\n', cli->out);
         print_point(j, g, &found.at[i]);
     }
-    const int status = ns_study_finish(cli, j->a, sheet,
+    const int status = ns_study_finish(cli, j->a, j->model, sheet,
                                        draw_eigenvalues(j, found.at, found.n));
     return status ? status : failed && !found.n ? 1 : 0;
 }
@@ -372,7 +372,7 @@ static int follow(job *j, const char *over)
     add_branch(j, sheet, "special", param->name, b->special.at, b->special.n, true);
     if (j->table)
         print_branch(j, b, param->name);
-    const int status = ns_study_finish(cli, j->a, sheet,
+    const int status = ns_study_finish(cli, j->a, j->model, sheet,
                                        draw_branch(j, b, param->name, param->unit));
     return status ? status : strcmp(b->end, "the parameter left its range") != 0 ? 1 : 0;
 }

@@ -112,7 +112,7 @@ static int lyapunov(ns_cli *cli, const ns_arguments *a)
                 l->status < 0 ? "error" : "warning", l->message);
     if (!ns_command_flag(a, "json") && !cli->quiet)
         print(cli, model, l);
-    status = ns_study_finish(cli, a, make_sheet(cli, model, l), draw(cli, model, l));
+    status = ns_study_finish(cli, a, model, make_sheet(cli, model, l), draw(cli, model, l));
     if (!status)
         status = ns_status_exit(l->status);
     ns_model_free(model);

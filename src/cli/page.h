@@ -4,7 +4,14 @@
 
 #include <stddef.h>
 
+#include "cli/command.h"
+
 extern const char *const ns_page_bytes; /* NULL if the program was built without it */
 extern const size_t ns_page_length;
+
+/* What repeats a command, for a shell. */
+const char *ns_page_command(ns_cli *cli, const ns_arguments *a);
+/* Before the work: can the page of --report be written?  False after saying why not. */
+bool ns_page_possible(ns_cli *cli, const ns_arguments *a);
 
 #endif

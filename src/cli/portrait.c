@@ -299,7 +299,7 @@ static int portrait(ns_cli *cli, const ns_arguments *a)
         else {
             if (!ns_command_flag(a, "json") && !cli->quiet)
                 print(&j, p);
-            status = ns_study_finish(cli, a, make_sheet(&j, p), draw(&j, p));
+            status = ns_study_finish(cli, a, model, make_sheet(&j, p), draw(&j, p));
         }
     }
     ns_model_free(model);

@@ -123,72 +123,14 @@ static bool read_options(ns_cli *cli, const ns_arguments *a, ns_record_options *
 
 /* ---- the report --------------------------------------------------------------------------- */
 
-/* What repeats the run, for a shell. */
-static const char *command_line(ns_cli *cli, const ns_arguments *a)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_-+.,/:=@%^";
-    ns_text text = ns_text_new(cli->arena);
-    ns_text_addf(&text, "noslip %s", a->command->name);
-    for (uint32_t i = 0; i < a->words.n + 2 * a->options.n; i++) {
-        const char *word;
-        if (i < a->words.n) {
-            word = a->words.at[i];
-        } else {
-            const ns_given *given = &a->options.at[(i - a->words.n) / 2];
-            word = (i - a->words.n) % 2
-                       ? given->value
-                       : ns_arena_format(cli->arena, "--%s", given->option->name);
-        }
-        if (!word)
-            continue;
-        if (*word && !word[strspn(word, plain)]) {
-            ns_text_addf(&text, " %s", word);
-            continue;
-        }
-        ns_text_add(&text, " '");
-        for (; *word; word++) {
-            if (*word == '\'')
-                ns_text_add(&text, "'\\''");
-            else
-                ns_text_add_bytes(&text, word, 1);
-        }
-        ns_text_add(&text, "'");
-    }
-    return ns_text_string(&text);
-}
-
-/* Before the run: can the report be written?  False after saying why not. */
-static bool report_possible(ns_cli *cli, const ns_record_options *o, const char *path)
-{
-    if (!path)
-        return true;
-    if (!ns_page_bytes) {
-        ns_command_wrong(cli,
-                         "--report: this program was built without the page; install nodejs "
-                         "and npm (scripts/setup does), and build it again");
-        return false;
-    }
-    for (size_t i = 0; i < o->n_outputs; i++)
-        if (strcmp(o->outputs[i], path) == 0) {
-            ns_command_wrong(cli, "'%s' is given twice, as output and as report", path);
-            return false;
-        }
-    ns_file_target target;
-    const int error = ns_file_target_init(&target, path);
-    ns_file_target_free(&target);
-    if (error)
-        ns_command_wrong(cli, "cannot write %s: %s", path, strerror(error));
-    return !error;
-}
-
 static int write_report(ns_cli *cli, const ns_arguments *a, const ns_record *r, int status)
 {
     const char *path = ns_command_text(a, "report");
     if (!path || !r->outcome || !r->motion.rows)
         return status;
-    const ns_report_options page = {
-        .template = ns_page_bytes, .length = ns_page_length, .command = command_line(cli, a)};
+    const ns_report_options page = {.template = ns_page_bytes,
+                                    .length = ns_page_length,
+                                    .command = ns_page_command(cli, a)};
     char message[300];
     if (!ns_report_write(r, &page, path, message)) {
         ns_command_wrong(cli, "cannot write %s", message);
@@ -239,7 +181,7 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
     ns_shown shown;
     if (!read_options(cli, a, &o) ||
         !ns_summary_choose(cli, model, ns_command_text(a, "show"), &shown) ||
-        !report_possible(cli, &o, ns_command_text(a, "report"))) {
+        !ns_page_possible(cli, a)) {
         ns_model_free(model);
         return ns_status_exit(NS_ERR_USAGE);
     }

@@ -344,7 +344,8 @@ static int sections(job *j)
         }
     if (!ns_command_flag(j->a, "json") && !cli->quiet)
         print_tracks(j, tracks, value, rows);
-    const int finish = ns_study_finish(cli, j->a, sheet, draw(j, tracks, value, rows));
+    const int finish = ns_study_finish(cli, j->a, j->model, sheet,
+                                       draw(j, tracks, value, rows));
     return finish ? finish : status;
 }
 
@@ -413,7 +414,7 @@ static int periodic(job *j, uint32_t returns)
     ns_sheet_column_add(sheet, t, "value", "", p->x);
     if (!ns_command_flag(j->a, "json") && !cli->quiet)
         print_periodic(j, p);
-    return ns_study_finish(cli, j->a, sheet, NULL);
+    return ns_study_finish(cli, j->a, j->model, sheet, NULL);
 }
 
 static int section(ns_cli *cli, const ns_arguments *a)

@@ -8,7 +8,9 @@
 #include <strings.h>
 #include <time.h>
 
+#include "cli/page.h"
 #include "expr/subst.h"
+#include "io/report_figures.h"
 
 /* ---- output ------------------------------------------------------------------------------- */
 
@@ -31,11 +33,31 @@ bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a)
             return false;
         }
     }
-    return true;
+    return ns_page_possible(cli, a);
 }
 
-int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_sheet *sheet,
-                    const ns_plot *plot)
+static int write_page(ns_cli *cli, const ns_arguments *a, const ns_model *model,
+                      const ns_sheet *sheet, const ns_plot *plot)
+{
+    const char *path = ns_command_text(a, "report");
+    if (!path)
+        return 0;
+    const ns_study_page page = {.model = model, .sheet = sheet, .plot = plot};
+    const ns_report_options options = {.template = ns_page_bytes,
+                                       .length = ns_page_length,
+                                       .command = ns_page_command(cli, a)};
+    char message[300];
+    if (!ns_report_study_write(&page, &options, path, message)) {
+        ns_command_wrong(cli, "cannot write %s", message);
+        return ns_status_exit(NS_ERR_IO);
+    }
+    if (!cli->quiet && !ns_command_flag(a, "json"))
+        fprintf(cli->out, "\n  %s (report: open it in a browser)\n", path);
+    return 0;
+}
+
+int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_model *model,
+                    const ns_sheet *sheet, const ns_plot *plot)
 {
     if (ns_command_flag(a, "json")) {
         ns_text text = ns_text_new(cli->arena);
@@ -57,7 +79,7 @@ int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_sheet *sheet,
             return ns_status_exit(NS_ERR_IO);
         }
     }
-    return 0;
+    return write_page(cli, a, model, sheet, plot);
 }
 
 ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous)

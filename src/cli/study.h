@@ -13,14 +13,19 @@
          .argument = "FILE",                                                                   \
          .help = "write the table (.csv, .json, .h5) or the figure (.svg)",                    \
          .repeat = true},                                                                      \
+        {.name = "report",                                                                     \
+         .argument = "FILE.html",                                                              \
+         .help = "write one page for a browser: results, tables, figures to zoom"},            \
         {.name = "json", .help = "print one JSON object instead of the table"},                \
         NS_OPTION_QUIET
 
-/* Reads --quiet.  Are all --out files of a known kind?  False after saying what is wrong. */
+/* Reads --quiet.  Are all --out files of a known kind, and can --report be written?  False after saying
+ * what is wrong. */
 bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a);
-/* Prints the JSON object if asked for and writes the files; the exit status. */
-int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_sheet *sheet,
-                    const ns_plot *plot);
+/* Prints the JSON object if asked for and writes the files and the page of --report, which shows the
+ * model's text; the exit status.  `plot` may be NULL. */
+int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_model *model,
+                    const ns_sheet *sheet, const ns_plot *plot);
 
 /* The field of a model with its Jacobian; NULL after saying what is wrong (time enters, memory). */
 ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous);

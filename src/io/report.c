@@ -30,10 +30,10 @@ static void observe(ns_report *r)
 }
 
 /* The comment at the head of the model: its first paragraph says what the model is. */
-static const char *about(const ns_report *r)
+static const char *about(const ns_model *model, ns_arena *arena)
 {
-    ns_text text = ns_text_new(r->arena);
-    const char *at = r->model->text;
+    ns_text text = ns_text_new(arena);
+    const char *at = model->text;
     while (at && *at == '#') {
         const size_t length = strcspn(at, "\n");
         size_t skip = strspn(at, "# \t");
@@ -48,6 +48,16 @@ static const char *about(const ns_report *r)
         at += length + (at[length] ? 1 : 0);
     }
     return text.length ? ns_text_string(&text) : NULL;
+}
+
+void ns_report_put_model(ns_json *j, const ns_model *model, ns_arena *arena)
+{
+    const char *slash = strrchr(model->name, '/');
+    ns_json_text(j, "title", model->system->description->title);
+    ns_json_text(j, "file", slash ? slash + 1 : model->name);
+    ns_json_text(j, "about", about(model, arena));
+    ns_json_text(j, "model", model->text);
+    ns_json_text(j, "formulation", model->system->formulation->name);
 }
 
 static const char *accuracy(const ns_report *r)
@@ -66,13 +76,8 @@ static void put_head(ns_report *r, const char *command)
 {
     const ns_record *record = r->record;
     ns_json *j = &r->json;
-    const char *slash = strrchr(r->model->name, '/');
     ns_json_value(j, "format", 1);
-    ns_json_text(j, "title", r->system->description->title);
-    ns_json_text(j, "file", slash ? slash + 1 : r->model->name);
-    ns_json_text(j, "about", about(r));
-    ns_json_text(j, "model", r->model->text);
-    ns_json_text(j, "formulation", r->system->formulation->name);
+    ns_report_put_model(j, r->model, r->arena);
     ns_json_text(j, "method", record->method->name);
     ns_json_text(j, "engine", record->native ? "native" : "interpreter");
     ns_json_text(j, "version", NS_VERSION);
@@ -117,8 +122,8 @@ const char *ns_report_data(const ns_record *record, const char *command, ns_aren
 }
 
 /* Template, data, rest of the template; under its name only when it is complete. */
-static int put_page(const char *path, const ns_report_options *o, const char *data,
-                    size_t length)
+int ns_report_put_page(const char *path, const ns_report_options *o, const char *data,
+                       size_t length)
 {
     const char *place = memmem(o->template, o->length, placeholder, strlen(placeholder));
     if (!place)
@@ -165,7 +170,7 @@ bool ns_report_write(const ns_record *record, const ns_report_options *options,
     ns_arena *arena = ns_arena_new();
     if (arena)
         make(record, options->command, arena, &data, &length);
-    const int error = data ? put_page(path, options, data, length) : ENOMEM;
+    const int error = data ? ns_report_put_page(path, options, data, length) : ENOMEM;
     if (error)
         snprintf(buffer, 300, "%s: %s", path, strerror(error));
     ns_arena_free(arena);

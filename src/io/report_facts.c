@@ -280,9 +280,8 @@ static void put_spans(ns_report *r)
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
-static void put_quantity(ns_report *r, const char *name, double value, const char *unit)
+static void put_quantity(ns_json *j, const char *name, double value, const char *unit)
 {
-    ns_json *j = &r->json;
     ns_json_open(j, '{');
     ns_json_text(j, "name", name);
     ns_json_value(j, "value", value);
@@ -290,14 +289,14 @@ static void put_quantity(ns_report *r, const char *name, double value, const cha
     ns_json_close(j, '}');
 }
 
-static void put_parameters(ns_report *r)
+void ns_report_put_parameters(ns_json *j, const ns_model *model)
 {
-    const ns_description *d = r->system->description;
-    ns_json_key(&r->json, "parameters");
-    ns_json_open(&r->json, '[');
+    const ns_description *d = model->system->description;
+    ns_json_key(j, "parameters");
+    ns_json_open(j, '[');
     for (uint32_t i = 0; i < d->params.n; i++)
-        put_quantity(r, d->params.at[i].name, r->model->p[i], d->params.at[i].unit);
-    ns_json_close(&r->json, ']');
+        put_quantity(j, d->params.at[i].name, model->p[i], d->params.at[i].unit);
+    ns_json_close(j, ']');
 }
 
 static void put_final(ns_report *r)
@@ -307,7 +306,7 @@ static void put_final(ns_report *r)
     for (uint32_t i = 0; i < r->system->observables.n; i++) {
         const ns_observable *o = &r->system->observables.at[i];
         if (o->basic)
-            put_quantity(r, o->name, r->record->last[i], o->unit);
+            put_quantity(&r->json, o->name, r->record->last[i], o->unit);
     }
     ns_json_close(&r->json, ']');
 }
@@ -325,6 +324,6 @@ void ns_report_put_facts(ns_report *r)
     put_warnings(r, &c);
     put_events(r);
     put_spans(r);
-    put_parameters(r);
+    ns_report_put_parameters(&r->json, r->model);
     put_final(r);
 }

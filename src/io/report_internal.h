@@ -33,6 +33,11 @@ typedef struct ns_report {
 /* Values of observable `name` along the motion, NULL if there is none. */
 const double *ns_report_observed(const ns_report *r, const char *name);
 
+/* report.c: title, file, text and formulation of a model; the page as a file (0 or an errno value) */
+void ns_report_put_model(ns_json *j, const ns_model *model, ns_arena *arena);
+int ns_report_put_page(const char *path, const ns_report_options *o, const char *data,
+                       size_t length);
+
 /* report_series.c */
 void ns_report_collect(ns_report *r);
 void ns_report_put_series(ns_report *r);
@@ -45,6 +50,7 @@ void ns_report_put_scene(ns_report *r);
 
 /* report_facts.c: facts, warnings, spans, events, parameters, final values */
 void ns_report_put_facts(ns_report *r);
+void ns_report_put_parameters(ns_json *j, const ns_model *model);
 
 /* report_equations.c */
 void ns_report_put_equations(ns_report *r);

@@ -130,6 +130,75 @@ export function normalise(raw) {
         plots.push({ title: text(p.title) || `${y.name} over ${x.name}`, x, y, equal: p.equal === true, background });
     }
 
+    /** Any numbers; null with a note if they are none. */
+    const free = (source, what) => points(source, 1, what);
+    const axis = (a) => ({
+        label: text(a?.label), unit: text(a?.unit), log: a?.log === true, from: finite(a?.from) ? a.from : NaN, to: finite(a?.to) ? a.to : NaN,
+    });
+    const size = (v, most) => Number.isInteger(v) && v > 0 && v <= most ? v : 0;
+
+    /** The values of a grid, with the range of its colours as it is drawn. */
+    const field = (f, what) => {
+        if (!f || typeof f !== 'object') return null;
+        const value = free(f.value, what);
+        const columns = size(f.columns, 8192);
+        const rows = size(f.rows, 8192);
+        const edges = [f.x, f.y].map((e) => list(e).filter(finite));
+        if (!value) return null;
+        if (!columns || !rows || value.length !== columns * rows || edges.some((e) => e.length !== 2 || e[0] === e[1])) {
+            trouble(`${what} is not shown`, 'its size does not fit its values');
+            return null;
+        }
+        const out = { ...axis(f), columns, rows, value, x: edges[0], y: edges[1], diverging: f.diverging === true };
+        let [low, high] = [Infinity, -Infinity];
+        const drawn = (v) => out.log ? (v > 0 ? Math.log10(v) : NaN) : v;
+        for (const v of Number.isFinite(out.from + out.to) ? [out.from, out.to] : value) {
+            const d = drawn(v);
+            if (!Number.isFinite(d)) continue;
+            low = Math.min(low, d);
+            high = Math.max(high, d);
+        }
+        if (!(high >= low)) [low, high] = [0, 1];
+        if (out.diverging) [low, high] = [-Math.max(-low, high), Math.max(-low, high)];
+        if (!(high > low)) [low, high] = [low - 0.5, high + 0.5];
+        return Object.assign(out, { low, high });
+    };
+    const figures = list(raw.figures).map((f) => ({
+        title: text(f?.title), columns: size(f?.columns, 6) || 1,
+        panels: list(f?.panels).map((p) => {
+            const what = text(p?.title) || text(f?.title) || 'a figure';
+            const series = [];
+            for (const s of list(p?.series)) {
+                const x = free(s?.x, `A series of ${what}`);
+                const y = free(s?.y, `A series of ${what}`);
+                if (!x || !y) continue;
+                if (x.length !== y.length) {
+                    trouble(`A series of ${what} is not shown`, 'x and y have different lengths');
+                    continue;
+                }
+                series.push({
+                    name: text(s.name), x, y, line: s.line === true, dashed: s.dashed === true, marker: text(s.marker), color: text(s.color),
+                    width: finite(s.width) && s.width > 0 ? Math.min(s.width, 40) : 0,
+                });
+            }
+            return {
+                title: text(p?.title), x: axis(p?.x), y: axis(p?.y), equal: p?.equal === true, height: finite(p?.height) ? p.height : 0, series,
+                levels: list(p?.levels).filter((l) => finite(l?.at)).map((l) => ({ name: text(l.name), at: l.at, vertical: l.vertical === true })),
+                spans: list(p?.spans).filter((l) => finite(l?.from) && finite(l?.to)).map((l) => ({ from: l.from, to: l.to, horizontal: l.horizontal === true })),
+                field: field(p?.field, `The field of ${what}`),
+            };
+        }),
+    })).filter((f) => f.panels.length);
+
+    const tables = list(raw.tables).map((t) => {
+        const name = text(t?.name) || 'table';
+        const columns = list(t?.columns).map((c) => ({
+            name: text(c?.name), unit: text(c?.unit), data: Array.isArray(c?.words) ? c.words.map(text) : free(c?.data, `A column of ${name}`) ?? [],
+        }));
+        const shown = Math.max(0, ...columns.map((c) => c.data.length));
+        return { name, columns, shown, total: Number.isInteger(t?.rows) ? t.rows : shown };
+    });
+
     const rows = (source) => list(source).map((r) => ({
         name: text(r?.name), value: r?.value ?? null, unit: text(r?.unit), text: text(r?.text),
         level: ['good', 'note', 'bad'].includes(r?.level) ? r.level : '',
@@ -149,6 +218,7 @@ export function normalise(raw) {
         evaluations: raw.evaluations ?? null, seconds: raw.seconds ?? null, version: text(raw.version),
         command: text(raw.command), accuracy: text(raw.accuracy), timeUnit: text(raw.time_unit) || 's',
         parameters: rows(raw.parameters), facts: rows(raw.facts), warnings: list(raw.warnings).map(text),
+        study: text(raw.study), results: rows(raw.results), figures, tables,
         events, spans, levels, equations, final, time, n, series, plots,
         scene: raw.scene && typeof raw.scene === 'object' ? raw.scene : { kind: 'none' },
         sphere: raw.sphere && typeof raw.sphere === 'object' ? raw.sphere : null,

@@ -1,5 +1,5 @@
 // What is known about the run, in words and tables.
-import { button, byId, el } from './dom.js';
+import { button, byId, download, el, fileName } from './dom.js';
 import { mathElement } from './mathml.js';
 import { number } from './numbers.js';
 
@@ -31,7 +31,7 @@ export function buildHeader(data) {
     document.title = `${data.title} – noslip`;
     byId('title').textContent = data.title;
     const done = data.status === 'done';
-    const about = [data.formulation && `formulation ${data.formulation}`, data.method, data.file].filter(Boolean).join(' · ');
+    const about = [data.study && `study: ${data.study}`, data.formulation && `formulation ${data.formulation}`, data.method, data.file].filter(Boolean).join(' · ');
     byId('subtitle').textContent = about;
     const chips = byId('chips');
     chips.append(el('span', { class: `chip ${done ? 'good' : 'bad'}` }, done ? 'completed' : 'stopped early'));
@@ -54,11 +54,44 @@ function alert(level, text) {
         el('span', { class: 'sign', 'aria-hidden': 'true' }, level === 'bad' ? '✕' : '!'), el('span', {}, text));
 }
 
+/** Names of results as words: kaplan_yorke is "kaplan yorke". */
+const words = (name) => name.replaceAll('_', ' ');
+
+function resultTable(data, t) {
+    const cell = (v) => typeof v === 'number' ? value(v) : v === undefined ? dash : String(v);
+    const most = 200;
+    const rows = [];
+    for (let i = 0; i < Math.min(t.shown, most); i++) rows.push(el('tr', {}, t.columns.map((c) => el('td', { class: Array.isArray(c.data) ? 'wrap' : null }, cell(c.data[i])))));
+    const all = table(t.columns.map((c) => c.unit && c.unit !== '1' ? `${c.name} [${c.unit}]` : c.name), rows);
+    const note = t.total > rows.length ? `${rows.length} of ${t.total} rows` : `${rows.length} rows`;
+    const save = button('Save this table as CSV', { text: 'CSV', cls: 'text', on: () => saveTable(data, t) });
+    const more = t.total > t.shown ? `; the CSV has ${t.shown}, --out FILE writes them all` : '';
+    const shown = rows.length > 14 ? folded(note + more, all, false) : [all, more && el('p', {}, note + more)];
+    return [el('h3', {}, words(t.name), ' ', save), shown];
+}
+
+function saveTable(data, t) {
+    const quote = (s) => /[",\r\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
+    const lines = [t.columns.map((c) => quote(c.unit ? `${c.name} [${c.unit}]` : c.name)).join(',')];
+    for (let i = 0; i < t.shown; i++) {
+        lines.push(t.columns.map((c) => {
+            const v = c.data[i];
+            return typeof v === 'number' ? (Number.isFinite(v) ? String(v) : '') : quote(v ?? '');
+        }).join(','));
+    }
+    download(fileName(`${data.title}-${t.name}`, '.csv'), new Blob([lines.join('\n') + '\n'], { type: 'text/csv' }));
+}
+
 export function buildFacts(data, clock) {
     const host = byId('facts');
     const cards = [];
+    if (data.results.length) {
+        cards.push(section('results', 'Results', el('dl', { class: 'facts' }, data.results.map((r) => [
+            el('dt', {}, words(r.name)), el('dd', {}, r.text || (typeof r.value === 'number' ? number(r.value, 12) : value(r.value, r.unit))),
+        ]))));
+    }
     if (data.about || data.facts.length) {
-        cards.push(section('quality', 'How good is this', data.about && el('p', { class: 'about' }, data.about),
+        cards.push(section('quality', data.study ? 'What this is' : 'How good is this', data.about && el('p', { class: 'about' }, data.about),
             el('dl', { class: 'facts' }, data.facts.map((f) => [
                 el('dt', { class: f.level }, f.name), el('dd', {}, f.text || value(f.value, f.unit)),
             ]))));
@@ -71,11 +104,11 @@ export function buildFacts(data, clock) {
         ['Steps', data.steps === null ? '' : value(data.steps)],
         ['Evaluations', data.evaluations === null ? '' : value(data.evaluations)],
         ['Computing time', data.seconds === null ? '' : value(data.seconds, 's')],
-        ['Samples on this page', data.n ? `${data.n}${data.accuracy ? ', ' + data.accuracy : ''}` : 'none'],
+        ['Samples on this page', data.study ? '' : data.n ? `${data.n}${data.accuracy ? ', ' + data.accuracy : ''}` : 'none'],
         ['Model file', data.file], ['Version', data.version && `noslip ${data.version}`],
     ].filter(([, v]) => v);
     const events = data.events.length ? section('events', 'Events', eventTable(data, clock)) : null;
-    const runCard = section('run', 'Run', el('dl', { class: 'facts' }, run.map(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])));
+    const runCard = section('run', data.study ? 'Study' : 'Run', el('dl', { class: 'facts' }, run.map(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])));
     if (data.command) runCard.append(el('h3', {}, 'To repeat it'), copyBox(data.command));
     if (data.parameters.length) {
         cards.push(section('parameters', 'Parameters', table(['Name', 'Value'], data.parameters.map((p) =>
@@ -88,6 +121,11 @@ export function buildFacts(data, clock) {
         const all = table(['Quantity', 'Value'], rows);
         const end = data.n ? ` at ${number(data.time[data.n - 1], 7)} ${data.timeUnit}` : '';
         cards.push(section('final', `Final values${end}`, rows.length > 14 ? folded(`${rows.length} quantities`, all, false) : all));
+    }
+    if (data.tables.length) {
+        const card = section('tables', 'Tables', data.tables.map((t) => resultTable(data, t)));
+        card.classList.add('wide');
+        cards.push(card);
     }
     if (data.equations.length) {
         cards.push(section('equations', 'Equations', data.equations.map((e) =>

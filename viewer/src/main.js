@@ -3,6 +3,7 @@ import { byId, el } from './dom.js';
 import { Clock } from './clock.js';
 import { normalise, readPage } from './data.js';
 import { buildFacts, buildHeader } from './facts.js';
+import { Figures } from './figures.js';
 import { Samples, valueAt } from './motion.js';
 import { Plots } from './plots.js';
 import { useTheme } from './scene/palette.js';
@@ -23,7 +24,7 @@ function readOptions() {
 function fail(message) {
     byId('title').textContent = 'noslip';
     byId('alerts').replaceChildren(el('p', { class: 'alert bad', role: 'alert' }, message));
-    for (const id of ['scene', 'plots', 'facts', 'transport']) byId(id).hidden = true;
+    for (const id of ['scene', 'plots', 'figures', 'facts', 'transport']) byId(id).hidden = true;
     window.noslip = { ready: true, error: message };
 }
 
@@ -54,6 +55,7 @@ function start() {
     clock.onTime((t) => samples.locate(t));
     const stage = new Stage(data, samples, clock, options);
     const plots = new Plots(data, samples, clock);
+    const figures = new Figures(data);
     buildHeader(data);
     buildFacts(data, clock);
     // the scene takes what the heading and the warnings leave of the window
@@ -113,6 +115,7 @@ function start() {
         useTheme(dark);
         stage.paint(dark);
         plots.redraw();
+        figures.redraw();
     };
     document.addEventListener('noslip-theme', paint);
     paint();
@@ -121,7 +124,7 @@ function start() {
 
     addEventListener('beforeprint', () => {
         document.querySelectorAll('#facts details').forEach((d) => { d.open = true; });
-        for (const p of [...plots.panels, ...plots.xy]) {
+        for (const p of [...plots.panels, ...plots.xy, ...figures.panels]) {
             p.visible = true;
             p.appear();
         }
@@ -187,6 +190,10 @@ function start() {
                 points: w.points.length, radius: w.radius, bodyRadius: w.bodyRadius, follow: stage.view.follow, planar: w.planar,
             };
         },
+        /** Panel i of the figures: its title, frame and range, what is shown under the pointer; pixels of a point. */
+        figures: () => figures.panels.length,
+        figure: (i) => figures.state(i),
+        figurePixel: (i, series, k) => figures.pixel(i, series, k),
         problems: () => [...data.problems],
     };
     requestAnimationFrame(() => {

@@ -765,9 +765,37 @@ export function torus() {
     });
 }
 
+/** A study: curves with gaps, markers, levels, a span, logarithmic axes, two fields, tables, and names that look like markup. */
+export function study() {
+    const evil = '<img src=x onerror="window.injected=1"></script>';
+    const k = Array.from({ length: 41 }, (_, i) => i / 20 - 1);
+    const [columns, rows] = [30, 20];
+    const value = Array.from({ length: columns * rows }, (_, i) => i === 7 ? NaN : Math.sin(i % columns / 5) * Math.cos(Math.floor(i / columns) / 4));
+    const axis = (label, unit, more) => ({ label, unit, ...more });
+    return {
+        format: 1, study: 'sweep', title: `Study of ${evil}`, file: 'study.mech', model: `# ${evil}\ntitle "x"\n`, formulation: 'rolling', version: '0', status: 'done',
+        command: 'noslip sweep study.mech', scene: { kind: 'none' },
+        results: [{ name: 'largest_value', value: 0.123456789012 }, { name: 'verdict', text: evil }],
+        tables: [{ name: 'points', rows: 5000, columns: [{ name: 'a', unit: 'm', data: f64(k) }, { name: evil, words: k.map(() => evil) }] }],
+        figures: [{ title: `branches ${evil}`, columns: 2, panels: [
+            { title: 'curves', x: axis('a', 'm'), y: axis('b', 'rad'), series: [
+                { name: 'stable', line: true, x: f64(k), y: f64(k.map((v, i) => i === 20 ? NaN : v * v)), color: 'blue' },
+                { name: evil, line: true, dashed: true, x: f64(k), y: f64(k.map((v) => -v * v)) },
+                { name: 'folds', marker: 'diamond', x: [0, 0.5], y: [0, 0.25], color: 'vermilion' },
+            ], levels: [{ name: 'hopf', at: 0.25, vertical: true }, { at: 0 }], spans: [{ from: -0.5, to: -0.2 }] },
+            { title: 'field', x: axis('p', '1', { log: true }), y: axis('q', 's'), field: { label: 'exponent', unit: '1/s', columns, rows, value: f64(value),
+                x: [0.01, 10], y: [0, 4], diverging: true }, series: [] },
+            { title: 'logarithmic', x: axis('n', ''), y: axis('error', '', { log: true }), series: [
+                { name: 'error', line: true, marker: 'circle', x: [1, 2, 3, 4, 5], y: [1e-2, 1e-4, 0, 1e-9, 1e-12] }], equal: false },
+            { title: 'round', x: axis('x', 'm'), y: axis('y', 'm', { from: 1.5, to: -1.5 }), equal: true, series: [
+                { marker: 'dot', x: f64(k.map((v) => Math.cos(3 * v))), y: f64(k.map((v) => Math.sin(3 * v))) }] },
+        ] }],
+    };
+}
+
 export const fixtures = {
     ellipsoid, 'ellipsoid-mesh': () => ellipsoid(4, 801, 'mesh'), disk, wanderer, bowl, cylinder, trough, turntable, sleigh, rollers, rods, bicycle, lie, suslov, both, shapes, circle, torus,
-    hostile, single, empty, broken, 'plots-only': plotsOnly,
+    hostile, single, empty, broken, 'plots-only': plotsOnly, study,
 };
 
 /** Write pages of all fixtures (or the named ones) to a folder; returns name -> path. */

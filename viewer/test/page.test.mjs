@@ -243,6 +243,68 @@ describe('time', () => {
     });
 });
 
+describe('figures of studies', () => {
+    test('values under the pointer, zoom by drag, wheel and keys, legend, fields', async () => {
+        const { page, context, notes } = await open('study');
+        const look = (i) => page.evaluate((k) => window.noslip.figure(k), i);
+        const canvas = (i) => page.locator('#figures canvas').nth(i);
+        assert.equal(await page.evaluate(() => window.noslip.figures()), 4);
+        const pointAt = async (i, series, k) => {
+            await canvas(i).scrollIntoViewIfNeeded();
+            await page.waitForFunction((n) => window.noslip.figure(n), i);
+            const box = await canvas(i).boundingBox();
+            const [x, y] = await page.evaluate((a) => window.noslip.figurePixel(...a), [i, series, k]);
+            await page.mouse.move(box.x + x, box.y + y);
+            return [box.x + x, box.y + y];
+        };
+        await pointAt(0, 0, 30);
+        assert.equal((await look(0)).tip, 'stablea0.5 mb0.25 rad');
+        const at = await pointAt(0, 2, 1);
+        const before = (await look(0)).range;
+        // ctrl-wheel keeps the place under the pointer
+        await page.keyboard.down('Control');
+        await page.mouse.wheel(0, -200);
+        await page.keyboard.up('Control');
+        await page.waitForFunction((w) => window.noslip.figure(0).range[1] - window.noslip.figure(0).range[0] < w, 0.8 * (before[1] - before[0]));
+        const after = await pointAt(0, 2, 1);
+        assert.ok(Math.hypot(after[0] - at[0], after[1] - at[1]) < 1, `${at} ${after}`);
+        await page.mouse.dblclick(...after);
+        assert.deepEqual((await look(0)).range, before);
+        // hidden series are not found
+        await page.click('.series-toggle >> nth=0');
+        assert.deepEqual((await look(0)).series.map((s) => s.shown), [false, true, true]);
+        // the field tells the value of a cell; keys go from cell to cell
+        await canvas(1).scrollIntoViewIfNeeded();
+        await canvas(1).focus();
+        await page.keyboard.press('ArrowRight');
+        await page.keyboard.press('ArrowRight');
+        await page.keyboard.press('ArrowUp');
+        const { said } = await look(1);
+        const expected = Math.sin(1 / 5) * Math.cos(1 / 4);
+        assert.match(said, /^p .*, q 0.3 s, exponent /);
+        assert.ok(Math.abs(Number(said.match(/exponent ([0-9.]+)/)[1]) - expected) < 1e-8, said);
+        const p = 10 ** (-2 + 3 * 1.5 / 30);
+        assert.ok(Math.abs(Number(said.match(/p ([0-9.]+)/)[1]) - p) < 1e-8, said);
+        // a point that a logarithm cannot show is left out
+        await canvas(2).focus();
+        for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
+        assert.match((await look(2)).said, /n 3, error 0$/);
+        assert.ok((await look(2)).range[2] < -12 && (await look(2)).range[3] > -2);
+        // an axis turned round, the same scale on both
+        await canvas(3).scrollIntoViewIfNeeded();
+        await page.waitForFunction(() => window.noslip.figure(3));
+        const { range, area } = await look(3);
+        assert.ok(range[2] > range[3]);
+        const scale = [(range[1] - range[0]) / (area.right - area.left), (range[2] - range[3]) / (area.bottom - area.top)];
+        assert.ok(Math.abs(scale[0] / scale[1] - 1) < 0.02, String(scale));
+        assert.match(await page.textContent('#results'), /largest value0.123456789012/);
+        assert.match(await page.textContent('#tables'), /41 of 5000 rows; the CSV has 41/);
+        assert.equal(await page.evaluate(() => window.injected), undefined);
+        assertQuiet(notes);
+        await context.close();
+    });
+});
+
 describe('controls', () => {
     test('the keyboard plays, steps, jumps, changes speed and cameras', async () => {
         const { page, context, notes } = await open('disk');

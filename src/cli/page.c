@@ -1,0 +1,65 @@
+#include "cli/page.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+const char *ns_page_command(ns_cli *cli, const ns_arguments *a)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+.,/:=@%^";
+    ns_text text = ns_text_new(cli->arena);
+    ns_text_addf(&text, "noslip %s", a->command->name);
+    for (uint32_t i = 0; i < a->words.n + 2 * a->options.n; i++) {
+        const char *word;
+        if (i < a->words.n) {
+            word = a->words.at[i];
+        } else {
+            const ns_given *given = &a->options.at[(i - a->words.n) / 2];
+            word = (i - a->words.n) % 2
+                       ? given->value
+                       : ns_arena_format(cli->arena, "--%s", given->option->name);
+        }
+        if (!word)
+            continue;
+        if (*word && !word[strspn(word, plain)]) {
+            ns_text_addf(&text, " %s", word);
+            continue;
+        }
+        ns_text_add(&text, " '");
+        for (; *word; word++) {
+            if (*word == '\'')
+                ns_text_add(&text, "'\\''");
+            else
+                ns_text_add_bytes(&text, word, 1);
+        }
+        ns_text_add(&text, "'");
+    }
+    return ns_text_string(&text);
+}
+
+bool ns_page_possible(ns_cli *cli, const ns_arguments *a)
+{
+    const char *path = ns_command_text(a, "report");
+    if (!path)
+        return true;
+    if (!ns_page_bytes) {
+        ns_command_wrong(cli,
+                         "--report: this program was built without the page; install nodejs "
+                         "and npm (scripts/setup does), and build it again");
+        return false;
+    }
+    for (uint32_t i = 0; i < a->options.n; i++)
+        if (strcmp(a->options.at[i].option->name, "out") == 0 &&
+            strcmp(a->options.at[i].value, path) == 0) {
+            ns_command_wrong(cli, "'%s' is given twice, as output and as report", path);
+            return false;
+        }
+    ns_file_target target;
+    const int error = ns_file_target_init(&target, path);
+    ns_file_target_free(&target);
+    if (error)
+        ns_command_wrong(cli, "cannot write %s: %s", path, strerror(error));
+    return !error;
+}
