@@ -9,8 +9,6 @@ find_package(SundialsCvode 6 REQUIRED)
 pkg_search_module(NOSLIP_HDF5 REQUIRED IMPORTED_TARGET GLOBAL hdf5-serial hdf5)
 pkg_check_modules(NOSLIP_LAPACK REQUIRED IMPORTED_TARGET GLOBAL lapacke openblas)
 
-# MPI (sweeps on many machines) joins here: find_package(MPI COMPONENTS C), MPI::MPI_C below,
-# and a definition NS_MPI in Flags.cmake.
 set(NOSLIP_DEPENDENCIES
   PkgConfig::NOSLIP_HDF5 PkgConfig::NOSLIP_LAPACK Sundials::Cvode
   Threads::Threads ${CMAKE_DL_LIBS} m)
