@@ -297,6 +297,21 @@ static void test_field(void **state)
         assert_int_equal(painted[i], 1);
     assert_int_equal(grey, 1);
     assert_non_null(strstr(text, ">growth (1/s)<"));
+    /* cells with words: their own colour, a legend of those that occur, no part in the range */
+    uint8_t word[NX * NY] = {0};
+    word[12] = 1;
+    word[13] = 3;
+    value[13] = 1e9;
+    field->word = word;
+    field->words = (const char *const[]){"never", "unused", "fell"};
+    field->n_words = 3;
+    text = svg(plot);
+    assert_non_null(strstr(text, ">never<"));
+    assert_non_null(strstr(text, ">fell<"));
+    assert_null(strstr(text, ">unused<"));
+    assert_non_null(strstr(text, "<path fill=\"#e4e4e4\" d=\"M5 1h1v1h-1z\"/>"));
+    assert_non_null(strstr(text, "<path fill=\"#222222\" d=\"M6 1h1v1h-1z\"/>"));
+    assert_non_null(strstr(text, ">0.8<"));
     field->diverging = true;
     field->log = false;
     svg(plot);

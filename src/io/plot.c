@@ -252,28 +252,43 @@ static bool has_legend(const ns_plot_panel *panel)
              (strcmp(only, panel->y.label) != 0 && strcmp(only, panel->title) != 0)));
 }
 
-/* Places the legend's entries in rows above the frame; draws them if `out`. */
+/* Does any cell of the field have the k-th word? */
+static bool has_word(const ns_plot_field *field, uint32_t k)
+{
+    const size_t n = field->columns * field->rows;
+    return k < field->n_words && field->word && memchr(field->word, (int)k + 1, n);
+}
+
+/* Places the legend's entries in rows above the frame, series and then words of the field; draws them
+ * if `out`. */
 static unsigned legend(const cell *c, ns_text *out)
 {
     const ns_plot_panel *panel = c->panel;
     double x = 0, room = c->width - c->left - EDGE - c->bar;
-    unsigned rows = 1;
-    if (!has_legend(panel))
-        return 0;
-    for (uint32_t i = 0; i < panel->series.n; i++) {
-        const ns_plot_series *s = panel->series.at[i];
-        if (!s->name || !*s->name)
+    unsigned rows = 0;
+    const uint32_t n = panel->series.n, words = panel->field ? panel->field->n_words : 0;
+    for (uint32_t i = has_legend(panel) ? 0 : n; i < n + words; i++) {
+        const ns_plot_series *s = i < n ? panel->series.at[i] : NULL;
+        const char *name = s ? s->name : panel->field->words[i - n];
+        if (!name || !*name || (!s && !has_word(panel->field, i - n)))
             continue;
-        double width = 28 + ns_paint_width(s->name, SMALL) + 16;
-        if (x > 0 && x + width - 16 > room) {
+        double width = 28 + ns_paint_width(name, SMALL) + 16;
+        if (rows == 0 || (x > 0 && x + width - 16 > room)) {
             rows++;
             x = 0;
         }
         if (out) {
             double left = c->frame.left + x,
                    y = c->frame.top - 8 - ROW * (c->legend_rows - (double)rows);
-            ns_paint_sample(out, s, series_colour(panel, i), left, y - 4);
-            label(out, left + 28, y, START, SMALL, INK, "", s->name);
+            if (s) {
+                ns_paint_sample(out, s, series_colour(panel, i), left, y - 4);
+            } else {
+                char style[60];
+                snprintf(style, sizeof style, "fill=\"%s\" stroke=\"#888888\"",
+                         ns_paint_word(i - n));
+                rectangle(out, &(ns_frame){left + 4, y - 10, left + 20, y}, style);
+            }
+            label(out, left + 28, y, START, SMALL, INK, "", name);
         }
         x += width;
     }
@@ -318,7 +333,8 @@ static void measure(cell *c, double width)
         range r = nothing;
         c->z.log = field->log;
         for (size_t i = 0; i < field->columns * field->rows; i++)
-            include(&r, field->value[i], field->log);
+            if (!field->word || !field->word[i])
+                include(&r, field->value[i], field->log);
         double most = fmax(fabs(r.lo), fabs(r.hi));
         if (field->from != field->to && isfinite(field->from - field->to))
             r = (range){field->from, field->to};

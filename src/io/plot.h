@@ -14,6 +14,7 @@
 #define NS_IO_PLOT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -56,8 +57,9 @@ typedef struct ns_plot_series {
     bool line, dashed;
     ns_plot_marker marker;
     ns_plot_colour colour;
-    const char *paint; /* any colour of SVG instead */
-    double width;      /* of the line, or size of the marker, in pixels */
+    const char *paint;       /* any colour of SVG instead */
+    double width;            /* of the line, or size of the marker, in pixels */
+    const char *const *note; /* [n] more about each point, for the page; may be NULL */
 } ns_plot_series;
 
 /* A straight line across the panel at a value of y (or of x if vertical). */
@@ -84,6 +86,13 @@ typedef struct ns_plot_field {
     double from, to;   /* range of the colours; equal: fit */
     bool log;
     bool diverging; /* two colours about zero */
+    /* Cells with a word instead of a number: word[cell] is 0 where there is a number, k for
+     * words[k - 1], which has a colour of its own and a place in the legend.  May be NULL. */
+    const uint8_t *word;
+    const char *const *words;
+    uint32_t n_words;
+    const double *at_x, *at_y; /* [columns], [rows] what cells stand for; NULL: their middles */
+    const char *const *note;   /* [cells] more about each, for the page; may be NULL */
 } ns_plot_field;
 
 typedef struct ns_plot_panel {
@@ -96,6 +105,9 @@ typedef struct ns_plot_panel {
     NS_LIST(ns_plot_level *) levels;
     NS_LIST(ns_plot_span *) spans;
     ns_plot_field *field; /* NULL if there is none */
+    /* What repeats the run behind a point, shown by the page at a click: {x} and {y} stand for the
+     * point's place.  May be NULL. */
+    const char *command;
 } ns_plot_panel;
 
 typedef struct ns_plot {

@@ -342,8 +342,18 @@ void ns_paint_map(bool diverging, double place, char colour[8])
     snprintf(colour, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
 }
 
-static int shade(const ns_scale *z, double value)
+const char *ns_paint_word(uint32_t k)
 {
+    static const char *const words[] = {"#e4e4e4", "#e0703a", "#222222", "#f2a7c3", "#8c8c8c"};
+    return words[k % (sizeof words / sizeof *words)];
+}
+
+/* -1 for no number, -2, -3, ... for words. */
+static int shade(const ns_plot_field *field, const ns_scale *z, size_t cell)
+{
+    if (field->word && field->word[cell])
+        return -1 - (int)field->word[cell];
+    const double value = field->value[cell];
     double place = ns_scale_map(z, value);
     if (!isfinite(place))
         return -1;
@@ -366,15 +376,17 @@ void ns_paint_field(ns_text *out, const ns_plot_field *field, const ns_scale *sx
     for (char *c = matrix; *c; c++)
         *c = (char)(*c == ',' ? '.' : *c);
     ns_text_addf(out, "<g transform=\"matrix(%s)\" shape-rendering=\"crispEdges\">\n", matrix);
-    for (int k = -1; k < SHADES; k++) {
+    for (int k = -1 - (int)(field->word ? field->n_words : 0); k < SHADES; k++) {
         char colour[8] = "#dddddd";
         bool begun = false;
         if (k >= 0)
             ns_paint_map(field->diverging, (k + 0.5) / SHADES, colour);
+        else if (k < -1)
+            snprintf(colour, sizeof colour, "%s", ns_paint_word((uint32_t)(-2 - k)));
         for (size_t row = 0; row < ny; row++)
             for (size_t i = 0; i < nx;) {
                 size_t begin = i;
-                while (i < nx && shade(z, field->value[row * nx + i]) == k)
+                while (i < nx && shade(field, z, row * nx + i) == k)
                     i++;
                 if (i == begin) {
                     i++;

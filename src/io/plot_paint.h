@@ -28,6 +28,8 @@ void ns_paint_sample(ns_text *out, const ns_plot_series *series, const char *col
 /* The cells of a field; `z` maps values to 0 ... 1. */
 void ns_paint_field(ns_text *out, const ns_plot_field *field, const ns_scale *x,
                     const ns_scale *y, const ns_scale *z);
+/* Colour of the k-th word of fields, none of those that stand for numbers. */
+const char *ns_paint_word(uint32_t k);
 /* "#rrggbb" of a place 0 ... 1 in the range of colours. */
 void ns_paint_map(bool diverging, double place, char colour[8]);
 

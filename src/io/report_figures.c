@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/plot_paint.h"
 #include "io/report_internal.h"
 
 enum { MOST_ROWS = 2000 }; /* of a table; files hold them all */
@@ -43,6 +44,50 @@ static void put_numbers(ns_json *j, const char *key, const double *v, size_t n)
     ns_json_f64(j, v, 1, NULL, n);
 }
 
+/* Words about some of n things: their numbers and their texts. */
+static void put_notes(ns_json *j, const char *const *note, size_t n)
+{
+    if (!note)
+        return;
+    ns_json_key(j, "notes");
+    ns_json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        if (note[i] && *note[i]) {
+            ns_json_open(j, '[');
+            ns_json_number(j, (double)i);
+            ns_json_string(j, note[i]);
+            ns_json_close(j, ']');
+        }
+    ns_json_close(j, ']');
+}
+
+static void put_words(ns_json *j, const ns_plot_field *f)
+{
+    if (!f->word || !f->n_words)
+        return;
+    ns_json_key(j, "words");
+    ns_json_open(j, '[');
+    for (uint32_t k = 0; k < f->n_words; k++)
+        ns_json_string(j, f->words[k]);
+    ns_json_close(j, ']');
+    ns_json_key(j, "word_colors");
+    ns_json_open(j, '[');
+    for (uint32_t k = 0; k < f->n_words; k++)
+        ns_json_string(j, ns_paint_word(k));
+    ns_json_close(j, ']');
+    /* runs of equal cells: length, word */
+    ns_json_key(j, "word");
+    ns_json_open(j, '[');
+    const size_t n = f->columns * f->rows;
+    for (size_t i = 0, begin = 0; i < n; begin = i) {
+        while (i < n && f->word[i] == f->word[begin])
+            i++;
+        ns_json_number(j, (double)(i - begin));
+        ns_json_number(j, f->word[begin]);
+    }
+    ns_json_close(j, ']');
+}
+
 static void put_series(ns_json *j, const ns_plot_series *s)
 {
     static const char *const markers[] = {
@@ -65,6 +110,7 @@ static void put_series(ns_json *j, const ns_plot_series *s)
         ns_json_value(j, "width", s->width);
     put_numbers(j, "x", s->x, s->n);
     put_numbers(j, "y", s->y, s->n);
+    put_notes(j, s->note, s->n);
     ns_json_close(j, '}');
 }
 
@@ -84,6 +130,12 @@ static void put_field(ns_json *j, const ns_plot_field *f)
     put_flag(j, "log", f->log);
     put_flag(j, "diverging", f->diverging);
     put_numbers(j, "value", f->value, f->columns * f->rows);
+    if (f->at_x)
+        put_numbers(j, "at_x", f->at_x, f->columns);
+    if (f->at_y)
+        put_numbers(j, "at_y", f->at_y, f->rows);
+    put_words(j, f);
+    put_notes(j, f->note, f->columns * f->rows);
     ns_json_close(j, '}');
 }
 
@@ -122,6 +174,8 @@ static void put_panel(ns_json *j, const ns_plot_panel *p)
     ns_json_close(j, ']');
     if (p->field)
         put_field(j, p->field);
+    if (p->command)
+        ns_json_text(j, "command", p->command);
     ns_json_close(j, '}');
 }
 

@@ -137,6 +137,14 @@ export function normalise(raw) {
     });
     const size = (v, most) => Number.isInteger(v) && v > 0 && v <= most ? v : 0;
 
+    const notes = (source) => new Map(list(source).filter((e) => Array.isArray(e) && Number.isInteger(e[0])).map(([i, t]) => [i, text(t)]));
+    /** Small numbers given as length, number, length, number, ... */
+    const runs = (source, n) => {
+        const out = new Uint8Array(n);
+        for (let i = 0, at = 0; i + 1 < list(source).length && at < n; at += Math.max(0, source[i]), i += 2) out.fill(source[i + 1], at, at + source[i]);
+        return out;
+    };
+
     /** The values of a grid, with the range of its colours as it is drawn. */
     const field = (f, what) => {
         if (!f || typeof f !== 'object') return null;
@@ -152,7 +160,8 @@ export function normalise(raw) {
         const out = { ...axis(f), columns, rows, value, x: edges[0], y: edges[1], diverging: f.diverging === true };
         let [low, high] = [Infinity, -Infinity];
         const drawn = (v) => out.log ? (v > 0 ? Math.log10(v) : NaN) : v;
-        for (const v of Number.isFinite(out.from + out.to) ? [out.from, out.to] : value) {
+        const word = runs(f.word, columns * rows);
+        for (const v of Number.isFinite(out.from + out.to) ? [out.from, out.to] : value.filter((_, i) => !word[i])) {
             const d = drawn(v);
             if (!Number.isFinite(d)) continue;
             low = Math.min(low, d);
@@ -161,7 +170,11 @@ export function normalise(raw) {
         if (!(high >= low)) [low, high] = [0, 1];
         if (out.diverging) [low, high] = [-Math.max(-low, high), Math.max(-low, high)];
         if (!(high > low)) [low, high] = [low - 0.5, high + 0.5];
-        return Object.assign(out, { low, high });
+        const numbers = (v, n) => v === undefined ? null : points(v, 1, what)?.slice(0, n) ?? null;
+        return Object.assign(out, {
+            low, high, at: [numbers(f.at_x, columns), numbers(f.at_y, rows)], notes: notes(f.notes),
+            words: list(f.words).map(text), wordColors: list(f.word_colors).map(text), word,
+        });
     };
     const figures = list(raw.figures).map((f) => ({
         title: text(f?.title), columns: size(f?.columns, 6) || 1,
@@ -178,14 +191,14 @@ export function normalise(raw) {
                 }
                 series.push({
                     name: text(s.name), x, y, line: s.line === true, dashed: s.dashed === true, marker: text(s.marker), color: text(s.color),
-                    width: finite(s.width) && s.width > 0 ? Math.min(s.width, 40) : 0,
+                    width: finite(s.width) && s.width > 0 ? Math.min(s.width, 40) : 0, notes: notes(s.notes),
                 });
             }
             return {
                 title: text(p?.title), x: axis(p?.x), y: axis(p?.y), equal: p?.equal === true, height: finite(p?.height) ? p.height : 0, series,
                 levels: list(p?.levels).filter((l) => finite(l?.at)).map((l) => ({ name: text(l.name), at: l.at, vertical: l.vertical === true })),
                 spans: list(p?.spans).filter((l) => finite(l?.from) && finite(l?.to)).map((l) => ({ from: l.from, to: l.to, horizontal: l.horizontal === true })),
-                field: field(p?.field, `The field of ${what}`),
+                field: field(p?.field, `The field of ${what}`), command: text(p?.command),
             };
         }),
     })).filter((f) => f.panels.length);

@@ -156,7 +156,7 @@ function eventTable(data, clock) {
     return rows.length > 12 ? folded(`${rows.length} events`, all, false) : all;
 }
 
-function copyBox(text) {
+export function copyBox(text) {
     const code = el('code', {}, text);
     const copy = button('Copy the command', { iconName: 'copy', on: async () => {
         try {

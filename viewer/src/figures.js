@@ -3,6 +3,7 @@
 // zoom about it, Home shows everything.
 import { button, byId, css, download, el, fileName } from './dom.js';
 import { number, niceStep, power, ticks } from './numbers.js';
+import { copyBox } from './facts.js';
 import { composePng } from './plots.js';
 import { cssColor } from './scene/palette.js';
 
@@ -64,6 +65,7 @@ class Panel {
         this.host = el('div', { class: 'plot xy' }, this.canvas, this.tip);
         const title = spec.title || `${spec.y.label} over ${spec.x.label}`;
         this.title = title;
+        this.repeat = el('div', { class: 'repeat', hidden: true });
         this.card = el('figure', { class: 'panel' },
             el('figcaption', {}, el('h3', {}, title),
                 el('div', { class: 'tools' },
@@ -72,7 +74,7 @@ class Panel {
                     button('Show everything', { iconName: 'reset', on: () => this.reset() }),
                     button('Save this figure as PNG', { text: 'PNG', cls: 'text', on: () => this.savePng() }),
                     button('Save the numbers of this figure as CSV', { text: 'CSV', cls: 'text', on: () => this.saveCsv() }))),
-            this.legend(), this.host, this.said);
+            this.legend(), this.host, this.repeat, this.said);
         this.full = this.extent();
         this.range = [...this.full];
         this.listen();
@@ -82,13 +84,17 @@ class Panel {
         const { x, y, series, field, title } = this.spec;
         const points = series.reduce((n, s) => n + s.x.length, 0);
         const what = field ? `${field.label || 'values'} on a grid of ${field.columns} by ${field.rows}` : `${series.length} series, ${points} points`;
-        return `${title ? title + ': ' : ''}${withUnit(y)} over ${withUnit(x)}, ${what}. Arrow keys go from point to point, plus and minus zoom, Home shows everything.`;
+        return `${title ? title + ': ' : ''}${withUnit(y)} over ${withUnit(x)}, ${what}. Arrow keys go from point to point, plus and minus zoom, Home shows everything${
+            this.spec.command ? ', Enter tells the command that repeats the run behind the point' : ''}.`;
     }
 
     legend() {
         const named = this.series.filter((s) => s.name);
-        if (!named.length) return null;
-        return el('ul', { class: 'series' }, named.map((s) => {
+        const f = this.spec.field;
+        const words = f ? f.words.map((name, k) => ({ name, color: f.wordColors[k] })).filter((_, k) => f.word.includes(k + 1)) : [];
+        if (!named.length && !words.length) return null;
+        return el('ul', { class: 'series' }, words.map((w) => el('li', {}, el('span', { class: 'swatch word', style: { background: w.color } }),
+            el('span', { class: 'name' }, w.name))), named.map((s) => {
             const swatch = el('span', { class: `swatch${s.line ? ' line' : ''}` });
             s.swatch = swatch;
             const toggle = button(`${s.name}: show or hide`, { cls: 'series-toggle', pressed: true, title: s.name, on: () => {
@@ -262,7 +268,8 @@ class Panel {
             for (let row = 0; row < f.rows; row++) {
                 for (let k = 0; k < f.columns; k++) {
                     const place = (scaled(f, f.value[row * f.columns + k]) - f.low) / (f.high - f.low);
-                    const rgb = Number.isFinite(place) ? shade(map, place) : [200, 200, 200];
+                    const word = f.word[row * f.columns + k];
+                    const rgb = word ? rgbOf(f.wordColors[word - 1]) : Number.isFinite(place) ? shade(map, place) : [200, 200, 200];
                     // rows go up the page, those of an image down
                     pixels.data.set([...rgb, 255], 4 * ((f.rows - 1 - row) * f.columns + k));
                 }
@@ -410,24 +417,37 @@ class Panel {
     /** The middle of a cell in the numbers of the axes. */
     middle({ column, row }) {
         const { field: f, x, y } = this.spec;
-        const along = (axis, [a, b], k, n) => {
+        const along = (axis, [a, b], k, n, exact) => {
+            if (exact) return exact[k];
             const [u, v] = [scaled(axis, a), scaled(axis, b)];
             return unscaled(axis, u + (k + 0.5) / n * (v - u));
         };
-        return [along(x, f.x, column, f.columns), along(y, f.y, row, f.rows)];
+        return [along(x, f.x, column, f.columns, f.at[0]), along(y, f.y, row, f.rows, f.at[1])];
     }
 
     /** Name and values of the point shown: [title, [[label, value], ...]]. */
     values() {
         const { x, y, field } = this.spec;
+        const note = (notes, i) => notes.has(i) ? [['', notes.get(i)]] : [];
         const value = (v, a) => number(v, 9) + (a.unit && a.unit !== '1' ? ` ${a.unit}` : '');
         if (this.at.series) {
             const { series: s, i } = this.at;
-            return [s.name, [[x.label, value(s.x[i], x)], [y.label, value(s.y[i], y)]]];
+            return [s.name, [[x.label, value(s.x[i], x)], [y.label, value(s.y[i], y)], ...note(s.notes, i)]];
         }
         const [u, v] = this.middle(this.at);
-        return ['', [[x.label, value(u, x)], [y.label, value(v, y)],
-            [field.label || 'value', value(field.value[this.at.row * field.columns + this.at.column], field)]]];
+        const cell = this.at.row * field.columns + this.at.column;
+        const word = field.words[field.word[cell] - 1];
+        return ['', [[x.label, value(u, x)], [y.label, value(v, y)], [field.label || 'value', word ?? value(field.value[cell], field)],
+            ...note(field.notes, cell)]];
+    }
+
+    /** The command that repeats the run behind a point, below the figure. */
+    tellCommand() {
+        if (!this.at || !this.spec.command) return;
+        const [u, v] = this.at.series ? [this.at.series.x[this.at.i], this.at.series.y[this.at.i]] : this.middle(this.at);
+        const command = this.spec.command.replaceAll('{x}', String(u)).replaceAll('{y}', String(v));
+        this.repeat.replaceChildren(el('p', {}, 'To see this motion in 3D:'), copyBox(command));
+        this.repeat.hidden = false;
     }
 
     point(at, say = false) {
@@ -528,6 +548,7 @@ class Panel {
                     this.setRange([...order(a[0], b[0], x1 > x0), ...order(a[1], b[1], y1 > y0)]);
                 } else {
                     this.point(this.find(now), true);
+                    this.tellCommand();
                 }
             }
             start = null;
@@ -546,7 +567,7 @@ class Panel {
             if (e.ctrlKey || e.metaKey || e.altKey) return;
             const actions = {
                 ArrowLeft: () => this.go(-1, 0), ArrowRight: () => this.go(1, 0), ArrowUp: () => this.go(0, 1), ArrowDown: () => this.go(0, -1),
-                '+': () => this.zoom(0.5), '=': () => this.zoom(0.5), '-': () => this.zoom(2), Home: () => this.reset(), Escape: () => this.point(null),
+                '+': () => this.zoom(0.5), '=': () => this.zoom(0.5), '-': () => this.zoom(2), Home: () => this.reset(), Escape: () => this.point(null), Enter: () => this.tellCommand(),
             };
             if (!Object.hasOwn(actions, e.key)) return;
             e.preventDefault();
@@ -654,10 +675,12 @@ export class Figures {
         const { left, right, top, bottom, x0, x1, y0, y1 } = p.area;
         return {
             title: p.title, area: { left, right, top, bottom }, range: [x0, x1, y0, y1], said: p.said.textContent,
-            tip: p.tip.hidden ? null : p.tip.textContent, series: p.series.map((s) => ({ name: s.name, n: s.x.length, shown: s.shown })),
+            tip: p.tip.hidden ? null : p.tip.textContent, command: p.repeat.hidden ? null : p.repeat.querySelector('code').textContent, series: p.series.map((s) => ({ name: s.name, n: s.x.length, shown: s.shown })),
         };
     }
 }
+
+const rgbOf = (hex) => [1, 3, 5].map((i) => parseInt(hex?.slice(i, i + 2), 16) || 0);
 
 function segment(c, x0, y0, x1, y1) {
     c.beginPath();

@@ -785,6 +785,9 @@ export function study() {
             ], levels: [{ name: 'hopf', at: 0.25, vertical: true }, { at: 0 }], spans: [{ from: -0.5, to: -0.2 }] },
             { title: 'field', x: axis('p', '1', { log: true }), y: axis('q', 's'), field: { label: 'exponent', unit: '1/s', columns, rows, value: f64(value),
                 x: [0.01, 10], y: [0, 4], diverging: true }, series: [] },
+            { title: 'words', x: axis('p', '1'), y: axis('q', 's'), field: { label: 'time', unit: 's', columns: 3, rows: 2, value: [1, 2, NaN, NaN, 5, 6],
+                x: [0.5, 3.5], y: [0, 2], at_x: f64([1, 2, 3]), at_y: f64([0.1, 1.7]), words: ['never', evil], word_colors: ['#e4e4e4', '#e0703a'], word: [2, 0, 1, 1, 1, 2, 2, 0],
+                notes: [[3, `stopped ${evil}`]] }, series: [], command: `noslip run 'x${evil}' --set p={x} --set q={y} --report motion.html` },
             { title: 'logarithmic', x: axis('n', ''), y: axis('error', '', { log: true }), series: [
                 { name: 'error', line: true, marker: 'circle', x: [1, 2, 3, 4, 5], y: [1e-2, 1e-4, 0, 1e-9, 1e-12] }], equal: false },
             { title: 'round', x: axis('x', 'm'), y: axis('y', 'm', { from: 1.5, to: -1.5 }), equal: true, series: [

@@ -248,7 +248,7 @@ describe('figures of studies', () => {
         const { page, context, notes } = await open('study');
         const look = (i) => page.evaluate((k) => window.noslip.figure(k), i);
         const canvas = (i) => page.locator('#figures canvas').nth(i);
-        assert.equal(await page.evaluate(() => window.noslip.figures()), 4);
+        assert.equal(await page.evaluate(() => window.noslip.figures()), 5);
         const pointAt = async (i, series, k) => {
             await canvas(i).scrollIntoViewIfNeeded();
             await page.waitForFunction((n) => window.noslip.figure(n), i);
@@ -285,15 +285,33 @@ describe('figures of studies', () => {
         assert.ok(Math.abs(Number(said.match(/exponent ([0-9.]+)/)[1]) - expected) < 1e-8, said);
         const p = 10 ** (-2 + 3 * 1.5 / 30);
         assert.ok(Math.abs(Number(said.match(/p ([0-9.]+)/)[1]) - p) < 1e-8, said);
+        // cells with words and notes; a click tells the command that repeats the run
+        await canvas(2).scrollIntoViewIfNeeded();
+        await page.waitForFunction(() => window.noslip.figure(2));
+        const cell = async (column, row) => {
+            const { area } = await look(2);
+            const box = await canvas(2).boundingBox();
+            return [box.x + area.left + (column + 0.5) / 3 * (area.right - area.left), box.y + area.bottom - (row + 0.5) / 2 * (area.bottom - area.top)];
+        };
+        await page.mouse.move(...await cell(2, 0));
+        assert.equal((await look(2)).tip, 'p3q0.1 stimenever');
+        assert.equal((await look(2)).command, null);
+        await page.mouse.click(...await cell(0, 1));
+        assert.match((await look(2)).tip, /^p1q1.7 stime<img src=x .*stopped <img/);
+        assert.match((await look(2)).command, /--set p=1 --set q=1.7 --report motion.html$/);
+        await page.keyboard.press('ArrowRight');
+        await page.keyboard.press('Enter');
+        assert.match((await look(2)).command, /--set p=2 --set q=1.7 /);
+        assert.match(await page.locator('#figures figure').nth(2).textContent(), /never/);
         // a point that a logarithm cannot show is left out
-        await canvas(2).focus();
+        await canvas(3).focus();
         for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
-        assert.match((await look(2)).said, /n 3, error 0$/);
-        assert.ok((await look(2)).range[2] < -12 && (await look(2)).range[3] > -2);
+        assert.match((await look(3)).said, /n 3, error 0$/);
+        assert.ok((await look(3)).range[2] < -12 && (await look(3)).range[3] > -2);
         // an axis turned round, the same scale on both
-        await canvas(3).scrollIntoViewIfNeeded();
-        await page.waitForFunction(() => window.noslip.figure(3));
-        const { range, area } = await look(3);
+        await canvas(4).scrollIntoViewIfNeeded();
+        await page.waitForFunction(() => window.noslip.figure(4));
+        const { range, area } = await look(4);
         assert.ok(range[2] > range[3]);
         const scale = [(range[1] - range[0]) / (area.right - area.left), (range[2] - range[3]) / (area.bottom - area.top)];
         assert.ok(Math.abs(scale[0] / scale[1] - 1) < 0.02, String(scale));
