@@ -75,6 +75,7 @@ static bool mpi_send(void *state, uint32_t to, const void *bytes, size_t length)
     MPI_Isend(p->bytes, (int)length, MPI_BYTE, (int)to, TAG, e->all, &p->request);
     p->next = e->under_way;
     e->under_way = p;
+    /* NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): the checker looks at one function */
     return true;
 }
 
@@ -104,6 +105,7 @@ static void mpi_close(void *state)
     exchange *e = state;
     while (e->under_way) {
         parcel *p = e->under_way;
+        /* NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): sent in mpi_send */
         MPI_Wait(&p->request, MPI_STATUS_IGNORE);
         e->under_way = p->next;
         free(p);
