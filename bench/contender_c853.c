@@ -35,13 +35,27 @@ static int run(void *opaque, double tolerance, double *end, bench_cost *cost)
     const handle *h = opaque;
     hand_stats stats;
     const int status = hand_problem_c853(h->problem, h->form, tolerance, end, &stats);
-    *cost = (bench_cost){stats.steps, stats.rejected, stats.evaluations,
-                         h->problem->forms[h->form].operations};
+    *cost = (bench_cost){.steps = stats.steps,
+                         .rejected = stats.rejected,
+                         .evaluations = stats.evaluations,
+                         .operations = h->problem->forms[h->form].operations};
     return status;
 }
 
-const bench_contender contender_c853 = {
-    "C853", "DOP853 and right-hand side by hand in C", 1e-3, 1e-18, 8, open_first, run, free};
+const bench_contender contender_c853 = {.name = "C853",
+                                        .what = "DOP853 and right-hand side by hand in C",
+                                        .loosest = 1e-3,
+                                        .tightest = 1e-18,
+                                        .per_decade = 8,
+                                        .open = open_first,
+                                        .run = run,
+                                        .close = free};
 
-const bench_contender contender_c853_form2 = {
-    "C853 form 2", "the same, second choice of states", 1e-3, 1e-18, 8, open_second, run, free};
+const bench_contender contender_c853_form2 = {.name = "C853-2",
+                                              .what = "the same, second choice of states",
+                                              .loosest = 1e-3,
+                                              .tightest = 1e-18,
+                                              .per_decade = 8,
+                                              .open = open_second,
+                                              .run = run,
+                                              .close = free};

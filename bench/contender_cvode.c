@@ -71,7 +71,7 @@ static void *open_adams(const bench_problem *problem)
         CVodeSetUserData(h->cvode, (void *)(size_t)form) != CV_SUCCESS ||
         CVodeSStolerances(h->cvode, 1e-6, 1e-6) != CV_SUCCESS ||
         CVodeSetNonlinearSolver(h->cvode, h->solver) != CV_SUCCESS ||
-        CVodeSetMaxNumSteps(h->cvode, 10000000) != CV_SUCCESS) {
+        CVodeSetMaxNumSteps(h->cvode, 1000000) != CV_SUCCESS) {
         close_cvode(h);
         return NULL;
     }
@@ -103,11 +103,11 @@ static int run(void *opaque, double tolerance, double *end, bench_cost *cost)
 }
 
 const bench_contender contender_cvode_adams = {
-    "CVODE Adams",
-    "SUNDIALS, functional iteration, right-hand side by hand",
-    1e-4,
-    1e-14,
-    2,
-    open_adams,
-    run,
-    close_cvode};
+    .name = "CVODE",
+    .what = "SUNDIALS, Adams with functional iteration, right-hand side by hand",
+    .loosest = 1e-4,
+    .tightest = 1e-14,
+    .per_decade = 2,
+    .open = open_adams,
+    .run = run,
+    .close = close_cvode};

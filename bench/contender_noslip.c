@@ -1,150 +1,105 @@
 /*
- * Contenders noslip: the same problems as model text, integrated by the library's methods, with the
- * interpreter and with native code. Two ways to write them: the equations given as a first-order system, as an expert
- * with a compiler would, and (rattleback, sphere) the mechanics alone, from which formulation
- * `rolling` derives the equations. Reading, deriving and compiling happen on opening and are not
- * timed, as compiling is not timed for C853.
+ * Contenders noslip: the same problems as model text (texts.h), integrated by the library's
+ * methods, with the interpreter, with native code, and several motions at a time in the lanes of
+ * the vector registers. Reading, deriving and compiling happen on opening and are not timed, as
+ * compiling is not timed for C853.
  */
 #include "contenders.h"
 
-#include "io/model.h"
+#include "ode/ensemble.h"
+#include "texts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char rattleback_text[] =
-    "param a = 0.2, b = 0.03, c = 0.02, m = 1, g = 9.81, turn = 0.02, spin = -3\n"
-    "param J1 = m/5*(b^2 + c^2), J2 = m/5*(a^2 + c^2), J3 = m/5*(a^2 + b^2)\n"
-    "param I11 = J1*cos(turn)^2 + J2*sin(turn)^2, I22 = J1*sin(turn)^2 + J2*cos(turn)^2\n"
-    "param I12 = (J1 - J2)*sin(turn)*cos(turn)\n"
-    "let I = [[I11, I12, 0], [I12, I22, 0], [0, 0, J3]]\n"
-    "let O = [O1, O2, O3], G = [g1, g2, g3], d = [a^2*g1, b^2*g2, c^2*g3]\n"
-    "let root = sqrt(dot(G, d)), s = -d/root, dG = cross(G, O)\n"
-    "let u = [a^2*dG[1], b^2*dG[2], c^2*dG[3]], ds = (d*(dot(d, dG)/dot(G, d)) - u)/root\n"
-    "let K = I + m*(dot(s, s)*identity(3) - s*transpose(s))\n"
-    "let r = m*(dot(s, O)*(ds - cross(s, O)) - dot(s, ds)*O + g*cross(s, G)) - cross(O, I*O)\n"
-    "let dO = solve(K, r)\n"
-    "let e = [q1, q2, q3], h = O/2, w = cross(e, ds) + q0*ds, path = ds + 2*cross(e, w)\n"
-    "let dq = q0*h + cross(e, h)\n"
-    "state q0' = -dot(e, h)\n"
-    "state q1' = dq[1]\nstate q2' = dq[2]\nstate q3' = dq[3]\n"
-    "state O1' = dO[1]\nstate O2' = dO[2]\nstate O3' = dO[3]\n"
-    "state g1' = dG[1]\nstate g2' = dG[2]\nstate g3' = dG[3]\n"
-    "state x' = path[1]\nstate y' = path[2]\n"
-    "start { q0 = 1; O1 = 0.01; O2 = 0.02; O3 = spin; g3 = 1 }\n";
-
-static const char sleigh_text[] =
-    "param M = 1, m = 1, J = 1, k = 1\n"
-    "let xi = p1/(J + m*r^2), u = (p2 - m*v)/(M + m)\n"
-    "state r' = v\nstate v' = r*(xi^2 - k*(M + m)/(M*m))\n"
-    "state p1' = -m*r*xi*u\nstate p2' = m*r*xi^2\n"
-    "state theta' = xi\nstate x' = u*cos(theta)\nstate y' = u*sin(theta)\n"
-    "start { v = 1; p1 = 1; p2 = 0.3 }\n";
-
-static const char rolling_text[] =
-    "param a = 0.2, b = 0.03, c = 0.02, spin = -3\n"
-    "ground plane\n"
-    "body ellipsoid(a, b, c) { mass 1; uniform; turn [0, 0, 1], 0.02 }\n"
-    "start { omega [0.01, 0.02, spin] }\n";
-
-static const char sphere_text[] =
-    "param r = 0.06, m = 4/3*pi*r^3*4500\n"
-    "ground height(0.65*x - 3/2*x^2 - 6.7/3*x^3 + 20.5/4*x^4)\n"
-    "body sphere(r) { mass m; uniform }\n"
-    "start { contact [-0.65, 0.1]; centre' [0.2, -0.3]; spin 0 }\n";
-
-/* A problem as text, and where its components are among the values. */
-typedef struct version {
-    const char *problem, *text, *spin;
-    const char *values[HAND_MAX_STATES];
-} version;
-
-#define RATTLEBACK "q0", "q1", "q2", "q3", "O1", "O2", "O3", "g1", "g2", "g3", "x", "y"
-#define BODY                                                                                   \
-    "quat.w", "quat.x", "quat.y", "quat.z", "omega.x", "omega.y", "omega.z", "vertical.x",     \
-        "vertical.y", "vertical.z", "contact.x", "contact.y"
-
-static const version equations[] = {
-    {"P1c", rattleback_text, "-3", {RATTLEBACK}},
-    {"P1", rattleback_text, "-5", {RATTLEBACK}},
-    {"P2", sleigh_text, NULL, {"r", "v", "p1", "p2", "theta", "x", "y"}},
-};
-static const version mechanics[] = {
-    {"P1c", rolling_text, "-3", {BODY}},
-    {"P1", rolling_text, "-5", {BODY}},
-    {"P3min",
-     sphere_text,
-     NULL,
-     {"contact.x", "contact.y", "omega.space.x", "omega.space.y", "omega.space.z", "quat.w",
-      "quat.x", "quat.y", "quat.z"}},
-};
 
 typedef struct handle {
     ns_model *model;
     const ns_problem *problem;
     ns_native *native;
+    ns_run *observer; /* for values at states of an ensemble */
     const char *method;
-    double t_end;
+    double t_end, tolerance;
     int n;
     int64_t place[HAND_MAX_STATES];
-    double *values;
+    double *values, *end;
+    bool *varied; /* states that differ from motion to motion */
+    uint64_t next, motions;
+    bool failed;
+    bench_cost cost;
 } handle;
 
 static void close_noslip(void *opaque)
 {
     handle *h = opaque;
+    ns_run_free(h->observer);
     ns_native_free(h->native);
     ns_model_free(h->model);
     free(h->values);
+    free(h->end);
+    free(h->varied);
     free(h);
 }
 
-static void *open_version(const bench_problem *problem, const version *list, size_t n,
-                          const char *method, bool native)
+static int compile(handle *h)
 {
-    const version *v = NULL;
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(list[i].problem, problem->hand->name) == 0)
-            v = &list[i];
-    handle *h = v ? calloc(1, sizeof *h) : NULL;
+    char message[300];
+    h->native = ns_problem_native(h->problem, ns_method_find(h->method)->lanes, message,
+                                  sizeof message, NULL);
+    if (!h->native)
+        fprintf(stderr, "no native code: %s\n", message);
+    return h->native ? 0 : -1;
+}
+
+static void *open_text(const bench_problem *problem, const bench_text *text, const char *method,
+                       bool native)
+{
+    handle *h = text ? calloc(1, sizeof *h) : NULL;
     if (!h)
         return NULL;
-    const ns_override spin = {"spin", v->spin};
-    h->model = ns_model_load_text(v->problem, v->text, strlen(v->text), &spin, v->spin ? 1 : 0,
-                                  NS_MODEL_READY);
+    h->model = bench_text_load(text);
     h->method = method;
     h->t_end = problem->hand->t_end;
     h->n = problem->hand->n;
-    if (!h->model || h->model->status != NS_OK) {
-        if (h->model)
-            fputs(h->model->messages, stderr);
-        close_noslip(h);
+    h->motions = (uint64_t)problem->motions;
+    if (!h->model) {
+        free(h);
         return NULL;
     }
     h->problem = ns_model_problem(h->model, ns_method_find(method)->needs_jacobian);
-    if (native) {
-        char message[300];
-        h->native = ns_problem_native(h->problem, ns_method_find(method)->lanes, message,
-                                      sizeof message, NULL);
-        if (!h->native) {
-            fprintf(stderr, "no native code: %s\n", message);
-            close_noslip(h);
-            return NULL;
+    h->values = calloc(h->model->system->observables.n, sizeof *h->values);
+    bool good = h->problem && h->values && (!native || compile(h) == 0);
+    for (int i = 0; i < h->n && good; i++) {
+        h->place[i] = ns_model_observable(h->model, text->values[i]);
+        if (h->place[i] < 0) {
+            fprintf(stderr, "%s: no value %s\n", text->problem, text->values[i]);
+            good = false;
         }
     }
-    h->values = calloc(h->model->system->observables.n, sizeof *h->values);
-    for (int i = 0; i < h->n; i++)
-        h->place[i] = ns_model_observable(h->model, v->values[i]);
-    return h;
+    if (good)
+        return h;
+    close_noslip(h);
+    return NULL;
+}
+
+static void *open_kind(const bench_problem *problem, bench_kind kind, const char *method,
+                       bool native)
+{
+    return open_text(problem, bench_text_find(problem->hand->name, kind), method, native);
+}
+
+static ns_run_options options_of(const handle *h, double tolerance)
+{
+    ns_run_options options = ns_run_defaults();
+    options.method = h->method;
+    options.until = h->t_end;
+    options.tolerance = tolerance;
+    return options;
 }
 
 static int run(void *opaque, double tolerance, double *end, bench_cost *cost)
 {
     handle *h = opaque;
-    ns_run_options options = ns_run_defaults();
-    options.method = h->method;
-    options.until = h->t_end;
-    options.tolerance = tolerance;
+    const ns_run_options options = options_of(h, tolerance);
     ns_status status;
     const char *message;
     ns_run *run = ns_run_new(h->problem, &options, h->model->p, h->model->x0, &status,
@@ -164,27 +119,127 @@ static int run(void *opaque, double tolerance, double *end, bench_cost *cost)
     return status == NS_OK ? 0 : -1;
 }
 
-#define COUNT(list) (sizeof(list) / sizeof *(list))
-#define CONTENDER(id, method, native, list, label, words, loose, tight)                        \
+/* ---- ensembles ---------------------------------------------------------------------------- */
+
+/* Every fourth motion is the problem's own; the others have speeds that differ by up to 3 %, so
+   that the lanes do not go in step. */
+enum { OWN = 4 };
+
+static bool next_motion(void *context, uint64_t *id, double *p, double *x0)
+{
+    handle *h = context;
+    if (h->next >= h->motions)
+        return false;
+    *id = h->next++;
+    memcpy(p, h->model->p, h->problem->np * sizeof *p);
+    memcpy(x0, h->model->x0, h->problem->n * sizeof *x0);
+    for (uint32_t i = 0; i < h->problem->n && *id % OWN; i++)
+        if (h->varied[i])
+            x0[i] *= 1 + 0.03 * ((double)*id / (double)h->motions - 0.5);
+    return true;
+}
+
+static bool motion_done(void *context, const ns_ensemble_result *result)
+{
+    handle *h = context;
+    h->cost.steps += (long)result->outcome->steps;
+    h->cost.rejected += (long)result->outcome->rejected;
+    h->cost.evaluations += (long)result->outcome->evaluations;
+    if (result->outcome->status != NS_OK)
+        h->failed = true;
+    if (result->id == 0)
+        memcpy(h->end, result->x, h->problem->n * sizeof *h->end);
+    return !h->failed;
+}
+
+static int run_lanes(void *opaque, double tolerance, double *end, bench_cost *cost)
+{
+    handle *h = opaque;
+    const ns_ensemble_options options = {.run = options_of(h, tolerance)};
+    const ns_ensemble_client client = {h, next_motion, motion_done};
+    const char *message = NULL;
+    h->next = 0;
+    h->failed = false;
+    h->cost = (bench_cost){.motions = (long)h->motions};
+    if (ns_ensemble_run(h->problem, &options, &client, &message) != NS_OK || h->failed)
+        return -1;
+    ns_run_observe(h->observer, h->t_end, h->end, h->values);
+    for (int i = 0; i < h->n; i++)
+        end[i] = h->values[h->place[i]];
+    *cost = h->cost;
+    cost->steps /= cost->motions;
+    cost->rejected /= cost->motions;
+    cost->evaluations /= cost->motions;
+    cost->operations = (long)ns_program_operations(h->problem->rhs, NULL);
+    return 0;
+}
+
+static bool is_among(const char *name, const char *list)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+static void *open_ensemble(const bench_problem *problem, const char *method)
+{
+    const bench_text *text = bench_text_find(problem->hand->name, BENCH_EQUATIONS);
+    text = text ? text : bench_text_find(problem->hand->name, BENCH_MECHANICS);
+    if (!text || !text->varied)
+        return NULL;
+    handle *h = open_text(problem, text, method, true);
+    if (!h)
+        return NULL;
+    const ns_run_options options = options_of(h, 1e-6);
+    ns_status status;
+    const char *message;
+    h->observer = ns_run_new(h->problem, &options, h->model->p, h->model->x0, &status,
+                             &message);
+    h->end = calloc(h->problem->n, sizeof *h->end);
+    h->varied = calloc(h->problem->n, sizeof *h->varied);
+    if (!h->observer || !h->end || !h->varied) {
+        close_noslip(h);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < h->problem->n; i++)
+        h->varied[i] = is_among(h->model->system->states.at[i].name, text->varied);
+    return h;
+}
+
+#define CONTENDER(id, label, words, opening, running, loose, tight)                            \
     static void *open_##id(const bench_problem *problem)                                       \
     {                                                                                          \
-        return open_version(problem, list, COUNT(list), method, native);                       \
+        return opening;                                                                        \
     }                                                                                          \
-    const bench_contender contender_noslip_##id = {label, words,     loose, tight,             \
-                                                   2,     open_##id, run,   close_noslip}
+    const bench_contender contender_noslip_##id = {.name = label,                              \
+                                                   .what = words,                              \
+                                                   .loosest = loose,                           \
+                                                   .tightest = tight,                          \
+                                                   .per_decade = 2,                            \
+                                                   .open = open_##id,                          \
+                                                   .run = running,                             \
+                                                   .close = close_noslip}
 
-CONTENDER(gauss, "gauss", false, equations, "gauss", "noslip, interpreted, first-order system",
-          1e-4, 1e-17);
-CONTENDER(taylor, "taylor", false, equations, "taylor",
-          "noslip, interpreted, first-order system", 1e-4, 1e-17);
-CONTENDER(dop853, "dop853", false, equations, "dop853",
-          "noslip, interpreted, first-order system", 1e-4, 1e-16);
-CONTENDER(adams, "adams", false, equations, "adams", "noslip, interpreted, CVODE", 1e-4, 1e-14);
-CONTENDER(rolling, "gauss", false, mechanics, "rolling",
-          "noslip, interpreted, gauss, derived equations", 1e-4, 1e-17);
-CONTENDER(gauss_native, "gauss", true, equations, "gauss native",
-          "noslip, native, first-order system", 1e-4, 1e-17);
-CONTENDER(dop853_native, "dop853", true, equations, "dop853 native",
-          "noslip, native, first-order system", 1e-4, 1e-16);
-CONTENDER(rolling_native, "gauss", true, mechanics, "rolling native",
-          "noslip, native, gauss, derived equations", 1e-4, 1e-17);
+CONTENDER(gauss, "gauss", "noslip, interpreted, equations as given",
+          open_kind(problem, BENCH_EQUATIONS, "gauss", false), run, 1e-4, 1e-17);
+CONTENDER(taylor, "taylor", "noslip, interpreted, equations as given",
+          open_kind(problem, BENCH_EQUATIONS, "taylor", false), run, 1e-4, 1e-17);
+CONTENDER(dop853, "dop853", "noslip, interpreted, equations as given",
+          open_kind(problem, BENCH_EQUATIONS, "dop853", false), run, 1e-4, 1e-16);
+CONTENDER(adams, "adams", "noslip, interpreted, equations as given, through CVODE",
+          open_kind(problem, BENCH_EQUATIONS, "adams", false), run, 1e-4, 1e-14);
+CONTENDER(gauss_native, "gauss-native", "noslip, native, equations as given",
+          open_kind(problem, BENCH_EQUATIONS, "gauss", true), run, 1e-4, 1e-17);
+CONTENDER(dop853_native, "dop853-native", "noslip, native, equations as given",
+          open_kind(problem, BENCH_EQUATIONS, "dop853", true), run, 1e-4, 1e-16);
+CONTENDER(derived, "derived",
+          "noslip, interpreted, gauss on what it derives from the mechanics",
+          open_kind(problem, BENCH_MECHANICS, "gauss", false), run, 1e-4, 1e-17);
+CONTENDER(derived_native, "derived-native", "the same, native",
+          open_kind(problem, BENCH_MECHANICS, "gauss", true), run, 1e-4, 1e-17);
+CONTENDER(lanes, "lanes", "noslip, native, dop853, an ensemble in lanes: time of one motion",
+          open_ensemble(problem, "dop853"), run_lanes, 1e-4, 1e-16);
+CONTENDER(lanes_gauss, "lanes-gauss", "the same with gauss", open_ensemble(problem, "gauss"),
+          run_lanes, 1e-4, 1e-16);

@@ -1,6 +1,6 @@
 /*
  * The contenders of the speed table. To add one: write its three functions in a file of its
- * own, declare its entry here and add a line to the table in methods.c.
+ * own, declare its entry here and add a line to the table in main.c.
  */
 #ifndef BENCH_CONTENDERS_H
 #define BENCH_CONTENDERS_H
@@ -16,17 +16,15 @@ extern const bench_contender contender_c853_form2;
 /* SUNDIALS CVODE, Adams with functional iteration, right-hand side by hand. */
 extern const bench_contender contender_cvode_adams;
 
-/* noslip, interpreted: its methods on the equations as a first-order system, and gauss on what
- * formulation `rolling` derives from the mechanics. */
-extern const bench_contender contender_noslip_gauss;
-extern const bench_contender contender_noslip_taylor;
-extern const bench_contender contender_noslip_dop853;
-extern const bench_contender contender_noslip_adams;
-extern const bench_contender contender_noslip_rolling;
+/* The GNU Scientific Library's rk8pd, right-hand side by hand. */
+extern const bench_contender contender_gsl;
 
-/* The same with native code. */
-extern const bench_contender contender_noslip_gauss_native;
-extern const bench_contender contender_noslip_dop853_native;
-extern const bench_contender contender_noslip_rolling_native;
+/* noslip's methods on the equations as a first-order system, interpreted and native; gauss on what
+ * it derives from the mechanics; ensembles. */
+extern const bench_contender contender_noslip_gauss, contender_noslip_gauss_native;
+extern const bench_contender contender_noslip_taylor, contender_noslip_adams;
+extern const bench_contender contender_noslip_dop853, contender_noslip_dop853_native;
+extern const bench_contender contender_noslip_derived, contender_noslip_derived_native;
+extern const bench_contender contender_noslip_lanes, contender_noslip_lanes_gauss;
 
 #endif

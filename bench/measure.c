@@ -14,24 +14,24 @@ enum { MAX_RUNGS = 200, MAX_ROUNDS = 101 };
 /* Short runs are repeated within a sample until it lasts this long: clocks cost time too. */
 static const double sample_seconds = 1e-3;
 
-/* Longer runs average over disturbances by themselves and are timed three times at most. */
-static const double slow_seconds = 0.02;
+/* Longer runs average over disturbances by themselves and are timed half as often. */
+static const double slow_seconds = 0.01;
 
-typedef struct rung {
-    double tolerance, error;
+/* How a rung is timed. */
+typedef struct timing {
     int repeat, rounds;
-    double sample[MAX_ROUNDS]; /* seconds of one run */
-    double seconds;            /* their median */
-    bench_cost cost;
-} rung;
+    double sample[MAX_ROUNDS]; /* seconds of one motion */
+} timing;
 
 typedef struct ladder {
+    const bench_contender *contender;
     void *handle;
     int n;
-    rung *rungs; /* from loose to tight; failed ones are left out */
+    bench_rung *rungs;
+    timing *timings;
 } ladder;
 
-static double cpu_seconds(void)
+double bench_cpu_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -64,41 +64,57 @@ double bench_error(const bench_problem *problem, const double *end)
 
 /* ---- the ladder -------------------------------------------------------------------------- */
 
-/* Errors, counts and a first idea of the time, rung by rung. */
-static void climb(ladder *l, const bench_problem *problem, const bench_contender *c, int rounds,
-                  double longest)
+/* Seconds of one motion, from the start of a run to now. */
+static double one_motion(double start, const bench_cost *cost)
 {
-    const int n = (int)lround(log10(c->loosest / c->tightest) * c->per_decade) + 1;
+    const double seconds = cost->seconds > 0 ? cost->seconds : bench_cpu_seconds() - start;
+    return seconds / (double)(cost->motions > 1 ? cost->motions : 1);
+}
+
+/* Errors, counts and a first idea of the time, rung by rung. */
+static void climb(ladder *l, const bench_problem *problem, const bench_options *options)
+{
+    const bench_contender *c = l->contender;
+    const int most = options->per_decade, rounds = c->once ? 1 : options->rounds;
+    const int per_decade = most > 0 && most < c->per_decade ? most : c->per_decade;
+    const int n = (int)lround(log10(c->loosest / c->tightest) * per_decade) + 1;
     assert(n > 1 && n <= MAX_RUNGS);
     for (int i = 0; i < n; i++) {
-        rung *r = &l->rungs[l->n];
+        bench_rung *r = &l->rungs[l->n];
+        timing *t = &l->timings[l->n];
         double end[HAND_MAX_STATES];
         memset(r, 0, sizeof *r);
-        r->tolerance = c->loosest * pow(10, -(double)i / c->per_decade);
-        const double start = cpu_seconds();
+        r->tolerance = c->loosest * pow(10, -(double)i / per_decade);
+        const double counted = bench_instructions(), start = bench_cpu_seconds();
         const int failed = c->run(l->handle, r->tolerance, end, &r->cost);
-        const double took = cpu_seconds() - start;
+        const double took = one_motion(start, &r->cost);
+        const double motions = (double)(r->cost.motions > 1 ? r->cost.motions : 1);
+        r->instructions = (bench_instructions() - counted) / motions;
         if (failed)
             continue;
-        if (longest > 0 && took > longest)
+        if (options->longest > 0 && took > options->longest && !c->once)
             break;
         r->error = fmax(bench_error(problem, end), 1e-17);
         if (!isfinite(r->error))
             continue;
-        r->rounds = took > slow_seconds && rounds > 3 ? 3 : rounds;
-        r->repeat = took < sample_seconds ? (int)ceil(sample_seconds / fmax(took, 1e-7)) : 1;
+        t->rounds = took * motions > slow_seconds ? (rounds + 1) / 2 : rounds;
+        t->repeat = took < sample_seconds && r->cost.motions <= 1
+                        ? (int)ceil(sample_seconds / fmax(took, 1e-7))
+                        : 1;
+        t->sample[0] = took;
         l->n++;
     }
 }
 
-static void time_rung(const ladder *l, const bench_contender *c, rung *r, int round)
+static void time_rung(const ladder *l, int i, int round)
 {
     double end[HAND_MAX_STATES];
-    bench_cost cost;
-    const double start = cpu_seconds();
-    for (int i = 0; i < r->repeat; i++)
-        c->run(l->handle, r->tolerance, end, &cost);
-    r->sample[round] = (cpu_seconds() - start) / r->repeat;
+    bench_cost cost = {0};
+    timing *t = &l->timings[i];
+    const double start = bench_cpu_seconds();
+    for (int k = 0; k < t->repeat; k++)
+        l->contender->run(l->handle, l->rungs[i].tolerance, end, &cost);
+    t->sample[round] = one_motion(start, &cost) / t->repeat;
 }
 
 static int by_size(const void *a, const void *b)
@@ -107,9 +123,10 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(const double *values, int n)
+double bench_median(const double *values, int n)
 {
     double sorted[MAX_ROUNDS];
+    n = n < MAX_ROUNDS ? n : MAX_ROUNDS;
     memcpy(sorted, values, (size_t)n * sizeof *values);
     qsort(sorted, (size_t)n, sizeof *sorted, by_size);
     return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
@@ -170,19 +187,48 @@ static bool at_floor(const ladder *l, double seconds, double error)
     return misses * 5 > slower;
 }
 
-static void write_ladder(FILE *out, const bench_problem *problem, const bench_contender *c,
-                         const ladder *l)
+static void open_ladder(ladder *l, const bench_problem *problem, const bench_contender *c,
+                        bench_result *result)
 {
-    for (int i = 0; i < l->n; i++) {
-        const rung *r = &l->rungs[i];
-        fprintf(out, "%s,%s,%.3e,%.3e,%.4e,%ld,%ld,%ld\n", problem->hand->name, c->name,
-                r->tolerance, r->error, r->seconds, r->cost.steps, r->cost.rejected,
-                r->cost.evaluations);
-    }
+    const double start = bench_cpu_seconds();
+    l->contender = c;
+    l->handle = c->open(problem);
+    *result = (bench_result){.open_seconds = bench_cpu_seconds() - start,
+                             .best_error = INFINITY,
+                             .able = l->handle != NULL};
+    if (!l->handle)
+        return;
+    l->rungs = calloc(MAX_RUNGS, sizeof *l->rungs);
+    l->timings = calloc(MAX_RUNGS, sizeof *l->timings);
+    if (!l->rungs || !l->timings)
+        abort();
 }
 
-void bench_measure(const bench_problem *problem, const bench_contender *contenders, int count,
-                   const double *targets, int ntargets, const bench_options *options,
+/* What the ladder says; its rungs go to the result. */
+static void close_ladder(ladder *l, const double *targets, int ntargets, bench_result *result)
+{
+    for (int i = 0; i < l->n; i++) {
+        l->rungs[i].seconds = bench_median(l->timings[i].sample, l->timings[i].rounds);
+        result->best_error = fmin(result->best_error, l->rungs[i].error);
+        result->operations = l->rungs[i].cost.operations;
+    }
+    pool pools[MAX_RUNGS];
+    const int n = pool_ladder(l, pools);
+    for (int t = 0; t < ntargets; t++) {
+        double *seconds = &result->seconds[t];
+        *seconds = time_at(pools, n, targets[t]);
+        result->doubtful[t] = at_floor(l, *seconds, targets[t]);
+        if (result->doubtful[t])
+            *seconds = time_at(pools, n, 2 * targets[t]);
+    }
+    l->contender->close(l->handle);
+    free(l->timings);
+    result->rungs = l->rungs;
+    result->n_rungs = l->n;
+}
+
+void bench_measure(const bench_problem *problem, const bench_contender *const *contenders,
+                   int count, const double *targets, int ntargets, const bench_options *options,
                    bench_result *result)
 {
     const int rounds = options->rounds < MAX_ROUNDS ? options->rounds : MAX_ROUNDS;
@@ -190,51 +236,29 @@ void bench_measure(const bench_problem *problem, const bench_contender *contende
     if (!ladders)
         abort();
     for (int c = 0; c < count; c++) {
-        const double start = cpu_seconds();
-        ladder *l = &ladders[c];
-        l->handle = contenders[c].open(problem);
-        result[c] = (bench_result){.open_seconds = cpu_seconds() - start,
-                                   .best_error = INFINITY,
-                                   .able = l->handle != NULL};
+        open_ladder(&ladders[c], problem, contenders[c], &result[c]);
         for (int t = 0; t < ntargets; t++)
             result[c].seconds[t] = NAN;
-        if (!l->handle)
-            continue;
-        l->rungs = calloc(MAX_RUNGS, sizeof *l->rungs);
-        if (!l->rungs)
-            abort();
-        climb(l, problem, &contenders[c], rounds, options->longest);
+        if (result[c].able)
+            climb(&ladders[c], problem, options);
     }
 
     /* Rung by rung and contender by contender within a round: neighbours in time are rivals. */
     for (int round = 0; round < rounds; round++)
         for (int i = 0; i < MAX_RUNGS; i++)
             for (int c = 0; c < count; c++)
-                if (i < ladders[c].n && round < ladders[c].rungs[i].rounds)
-                    time_rung(&ladders[c], &contenders[c], &ladders[c].rungs[i], round);
+                if (i < ladders[c].n && round < ladders[c].timings[i].rounds &&
+                    !contenders[c]->once)
+                    time_rung(&ladders[c], i, round);
 
-    for (int c = 0; c < count; c++) {
-        ladder *l = &ladders[c];
-        if (!l->handle)
-            continue;
-        for (int i = 0; i < l->n; i++) {
-            l->rungs[i].seconds = median(l->rungs[i].sample, l->rungs[i].rounds);
-            result[c].best_error = fmin(result[c].best_error, l->rungs[i].error);
-            result[c].operations = l->rungs[i].cost.operations;
-        }
-        pool pools[MAX_RUNGS];
-        const int n = pool_ladder(l, pools);
-        for (int t = 0; t < ntargets; t++) {
-            double *seconds = &result[c].seconds[t];
-            *seconds = time_at(pools, n, targets[t]);
-            result[c].doubtful[t] = at_floor(l, *seconds, targets[t]);
-            if (result[c].doubtful[t])
-                *seconds = time_at(pools, n, 2 * targets[t]);
-        }
-        if (options->ladder)
-            write_ladder(options->ladder, problem, &contenders[c], l);
-        contenders[c].close(l->handle);
-        free(l->rungs);
-    }
+    for (int c = 0; c < count; c++)
+        if (result[c].able)
+            close_ladder(&ladders[c], targets, ntargets, &result[c]);
     free(ladders);
+}
+
+void bench_result_free(bench_result *result)
+{
+    free(result->rungs);
+    *result = (bench_result){0};
 }

@@ -1,5 +1,6 @@
-# Benchmarks, built by the target `bench` (or with everything if NOSLIP_BENCH is on): every
-# bench/*.c with a main is a program bench_<stem>, the other files are linked to all of them.
+# Benchmarks: noslip-bench, the program behind `noslip bench`, made of bench/*.c, and for every
+# other bench/*.c with a main a program bench_<stem>. The target `bench` builds them; with
+# NOSLIP_BENCH (the default) they are built with everything else.
 file(GLOB files CONFIGURE_DEPENDS "bench/*.c")
 set(mains "")
 set(hand "")
@@ -33,23 +34,44 @@ if(hand)
   endif()
   list(APPEND objects $<TARGET_OBJECTS:bench_hand>)
 endif()
+
+# Rivals that need not be there.
+set(rivals "")
+pkg_check_modules(NOSLIP_GSL IMPORTED_TARGET gsl)
+if(NOSLIP_GSL_FOUND)
+  list(APPEND rivals PkgConfig::NOSLIP_GSL)
+endif()
+
 if(support)
-  add_library(bench_support OBJECT EXCLUDE_FROM_ALL ${support})
-  target_link_libraries(bench_support PRIVATE noslip_flags ${NOSLIP_DEPENDENCIES})
+  add_library(bench_support OBJECT EXCLUDE_FROM_ALL ${support} ${gallery})
+  target_link_libraries(bench_support PRIVATE noslip_flags ${NOSLIP_DEPENDENCIES} ${rivals})
+  if(NOSLIP_GSL_FOUND)
+    target_compile_definitions(bench_support PRIVATE BENCH_GSL)
+  endif()
   list(APPEND objects $<TARGET_OBJECTS:bench_support>)
 endif()
 
-set(bench_dir "${CMAKE_BINARY_DIR}/bench_programs")
 foreach(file IN LISTS mains)
   get_filename_component(stem "${file}" NAME_WE)
-  string(REGEX REPLACE "^bench_" "" stem "${stem}")
   set(name bench_${stem})
+  set(bench_dir "${CMAKE_BINARY_DIR}/bench_programs")
   add_executable(${name} "${file}" ${objects})
-  target_link_libraries(${name} PRIVATE noslip_flags noslip_static ${NOSLIP_DEPENDENCIES})
+  target_link_libraries(${name} PRIVATE noslip_flags noslip_static ${NOSLIP_DEPENDENCIES} ${rivals})
+  target_link_options(${name} PRIVATE -Wl,--as-needed)
   target_compile_definitions(${name} PRIVATE NS_MODELS_DIR="${CMAKE_SOURCE_DIR}/models")
+  if(stem STREQUAL "main")   # beside the program, which looks for it there
+    set_target_properties(${name} PROPERTIES OUTPUT_NAME noslip-bench)
+    set(bench_dir "${CMAKE_BINARY_DIR}")
+    if(NOSLIP_BENCH)
+      install(TARGETS ${name} DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/noslip")
+    endif()
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${bench_dir}")
   if(NOT NOSLIP_BENCH)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   add_dependencies(bench ${name})
 endforeach()
+if(TARGET noslip_program)
+  add_dependencies(bench noslip_program)
+endif()

@@ -25,6 +25,7 @@ const ns_command *const ns_commands[] = {
     &ns_command_lyapunov,
     &ns_command_portrait,
     &ns_command_measure,
+    &ns_command_bench,
     &ns_command_gallery,
     &ns_command_help,
     &ns_command_version,

@@ -59,6 +59,7 @@ extern const ns_command ns_command_lyapunov;
 extern const ns_command ns_command_portrait;
 extern const ns_command ns_command_section;
 extern const ns_command ns_command_measure;
+extern const ns_command ns_command_bench;
 extern const ns_command ns_command_gallery;
 extern const ns_command ns_command_help;
 extern const ns_command ns_command_version;

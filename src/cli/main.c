@@ -10,7 +10,7 @@
 #include "cli/open.h"
 
 /* Commands that scripts may know from later versions. */
-static const char *const later[] = {"sweep", "bench"};
+static const char *const later[] = {"sweep"};
 
 static int unknown_command(ns_cli *cli, const char *name)
 {

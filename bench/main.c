@@ -1,0 +1,240 @@
+/*
+ * noslip-bench, the program behind `noslip bench`: CPU time of every contender at equal error of
+ * the final state, as a ratio to C853, which is DOP853 with a right-hand side written by hand in C
+ * (below 1: faster than that).
+ *
+ *     noslip-bench [--quick] [--rounds N] [--longest SECONDS] [--csv FILE] [--with NAME,...]
+ *                  [--noslip PROGRAM] [PROBLEM...]
+ *
+ * It is a program of its own because it links what noslip must not need: rival libraries, and code
+ * compiled for this one processor.
+ */
+#define _GNU_SOURCE
+#include "session.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* The first is the yardstick. */
+static const bench_contender *const table[] = {
+    &contender_c853,          &contender_c853_form2,           &contender_cvode_adams,
+    &contender_gsl,           &contender_noslip_gauss,         &contender_noslip_gauss_native,
+    &contender_noslip_dop853, &contender_noslip_dop853_native, &contender_noslip_taylor,
+    &contender_noslip_adams,  &contender_noslip_derived,       &contender_noslip_derived_native,
+    &contender_noslip_lanes,  &contender_noslip_lanes_gauss,
+};
+
+enum { COUNT = sizeof table / sizeof *table };
+
+const double bench_targets[BENCH_TARGETS] = {1e-3, 1e-6, 1e-9, 1e-11, 1e-12, 1e-13};
+
+double bench_ratio(const bench_session *s, int problem, int contender, int target)
+{
+    const bench_result *r = s->results[problem];
+    return r[contender].seconds[target] / r[0].seconds[target];
+}
+
+/* ---- printing ---------------------------------------------------------------------------- */
+
+/* A number in a column of ten, "-" for none, marked when at a floor of round-off. */
+static void print_cell(double value, int decimals, bool doubtful)
+{
+    if (isnan(value))
+        printf("%10s ", "-");
+    else
+        printf("%10.*f%s", value >= 100 ? 0 : decimals, value, doubtful ? "~" : " ");
+}
+
+/* Least error, and operations of one evaluation of the right-hand side. */
+static void print_last(const bench_result *result)
+{
+    printf("%10.0e", result->best_error);
+    if (result->operations)
+        printf("%12ld", result->operations);
+    printf("\n");
+}
+
+static void print_problem(const bench_session *s, int problem)
+{
+    const hand_problem *p = s->problems[problem];
+    const bench_result *result = s->results[problem];
+    printf("\n%s: %s\n%-16s", p->name, p->what, "error");
+    for (int t = 0; t < BENCH_TARGETS; t++)
+        printf("%10.0e ", bench_targets[t]);
+    printf("%10s%12s\n%-16s", "best", "operations", "C853, ms");
+    for (int t = 0; t < BENCH_TARGETS; t++)
+        print_cell(1e3 * result[0].seconds[t], 3, result[0].doubtful[t]);
+    print_last(&result[0]);
+    for (int c = 1; c < s->n_contenders; c++) {
+        if (!result[c].able)
+            continue;
+        printf("%-16s", s->contenders[c]->name);
+        for (int t = 0; t < BENCH_TARGETS; t++)
+            print_cell(bench_ratio(s, problem, c, t), 2,
+                       result[c].doubtful[t] || result[0].doubtful[t]);
+        print_last(&result[c]);
+    }
+    fflush(stdout);
+}
+
+static int write_csv(const bench_session *s)
+{
+    FILE *out = fopen(s->csv, "w");
+    if (!out)
+        return -1;
+    fprintf(out, "problem,contender,tolerance,error,seconds,instructions,steps,rejected,"
+                 "evaluations\n");
+    for (int p = 0; p < s->n_problems; p++)
+        for (int c = 0; c < s->n_contenders; c++)
+            for (int i = 0; i < s->results[p][c].n_rungs; i++) {
+                const bench_rung *r = &s->results[p][c].rungs[i];
+                fprintf(out, "%s,%s,%.3e,%.3e,%.4e,", s->problems[p]->name,
+                        s->contenders[c]->name, r->tolerance, r->error, r->seconds);
+                if (isfinite(r->instructions))
+                    fprintf(out, "%.0f", r->instructions);
+                fprintf(out, ",%ld,%ld,%ld\n", r->cost.steps, r->cost.rejected,
+                        r->cost.evaluations);
+            }
+    const int failed = ferror(out);
+    return fclose(out) == 0 && !failed ? 0 : -1;
+}
+
+/* ---- what is asked for ------------------------------------------------------------------- */
+
+static int wrong(const char *what, const char *word)
+{
+    fprintf(stderr, "noslip bench: %s '%s'\nproblems:", what, word);
+    for (int i = 0; hand_problem_at(i); i++)
+        fprintf(stderr, " %s", hand_problem_at(i)->name);
+    fprintf(stderr, "\ncontenders:");
+    for (int c = 0; c < COUNT; c++)
+        fprintf(stderr, " %s", table[c]->name);
+    fprintf(stderr, "\n");
+    return 2;
+}
+
+/* Names are words or lists of words with commas; upper and lower case are the same. */
+static int add_contenders(bench_session *s, char *list)
+{
+    char *rest = NULL;
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        const bench_contender *found = NULL;
+        for (int c = 0; c < COUNT; c++)
+            if (strcasecmp(table[c]->name, name) == 0)
+                found = table[c];
+        if (!found)
+            return wrong("there is no contender", name);
+        bool known = false;
+        for (int c = 0; c < s->n_contenders; c++)
+            known = known || s->contenders[c] == found;
+        if (!known)
+            s->contenders[s->n_contenders++] = found;
+    }
+    return 0;
+}
+
+static int add_problem(bench_session *s, const char *name)
+{
+    for (int i = 0; hand_problem_at(i); i++)
+        if (strcasecmp(hand_problem_at(i)->name, name) == 0) {
+            for (int k = 0; k < s->n_problems; k++)
+                if (s->problems[k] == hand_problem_at(i))
+                    return 0;
+            s->problems[s->n_problems++] = hand_problem_at(i);
+            return 0;
+        }
+    return wrong(*name == '-' ? "there is no option" : "there is no problem", name);
+}
+
+/* A positive number; 0 if it is none. */
+static double number(const char *text)
+{
+    char *end = NULL;
+    const double value = strtod(text, &end);
+    return end != text && !*end && isfinite(value) && value > 0 ? value : 0;
+}
+
+static int read_words(bench_session *s, int argc, char **argv)
+{
+    double rounds = 0, longest = 0;
+    s->contenders[s->n_contenders++] = table[0];
+    for (int i = 1; i < argc; i++) {
+        char *const value = i + 1 < argc ? argv[i + 1] : NULL;
+        int status = 0;
+        if (strcmp(argv[i], "--quick") == 0) {
+            s->quick = true;
+            continue;
+        }
+        if (strncmp(argv[i], "--", 2) != 0) {
+            status = add_problem(s, argv[i]);
+        } else if (!value) {
+            return wrong("something is missing behind", argv[i]);
+        } else if (strcmp(argv[i], "--rounds") == 0) {
+            rounds = floor(number(argv[++i]));
+            status = rounds >= 1 ? 0 : wrong("not a number of rounds:", value);
+        } else if (strcmp(argv[i], "--longest") == 0) {
+            longest = number(argv[++i]);
+            status = longest > 0 ? 0 : wrong("not a number of seconds:", value);
+        } else if (strcmp(argv[i], "--csv") == 0) {
+            s->csv = argv[++i];
+        } else if (strcmp(argv[i], "--noslip") == 0) {
+            s->noslip = argv[++i];
+        } else if (strcmp(argv[i], "--with") == 0) {
+            status = add_contenders(s, argv[++i]);
+        } else {
+            status = wrong("there is no option", argv[i]);
+        }
+        if (status)
+            return status;
+    }
+    s->options.rounds = rounds > 0 ? (int)fmin(rounds, 101) : s->quick ? 3 : 5;
+    s->options.longest = longest > 0 ? longest : s->quick ? 0.04 : 0.2;
+    s->options.per_decade = s->quick ? 1 : 0;
+    s->everything = s->n_problems == 0 && s->n_contenders == 1;
+    if (s->n_problems == 0)
+        for (int i = 0; hand_problem_at(i); i++)
+            s->problems[s->n_problems++] = hand_problem_at(i);
+    if (s->n_contenders == 1)
+        for (int c = 1; c < COUNT; c++)
+            s->contenders[s->n_contenders++] = table[c];
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static bench_session session;
+    bench_session *s = &session;
+    const int status = read_words(s, argc, argv);
+    if (status)
+        return status;
+    printf("CPU time at equal error of the final state; C853 in milliseconds, the others as "
+           "ratios to it.\nMedians of %d interleaved rounds. ~ at a method's floor of "
+           "round-off, where luck decides.\nOperations: of one evaluation of the right-hand "
+           "side. Instructions are %scounted here.\n",
+           s->options.rounds, isnan(bench_instructions()) ? "not " : "");
+    for (int c = 0; c < s->n_contenders; c++)
+        printf("  %-16s%s\n", s->contenders[c]->name, s->contenders[c]->what);
+    for (int i = 0; i < s->n_problems; i++) {
+        bench_problem problem;
+        if (bench_problem_get(s->problems[i]->name, &problem) != 0) {
+            fprintf(stderr, "noslip bench: %s has no reference: see bench/reference_quad.c\n",
+                    s->problems[i]->name);
+            return 1;
+        }
+        problem.motions = s->quick ? 8 : 64;
+        bench_measure(&problem, s->contenders, s->n_contenders, bench_targets, BENCH_TARGETS,
+                      &s->options, s->results[i]);
+        print_problem(s, i);
+    }
+    if (s->csv && write_csv(s) != 0) {
+        fprintf(stderr, "noslip bench: cannot write %s: %s\n", s->csv, strerror(errno));
+        return 3;
+    }
+    for (int i = 0; i < s->n_problems; i++)
+        for (int c = 0; c < s->n_contenders; c++)
+            bench_result_free(&s->results[i][c]);
+    return 0;
+}

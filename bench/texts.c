@@ -1,0 +1,158 @@
+/*
+ * The problems of the speed table as model text: see texts.h.
+ */
+#include "texts.h"
+
+#include "cli/gallery.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char rattleback_text[] =
+    "param a = 0.2, b = 0.03, c = 0.02, m = 1, g = 9.81, turn = 0.02, spin = -3\n"
+    "param J1 = m/5*(b^2 + c^2), J2 = m/5*(a^2 + c^2), J3 = m/5*(a^2 + b^2)\n"
+    "param I11 = J1*cos(turn)^2 + J2*sin(turn)^2, I22 = J1*sin(turn)^2 + J2*cos(turn)^2\n"
+    "param I12 = (J1 - J2)*sin(turn)*cos(turn)\n"
+    "let I = [[I11, I12, 0], [I12, I22, 0], [0, 0, J3]]\n"
+    "let O = [O1, O2, O3], G = [g1, g2, g3], d = [a^2*g1, b^2*g2, c^2*g3]\n"
+    "let root = sqrt(dot(G, d)), s = -d/root, dG = cross(G, O)\n"
+    "let u = [a^2*dG[1], b^2*dG[2], c^2*dG[3]], ds = (d*(dot(d, dG)/dot(G, d)) - u)/root\n"
+    "let K = I + m*(dot(s, s)*identity(3) - s*transpose(s))\n"
+    "let r = m*(dot(s, O)*(ds - cross(s, O)) - dot(s, ds)*O + g*cross(s, G)) - cross(O, I*O)\n"
+    "let dO = solve(K, r)\n"
+    "let e = [q1, q2, q3], h = O/2, w = cross(e, ds) + q0*ds, path = ds + 2*cross(e, w)\n"
+    "let dq = q0*h + cross(e, h)\n"
+    "state q0' = -dot(e, h)\n"
+    "state q1' = dq[1]\nstate q2' = dq[2]\nstate q3' = dq[3]\n"
+    "state O1' = dO[1]\nstate O2' = dO[2]\nstate O3' = dO[3]\n"
+    "state g1' = dG[1]\nstate g2' = dG[2]\nstate g3' = dG[3]\n"
+    "state x' = path[1]\nstate y' = path[2]\n"
+    "start { q0 = 1; O1 = 0.01; O2 = 0.02; O3 = spin; g3 = 1 }\n";
+
+static const char sleigh_text[] =
+    "param M = 1, m = 1, J = 1, k = 1\n"
+    "let xi = p1/(J + m*r^2), u = (p2 - m*v)/(M + m)\n"
+    "state r' = v\nstate v' = r*(xi^2 - k*(M + m)/(M*m))\n"
+    "state p1' = -m*r*xi*u\nstate p2' = m*r*xi^2\n"
+    "state theta' = xi\nstate x' = u*cos(theta)\nstate y' = u*sin(theta)\n"
+    "start { v = 1; p1 = 1; p2 = 0.3 }\n";
+
+static const char sphere_text[] =
+    "param r = 0.06, m = 4/3*pi*r^3*4500\n"
+    "ground height(0.65*x - 3/2*x^2 - 6.7/3*x^3 + 20.5/4*x^4)\n"
+    "body sphere(r) { mass m; uniform }\n"
+    "start { contact [-0.65, 0.1]; centre' [0.2, -0.3]; spin 0 }\n";
+
+#define RATTLEBACK                                                                             \
+    {                                                                                          \
+        "q0", "q1", "q2", "q3", "O1", "O2", "O3", "g1", "g2", "g3", "x", "y"                   \
+    }
+#define BODY                                                                                   \
+    {                                                                                          \
+        "quat.w", "quat.x", "quat.y", "quat.z", "omega.x", "omega.y", "omega.z", "vertical.x", \
+            "vertical.y", "vertical.z", "contact.x", "contact.y"                               \
+    }
+#define OMEGA "omega.x omega.y omega.z"
+
+static const bench_text texts[] = {
+    {.problem = "P1c", .text = rattleback_text, .varied = "O1 O2 O3", .values = RATTLEBACK},
+    {.problem = "P1",
+     .text = rattleback_text,
+     .set = {"spin", "-5"},
+     .varied = "O1 O2 O3",
+     .values = RATTLEBACK},
+    {.problem = "P2",
+     .text = sleigh_text,
+     .varied = "v",
+     .values = {"r", "v", "p1", "p2", "theta", "x", "y"}},
+    {.problem = "P1c",
+     .kind = BENCH_MECHANICS,
+     .gallery = "rattleback-p1c",
+     .varied = OMEGA,
+     .values = BODY},
+    {.problem = "P1",
+     .kind = BENCH_MECHANICS,
+     .gallery = "rattleback-p1c",
+     .set = {"spin", "-5"},
+     .varied = OMEGA,
+     .values = BODY},
+    {.problem = "P2",
+     .kind = BENCH_MECHANICS,
+     .gallery = "sleigh-oscillator",
+     .set = {"p10", "1"},
+     .varied = "theta' x' y' r'",
+     .values = {"r", "r'", "p1", "p2", "theta", "x", "y"}},
+    {.problem = "P3min",
+     .kind = BENCH_MECHANICS,
+     .text = sphere_text,
+     .varied = OMEGA,
+     .values = {"contact.x", "contact.y", "omega.space.x", "omega.space.y", "omega.space.z",
+                "quat.w", "quat.x", "quat.y", "quat.z"}},
+    {.problem = "P3",
+     .kind = BENCH_MECHANICS,
+     .gallery = "sphere-one-particle",
+     .values = {"S.x",       "S.y",       "S.z",  "S.quat.w",  "S.quat.x",
+                "S.quat.y",  "S.quat.z",  "P.x",  "P.y",       "P.z",
+                "S.x'",      "S.y'",      "S.z'", "S.quat.w'", "S.quat.x'",
+                "S.quat.y'", "S.quat.z'", "P.x'", "P.y'",      "P.z'"}},
+};
+
+const bench_text *bench_text_find(const char *problem, bench_kind kind)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].kind == kind && strcmp(texts[i].problem, problem) == 0)
+            return &texts[i];
+    return NULL;
+}
+
+const char *bench_gallery_text(const char *name)
+{
+    for (unsigned i = 0; i < ns_gallery_count; i++)
+        if (strcmp(ns_gallery_entries[i].name, name) == 0)
+            return ns_gallery_entries[i].text;
+    return NULL;
+}
+
+ns_model *bench_text_load(const bench_text *t)
+{
+    const char *text = t->gallery ? bench_gallery_text(t->gallery) : t->text;
+    if (!text) {
+        fprintf(stderr, "%s: no model '%s' in the gallery\n", t->problem, t->gallery);
+        return NULL;
+    }
+    ns_model *model = ns_model_load_text(t->problem, text, strlen(text), &t->set,
+                                         t->set.name ? 1 : 0, NS_MODEL_READY);
+    if (model && model->status == NS_OK)
+        return model;
+    fputs(model ? model->messages : "out of memory\n", stderr);
+    ns_model_free(model);
+    return NULL;
+}
+
+char *bench_chain_text(int links)
+{
+    const double length = 3.0 / links, mass = 3.0 / links;
+    const size_t room = 400 + (size_t)links * 160;
+    char *text = malloc(room);
+    if (!text)
+        return NULL;
+    size_t at = (size_t)snprintf(text, room,
+                                 "param m = %.17g, l = %.17g, g = 9.81\n"
+                                 "let arm(q) = l*[sin(q), -cos(q)]\n"
+                                 "let share(p) = m/2*dot(p', p') - m*g*p.y\n",
+                                 mass, length);
+    for (int i = 1; i <= links; i++)
+        at += (size_t)snprintf(text + at, room - at, "coordinate q%d in rad\n", i);
+    at += (size_t)snprintf(text + at, room - at, "let p1 = arm(q1)\n");
+    for (int i = 2; i <= links; i++)
+        at += (size_t)snprintf(text + at, room - at, "let p%d = p%d + arm(q%d)\n", i, i - 1, i);
+    at += (size_t)snprintf(text + at, room - at, "lagrangian share(p1)");
+    for (int i = 2; i <= links; i++)
+        at += (size_t)snprintf(text + at, room - at, " +\n share(p%d)", i);
+    at += (size_t)snprintf(text + at, room - at, "\nstart {\n");
+    for (int i = 1; i <= links; i++)
+        at += (size_t)snprintf(text + at, room - at, "q%d = 0.6*%d/%d\n", i, i, links);
+    snprintf(text + at, room - at, "}\n");
+    return text;
+}

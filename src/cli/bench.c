@@ -1,0 +1,91 @@
+/* noslip bench: hands over to noslip-bench, a program of its own, which links what noslip must not
+ * need (rival libraries, code for this one processor). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "base/text.h"
+#include "cli/command.h"
+
+/* Where this program is; NULL if the system does not say. */
+static const char *own_path(ns_cli *cli)
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    if (length <= 0 || (size_t)length == sizeof path)
+        return NULL;
+    return ns_arena_string(cli->arena, path, (size_t)length);
+}
+
+/* In the build folder it stands beside the program, installed below libexec. */
+static const char *companion(ns_cli *cli, const char *own)
+{
+    static const char *const places[] = {"noslip-bench", "../libexec/noslip/noslip-bench"};
+    const char *slash = own ? strrchr(own, '/') : NULL;
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        const char *path = ns_arena_format(cli->arena, "%.*s/%s", (int)(slash - own), own,
+                                           places[i]);
+        if (access(path, X_OK) == 0)
+            return path;
+    }
+    return NULL;
+}
+
+static int bench(ns_cli *cli, const ns_arguments *a)
+{
+    const char *own = own_path(cli), *path = companion(cli, own);
+    if (!path) {
+        ns_command_wrong(cli, "noslip-bench is not installed: build noslip with "
+                              "-DNOSLIP_BENCH=ON (cmake), then `make bench` or `make install`");
+        return ns_status_exit(NS_ERR_IO);
+    }
+    /* Texts of the arguments are not changed: exec wants them writable for reasons of history. */
+    char **words = NS_NEW_ARRAY(cli->arena, char *, 2 * a->options.n + a->words.n + 4);
+    size_t n = 0;
+    words[n++] = ns_arena_string(cli->arena, path, strlen(path));
+    words[n++] = ns_arena_format(cli->arena, "--noslip");
+    words[n++] = ns_arena_string(cli->arena, own, strlen(own));
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        const ns_given *given = &a->options.at[i];
+        words[n++] = ns_arena_format(cli->arena, "--%s", given->option->name);
+        if (given->value)
+            words[n++] = ns_arena_string(cli->arena, given->value, strlen(given->value));
+    }
+    for (uint32_t i = 0; i < a->words.n; i++)
+        words[n++] = ns_arena_string(cli->arena, a->words.at[i], strlen(a->words.at[i]));
+    words[n] = NULL;
+    fflush(cli->out);
+    fflush(cli->err);
+    execv(path, words);
+    ns_command_wrong(cli, "%s cannot be started: %s", path, strerror(errno));
+    return ns_status_exit(NS_ERR_IO);
+}
+
+static const ns_option options[] = {
+    {.name = "quick", .help = "fewer tolerances and rounds: about 20 s for all problems"},
+    {.name = "with",
+     .argument = "NAME,...",
+     .help = "these contenders only, and C853, the yardstick",
+     .repeat = true},
+    {.name = "rounds", .argument = "N", .help = "rounds of timing (default 5)"},
+    {.name = "longest",
+     .argument = "S",
+     .help = "seconds: tighter tolerances are left out where a motion takes longer"},
+    {.name = "csv", .argument = "FILE", .help = "write every measurement"},
+    {0}};
+
+const ns_command ns_command_bench = {
+    .name = "bench",
+    .summary = "Measure accuracy against time, beside other programs",
+    .usage = "[PROBLEM]... [--with NAME,...] [--quick] [--csv FILE]",
+    .doc = "Runs standard problems with this program's methods and engines and with others\n"
+           "(hand-written C, CVODE, GSL), and prints the CPU time at equal error of the final\n"
+           "state as a ratio to DOP853 written by hand in C.  Errors are measured against\n"
+           "solutions in quadruple precision.  A wrong name lists problems and contenders;\n"
+           "bench/README.md describes them, docs/performance.md shows results.",
+    .options = options,
+    .most = 16,
+    .run = bench,
+};
