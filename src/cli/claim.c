@@ -102,7 +102,8 @@ static double over_series(scan *s, const char *what)
     expect(s, ',');
     const char *from = s->at;
     ns_claims_series *series = ns_claims_find_series(&s->world, name);
-    double xs[64], ys[64], largest = -INFINITY, smallest = INFINITY;
+    double xs[64], ys[64], largest = -INFINITY, smallest = INFINITY, last = INFINITY;
+    bool falls = true;
     uint32_t n = 0;
     if (!series) {
         wrong(s, "there is no series '%s'", name);
@@ -116,7 +117,11 @@ static double over_series(scan *s, const char *what)
         ys[n] = log(fabs(value));
         largest = fmax(largest, value);
         smallest = fmin(smallest, value);
+        falls = falls && value < last;
+        last = value;
     }
+    if (strcmp(what, "falls") == 0)
+        return falls;
     if (strcmp(what, "largest") == 0)
         return largest;
     if (strcmp(what, "smallest") == 0)
@@ -133,7 +138,16 @@ static double over_series(scan *s, const char *what)
     return sxy / sxx;
 }
 
-/* has(C, "text"), number(C, "text") */
+/* The text of output from the k-th occurrence of a part on; NULL. */
+static const char *occurrence(const char *output, const char *part, double k)
+{
+    const char *found = strstr(output, part);
+    for (; found && k >= 1; k--)
+        found = strstr(found + 1, part);
+    return found;
+}
+
+/* has(C, "text"), number(C, "text" [, k]) */
 static double of_output(scan *s, bool number)
 {
     const char *name = word(s, ",()");
@@ -143,7 +157,7 @@ static double of_output(scan *s, bool number)
         wrong(s, "there is no command '%s'", name);
         return (double)NAN;
     }
-    const char *found = strstr(output, text);
+    const char *found = occurrence(output, text, accept(s, ',') ? expression(s) : 0);
     if (!number)
         return found != NULL;
     if (!found)
@@ -160,6 +174,10 @@ static double of_run(scan *s, const char *function)
     ns_claims_run *run = run_of(s);
     if (!run)
         return (double)NAN;
+    if (strcmp(function, "circle") == 0) {
+        const char *x = name_of(s);
+        return ns_claims_circle(&s->world, run, x, name_of(s));
+    }
     if (strcmp(function, "differ") == 0) {
         const char *x = name_of(s);
         expect(s, ',');
@@ -195,7 +213,7 @@ static double call(scan *s, const char *function)
             return value;
         }
     if (strcmp(function, "order") == 0 || strcmp(function, "largest") == 0 ||
-        strcmp(function, "smallest") == 0)
+        strcmp(function, "smallest") == 0 || strcmp(function, "falls") == 0)
         value = over_series(s, function);
     else if (strcmp(function, "has") == 0 || strcmp(function, "number") == 0)
         value = of_output(s, function[0] == 'n');
@@ -327,10 +345,40 @@ static void read_command(scan *s)
     int n = 0;
     for (blanks(s); s->at < s->end && n < 32; blanks(s)) {
         const char *text = *s->at == '"' ? quoted(s) : word(s, "");
-        words[n++] = ns_arena_string(s->world.arena, text, strlen(text));
+        const bool figure = strncmp(text, "figures/", 8) == 0;
+        if (figure && !s->world.folder)
+            n--; /* with the option it belongs to */
+        else if (figure)
+            words[n++] = ns_arena_format(s->world.arena, "%s%s", s->world.folder, text + 7);
+        else
+            words[n++] = ns_arena_string(s->world.arena, text, strlen(text));
     }
     if (!ns_claims_command(&s->world, name, n, words))
         wrong(s, "%s", s->world.why);
+}
+
+/* One line of a figure: of a run, or of run k of a series, under the value of its parameter. */
+static bool draw(scan *s, ns_plot *plot, ns_plot_panel **panel, const char *name, const char *x,
+                 const char *y, ns_claims_series *series, uint32_t k)
+{
+    if (series)
+        series->present = k;
+    ns_claims_run *run = ns_claims_find(&s->world, name);
+    const double *xs = run ? ns_claims_samples(&s->world, run, x) : NULL;
+    const double *ys = run ? ns_claims_samples(&s->world, run, y) : NULL;
+    if (!run)
+        wrong(s, "there is no run '%s'", name);
+    else if (!xs || !ys)
+        wrong(s, "run '%s' has no value '%s'", name, xs ? y : x);
+    if (!xs || !ys)
+        return false;
+    if (!*panel)
+        *panel = ns_plot_add(plot, "", x, ns_claims_unit(run, x), y, ns_claims_unit(run, y));
+    const char *label = series ? ns_arena_format(s->world.arena, "%s = %g", series->parameter,
+                                                 series->value[k])
+                               : name;
+    ns_plot_line(*panel, label, run->n, xs, ys);
+    return true;
 }
 
 static void read_figure(scan *s)
@@ -340,19 +388,11 @@ static void read_figure(scan *s)
     ns_plot *plot = ns_plot_new(s->world.arena, title);
     ns_plot_panel *panel = NULL;
     do {
-        ns_claims_run *run = run_of(s);
-        const char *x = word(s, ","), *y = word(s, ",");
-        if (!run)
-            return;
-        const double *xs = ns_claims_samples(&s->world, run, x);
-        const double *ys = ns_claims_samples(&s->world, run, y);
-        if (!xs || !ys) {
-            wrong(s, "run '%s' has no value '%s'", run->name, xs ? y : x);
-            return;
-        }
-        if (!panel)
-            panel = ns_plot_add(plot, "", x, ns_claims_unit(run, x), y, ns_claims_unit(run, y));
-        ns_plot_line(panel, run->name, run->n, xs, ys);
+        const char *name = word(s, ","), *x = word(s, ","), *y = word(s, ",");
+        ns_claims_series *series = ns_claims_find_series(&s->world, name);
+        for (uint32_t k = 0; k < (series ? series->n : 1); k++)
+            if (!draw(s, plot, &panel, name, x, y, series, k))
+                return;
     } while (accept(s, ','));
     if (s->world.folder) {
         const int error = ns_plot_write(

@@ -8,7 +8,10 @@
  *     refuse NAME: MODEL "part of the message"
  *     command NAME: WORDS...                                            of noslip itself
  *     expect "label": EXPR = EXPR within TOLERANCE  |  EXPR < EXPR  |  EXPR > EXPR
- *     figure FILE "title": RUN X Y [, RUN X Y]...                        t is the time
+ *     figure FILE "title": RUN|SERIES X Y [, RUN X Y]...                 t is the time
+ *
+ * The words of a command may name models of the claim; --option figures/FILE goes to the folder of
+ * figures, and is left out when there is none.
  *
  * Expressions: numbers, + - * / ^, pi, sqrt sin cos tan exp log abs, and of runs
  *     start(R, V) end(R, V) at(R, V, t) max(R, V) min(R, V) change(R, V)     of a value
@@ -16,8 +19,12 @@
  *     when(R, NAME, V, k)                 the value V where the event happens
  *     drift(R) residual(R) invariant(R, NAME) param(R, NAME)
  *     differ(R, V, R2, V2)                largest difference at the same times
+ *     circle(R, X, Y)                     largest distance from a circle, in parts of its radius
  *     order(S, EXPR) largest(S, EXPR) smallest(S, EXPR)      of a series; S stands for its run
- *     has(C, "text") number(C, "text")   of what a command printed: the number behind the text */
+ *     falls(S, EXPR)                      1 if each value is below the one before, otherwise 0
+ *     has(C, "text") number(C, "text" [, k])
+ *                                         of what a command printed: the number behind the text, the
+ *                                         k-th time it occurs (k from 0) */
 #ifndef NS_CLI_CLAIM_H
 #define NS_CLI_CLAIM_H
 

@@ -129,6 +129,7 @@ bool ns_claims_start(ns_claims_world *w, const char *name, const char *model,
         which++;
     if (which == n)
         return fail(w, "a series needs a parameter with several values: NAME=V1,V2");
+    s->parameter = settings[which].name;
     s->runs = NS_NEW_ARRAY(w->arena, ns_claims_run, 64);
     s->value = NS_NEW_ARRAY(w->arena, double, 64);
     for (const char *at = settings[which].value; at && s->n < 64;) {
@@ -156,7 +157,10 @@ bool ns_claims_command(ns_claims_world *w, const char *name, int n, char **words
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return fail(w, "out of memory");
-    ns_cli cli = {.arena = w->arena, .out = out, .err = out};
+    struct ns_gallery_entry *own = NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, w->models.n + 1);
+    for (uint32_t i = 0; i < w->models.n; i++)
+        own[i] = (struct ns_gallery_entry){w->models.at[i].name, w->models.at[i].text};
+    ns_cli cli = {.arena = w->arena, .out = out, .err = out, .own = own, .n_own = w->models.n};
     static const ns_style plain = {"", "", "", "", ""};
     cli.style_out = cli.style_err = plain;
     ns_arguments arguments = {0};
@@ -263,6 +267,35 @@ double ns_claims_differ(ns_claims_world *w, ns_claims_run *a, const char *x, ns_
     return most;
 }
 
+/* Largest distance of the points from the circle that fits them best (least squares of
+ * x^2 + y^2 + a x + b y + c, about the mean of the points), in parts of its radius. */
+double ns_claims_circle(ns_claims_world *w, ns_claims_run *r, const char *x, const char *y)
+{
+    const double *xs = ns_claims_samples(w, r, x), *ys = ns_claims_samples(w, r, y);
+    if (!xs || !ys)
+        return missing(w, r, "value", xs ? y : x);
+    double mx = 0, my = 0, uu = 0, uv = 0, vv = 0, uz = 0, vz = 0, zz = 0, most = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        mx += xs[i] / r->n;
+        my += ys[i] / r->n;
+    }
+    for (uint32_t i = 0; i < r->n; i++) {
+        const double u = xs[i] - mx, v = ys[i] - my, z = u * u + v * v;
+        uu += u * u;
+        uv += u * v;
+        vv += v * v;
+        uz += u * z;
+        vz += v * z;
+        zz += z;
+    }
+    const double det = 2 * (uu * vv - uv * uv);
+    const double a = (uz * vv - vz * uv) / det, b = (vz * uu - uz * uv) / det;
+    const double radius = sqrt(a * a + b * b + zz / r->n);
+    for (uint32_t i = 0; i < r->n; i++)
+        most = fmax(most, fabs(hypot(xs[i] - mx - a, ys[i] - my - b) / radius - 1));
+    return most;
+}
+
 /* event(R, NAME, k), count(R, NAME): nan if it did not happen so often */
 static double of_event(ns_claims_world *w, ns_claims_run *r, const char *name, double k,
                        bool count)
@@ -329,8 +362,8 @@ static double of_whole(ns_claims_world *w, ns_claims_run *r, const char *functio
 }
 
 static const char *const functions[] = {
-    "start", "end",     "at",       "max",   "min",    "change",    "event", "count", "drift",
-    "time",  "stopped", "residual", "param", "differ", "invariant", "when",  NULL};
+    "start", "end",     "at",       "max",   "min",    "change",    "event", "count",  "drift",
+    "time",  "stopped", "residual", "param", "differ", "invariant", "when",  "circle", NULL};
 
 bool ns_claims_knows(const char *function)
 {

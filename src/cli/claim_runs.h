@@ -21,6 +21,7 @@ typedef struct ns_claims_run {
 
 typedef struct ns_claims_series {
     const char *name;
+    const char *parameter;
     ns_claims_run *runs;
     double *value; /* of the parameter */
     uint32_t n, present;
@@ -63,6 +64,7 @@ double ns_claims_when(ns_claims_world *w, ns_claims_run *run, const char *event,
                       const char *name, double k);
 double ns_claims_differ(ns_claims_world *w, ns_claims_run *a, const char *x, ns_claims_run *b,
                         const char *y);
+double ns_claims_circle(ns_claims_world *w, ns_claims_run *run, const char *x, const char *y);
 /* Samples of a value (or t); NULL if there is none. */
 const double *ns_claims_samples(ns_claims_world *w, const ns_claims_run *run, const char *name);
 const char *ns_claims_unit(const ns_claims_run *run, const char *name);

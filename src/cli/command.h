@@ -15,7 +15,9 @@ typedef struct ns_cli {
     FILE *out; /* results */
     FILE *err; /* everything else */
     ns_style style_out, style_err;
-    bool quiet; /* only results and errors */
+    bool quiet;                         /* only results and errors */
+    const struct ns_gallery_entry *own; /* models known beside the bundled ones */
+    unsigned n_own;
 } ns_cli;
 
 typedef struct ns_option {

@@ -80,6 +80,9 @@ ns_model *ns_open_model(ns_cli *cli, const ns_arguments *a, const char *name,
                         ns_model_depth depth, int *exit_status)
 {
     *exit_status = ns_status_exit(NS_ERR_USAGE);
+    for (unsigned i = 0; i < cli->n_own; i++)
+        if (strcmp(cli->own[i].name, name) == 0)
+            return ns_open_entry(cli, a, &cli->own[i], depth, exit_status);
     if (strcmp(name, "-") != 0 && access(name, F_OK) != 0) {
         const struct ns_gallery_entry *entry = ns_open_bundled(name);
         if (entry) {

@@ -13,6 +13,7 @@
 #include "io/output.h"
 #include "io/record.h"
 #include "io/report.h"
+#include "io/trust.h"
 
 static const ns_option options[] = {NS_RUN_OPTIONS, {0}};
 
@@ -175,6 +176,19 @@ static void judge_digits(ns_cli *cli, ns_record *record)
         fprintf(cli->err, "noslip: warning: the digits are not known: %s\n", message);
 }
 
+/* Reports say how far the trajectory can be trusted if that takes a second or two; --digits always. */
+static void judge_trust(ns_cli *cli, ns_record *record, bool asked)
+{
+    static const double short_enough = 2e9;
+    char message[300];
+    if (record->status < 0 || !record->outcome ||
+        (!asked && ns_trust_cost(record) > short_enough))
+        return;
+    if (!ns_trust_judge(record, message, sizeof message) && asked)
+        fprintf(cli->err, "noslip: warning: how far to trust the trajectory is not known: %s\n",
+                message);
+}
+
 int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
 {
     ns_record_options o = ns_record_defaults(model);
@@ -214,6 +228,8 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
                     record->native_message);
         if (ns_command_flag(a, "digits"))
             judge_digits(cli, record);
+        if (ns_command_flag(a, "digits") || ns_command_flag(a, "report"))
+            judge_trust(cli, record, ns_command_flag(a, "digits"));
         status = report(cli, a, record, &shown);
         status = write_report(cli, a, record, status);
     }

@@ -6,6 +6,7 @@
 
 #include "io/digits.h"
 #include "io/output.h"
+#include "io/trust.h"
 
 enum { NAME = 14, MOST_EVENTS = 12 };
 
@@ -169,6 +170,16 @@ static void print_quality(ns_cli *cli, const ns_record *r)
                 s->invariants.at[i].name, o->drift[i]);
 }
 
+static void print_trust(ns_cli *cli, const ns_record *r)
+{
+    char text[300];
+    if (!r->trust)
+        return;
+    ns_trust_text(r, text, sizeof text);
+    ns_terminal_heading(cli->out, &cli->style_out, "Trust in the trajectory");
+    fprintf(cli->out, "  %s\n", text);
+}
+
 static void print_ranks(ns_cli *cli, const ns_outcome *o)
 {
     if (!o->rank_coordinates)
@@ -209,6 +220,7 @@ void ns_summary_print(ns_cli *cli, const ns_record *r, const ns_shown *shown)
     print_final(cli, r, shown);
     print_quality(cli, r);
     print_ranks(cli, r->outcome);
+    print_trust(cli, r);
     print_events(cli, r);
     if (r->options.n_outputs) {
         ns_terminal_heading(cli->out, &cli->style_out, "Written");

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expr/eval.h"
+#include "io/shaken.h"
 
 /* How to run again. */
 typedef struct again {
@@ -13,15 +13,6 @@ typedef struct again {
     double tolerance;
     uint64_t seed;
 } again;
-
-/* -1, 0 or 1 units in the last place; zeros stay. */
-static double shaken(double value, uint64_t *seed)
-{
-    const double dice = ns_eval_random(seed);
-    return value == 0 || dice < 0.2 ? value
-           : dice < 0.6             ? nextafter(value, (double)INFINITY)
-                                    : nextafter(value, -(double)INFINITY);
-}
 
 static ns_record *run_again(const ns_record *r, const again *how)
 {
@@ -35,9 +26,9 @@ static ns_record *run_again(const ns_record *r, const again *how)
     model.p = inputs;
     model.x0 = inputs + np;
     for (uint32_t i = 0; i < np; i++)
-        model.p[i] = shaken(r->model->p[i], &seed);
+        model.p[i] = ns_shaken(r->model->p[i], &seed);
     for (uint32_t i = 0; i < n; i++)
-        model.x0[i] = shaken(r->model->x0[i], &seed);
+        model.x0[i] = ns_shaken(r->model->x0[i], &seed);
     ns_record_options o = r->options;
     o.outputs = NULL;
     o.n_outputs = 0;

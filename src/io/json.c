@@ -8,6 +8,7 @@
 
 #include "io/digits.h"
 #include "io/output.h"
+#include "io/trust.h"
 
 static void put_number(FILE *f, double value)
 {
@@ -94,6 +95,19 @@ static void put_values(FILE *f, const ns_record *r, size_t rows)
 }
 
 /* As the values; null where it is not known. */
+static void put_trust(FILE *f, const ns_trust *q)
+{
+    put_key(f, "  ", false, "trust");
+    fputs("{", f);
+    put_key(f, "    ", true, "until");
+    put_number(f, q->until);
+    put_key(f, "    ", false, "largest");
+    put_number(f, q->largest);
+    put_key(f, "    ", false, "tenfold");
+    put_number(f, q->tenfold);
+    fputs("}", f);
+}
+
 static void put_digits(FILE *f, const ns_record *r, size_t rows)
 {
     fputc('{', f);
@@ -193,6 +207,8 @@ static bool put_object(FILE *f, const ns_output *output, const ns_record *r)
         put_key(f, "  ", false, "digits");
         put_digits(f, r, rows);
     }
+    if (r->trust)
+        put_trust(f, r->trust);
     put_key(f, "  ", false, "events");
     put_events(f, r, events);
     put_key(f, "  ", false, "diagnostics");

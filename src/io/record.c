@@ -489,6 +489,7 @@ void ns_record_free(ns_record *r)
     ns_table_free(&r->events);
     ns_motion_free(&r->motion);
     free(r->digits);
+    free(r->trust);
     free(r->times);
     free(r->x);
     free(r->row);

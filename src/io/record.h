@@ -17,6 +17,7 @@
 #include "io/table.h"
 
 typedef struct ns_output ns_output; /* io/output.h */
+typedef struct ns_trust ns_trust;   /* io/trust.h */
 
 typedef struct ns_progress {
     double fraction; /* of the time span, 0 to 1 */
@@ -65,6 +66,7 @@ typedef struct ns_record {
     double seconds;
     const ns_outcome *outcome; /* NULL if the run could not begin */
     signed char *digits; /* [columns][rows] that are right (io/digits.h); NULL: nobody asked */
+    ns_trust *trust;     /* how far to trust it; NULL: nobody asked */
     ns_native *native;   /* NULL: interpreted */
     char native_message[300]; /* why there is no native code though it was wanted; "" */
     ns_run *run;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/report_internal.h"
+#include "io/trust.h"
 
 enum { MOST_EVENTS = 400, MOST_SPANS = 60 };
 
@@ -85,6 +86,18 @@ static void put_contact_fact(ns_report *r, const contact *c)
                                  "pull (smallest normal force %.3g N at %.3g s)",
                                  c->lift, c->least, c->least_at),
                  "bad");
+}
+
+/* ---- the trajectory ----------------------------------------------------------------------- */
+
+static void put_trust(ns_report *r)
+{
+    const ns_trust *q = r->record->trust;
+    char text[300];
+    if (!q)
+        return;
+    ns_trust_text(r->record, text, sizeof text);
+    put_fact(r, "trajectory", text, isnan(q->until) && q->largest < 1e-6 ? "good" : "note");
 }
 
 /* ---- facts -------------------------------------------------------------------------------- */
@@ -318,6 +331,7 @@ void ns_report_put_facts(ns_report *r)
     ns_json_open(&r->json, '[');
     put_quality(r);
     put_contact_fact(r, &c);
+    put_trust(r);
     put_invariants(r);
     put_work(r);
     ns_json_close(&r->json, ']');

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/report_internal.h"
+#include "io/trust.h"
 
 enum { MOST_OBSERVABLES = 48, MOST_PORTRAITS = 4 };
 
@@ -210,6 +211,32 @@ static void add_invariants(ns_report *r)
     }
 }
 
+/* The separation from another run, at the times of the motion: between the compared times its logarithm
+ * is taken as straight. */
+static void add_trust(ns_report *r)
+{
+    const ns_trust *q = r->record->trust;
+    if (!q)
+        return;
+    const double sense = q->t[q->n - 1] < q->t[0] ? -1 : 1;
+    double *v = NS_NEW_ARRAY(r->arena, double, r->n);
+    for (size_t k = 0; k < r->n; k++) {
+        const double t = r->t[k] * sense;
+        size_t i = 1;
+        while (i + 1 < q->n && q->t[i] * sense < t)
+            i++;
+        const double part = (t - q->t[i - 1] * sense) / fabs(q->t[i] - q->t[i - 1]);
+        const double a = log(fmax(q->off[i - 1], 1e-17)), b = log(fmax(q->off[i], 1e-17));
+        v[k] = exp(a + (b - a) * fmin(fmax(part, 0), 1));
+    }
+    add(r, (ns_report_series){.name = "separation of two runs",
+                              .unit = "1",
+                              .group = "trajectory",
+                              .data = v,
+                              .log = true,
+                              .noise = true});
+}
+
 void ns_report_collect(ns_report *r)
 {
     uint32_t room = MOST_OBSERVABLES;
@@ -218,6 +245,7 @@ void ns_report_collect(ns_report *r)
             add_energy(r);
             add_constraints(r);
             add_invariants(r);
+            add_trust(r);
         } else {
             add_observables(r, panel, &room);
         }
