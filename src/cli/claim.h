@@ -3,7 +3,8 @@
  *
  *     title "..."          source TEXT          slow                     # comments
  *     model NAME <<  ...lines of a model...  >>
- *     run NAME: MODEL [PARAMETER=VALUE | until=T | tol=R | method=M]...
+ *     run NAME: MODEL [PARAMETER=VALUE | until=T | tol=R | method=M | back=R]...
+ *                          back: from the end of run R, with velocities and momenta reversed
  *     series NAME: MODEL PARAMETER=V1,V2,... [...]                       a run for each value
  *     refuse NAME: MODEL "part of the message"
  *     command NAME: WORDS...                                            of noslip itself

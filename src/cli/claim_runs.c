@@ -64,12 +64,26 @@ static void take_samples(ns_claims_run *r, double from, double until)
     free(x);
 }
 
+/* Starts where another run of the same states has ended, with velocities and momenta reversed. */
+static bool turn_back(ns_claims_world *w, ns_claims_run *r, const char *name)
+{
+    const ns_claims_run *other = ns_claims_find(w, name);
+    const ns_system *s = r->model->system;
+    if (!other || other->model->system->states.n != s->states.n)
+        return fail(w, ns_arena_format(w->arena, "no run '%s' of the same states", name));
+    for (uint32_t i = 0; i < s->states.n; i++) {
+        const double x = ns_run_state(other->run)[i];
+        r->model->x0[i] = s->states.at[i].odd ? -x : x;
+    }
+    return true;
+}
+
 static bool start_one(ns_claims_world *w, ns_claims_run *r, const char *model,
                       const ns_claims_setting *settings, uint32_t n)
 {
     ns_override overrides[16];
     size_t count = 0;
-    const char *until = NULL, *tolerance = NULL, *method = NULL;
+    const char *until = NULL, *tolerance = NULL, *method = NULL, *back = NULL;
     for (uint32_t i = 0; i < n; i++) {
         const char *key = settings[i].name, *value = settings[i].value;
         if (strcmp(key, "until") == 0)
@@ -78,6 +92,8 @@ static bool start_one(ns_claims_world *w, ns_claims_run *r, const char *model,
             tolerance = value;
         else if (strcmp(key, "method") == 0)
             method = value;
+        else if (strcmp(key, "back") == 0)
+            back = value;
         else
             overrides[count++] = (ns_override){key, value};
     }
@@ -88,6 +104,8 @@ static bool start_one(ns_claims_world *w, ns_claims_run *r, const char *model,
     if (r->model->status != NS_OK)
         return fail(w,
                     ns_arena_string(w->arena, r->model->messages, strlen(r->model->messages)));
+    if (back && !turn_back(w, r, back))
+        return false;
     ns_run_options options = ns_model_run_options(r->model);
     if (until)
         options.until = atof(until);

@@ -41,10 +41,10 @@ static bool follow(const ns_record *r, ns_run *a, ns_run *b, double *work, ns_tr
     return q->n > 1;
 }
 
-/* Least squares of v = a + b u; the part of the variance of v that is left. */
-static double fit(const double *u, const double *v, size_t n, double *b)
+/* Slope of v over u, least squares. */
+static double slope(const double *u, const double *v, size_t n)
 {
-    double su = 0, sv = 0, uu = 0, uv = 0, vv = 0;
+    double su = 0, sv = 0, uu = 0, uv = 0;
     for (size_t i = 0; i < n; i++) {
         su += u[i] / (double)n;
         sv += v[i] / (double)n;
@@ -52,19 +52,17 @@ static double fit(const double *u, const double *v, size_t n, double *b)
     for (size_t i = 0; i < n; i++) {
         uu += (u[i] - su) * (u[i] - su);
         uv += (u[i] - su) * (v[i] - sv);
-        vv += (v[i] - sv) * (v[i] - sv);
     }
-    *b = uv / uu;
-    return vv > 0 ? 1 - uv * uv / (uu * vv) : 1;
+    return uv / uu;
 }
 
-/* Exponential growth: at least a factor 1e5 between rounding and parting, and log(separation) closer to
- * a straight line over the time than over its logarithm (a power law: a regular motion). */
+/* Exponential growth: at least a factor 1e5 between rounding and parting, and faster than the fourth
+ * power of the time: differences of regular motions grow like the first power, or the second. */
 static void judge(ns_trust *q, double t0)
 {
     double u[NS_TRUST_POINTS], w[NS_TRUST_POINTS], v[NS_TRUST_POINTS];
     size_t n = 0;
-    double most = 0, rate, power;
+    double most = 0;
     q->until = q->tenfold = (double)NAN;
     for (size_t k = 0; k < q->n; k++) {
         most = fmax(most, q->off[k]);
@@ -77,11 +75,8 @@ static void judge(ns_trust *q, double t0)
         }
     }
     q->largest = most;
-    if (n < 10 || most < 1e5 * quiet)
-        return;
-    const double line = fit(u, v, n, &rate), law = fit(w, v, n, &power);
-    if (rate > 0 && line < law)
-        q->tenfold = log(10) / rate;
+    if (n >= 10 && most > 1e5 * quiet && slope(w, v, n) > 4)
+        q->tenfold = log(10) / slope(u, v, n);
 }
 
 bool ns_trust_judge(ns_record *r, char *message, size_t room)
