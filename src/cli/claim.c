@@ -357,6 +357,16 @@ static void read_command(scan *s)
         wrong(s, "%s", s->world.why);
 }
 
+static void write_figure(scan *s, const ns_plot *plot, const char *file)
+{
+    if (!s->world.folder)
+        return;
+    const int error = ns_plot_write(
+        plot, ns_arena_format(s->world.arena, "%s/%s", s->world.folder, file));
+    if (error)
+        wrong(s, "%s/%s: %s", s->world.folder, file, strerror(error));
+}
+
 /* One line of a figure: of a run, or of run k of a series, under the value of its parameter. */
 static bool draw(scan *s, ns_plot *plot, ns_plot_panel **panel, const char *name, const char *x,
                  const char *y, ns_claims_series *series, uint32_t k)
@@ -372,11 +382,21 @@ static bool draw(scan *s, ns_plot *plot, ns_plot_panel **panel, const char *name
         wrong(s, "run '%s' has no value '%s'", name, xs ? y : x);
     if (!xs || !ys)
         return false;
-    if (!*panel)
-        *panel = ns_plot_add(plot, "", x, ns_claims_unit(run, x), y, ns_claims_unit(run, y));
-    const char *label = series ? ns_arena_format(s->world.arena, "%s = %g", series->parameter,
-                                                 series->value[k])
-                               : name;
+    const char *unit_x = ns_claims_unit(run, x), *unit_y = ns_claims_unit(run, y);
+    if (!*panel) {
+        *panel = ns_plot_add(plot, "", x, unit_x, y, unit_y);
+        (*panel)->equal = unit_x && unit_y && *unit_x &&
+                          strcmp(unit_x, unit_y) == 0; /* a path */
+    }
+    const bool first_other = *(*panel)->y.label && strcmp((*panel)->y.label, y) != 0;
+    for (uint32_t i = 0; first_other && i < (*panel)->series.n; i++)
+        (*panel)->series.at[i]->name =
+            (*panel)->y.label; /* several values: these are the names */
+    if (first_other)
+        (*panel)->y.label = "";
+    const char *label = *(*panel)->y.label ? name : y;
+    if (series)
+        label = ns_arena_format(s->world.arena, "%s = %g", series->parameter, series->value[k]);
     ns_plot_line(*panel, label, run->n, xs, ys);
     return true;
 }
@@ -394,12 +414,38 @@ static void read_figure(scan *s)
             if (!draw(s, plot, &panel, name, x, y, series, k))
                 return;
     } while (accept(s, ','));
-    if (s->world.folder) {
-        const int error = ns_plot_write(
-            plot, ns_arena_format(s->world.arena, "%s/%s", s->world.folder, file));
-        if (error)
-            wrong(s, "%s/%s: %s", s->world.folder, file, strerror(error));
-    }
+    if (panel && panel->series.n == 1)
+        panel->series.at[0]->name = NULL; /* nothing to tell apart */
+    write_figure(s, plot, file);
+}
+
+/* chart FILE "title": SERIES "label" EXPR [, SERIES "label" EXPR]...   values over the parameter */
+static void read_chart(scan *s)
+{
+    const char *file = word(s, ""), *title = quoted(s);
+    expect(s, ':');
+    ns_plot *plot = ns_plot_new(s->world.arena, title);
+    ns_plot_panel *panel = NULL;
+    do {
+        const char *name = word(s, ","), *label = quoted(s), *from = s->at;
+        ns_claims_series *series = ns_claims_find_series(&s->world, name);
+        if (!series) {
+            wrong(s, "there is no series '%s'", name);
+            return;
+        }
+        double *y = NS_NEW_ARRAY(s->world.arena, double, series->n);
+        for (uint32_t k = 0; k < series->n; k++) {
+            s->at = from;
+            series->present = k;
+            y[k] = expression(s);
+        }
+        if (!panel) {
+            panel = ns_plot_add(plot, "", series->parameter, "", "", "");
+            panel->x.log = panel->y.log = true;
+        }
+        ns_plot_line(panel, label, series->n, series->value, y)->marker = NS_PLOT_CIRCLE;
+    } while (accept(s, ','));
+    write_figure(s, plot, file);
 }
 
 static const char *next_line(const char *at)
@@ -461,6 +507,8 @@ static void read(ns_cli *cli, ns_arena *arena, const struct ns_claim_entry *entr
             read_expect(&s);
         } else if (strcmp(key, "figure") == 0) {
             read_figure(&s);
+        } else if (strcmp(key, "chart") == 0) {
+            read_chart(&s);
         } else {
             wrong(&s, "unknown statement '%s'", key);
         }

@@ -3,13 +3,15 @@
  *
  *     title "..."          source TEXT          slow                     # comments
  *     model NAME <<  ...lines of a model...  >>
- *     run NAME: MODEL [PARAMETER=VALUE | until=T | tol=R | method=M | back=R]...
+ *     run NAME: MODEL [PARAMETER=VALUE | until=T | tol=R | method=M | back=R | samples=N]...
  *                          back: from the end of run R, with velocities and momenta reversed
  *     series NAME: MODEL PARAMETER=V1,V2,... [...]                       a run for each value
  *     refuse NAME: MODEL "part of the message"
  *     command NAME: WORDS...                                            of noslip itself
  *     expect "label": EXPR = EXPR within TOLERANCE  |  EXPR < EXPR  |  EXPR > EXPR
  *     figure FILE "title": RUN|SERIES X Y [, RUN X Y]...                 t is the time
+ *                          beside values: t, residual.CONSTRAINT, energy.error
+ *     chart FILE "title": SERIES "label" EXPR [, ...]       over the parameter, logarithmic
  *
  * The words of a command may name models of the claim; --option figures/FILE goes to the folder of
  * figures, and is left out when there is none.

@@ -9,7 +9,7 @@
 #include "cli/open.h"
 #include "ode/method.h"
 
-enum { SAMPLES = 2001 };
+enum { SAMPLES = 2001 }; /* unless the claim says how many */
 
 void ns_claims_model(ns_claims_world *w, const char *name, const char *text)
 {
@@ -45,12 +45,17 @@ static bool fail(ns_claims_world *w, const char *why)
     return false;
 }
 
-static void take_samples(ns_claims_run *r, double from, double until)
+static void take_samples(ns_claims_run *r, double from, double until, uint32_t samples)
 {
     const uint32_t values = r->model->system->observables.n;
-    double *x = calloc(r->model->system->states.n + 1, sizeof *x);
-    for (uint32_t i = 0; x && i < SAMPLES && r->status == NS_OK; i++) {
-        double t = from + (until - from) * i / (SAMPLES - 1);
+    const uint32_t constraints = r->model->system->constraints.n;
+    const ns_program *residuals = r->model->problem->residuals;
+    double *x = calloc(r->model->system->states.n + ns_program_work1(residuals) + 1, sizeof *x);
+    double *work = x ? x + r->model->system->states.n : NULL;
+    if (x)
+        ns_program_bind1(residuals, work, r->model->p);
+    for (uint32_t i = 0; x && i < samples && r->status == NS_OK; i++) {
+        double t = from + (until - from) * i / (samples - 1);
         r->status = ns_run_to(r->run, t);
         if (r->status != NS_OK)
             t = ns_run_time(r->run);
@@ -59,6 +64,7 @@ static void take_samples(ns_claims_run *r, double from, double until)
         else
             ns_run_state_at(r->run, t, x);
         r->t[r->n] = t;
+        ns_program_eval1(residuals, work, t, x, r->residuals + (size_t)r->n * constraints);
         ns_run_observe(r->run, t, x, r->values + (size_t)r->n++ * values);
     }
     free(x);
@@ -83,7 +89,7 @@ static bool start_one(ns_claims_world *w, ns_claims_run *r, const char *model,
 {
     ns_override overrides[16];
     size_t count = 0;
-    const char *until = NULL, *tolerance = NULL, *method = NULL, *back = NULL;
+    const char *until = NULL, *tolerance = NULL, *method = NULL, *back = NULL, *samples = NULL;
     for (uint32_t i = 0; i < n; i++) {
         const char *key = settings[i].name, *value = settings[i].value;
         if (strcmp(key, "until") == 0)
@@ -94,6 +100,8 @@ static bool start_one(ns_claims_world *w, ns_claims_run *r, const char *model,
             method = value;
         else if (strcmp(key, "back") == 0)
             back = value;
+        else if (strcmp(key, "samples") == 0)
+            samples = value;
         else
             overrides[count++] = (ns_override){key, value};
     }
@@ -121,12 +129,17 @@ static bool start_one(ns_claims_world *w, ns_claims_run *r, const char *model,
                         r->model->x0, &r->status, &message);
     if (!r->run)
         return fail(w, ns_arena_format(w->arena, "%s", message));
-    r->t = calloc(SAMPLES, sizeof *r->t);
-    r->values = calloc((size_t)SAMPLES * r->model->system->observables.n + 1, sizeof(double));
-    if (!r->t || !r->values)
+    const long wanted = samples ? atol(samples) : SAMPLES;
+    if (wanted < 2 || wanted > 100000)
+        return fail(w, "samples: 2 to 100000");
+    r->t = calloc((size_t)wanted, sizeof *r->t);
+    r->values = calloc((size_t)wanted * r->model->system->observables.n + 1, sizeof(double));
+    r->residuals = calloc((size_t)wanted * r->model->system->constraints.n + 1,
+                          sizeof *r->residuals);
+    if (!r->t || !r->values || !r->residuals)
         return fail(w, "out of memory");
     r->status = NS_OK;
-    take_samples(r, options.t0, options.until);
+    take_samples(r, options.t0, options.until, (uint32_t)wanted);
     return true;
 }
 
@@ -197,6 +210,7 @@ static void free_run(ns_claims_run *r)
     ns_model_free(r->model);
     free(r->t);
     free(r->values);
+    free(r->residuals);
 }
 
 void ns_claims_free(ns_claims_world *w)
@@ -249,10 +263,38 @@ static double sample(const ns_claims_run *r, int64_t value, uint32_t i)
     return r->values[(size_t)i * r->model->system->observables.n + (size_t)value];
 }
 
+static const double *residual_samples(ns_claims_world *w, const ns_claims_run *r,
+                                      const char *name)
+{
+    const ns_system *s = r->model->system;
+    uint32_t which = 0;
+    while (which < s->constraints.n && strcmp(s->constraints.at[which].name, name) != 0)
+        which++;
+    if (which == s->constraints.n)
+        return NULL;
+    double *out = NS_NEW_ARRAY(w->arena, double, r->n);
+    for (uint32_t i = 0; i < r->n; i++)
+        out[i] = r->residuals[(size_t)i * s->constraints.n + which];
+    return out;
+}
+
+static const double *energy_samples(ns_claims_world *w, const ns_claims_run *r)
+{
+    const int64_t energy = ns_model_observable(r->model, "energy");
+    double *out = NS_NEW_ARRAY(w->arena, double, r->n);
+    for (uint32_t i = 0; energy >= 0 && i < r->n; i++)
+        out[i] = (sample(r, energy, i) - sample(r, energy, 0)) / fabs(sample(r, energy, 0));
+    return energy < 0 ? NULL : out;
+}
+
 const double *ns_claims_samples(ns_claims_world *w, const ns_claims_run *run, const char *name)
 {
     if (strcmp(name, "t") == 0)
         return run->t;
+    if (strncmp(name, "residual.", 9) == 0)
+        return residual_samples(w, run, name + 9);
+    if (strcmp(name, "energy.error") == 0)
+        return energy_samples(w, run);
     const int64_t value = ns_model_observable(run->model, name);
     if (value < 0)
         return NULL;

@@ -17,6 +17,7 @@ typedef struct ns_claims_run {
     ns_status status;
     uint32_t n;
     double *t, *values; /* [n], [n][observables] */
+    double *residuals;  /* [n][constraints] */
 } ns_claims_run;
 
 typedef struct ns_claims_series {
@@ -65,7 +66,8 @@ double ns_claims_when(ns_claims_world *w, ns_claims_run *run, const char *event,
 double ns_claims_differ(ns_claims_world *w, ns_claims_run *a, const char *x, ns_claims_run *b,
                         const char *y);
 double ns_claims_circle(ns_claims_world *w, ns_claims_run *run, const char *x, const char *y);
-/* Samples of a value (or t); NULL if there is none. */
+/* Samples of a value, of t, of residual.CONSTRAINT, or of energy.error, the relative change of the energy;
+ * NULL if there is none. */
 const double *ns_claims_samples(ns_claims_world *w, const ns_claims_run *run, const char *name);
 const char *ns_claims_unit(const ns_claims_run *run, const char *name);
 
