@@ -10,6 +10,7 @@
 #include <float.h>
 
 #include "ode/dop853_table.h"
+#include "ode/ensemble_kernel.h"
 #include "ode/stepper.h"
 
 enum { STAGES = 16, DENSE = 7 };
@@ -261,6 +262,31 @@ static void sample(ns_stepper *s, const double *tau, double *x)
     for (uint32_t i = 0; i < s->n; i++)
         for (uint32_t j = 0; j < 8; j++)
             x[8 * i + j] = interpolate(s, &d, tau[j], i);
+}
+
+const double *ns_dop853_first(const ns_stepper *s)
+{
+    return view(s).K;
+}
+
+void ns_dop853_take(ns_stepper *s, const ns_bundle *b, uint32_t lane)
+{
+    dop853 d = view(s);
+    const size_t r = ns_round8(s->n);
+    const uint32_t stages = b->dense ? STAGES : 13;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const size_t at = 8 * (size_t)i + lane;
+        s->x[i] = b->x[at];
+        s->x_lo[i] = b->x_lo[at];
+        s->x0[i] = b->x0[at];
+        s->x0_lo[i] = b->x0_lo[at];
+        s->size[i] = b->size[at];
+        for (uint32_t j = 0; j < stages; j++)
+            d.K[j * r + i] = b->K[j * b->stride + at];
+        for (uint32_t m = 0; m < DENSE && b->dense; m++)
+            d.F[m * r + i] = b->F[8 * ((size_t)m * s->n) + at];
+    }
+    *d.k = (kept){.h = b->h[lane], .dense = b->dense, .from = b->from[lane]};
 }
 
 const ns_method ns_method_dop853 = {

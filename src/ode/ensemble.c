@@ -1,32 +1,79 @@
-/* Motions one after the other, each a run of its own. */
+/* Many motions of one problem: dop853 with eight of them in the lanes of a bundle and two bundles side
+ * by side, other methods with one after the other.
+ *
+ * A lane has a run of its own (run_internal.h), which is given its state where something must be
+ * done for one motion alone: at its start, where it may have met an event, where a state inside a
+ * step is wanted, when it ends.  All else is done on the bundle. */
+#define _GNU_SOURCE
 #include "ode/ensemble.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "ode/ensemble_internal.h"
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+static void fill(const double *values, uint32_t n, double value)
+{
+    double *at = (double *)values; /* of the run, which is ours */
+    for (uint32_t i = 0; i < n; i++)
+        at[i] = value;
+}
+
+bool ns_ensemble_report(const ns_ensemble_options *options, const ns_ensemble_client *client,
+                        ns_run *run, uint64_t id, const double *at)
+{
+    const ns_system *system = run->s.problem->system;
+    if (run->no_tally)
+        run->tally.pending = 0;
+    ns_outcome outcome = *ns_run_outcome(run);
+    if (!options->diagnostics) {
+        outcome.energy_first = outcome.energy_last = outcome.energy_drift = NAN;
+        fill(outcome.residual, system->constraints.n, NAN);
+        fill(outcome.drift, system->invariants.n, NAN);
+    }
+    if (!options->extremes) {
+        fill(outcome.observable_min, system->observables.n, NAN);
+        fill(outcome.observable_max, system->observables.n, NAN);
+    }
+    const ns_ensemble_result result = {.id = id, .outcome = &outcome, .x = run->s.x, .at = at};
+    return client->done(client->context, &result);
+}
+
+bool ns_ensemble_refuse(const ns_ensemble_options *options, const ns_ensemble_client *client,
+                        ns_run *run, ns_status status, const char *message, uint64_t id,
+                        const double *x0, double *at)
+{
+    ns_stepper *s = &run->s;
+    memset(run->block, 0, run->n_block);
+    memcpy(s->x, x0, s->n * sizeof *x0);
+    s->now = (ns_progress){.t = options->run.t0, .from = options->run.t0};
+    run->tally = (ns_tally){0};
+    run->n_events = 0;
+    fill(at, options->n_times * s->n, NAN);
+    ns_run_stop(run, status, "%s", message);
+    return ns_ensemble_report(options, client, run, id, at);
+}
+
+/* ---- one after the other ------------------------------------------------------------------- */
 
 /* Goes on to the end, keeping the states at the wanted times. */
 static void follow(ns_run *run, const ns_ensemble_options *options, uint32_t n, double *at)
 {
     for (uint32_t k = 0; k < options->n_times; k++) {
-        const bool reached = ns_run_to(run, options->times[k]) == NS_OK;
-        const double t = ns_run_time(run), from = ns_run_last_time(run);
-        const double sense = options->run.until < options->run.t0 ? -1 : 1;
-        if (!reached && (options->times[k] - t) * sense > 0) {
-            for (size_t i = (size_t)k * n; i < (size_t)options->n_times * n; i++)
-                at[i] = NAN;
+        ns_run_to(run, options->times[k]);
+        if ((options->times[k] - ns_run_time(run)) * run->s.sense > 0) {
+            fill(at + (size_t)k * n, (options->n_times - k) * n, NAN);
             return;
         }
-        if (t == options->times[k] || t == from)
-            memcpy(at + (size_t)k * n, ns_run_state(run), n * sizeof *at);
-        else
-            ns_run_state_at(run, options->times[k], at + (size_t)k * n);
+        ns_run_dense(run, options->times[k], at + (size_t)k * n);
     }
     ns_run_to(run, options->run.until);
 }
 
-ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *options,
-                          const ns_ensemble_client *client, const char **message)
+static ns_status one_after_the_other(const ns_problem *problem,
+                                     const ns_ensemble_options *options,
+                                     const ns_ensemble_client *client, const char **message)
 {
     const uint32_t n = problem->n;
     double *room = calloc((size_t)problem->np + (1 + (size_t)options->n_times) * n + 1,
@@ -37,19 +84,44 @@ ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *
     }
     double *p = room, *x0 = p + problem->np, *at = x0 + n;
     ns_status status = NS_OK;
+    ns_run *run = NULL;
     uint64_t id = 0;
-    while (client->next(client->context, &id, p, x0)) {
-        ns_run *run = ns_run_new(problem, &options->run, p, x0, &status, message);
+    bool more = true;
+    while (more && client->next(client->context, &id, p, x0)) {
+        if (!run)
+            run = ns_run_make(problem, &options->run, &status, message);
         if (!run)
             break;
-        follow(run, options, n, at);
-        const ns_ensemble_result result = {
-            .id = id, .outcome = ns_run_outcome(run), .x = ns_run_state(run), .at = at};
-        const bool more = client->done(client->context, &result);
-        ns_run_free(run);
-        if (!more)
-            break;
+        run->no_tally = !options->diagnostics && !options->extremes;
+        run->only_stops = !options->events;
+        const char *why;
+        const ns_status started = ns_run_start(run, p, x0, &why);
+        if (started != NS_OK)
+            more = ns_ensemble_refuse(options, client, run, started, why, id, x0, at);
+        else {
+            follow(run, options, n, at);
+            more = ns_ensemble_report(options, client, run, id, at);
+        }
+        if (run->s.method->end) { /* it keeps something outside */
+            ns_run_free(run);
+            run = NULL;
+        }
     }
+    ns_run_free(run);
     free(room);
     return status;
+}
+
+ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *options,
+                          const ns_ensemble_client *client, const char **message)
+{
+    const uint32_t lanes = options->lanes;
+    *message = "";
+    if (lanes > 8 || (lanes & (lanes - 1))) {
+        *message = "the number of lanes must be 1, 2, 4 or 8";
+        return NS_ERR_USAGE;
+    }
+    if (ns_method_find(options->run.method) == &ns_method_dop853 && !problem->pinv)
+        return ns_ensemble_in_lanes(problem, options, client, message);
+    return one_after_the_other(problem, options, client, message);
 }

@@ -289,6 +289,13 @@ static bool first_sign(search *w, double g)
            push(w->run, w->event, event->direction, w->run->s.now.from);
 }
 
+bool ns_events_wanted(const ns_run *run, uint32_t i)
+{
+    const ns_event *event = &run->s.problem->system->events.at[i];
+    const bool stops = event->action == NS_EVENT_STOP || event->action == NS_EVENT_SINGULAR;
+    return !event->watched && (stops || !run->only_stops);
+}
+
 ns_status ns_events_scan(ns_run *run)
 {
     ns_stepper *s = &run->s;
@@ -296,14 +303,14 @@ ns_status ns_events_scan(ns_run *run)
     const uint32_t n_ev = system->events.n, first = run->n_events;
     uint32_t to_find = 0;
     for (uint32_t i = 0; i < n_ev; i++)
-        to_find += !system->events.at[i].watched;
+        to_find += ns_events_wanted(run, i);
     if (to_find == 0)
         return NS_OK;
     sample(run, 0, 1);
     memcpy(run->events8, run->out8, 8 * (size_t)n_ev * sizeof(double));
     ns_program_eval1(s->problem->events, run->work_events, s->now.t, s->x, run->events_end);
     for (uint32_t i = 0; i < n_ev; i++) {
-        if (system->events.at[i].watched)
+        if (!ns_events_wanted(run, i))
             continue;
         const stretch whole = {0, 1, run->event_value[i], run->events_end[i], 0};
         search w = {.run = run, .event = i, .sign = run->event_sign[i]};

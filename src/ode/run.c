@@ -138,15 +138,17 @@ static void bind(ns_run *run)
         ns_pinv_bind(problem, run->s.pinv, p, p8);
     if (problem->ranks)
         ns_program_bind1(problem->ranks, run->work_ranks, p);
-    ns_program_bind8(problem->observables, run->work8_observe, p8);
     ns_program_bind8(problem->events, run->work8_events, p8);
+    if (run->no_tally)
+        return;
+    ns_program_bind8(problem->observables, run->work8_observe, p8);
     ns_program_bind8(problem->residuals, run->work8_residuals, p8);
     ns_program_bind8(problem->monitor, run->work8_monitor, p8);
 }
 
 /* NULL if the request makes sense, otherwise what is wrong with it. */
 static const char *check(const ns_problem *problem, const ns_run_options *o,
-                         const ns_method *method, const double *x0)
+                         const ns_method *method)
 {
     if (!method)
         return "unknown method";
@@ -161,17 +163,14 @@ static const char *check(const ns_problem *problem, const ns_run_options *o,
     if (!(o->first_step >= 0) || !(o->max_step >= 0) || !(o->fixed_step >= 0) ||
         isinf(o->fixed_step))
         return "step sizes must not be negative";
-    for (uint32_t i = 0; i < problem->n; i++)
-        if (!isfinite(x0[i]))
-            return "the initial state is not finite";
     return NULL;
 }
 
-ns_run *ns_run_new(const ns_problem *problem, const ns_run_options *options, const double *p,
-                   const double *x0, ns_status *status, const char **message)
+ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns_status *status,
+                    const char **message)
 {
     const ns_method *method = ns_method_find(options->method);
-    const char *wrong = check(problem, options, method, x0);
+    const char *wrong = check(problem, options, method);
     ns_run *run = NULL;
     *status = NS_ERR_USAGE;
     *message = wrong;
@@ -195,39 +194,65 @@ ns_run *ns_run_new(const ns_problem *problem, const ns_run_options *options, con
     s->first_step = options->first_step;
     s->max_step = options->max_step;
     s->fixed_step = options->fixed_step;
-    const size_t bytes = layout(run, NULL) * sizeof(double) + 64;
-    run->block = aligned_alloc(64, bytes / 64 * 64);
+    run->n_block = (layout(run, NULL) * sizeof(double) + 64) / 64 * 64;
+    run->block = aligned_alloc(64, run->n_block);
     if (!run->block) {
         free(run);
         return NULL;
     }
-    memset(run->block, 0, bytes / 64 * 64);
     layout(run, run->block);
+    *status = NS_OK;
+    *message = "";
+    return run;
+}
+
+ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const char **message)
+{
+    ns_stepper *s = &run->s;
+    const uint32_t np = s->problem->np;
+    *message = "the initial state is not finite";
+    if (!ns_stepper_finite(x0, s->n))
+        return NS_ERR_USAGE;
+    memset(run->block, 0, run->n_block);
     double *own_p = (double *)s->p, *own_p8 = (double *)s->p8; /* filled once, here */
-    for (uint32_t i = 0; i < problem->np; i++) {
+    for (uint32_t i = 0; i < np; i++) {
         own_p[i] = p[i];
         for (uint32_t lane = 0; lane < 8; lane++)
             own_p8[8 * i + lane] = p[i];
     }
     bind(run);
+    run->status = NS_OK;
+    run->reason[0] = 0;
+    run->n_events = 0;
+    s->why = NS_WHY_NONE;
+    s->now = (ns_progress){.t = run->options.t0, .from = run->options.t0};
     memcpy(s->x, x0, s->n * sizeof(double));
     memcpy(s->x0, x0, s->n * sizeof(double));
-    s->now.t = options->t0;
-    s->now.from = options->t0;
     ns_stepper_resize(s);
     ns_stepper_measure_noise(s);
     ns_project_begin(run);
-    *status = method->begin(s);
-    if (*status != NS_OK) {
-        *message = s->why_text;
-        ns_run_free(run);
-        return NULL;
-    }
-    ns_tally_begin(run);
+    *message = s->why_text;
+    const ns_status status = s->method->begin(s);
+    if (status != NS_OK)
+        return status;
+    if (!run->no_tally)
+        ns_tally_begin(run);
     ns_events_begin(run);
     ns_rank_begin(run);
     *message = "";
-    return run;
+    return NS_OK;
+}
+
+ns_run *ns_run_new(const ns_problem *problem, const ns_run_options *options, const double *p,
+                   const double *x0, ns_status *status, const char **message)
+{
+    ns_run *run = ns_run_make(problem, options, status, message);
+    if (run)
+        *status = ns_run_start(run, p, x0, message);
+    if (*status == NS_OK)
+        return run;
+    ns_run_free(run);
+    return NULL;
 }
 
 void ns_run_free(ns_run *run)
@@ -292,7 +317,7 @@ static const ns_event *near_singular(ns_run *run)
 }
 
 /* Puts in words why the method could not make a step. */
-static ns_status explain(ns_run *run, ns_status status)
+ns_status ns_run_explain(ns_run *run, ns_status status)
 {
     ns_stepper *s = &run->s;
     const ns_system *system = s->problem->system;
@@ -350,12 +375,13 @@ ns_status ns_run_step(ns_run *run)
 
     const ns_status status = s->method->step(s);
     if (status != NS_OK)
-        return explain(run, status);
+        return ns_run_explain(run, status);
     s->now.moved = run->options.project && ns_project(run, s->now.t, s->x, s->x_lo);
     ns_status stop = ns_events_scan(run);
     if (stop == NS_OK)
         stop = ns_rank_step(run);
-    ns_tally_add(run);
+    if (!run->no_tally)
+        ns_tally_add(run);
     return stop;
 }
 

@@ -56,8 +56,21 @@ struct ns_run {
     double *event_states;
     uint32_t n_events, room_events;
 
-    void *block; /* everything above but the events */
+    void *block;    /* everything above but the events */
+    size_t n_block; /* bytes */
+
+    /* for ensembles, which do with less */
+    bool no_tally;   /* no diagnostics */
+    bool only_stops; /* of the events only those that stop the run */
 };
+
+/* run.c, the two halves of ns_run_new: all that does not depend on the motion; and a motion, which
+ * may be followed by others (methods that keep nothing outside).  message is of the caller's. */
+ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns_status *status,
+                    const char **message);
+ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const char **message);
+/* Puts in words why the method could not make a step. */
+ns_status ns_run_explain(ns_run *run, ns_status status);
 
 /* tally.c */
 void ns_tally_begin(ns_run *run);
@@ -80,6 +93,7 @@ void ns_events_begin(ns_run *run);
 bool ns_events_reserve(ns_run *run, uint32_t count); /* room in the list; false: no memory */
 bool ns_events_record(ns_run *run, uint32_t event, int direction, double t, const double *x);
 ns_status ns_events_scan(ns_run *run);
+bool ns_events_wanted(const ns_run *run, uint32_t i); /* found by scanning */
 
 /* rank.c: ranks at the start, after a step (NS_OK to go on), and as the cause of a failure (true if
  * they are; the reason is set then). */

@@ -1,0 +1,422 @@
+/* Steps of dop853 with eight motions in lanes, a template: see ensemble_kernel.h.  Included once per
+ * instruction set with NS_BUNDLE, the name of the table of functions, and NS_BUNDLE_NAME.
+ *
+ * Method, error estimate and step control are those of dop853.c; reciprocals of sizes are made two
+ * at a time, for divisions are what a vector unit does worst. */
+#ifdef NS_BUNDLE
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "ode/dop853_table.h"
+#include "ode/ensemble_kernel.h"
+
+typedef double v8 __attribute__((vector_size(64)));
+typedef int64_t i8 __attribute__((vector_size(64)));
+typedef double v8_in_memory __attribute__((vector_size(64), may_alias));
+typedef int64_t i8_in_memory __attribute__((vector_size(64), may_alias));
+
+static inline v8 load(const double *at)
+{
+    return *(const v8_in_memory *)at;
+}
+
+static inline void store(double *at, v8 v)
+{
+    *(v8_in_memory *)at = v;
+}
+
+static inline i8 load_mask(const int64_t *at)
+{
+    return *(const i8_in_memory *)at;
+}
+
+static inline void store_mask(int64_t *at, i8 v)
+{
+    *(i8_in_memory *)at = v;
+}
+
+static inline v8 choose(i8 m, v8 a, v8 b)
+{
+    return (v8)((m & (i8)a) | (~m & (i8)b));
+}
+
+static inline v8 all(double a)
+{
+    return a - (v8){0};
+}
+
+static inline v8 size_of(v8 a)
+{
+    return (v8)((i8)a & INT64_MAX);
+}
+
+/* b where it is not a number */
+static inline v8 larger(v8 a, v8 b)
+{
+    return choose(a > b, a, b);
+}
+
+static inline v8 smaller(v8 a, v8 b)
+{
+    return choose(a < b, a, b);
+}
+
+static inline v8 root(v8 a)
+{
+    v8 y = a;
+    for (int i = 0; i < 8; i++)
+        y[i] = sqrt(y[i]);
+    return y;
+}
+
+static inline unsigned bits(i8 m)
+{
+    unsigned set = 0;
+    for (unsigned i = 0; i < 8; i++)
+        set |= (unsigned)(m[i] & 1) << i;
+    return set;
+}
+
+/* ns_two_sum and ns_add_compensated */
+static inline v8 two_sum(v8 a, v8 b, v8 *e)
+{
+    const v8 s = a + b, bb = s - a;
+    *e = (a - (s - bb)) + (b - bb);
+    return s;
+}
+
+static inline v8 add_compensated(v8 x, v8 x_lo, v8 d, v8 *low)
+{
+    v8 e;
+    const v8 sum = two_sum(x, d, &e);
+    return two_sum(sum, e + x_lo, low);
+}
+
+/* 0 in lanes where all values are finite, nan elsewhere */
+static inline v8 not_finite(uint32_t n, const double *values)
+{
+    v8 even = {0}, odd = {0};
+    uint32_t i = 0;
+    for (; i + 1 < n; i += 2) {
+        const v8 a = load(values + 8 * (size_t)i), b = load(values + 8 * (size_t)(i + 1));
+        even += a - a;
+        odd += b - b;
+    }
+    if (i < n) {
+        const v8 a = load(values + 8 * (size_t)i);
+        even += a - a;
+    }
+    return even + odd;
+}
+
+#include "ode/ensemble_project.h"
+
+/* ---- before the stages ----------------------------------------------------------------------- */
+
+/* The first stage, and the step to try: ns_stepper_clip and ns_stepper_too_small in lanes. */
+static void begin(ns_bundle *b)
+{
+    const i8 live = load_mask(b->live), fresh = load_mask(b->fresh);
+    const double *last = b->K + 12 * b->stride;
+    v8 bad = {0};
+    for (uint32_t i = 0; i < b->n; i++) {
+        const v8 k = choose(fresh, load(last + 8 * (size_t)i), load(b->K + 8 * (size_t)i));
+        store(b->K + 8 * (size_t)i, k);
+        bad += k - k;
+    }
+    store_mask(b->fresh, (i8){0});
+    b->dense = false;
+
+    const v8 t = load(b->t), until = all(b->until), left = size_of(until - t);
+    v8 h = load(b->want);
+    i8 end;
+    if (b->fixed_step > 0) {
+        h = all(b->fixed_step);
+        end = h * (1 + 1e-9) >= left;
+    } else {
+        if (b->max_step > 0)
+            h = smaller(all(b->max_step), h);
+        h = choose((h - h == 0) | (left - left == 0), h, 1 + size_of(t));
+        end = h * 1.001 >= left;
+        h = choose(2 * h > left, left / 2, h);
+    }
+    h = choose(end, until - t, (t + b->sense * h) - t);
+    const v8 least = larger(4 * DBL_EPSILON * size_of(t), all(1e-290));
+    const i8 tiny = ~(size_of(h) >= least) & (left > least);
+    const i8 trying = live & (bad == 0) & ~tiny;
+    b->singular = bits(live & ~(bad == 0));
+    b->tiny = bits(live & (bad == 0) & tiny);
+    h = choose(trying, h, (v8){0});
+    store_mask(b->trying, trying);
+    store(b->h, h);
+    store(b->t_new, choose(end & trying, until, t + h));
+}
+
+/* ---- stages ------------------------------------------------------------------------------------ */
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* sum_j a_j K_j of state i, the newest last: the others can be added before it is there */
+INLINE v8 combine(const double *a, int used, const double *K, size_t stride)
+{
+    v8 sum = a[0] * load(K);
+#pragma GCC unroll 16
+    for (int j = 1; j < used; j++)
+        if (a[j] != 0)
+            sum += a[j] * load(K + (size_t)j * stride);
+    return sum;
+}
+
+/* Argument of a stage, w = x + h sum_j a_ij k_j, and its rates. */
+INLINE void stage(int i, ns_bundle *b, const double *x, const double *t)
+{
+    const v8 h = load(b->h);
+    const size_t stride = b->stride;
+    for (uint32_t s = 0; s < b->n; s++) {
+        const size_t at = 8 * (size_t)s;
+        store(b->w + at, load(x + at) + h * combine(dop853_a[i], i, b->K + at, stride));
+    }
+    store(b->stage_t, load(t) + dop853_c[i] * h);
+    ns_program_eval8(b->problem->rhs, b->work, b->stage_t, b->w, b->K + (size_t)i * stride);
+}
+
+static void stage_1(ns_bundle *b)
+{
+    stage(1, b, b->x, b->t);
+}
+
+#define STAGE(i)                                                                               \
+    static void stage_##i(ns_bundle *b)                                                        \
+    {                                                                                          \
+        stage(i, b, b->x, b->t);                                                               \
+    }
+STAGE(2)
+STAGE(3)
+STAGE(4)
+STAGE(5)
+STAGE(6)
+STAGE(7)
+STAGE(8)
+STAGE(9)
+STAGE(10)
+STAGE(11)
+#undef STAGE
+
+/* ---- after the stages ------------------------------------------------------------------------ */
+
+/* Of one state: the new value, and what the two embedded methods make of the step. */
+INLINE v8 new_state(ns_bundle *b, size_t at, v8 h, v8 *e3, v8 *e5)
+{
+    const double *K = b->K + at;
+    const size_t stride = b->stride;
+    const v8 slope = combine(dop853_a[12], 12, K, stride);
+    /* the method of order 3 has three stages */
+    const v8 third = (dop853_a[12][0] - dop853_e3[0]) * load(K) +
+                     (dop853_a[12][8] - dop853_e3[8]) * load(K + 8 * stride) +
+                     (dop853_a[12][11] - dop853_e3[11]) * load(K + 11 * stride);
+    const v8 d = h * slope;
+    v8 low;
+    const v8 x = add_compensated(load(b->x + at), load(b->x_lo + at), d, &low);
+    store(b->x_new + at, x);
+    store(b->x_low + at, low);
+    /* what rounding errors of the rates make of it is not the method's error */
+    const v8 noise = 4 * load(b->noise + at);
+    const v8 a3 = size_of(slope - third) - noise;
+    const v8 a5 = size_of(combine(dop853_e5, 12, K, stride)) - noise;
+    *e3 = choose(a3 < 0, (v8){0}, a3); /* not a number stays so */
+    *e5 = choose(a5 < 0, (v8){0}, a5);
+    return larger(larger(size_of(x), size_of(d)), load(b->size + at));
+}
+
+static void estimate(ns_bundle *b)
+{
+    const v8 h = load(b->h);
+    v8 e3 = {0}, e5 = {0}, a3, a5, c3, c5;
+    uint32_t s = 0;
+    for (; s + 1 < b->n; s += 2) {
+        const v8 size_a = new_state(b, 8 * (size_t)s, h, &a3, &a5);
+        const v8 size_c = new_state(b, 8 * (size_t)(s + 1), h, &c3, &c5);
+        const v8 both = 1 / (size_a * size_c), a = size_c * both, c = size_a * both;
+        a3 *= a;
+        a5 *= a;
+        c3 *= c;
+        c5 *= c;
+        e3 += a3 * a3 + c3 * c3;
+        e5 += a5 * a5 + c5 * c5;
+    }
+    if (s < b->n) {
+        const v8 size = new_state(b, 8 * (size_t)s, h, &a3, &a5);
+        a3 /= size;
+        a5 /= size;
+        e3 += a3 * a3;
+        e5 += a5 * a5;
+    }
+    const v8 both = e5 + 0.01 * e3;
+    const v8 error = size_of(h) * e5 / (b->tolerance * root((double)b->n * both));
+    const v8 known = choose(both > 0, error, both);
+    store(b->error, known);
+    i8 good = known <= 1;
+    if (b->fixed_step > 0)
+        good = known - known == 0;
+    store_mask(b->good, good & load_mask(b->trying));
+}
+
+/* ns_stepper_resize in lanes */
+static void resize(ns_bundle *b, i8 accepted)
+{
+    v8 largest = {0};
+    for (uint32_t s = 0; s < b->n; s++) {
+        const size_t at = 8 * (size_t)s;
+        const v8 x = load(b->x + at), size = load(b->size + at);
+        const v8 present = larger(size_of(x), size_of(x - load(b->x0 + at)));
+        const v8 now = choose(accepted, larger(present, 0.99 * size), size);
+        store(b->size + at, now);
+        largest = larger(now, largest);
+    }
+    largest = choose(largest == 0, all(1), largest);
+    for (uint32_t s = 0; s < b->n; s++) {
+        const size_t at = 8 * (size_t)s;
+        store(b->size + at, larger(1e-8 * largest, load(b->size + at)));
+    }
+}
+
+/* Accepts or rejects, and proposes the next step. */
+static void finish(ns_bundle *b)
+{
+    const i8 trying = load_mask(b->trying);
+    const i8 finite = not_finite(b->n, b->K + 12 * b->stride) == 0;
+    const i8 accepted = load_mask(b->good) & finite, rejected = trying & ~accepted;
+    const v8 h = load(b->h), error = load(b->error), length = size_of(h);
+    const i8 too_large = (error - error == 0) & (error > 1);
+    const v8 usual = larger(0.9 / root(root(root(error))), all(1.0 / 3));
+    const v8 most = choose(load(b->cautious) != 0, all(1), all(6));
+    v8 factor = choose(accepted, smaller(usual, most), choose(too_large, usual, all(0.1)));
+    store(b->want, choose(trying, length * factor, load(b->want)));
+    store(b->cautious, choose(trying, (v8)(rejected & (i8)all(1)), load(b->cautious)));
+    store_mask(b->refused, rejected & ~too_large);
+    store_mask(b->fresh, accepted);
+    b->accepted = bits(accepted);
+    b->rejections = bits(rejected);
+
+    const v8 steps = load(b->steps), one = (v8)(accepted & (i8)all(1));
+    store(b->smallest, choose(accepted & ((steps == 0) | (length < load(b->smallest))), length,
+                              load(b->smallest)));
+    store(b->largest, choose(accepted & (length > load(b->largest)), length, load(b->largest)));
+    store(b->steps, steps + one);
+    store(b->rejected, load(b->rejected) + (v8)(rejected & (i8)all(1)));
+    store(b->from, choose(accepted, load(b->t), load(b->from)));
+    store(b->t, choose(accepted, load(b->t_new), load(b->t)));
+    for (uint32_t s = 0; s < b->n; s++) {
+        const size_t at = 8 * (size_t)s;
+        store(b->x_new + at, choose(accepted, load(b->x_new + at), load(b->x + at)));
+        store(b->x_low + at, choose(accepted, load(b->x_low + at), load(b->x_lo + at)));
+    }
+    double *x = b->x0, *low = b->x0_lo;
+    b->x0 = b->x;
+    b->x0_lo = b->x_lo;
+    b->x = b->x_new;
+    b->x_lo = b->x_low;
+    b->x_new = x;
+    b->x_low = low;
+    resize(b, accepted);
+}
+
+static void attempt(ns_bundle *const *bundles, uint32_t count)
+{
+    static void (*const stages[])(ns_bundle *) = {begin,    stage_1,  stage_2, stage_3, stage_4,
+                                                  stage_5,  stage_6,  stage_7, stage_8, stage_9,
+                                                  stage_10, stage_11, estimate};
+    for (size_t k = 0; k < sizeof stages / sizeof *stages; k++)
+        for (uint32_t i = 0; i < count; i++)
+            stages[k](bundles[i]);
+    for (uint32_t i = 0; i < count; i++)
+        if (bundles[i]->project)
+            project(bundles[i]);
+    for (uint32_t i = 0; i < count; i++)
+        ns_program_eval8(bundles[i]->problem->rhs, bundles[i]->work, bundles[i]->t_new,
+                         bundles[i]->x_new, bundles[i]->K + 12 * bundles[i]->stride);
+    for (uint32_t i = 0; i < count; i++)
+        finish(bundles[i]);
+}
+
+/* ---- inside the last step -------------------------------------------------------------------- */
+
+static void dense(ns_bundle *b)
+{
+    if (b->dense)
+        return;
+    const size_t stride = b->stride, row = 8 * (size_t)b->n;
+    const v8 h = load(b->h);
+    stage(13, b, b->x0, b->from);
+    stage(14, b, b->x0, b->from);
+    stage(15, b, b->x0, b->from);
+    for (uint32_t s = 0; s < b->n; s++) {
+        const size_t at = 8 * (size_t)s;
+        const double *K = b->K + at;
+        double *F = b->F + at;
+        const v8 f0 = h * combine(dop853_a[12], 12, K, stride), f1 = h * load(K) - f0;
+        store(F, f0);
+        store(F + row, f1);
+        store(F + 2 * row, f0 - h * load(K + 12 * stride) - f1);
+        for (int m = 0; m < 4; m++)
+            store(F + (size_t)(3 + m) * row,
+                  h * combine(dop853_d[m], NS_BUNDLE_STAGES, K, stride));
+    }
+    b->dense = true;
+}
+
+static void inside(ns_bundle *b, double u)
+{
+    const v8 h = load(b->h);
+    const double *last = b->K + 12 * b->stride;
+    for (uint32_t s = 0; s < b->n; s++) {
+        const size_t at = 8 * (size_t)s;
+        const v8 x0 = load(b->x0 + at), d = load(b->x + at) - x0;
+        const v8 left = h * load(b->K + at) - d, right = h * load(last + at) - d;
+        store(b->w + at, x0 + u * (d + (1 - u) * ((1 - u) * left - u * right)));
+    }
+    store(b->stage_t, load(b->from) + u * h);
+}
+
+static unsigned suspects(uint32_t events, const bool *watch, const double *sign,
+                         const double *const *values, int count)
+{
+    i8 safe = ~(i8){0};
+    for (uint32_t k = 0; k < events; k++) {
+        if (!watch[k])
+            continue;
+        const size_t at = 8 * (size_t)k;
+        const v8 s = load(sign + at);
+        v8 a[5], least = all(INFINITY), most = -least, bend = {0};
+        i8 known = s != 0;
+        for (int i = 0; i < count; i++) {
+            a[i] = s * load(values[i] + at);
+            known &= a[i] > 0;
+            least = smaller(a[i], least);
+            most = larger(a[i], most);
+        }
+        if (count < 5)
+            safe &= known & (least > 4 * (most - least));
+        else {
+            /* between samples it dips by an eighth of the second difference; the fourth tells
+             * whether the samples show the function at all */
+            for (int i = 1; i < 4; i++)
+                bend = larger(size_of(a[i - 1] - 2 * a[i] + a[i + 1]), bend);
+            bend += 4 * size_of((a[0] + a[4]) - 4 * (a[1] + a[3]) + 6 * a[2]);
+            safe &= known & (least > bend);
+        }
+    }
+    return bits(~safe);
+}
+
+const ns_bundle_kernel NS_BUNDLE = {
+    .name = NS_BUNDLE_NAME,
+    .attempt = attempt,
+    .dense = dense,
+    .inside = inside,
+    .suspects = suspects,
+};
+
+#endif
