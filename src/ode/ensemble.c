@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "ode/ensemble.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "ode/ensemble_internal.h"
@@ -112,6 +113,11 @@ static ns_status one_after_the_other(const ns_problem *problem,
     return status;
 }
 
+static bool in_lanes(const ns_problem *problem, const ns_ensemble_options *options)
+{
+    return ns_method_find(options->run.method) == &ns_method_dop853 && !problem->pinv;
+}
+
 ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *options,
                           const ns_ensemble_client *client, const char **message)
 {
@@ -121,7 +127,38 @@ ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *
         *message = "the number of lanes must be 1, 2, 4 or 8";
         return NS_ERR_USAGE;
     }
-    if (ns_method_find(options->run.method) == &ns_method_dop853 && !problem->pinv)
+    if (in_lanes(problem, options))
         return ns_ensemble_in_lanes(problem, options, client, message);
     return one_after_the_other(problem, options, client, message);
+}
+
+ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_options *options,
+                              char *message, size_t room, ns_native_facts *facts)
+{
+    enum { SHORT = 2000 }; /* operations; what is longer stays interpreted */
+    const ns_method *method = ns_method_find(options->run.method);
+    if (!method) {
+        snprintf(message, room, "unknown method");
+        return NULL;
+    }
+    if (!in_lanes(problem, options))
+        return ns_problem_native(problem, method->lanes, message, room, facts);
+    const bool tally = options->diagnostics || options->extremes;
+    const ns_program *const others[] = {
+        problem->correction ? problem->shift : problem->manifold,
+        problem->correction,
+        problem->events,
+        tally ? problem->monitor : NULL,
+        tally ? problem->residuals : NULL,
+        options->extremes ? problem->observables : NULL,
+    };
+    ns_native_request requests[1 + sizeof others / sizeof *others];
+    uint32_t n = 0;
+    requests[n++] = (ns_native_request){problem->rhs, false, true};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const uint32_t work = others[i] ? ns_program_operations(others[i], NULL) : 0;
+        if (work > 0 && work < SHORT)
+            requests[n++] = (ns_native_request){others[i], false, true};
+    }
+    return ns_native_new(requests, n, message, room, facts);
 }

@@ -548,7 +548,7 @@ static void end_motions(ensemble *e, group *g, unsigned stopped)
     ns_bundle *b = g->b;
     const bool interrupted = o->interrupt && *o->interrupt;
     const unsigned failed = b->singular | b->tiny;
-    for (uint32_t l = 0; l < 8; l++) {
+    for (uint32_t l = 0; l < 8 && !e->stopped; l++) {
         if (!b->live[l])
             continue;
         ns_run *run = g->lanes[l].run;
