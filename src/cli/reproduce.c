@@ -19,21 +19,41 @@ static const struct {
     const char *paper, *prefix;
 } papers[] = {{"000", "u-"}, {"001", "b-"}, {"002", "j-"}, {"003", "p-"}};
 
-static bool wanted(const ns_arguments *a, const char *name)
+/* Does a word of the command mean this claim? */
+static bool meant(const char *word, const char *name)
 {
-    if (!a->words.n)
-        return true;
+    for (size_t k = 0; k < sizeof papers / sizeof *papers; k++)
+        if (strcmp(word, papers[k].paper) == 0)
+            word = papers[k].prefix;
+    const size_t length = strlen(word);
+    return strcmp(word, name) == 0 ||
+           (length && word[length - 1] == '-' && strncmp(word, name, length) == 0);
+}
+
+typedef enum choice { UNWANTED, WANTED, NAMED } choice;
+
+static choice chosen(const ns_arguments *a, const char *name)
+{
+    choice best = a->words.n ? UNWANTED : WANTED;
+    for (uint32_t i = 0; i < a->words.n; i++)
+        if (strcmp(a->words.at[i], name) == 0)
+            best = NAMED;
+        else if (best == UNWANTED && meant(a->words.at[i], name))
+            best = WANTED;
+    return best;
+}
+
+/* The first word that means no claim; NULL if each means one. */
+static const char *stranger(const ns_arguments *a)
+{
     for (uint32_t i = 0; i < a->words.n; i++) {
-        const char *word = a->words.at[i];
-        for (size_t k = 0; k < sizeof papers / sizeof *papers; k++)
-            if (strcmp(word, papers[k].paper) == 0)
-                word = papers[k].prefix;
-        const size_t length = strlen(word);
-        if (strcmp(word, name) == 0 ||
-            (length && word[length - 1] == '-' && strncmp(word, name, length) == 0))
-            return true;
+        unsigned k = 0;
+        while (k < ns_claim_count && !meant(a->words.at[i], ns_claim_entries[k].name))
+            k++;
+        if (k == ns_claim_count)
+            return a->words.at[i];
     }
-    return false;
+    return NULL;
 }
 
 static int list(ns_cli *cli)
@@ -70,6 +90,9 @@ static int reproduce(ns_cli *cli, const ns_arguments *a)
 {
     if (ns_command_flag(a, "list"))
         return list(cli);
+    if (stranger(a))
+        return ns_command_wrong(cli, "no claim '%s'; `noslip reproduce --list` lists them",
+                                stranger(a));
     const char *folder = ns_command_text(a, "out");
     if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST) {
         fprintf(cli->err, "noslip: %s: %s\n", folder, strerror(errno));
@@ -80,11 +103,12 @@ static int reproduce(ns_cli *cli, const ns_arguments *a)
     for (unsigned i = 0; i < ns_claim_count; i++) {
         ns_claim_report c;
         const struct ns_claim_entry *entry = &ns_claim_entries[i];
-        if (!wanted(a, entry->name))
+        const choice how = chosen(a, entry->name);
+        if (how == UNWANTED)
             continue;
         ns_arena *arena = ns_arena_new();
         ns_claim_head(arena, entry, &c);
-        if (c.slow && !ns_command_flag(a, "all")) {
+        if (c.slow && how != NAMED && !ns_command_flag(a, "all")) {
             skipped++;
         } else {
             const double before = seconds();
@@ -95,8 +119,6 @@ static int reproduce(ns_cli *cli, const ns_arguments *a)
         }
         ns_arena_free(arena);
     }
-    if (!claims && !skipped)
-        return ns_command_wrong(cli, "no such claim; `noslip reproduce --list` lists them");
     fprintf(cli->out, "%u claims, %u expectations, %u failed", claims, expectations, failed);
     if (skipped)
         fprintf(cli->out, "; %u slow ones left out, see --all", skipped);
@@ -105,7 +127,7 @@ static int reproduce(ns_cli *cli, const ns_arguments *a)
 }
 
 static const ns_option options[] = {
-    {.name = "all", .help = "the slow ones too"},
+    {.name = "all", .help = "the slow ones too, named or not"},
     {.name = "list", .help = "only list the claims"},
     {.name = "out", .argument = "FOLDER", .help = "write the figures there, as SVG"},
     {0},

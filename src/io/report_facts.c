@@ -228,6 +228,11 @@ static void put_warnings(ns_report *r, const contact *c)
         if (!(o->drift[i] <= of_drift.fair))
             warn(r, "the invariant '%s' changed by %.2g of its size: it may be none",
                  s->invariants.at[i].name, o->drift[i]);
+    if (r->record->trust && !isnan(r->record->trust->until)) {
+        char text[300];
+        ns_trust_text(r->record, text, sizeof text);
+        warn(r, "this single trajectory is %s", text);
+    }
     if (r->record->options.resume)
         warn(r, "the run was continued from a checkpoint: the motion before %.4g s is not here",
              r->n ? r->t[0] : 0.0);
