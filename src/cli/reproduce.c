@@ -35,11 +35,13 @@ typedef enum choice { UNWANTED, WANTED, NAMED } choice;
 static choice chosen(const ns_arguments *a, const char *name)
 {
     choice best = a->words.n ? UNWANTED : WANTED;
-    for (uint32_t i = 0; i < a->words.n; i++)
-        if (strcmp(a->words.at[i], name) == 0)
+    for (uint32_t i = 0; i < a->words.n; i++) {
+        const char *word = a->words.at[i];
+        if (word && strcmp(word, name) == 0)
             best = NAMED;
-        else if (best == UNWANTED && meant(a->words.at[i], name))
+        else if (word && best == UNWANTED && meant(word, name))
             best = WANTED;
+    }
     return best;
 }
 
