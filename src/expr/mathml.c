@@ -1,4 +1,4 @@
-/* Printing with a work stack, as in print.c: no depth of a graph can overflow anything. */
+/* MathML, with the work stack of pieces.h. */
 #include "expr/mathml.h"
 
 #include <math.h>
@@ -6,24 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/pieces.h"
+
 /* How tightly an expression holds together; a place that asks for more puts brackets round it. */
 enum { SUM = 1, PRODUCT, POWER, ATOM };
-
-typedef struct piece {
-    const char *text; /* written as it is; NULL for a node */
-    ns_ex node;
-    uint8_t least;
-    bool unsign;    /* without its leading minus, which was written already */
-    bool expand;    /* even if it has a name */
-    uint32_t index; /* text NULL, node 0: this number */
-} piece;
-
-typedef struct printer {
-    const ns_graph *g;
-    ns_text *out;
-    const ns_shared *shared;
-    NS_LIST(piece) stack;
-} printer;
 
 static const char minus_sign[] = "<mo>&#x2212;</mo>";
 static const char thin_space[] = "<mspace width=\"0.17em\"/>";
@@ -87,17 +73,6 @@ static void word(const char *name, size_t length, ns_text *out)
     ns_text_add(out, digits ? "</mn>" : "</mi>");
 }
 
-/* Length of the part of a name before a dot, an underscore or a digit. */
-static size_t word_length(const char *name, size_t length)
-{
-    size_t n = 0;
-    const bool digits = length && name[0] >= '0' && name[0] <= '9';
-    while (n < length && name[n] != '.' && name[n] != '_' &&
-           (name[n] >= '0' && name[n] <= '9') == digits)
-        n++;
-    return n;
-}
-
 void ns_mathml_name(const char *name, ns_text *out)
 {
     static const char *const dots[] = {"", "<mo>&#x2D9;</mo></mover>",
@@ -107,7 +82,7 @@ void ns_mathml_name(const char *name, ns_text *out)
         primes++;
     length -= primes;
     const size_t shown = primes < 4 ? primes : 3;
-    const size_t head = word_length(name, length);
+    const size_t head = ns_pieces_word(name, length);
     size_t rest = head;
     while (rest < length && (name[rest] == '.' || name[rest] == '_'))
         rest++;
@@ -123,7 +98,7 @@ void ns_mathml_name(const char *name, ns_text *out)
             at++;
             continue;
         }
-        const size_t n = word_length(name + at, length - at);
+        const size_t n = ns_pieces_word(name + at, length - at);
         ns_text_add(out, some ? "<mo>,</mo>" : "");
         word(name + at, n, out);
         some = true;
@@ -132,7 +107,7 @@ void ns_mathml_name(const char *name, ns_text *out)
     ns_text_add(out, below ? "</mrow></msub>" : "");
 }
 
-static void number(printer *p, const ns_node *node, bool unsign)
+static void number(ns_pieces *p, const ns_node *node, bool unsign)
 {
     double value = node->hi;
     if (!isfinite(value)) {
@@ -168,55 +143,6 @@ static void number(printer *p, const ns_node *node, bool unsign)
 
 /* ---- pieces ------------------------------------------------------------------------------- */
 
-static void push_text(printer *p, const char *text)
-{
-    NS_PUSH(p->out->arena, p->stack, (piece){.text = text});
-}
-
-static void push(printer *p, ns_ex node, int least)
-{
-    NS_PUSH(p->out->arena, p->stack, (piece){.node = node, .least = (uint8_t)least});
-}
-
-static void push_unsigned(printer *p, ns_ex node, int least)
-{
-    NS_PUSH(p->out->arena, p->stack,
-            (piece){.node = node, .least = (uint8_t)least, .unsign = true});
-}
-
-static void push_index(printer *p, uint32_t index)
-{
-    NS_PUSH(p->out->arena, p->stack, (piece){.index = index});
-}
-
-static const ns_shared_item *item_of(const printer *p, ns_ex e)
-{
-    if (!p->shared || e >= p->shared->size || !p->shared->place[e])
-        return NULL;
-    return &p->shared->items.at[p->shared->place[e] - 1];
-}
-
-static ns_ex arg(const printer *p, ns_ex e, uint32_t k)
-{
-    return ns_graph_args(p->g, e)[k];
-}
-
-static bool is_negative_number(const printer *p, ns_ex e)
-{
-    double value;
-    return ns_graph_is_number(p->g, e, &value) && value < 0;
-}
-
-static bool leads_with_minus(const printer *p, ns_ex e)
-{
-    if (item_of(p, e))
-        return false;
-    const ns_op op = ns_graph_op(p->g, e);
-    if (op == NS_OP_MUL)
-        return is_negative_number(p, arg(p, e, 0));
-    return op == NS_OP_NEG || is_negative_number(p, e);
-}
-
 /* Functions written by name in front of their arguments; NULL for all else. */
 static const char *function(ns_op op)
 {
@@ -231,17 +157,19 @@ static const char *function(ns_op op)
     return names[op];
 }
 
-static int level(const printer *p, const piece *what)
+static int level(const ns_pieces *p, const ns_piece *what)
 {
     const ns_op op = ns_graph_op(p->g, what->node);
-    if (item_of(p, what->node) && !what->expand)
+    if (ns_pieces_item(p, what->node) && !what->expand)
         return ATOM;
     switch (op) {
     case NS_OP_ADD:
     case NS_OP_SUB:
         return SUM;
     case NS_OP_MUL:
-        return !what->unsign && is_negative_number(p, arg(p, what->node, 0)) ? SUM : PRODUCT;
+        return !what->unsign && ns_pieces_negative(p, ns_pieces_arg(p, what->node, 0))
+                   ? SUM
+                   : PRODUCT;
     case NS_OP_NEG:
         return what->unsign ? PRODUCT : SUM;
     case NS_OP_DIV:
@@ -250,7 +178,7 @@ static int level(const printer *p, const piece *what)
     case NS_OP_EXP:
         return POWER;
     case NS_OP_NUMBER:
-        return is_negative_number(p, what->node) && !what->unsign ? SUM : ATOM;
+        return ns_pieces_negative(p, what->node) && !what->unsign ? SUM : ATOM;
     default: /* a function without brackets must not be the base of a power */
         return function(op) ? POWER : ATOM;
     }
@@ -258,118 +186,123 @@ static int level(const printer *p, const piece *what)
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
-static void push_matrix(printer *p, const ns_ex *at, uint32_t rows, uint32_t cols)
+static void push_matrix(ns_pieces *p, const ns_ex *at, uint32_t rows, uint32_t cols)
 {
-    push_text(p, "</mtable><mo>)</mo></mrow>");
+    ns_pieces_text(p, "</mtable><mo>)</mo></mrow>");
     for (uint32_t i = rows; i-- > 0;) {
-        push_text(p, "</mtr>");
+        ns_pieces_text(p, "</mtr>");
         for (uint32_t k = cols; k-- > 0;) {
-            push_text(p, "</mtd>");
-            push(p, at[i * cols + k], 0);
-            push_text(p, "<mtd>");
+            ns_pieces_text(p, "</mtd>");
+            if (at[i * cols + k])
+                ns_pieces_push(p, at[i * cols + k], 0);
+            else
+                ns_pieces_text(p, "<mn>0</mn>");
+            ns_pieces_text(p, "<mtd>");
         }
-        push_text(p, "<mtr>");
+        ns_pieces_text(p, "<mtr>");
     }
-    push_text(p, "<mrow><mo>(</mo><mtable>");
+    ns_pieces_text(p, "<mrow><mo>(</mo><mtable>");
 }
 
-static void push_solve(printer *p, ns_ex e)
+static void push_solve(ns_pieces *p, ns_ex e)
 {
     const uint32_t n = (uint32_t)ns_graph_node(p->g, e)->integer;
     push_matrix(p, ns_graph_args(p->g, e) + 1, n, 1);
-    push_text(p, "</mrow><mrow><mo>&#x2212;</mo><mn>1</mn></mrow></msup>");
-    push(p, arg(p, e, 0), 0);
-    push_text(p, "<msup><mrow>");
+    ns_pieces_text(p, "</mrow><mrow><mo>&#x2212;</mo><mn>1</mn></mrow></msup>");
+    ns_pieces_push(p, ns_pieces_arg(p, e, 0), 0);
+    ns_pieces_text(p, "<msup><mrow>");
 }
 
 /* f to a power, of its arguments; a lone symbol needs no brackets. */
-static void push_call(printer *p, ns_ex e, uint32_t power)
+static void push_call(ns_pieces *p, ns_ex e, uint32_t power)
 {
     const ns_node *node = ns_graph_node(p->g, e);
-    const bool plain = node->n == 1 && (ns_graph_op(p->g, arg(p, e, 0)) == NS_OP_SYMBOL ||
-                                        item_of(p, arg(p, e, 0)));
-    push_text(p, plain ? "</mrow>" : "<mo>)</mo></mrow></mrow>");
+    const bool plain = node->n == 1 &&
+                       (ns_graph_op(p->g, ns_pieces_arg(p, e, 0)) == NS_OP_SYMBOL ||
+                        ns_pieces_item(p, ns_pieces_arg(p, e, 0)));
+    ns_pieces_text(p, plain ? "</mrow>" : "<mo>)</mo></mrow></mrow>");
     for (uint32_t k = node->n; k-- > 0;) {
-        push(p, arg(p, e, k), 0);
-        push_text(p, k ? "<mo>,</mo>" : "");
+        ns_pieces_push(p, ns_pieces_arg(p, e, k), 0);
+        ns_pieces_text(p, k ? "<mo>,</mo>" : "");
     }
-    push_text(p, plain ? thin_space : "<mrow><mo>(</mo>");
-    push_text(p, power ? "</msup>" : "");
+    ns_pieces_text(p, plain ? thin_space : "<mrow><mo>(</mo>");
+    ns_pieces_text(p, power ? "</msup>" : "");
     if (power)
-        push_index(p, power);
+        ns_pieces_index(p, power);
     const char *name = function((ns_op)node->op);
-    push_text(p, "</mi>");
-    push_text(p, name ? name : ns_ops[node->op].name);
-    push_text(p, power ? "<mrow><msup><mi>" : "<mrow><mi>");
+    ns_pieces_text(p, "</mi>");
+    ns_pieces_text(p, name ? name : ns_ops[node->op].name);
+    ns_pieces_text(p, power ? "<mrow><msup><mi>" : "<mrow><mi>");
 }
 
-static void push_power(printer *p, ns_ex e)
+static void push_power(ns_pieces *p, ns_ex e)
 {
     const ns_node *node = ns_graph_node(p->g, e);
-    const ns_ex a = arg(p, e, 0);
-    if (!item_of(p, a) && node->op == NS_OP_POWI && ns_graph_node(p->g, a)->n == 1 &&
+    const ns_ex a = ns_pieces_arg(p, e, 0);
+    if (!ns_pieces_item(p, a) && node->op == NS_OP_POWI && ns_graph_node(p->g, a)->n == 1 &&
         function(ns_graph_op(p->g, a))) {
         push_call(p, a, (uint32_t)node->integer);
         return;
     }
-    push_text(p, "</mrow></msup>");
+    ns_pieces_text(p, "</mrow></msup>");
     if (node->op == NS_OP_POWI)
-        push_index(p, (uint32_t)node->integer);
+        ns_pieces_index(p, (uint32_t)node->integer);
     else
-        push(p, arg(p, e, 1), 0);
-    push_text(p, "</mrow><mrow>");
-    push(p, a, ATOM);
-    push_text(p, "<msup><mrow>");
+        ns_pieces_push(p, ns_pieces_arg(p, e, 1), 0);
+    ns_pieces_text(p, "</mrow><mrow>");
+    ns_pieces_push(p, a, ATOM);
+    ns_pieces_text(p, "<msup><mrow>");
 }
 
-static void push_sum(printer *p, ns_ex e)
+static void push_sum(ns_pieces *p, ns_ex e)
 {
     const ns_node *node = ns_graph_node(p->g, e);
-    const bool minus = node->op == NS_OP_ADD && leads_with_minus(p, arg(p, e, 1));
+    const bool minus = node->op == NS_OP_ADD &&
+                       ns_pieces_leads_with_minus(p, ns_pieces_arg(p, e, 1));
     if (minus)
-        push_unsigned(p, arg(p, e, 1), PRODUCT);
+        ns_pieces_unsigned(p, ns_pieces_arg(p, e, 1), PRODUCT);
     else if (node->op == NS_OP_ADD)
-        push(p, arg(p, e, 1), SUM);
+        ns_pieces_push(p, ns_pieces_arg(p, e, 1), SUM);
     else
-        push(p, arg(p, e, 1), PRODUCT);
-    push_text(p, node->op == NS_OP_ADD && !minus ? "<mo>+</mo>" : minus_sign);
-    push(p, arg(p, e, 0), SUM);
+        ns_pieces_push(p, ns_pieces_arg(p, e, 1), PRODUCT);
+    ns_pieces_text(p, node->op == NS_OP_ADD && !minus ? "<mo>+</mo>" : minus_sign);
+    ns_pieces_push(p, ns_pieces_arg(p, e, 0), SUM);
 }
 
 /* Does it begin with a digit, which would run into a number before it? */
-static bool begins_with_number(const printer *p, ns_ex e)
+static bool begins_with_number(const ns_pieces *p, ns_ex e)
 {
     enum { MOST_STEPS = 32 };
-    for (int i = 0; i < MOST_STEPS && !item_of(p, e); i++) {
+    for (int i = 0; i < MOST_STEPS && !ns_pieces_item(p, e); i++) {
         const ns_op op = ns_graph_op(p->g, e);
         if (op == NS_OP_NUMBER)
             return true;
         if (op != NS_OP_MUL && op != NS_OP_POW && op != NS_OP_POWI && op != NS_OP_DIV)
             return false;
-        e = arg(p, e, 0);
+        e = ns_pieces_arg(p, e, 0);
     }
     return false;
 }
 
-static void push_product(printer *p, ns_ex e, bool unsign)
+static void push_product(ns_pieces *p, ns_ex e, bool unsign)
 {
-    const ns_ex a = arg(p, e, 0), b = arg(p, e, 1);
-    push(p, b, PRODUCT);
-    push_text(p, begins_with_number(p, b) ? "<mo>&#xB7;</mo>" : thin_space);
+    const ns_ex a = ns_pieces_arg(p, e, 0), b = ns_pieces_arg(p, e, 1);
+    ns_pieces_push(p, b, PRODUCT);
+    ns_pieces_text(p, begins_with_number(p, b) ? "<mo>&#xB7;</mo>" : thin_space);
     if (unsign)
-        push_unsigned(p, a, PRODUCT);
+        ns_pieces_unsigned(p, a, PRODUCT);
     else
-        push(p, a, is_negative_number(p, a) ? 0 : PRODUCT);
+        ns_pieces_push(p, a, ns_pieces_negative(p, a) ? 0 : PRODUCT);
 }
 
-static void push_wrapped(printer *p, ns_ex e, const char *open, const char *close)
+static void push_wrapped(ns_pieces *p, ns_ex e, const char *open, const char *close)
 {
-    push_text(p, close);
-    push(p, e, 0);
-    push_text(p, open);
+    ns_pieces_text(p, close);
+    ns_pieces_push(p, e, 0);
+    ns_pieces_text(p, open);
 }
 
-static void print_node(printer *p, ns_ex e, bool unsign)
+static void print_node(ns_pieces *p, ns_ex e, bool unsign)
 {
     const ns_node *node = ns_graph_node(p->g, e);
     const uint32_t n = (uint32_t)node->integer;
@@ -388,25 +321,28 @@ static void print_node(printer *p, ns_ex e, bool unsign)
         push_product(p, e, unsign);
         break;
     case NS_OP_DIV:
-        push_wrapped(p, arg(p, e, 1), "<mrow>", "</mrow></mfrac>");
-        push_wrapped(p, arg(p, e, 0), "<mfrac><mrow>", "</mrow>");
+        push_wrapped(p, ns_pieces_arg(p, e, 1), "<mrow>", "</mrow></mfrac>");
+        push_wrapped(p, ns_pieces_arg(p, e, 0), "<mfrac><mrow>", "</mrow>");
         break;
     case NS_OP_NEG:
-        push(p, arg(p, e, 0), PRODUCT);
-        push_text(p, unsign ? "" : minus_sign);
+        ns_pieces_push(p, ns_pieces_arg(p, e, 0), PRODUCT);
+        ns_pieces_text(p, unsign ? "" : minus_sign);
         break;
     case NS_OP_POW:
     case NS_OP_POWI:
         push_power(p, e);
         break;
     case NS_OP_SQRT:
-        push_wrapped(p, arg(p, e, 0), "<msqrt><mrow>", "</mrow></msqrt>");
+        push_wrapped(p, ns_pieces_arg(p, e, 0), "<msqrt><mrow>", "</mrow></msqrt>");
         break;
     case NS_OP_EXP:
-        push_wrapped(p, arg(p, e, 0), "<msup><mi>e</mi><mrow>", "</mrow></msup>");
+        push_wrapped(p, ns_pieces_arg(p, e, 0), "<msup><mi>e</mi><mrow>", "</mrow></msup>");
         break;
     case NS_OP_ABS:
-        push_wrapped(p, arg(p, e, 0), "<mrow><mo>|</mo>", "<mo>|</mo></mrow>");
+        push_wrapped(p, ns_pieces_arg(p, e, 0), "<mrow><mo>|</mo>", "<mo>|</mo></mrow>");
+        break;
+    case NS_OP_LDL:
+        push_matrix(p, ns_pieces_symmetric(p, e), n, n);
         break;
     case NS_OP_FACTOR:
         push_matrix(p, ns_graph_args(p->g, e), n, n);
@@ -415,16 +351,16 @@ static void print_node(printer *p, ns_ex e, bool unsign)
         push_solve(p, e);
         break;
     case NS_OP_PICK:
-        push_text(p, "</msub>");
-        push_index(p, n + 1);
-        push_wrapped(p, arg(p, e, 0), "<msub><mrow><mo>(</mo>", "<mo>)</mo></mrow>");
+        ns_pieces_text(p, "</msub>");
+        ns_pieces_index(p, n + 1);
+        push_wrapped(p, ns_pieces_arg(p, e, 0), "<msub><mrow><mo>(</mo>", "<mo>)</mo></mrow>");
         break;
     default:
         push_call(p, e, 0);
     }
 }
 
-static void print_piece(printer *p, piece next)
+static void print_piece(ns_pieces *p, ns_piece next)
 {
     if (next.text) {
         ns_text_add(p->out, next.text);
@@ -436,9 +372,9 @@ static void print_piece(printer *p, piece next)
     }
     if (level(p, &next) < next.least) {
         ns_text_add(p->out, "<mrow><mo>(</mo>");
-        push_text(p, "<mo>)</mo></mrow>");
+        ns_pieces_text(p, "<mo>)</mo></mrow>");
     }
-    const ns_shared_item *item = next.expand ? NULL : item_of(p, next.node);
+    const ns_shared_item *item = next.expand ? NULL : ns_pieces_item(p, next.node);
     if (item)
         ns_mathml_name(item->name, p->out);
     else
@@ -448,8 +384,8 @@ static void print_piece(printer *p, piece next)
 static void print(const ns_graph *g, ns_ex e, const ns_shared *shared, bool expand,
                   ns_text *out)
 {
-    printer p = {.g = g, .out = out, .shared = shared};
-    NS_PUSH(out->arena, p.stack, (piece){.node = e, .expand = expand});
+    ns_pieces p = {.g = g, .out = out, .shared = shared};
+    NS_PUSH(out->arena, p.stack, (ns_piece){.node = e, .expand = expand});
     while (p.stack.n)
         print_piece(&p, p.stack.at[--p.stack.n]);
 }

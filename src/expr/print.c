@@ -1,5 +1,4 @@
-/* Printing with a work stack: what is still to be printed, as nodes and pieces of text, the next
- * one on top.  No depth of a graph can overflow anything. */
+/* Text and LaTeX, with the work stack of pieces.h. */
 #define _GNU_SOURCE
 #include "expr/print.h"
 
@@ -9,28 +8,10 @@
 #include <string.h>
 
 #include "base/quad.h"
-#include "expr/sparse.h"
+#include "expr/pieces.h"
 
 /* How tightly an expression holds together; a place that asks for more puts brackets round it. */
 enum { SUM = 1, PRODUCT, SIGN, POWER, ATOM };
-
-typedef struct piece {
-    const char *text; /* printed as it is; NULL for a node */
-    ns_ex node;
-    uint8_t least;  /* brackets round anything looser */
-    bool unsign;    /* without its leading minus, which was printed already */
-    bool expand;    /* even if it has a name */
-    uint32_t index; /* text NULL, node 0: print this number */
-} piece;
-
-typedef struct printer {
-    const ns_graph *g;
-    ns_text *out;
-    const ns_shared *shared;
-    bool latex;
-    bool plain; /* no brackets behind + and * of the same kind */
-    NS_LIST(piece) stack;
-} printer;
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -64,7 +45,7 @@ static void decimal(char *buffer, size_t size, double hi, double lo)
 #endif
 }
 
-static void print_number(printer *p, const ns_node *node, bool unsign)
+static void print_number(ns_pieces *p, const ns_node *node, bool unsign)
 {
     double hi = node->hi, lo = node->lo;
     char buffer[64];
@@ -127,17 +108,6 @@ static void latex_word(const char *word, size_t length, ns_text *out)
     ns_text_add(out, before[0] && before[1] ? "}" : "");
 }
 
-/* Length of the part of a name before a dot, an underscore, a digit or a prime. */
-static size_t word_length(const char *name, size_t length)
-{
-    size_t n = 0;
-    bool digits = length && name[0] >= '0' && name[0] <= '9';
-    while (n < length && name[n] != '.' && name[n] != '_' &&
-           (name[n] >= '0' && name[n] <= '9') == digits)
-        n++;
-    return n;
-}
-
 void ns_print_name(const char *name, ns_print_style style, ns_text *out)
 {
     static const char *const accents[] = {"", "\\dot{", "\\ddot{", "\\dddot{"};
@@ -149,7 +119,7 @@ void ns_print_name(const char *name, ns_print_style style, ns_text *out)
     while (primes < length && name[length - 1 - primes] == '\'')
         primes++;
     length -= primes;
-    size_t head = word_length(name, length), shown = primes < 4 ? primes : 3;
+    size_t head = ns_pieces_word(name, length), shown = primes < 4 ? primes : 3;
     ns_text_add(out, accents[shown]);
     latex_word(name, head, out);
     ns_text_add(out, shown ? "}" : "");
@@ -159,7 +129,7 @@ void ns_print_name(const char *name, ns_print_style style, ns_text *out)
             at++;
             continue;
         }
-        size_t n = word_length(name + at, length - at);
+        size_t n = ns_pieces_word(name + at, length - at);
         ns_text_add(out, some ? "," : "_{");
         latex_word(name + at, n, out);
         some = true;
@@ -169,56 +139,6 @@ void ns_print_name(const char *name, ns_print_style style, ns_text *out)
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
-
-static void push_text(printer *p, const char *text)
-{
-    NS_PUSH(p->out->arena, p->stack, (piece){.text = text});
-}
-
-static void push(printer *p, ns_ex node, int least)
-{
-    NS_PUSH(p->out->arena, p->stack, (piece){.node = node, .least = (uint8_t)least});
-}
-
-static void push_unsigned(printer *p, ns_ex node, int least)
-{
-    NS_PUSH(p->out->arena, p->stack,
-            (piece){.node = node, .least = (uint8_t)least, .unsign = true});
-}
-
-static void push_index(printer *p, uint32_t index)
-{
-    NS_PUSH(p->out->arena, p->stack, (piece){.index = index});
-}
-
-static const ns_shared_item *item_of(const printer *p, ns_ex e)
-{
-    if (!p->shared || e >= p->shared->size || !p->shared->place[e])
-        return NULL;
-    return &p->shared->items.at[p->shared->place[e] - 1];
-}
-
-static ns_ex arg(const printer *p, ns_ex e, uint32_t k)
-{
-    return ns_graph_args(p->g, e)[k];
-}
-
-static bool is_negative_number(const printer *p, ns_ex e)
-{
-    double value;
-    return ns_graph_is_number(p->g, e, &value) && value < 0;
-}
-
-/* LaTeX: does it print with a minus in front, which a sum may take for its own? */
-static bool leads_with_minus(const printer *p, ns_ex e)
-{
-    if (item_of(p, e))
-        return false;
-    ns_op op = ns_graph_op(p->g, e);
-    if (op == NS_OP_MUL)
-        return is_negative_number(p, arg(p, e, 0));
-    return op == NS_OP_NEG || is_negative_number(p, e);
-}
 
 /* Functions written by name in front of their arguments; NULL for all else. */
 static const char *latex_function(ns_op op)
@@ -245,10 +165,10 @@ static const char *latex_function(ns_op op)
     return names[op];
 }
 
-static int level(const printer *p, const piece *what)
+static int level(const ns_pieces *p, const ns_piece *what)
 {
     ns_op op = ns_graph_op(p->g, what->node);
-    if (item_of(p, what->node) && !what->expand)
+    if (ns_pieces_item(p, what->node) && !what->expand)
         return ATOM;
     switch (op) {
     case NS_OP_ADD:
@@ -264,7 +184,7 @@ static int level(const printer *p, const piece *what)
     case NS_OP_POWI:
         return POWER;
     case NS_OP_NUMBER:
-        if (is_negative_number(p, what->node) && !what->unsign)
+        if (ns_pieces_negative(p, what->node) && !what->unsign)
             return p->latex ? SUM : SIGN;
         return ATOM;
     case NS_OP_EXP:
@@ -277,48 +197,36 @@ static int level(const printer *p, const piece *what)
 /* ---- matrices -------------------------------------------------------------------------------- */
 
 /* Entries of a vector or a matrix by rows (0: zero), in the brackets of the style. */
-static void push_matrix(printer *p, const ns_ex *at, uint32_t rows, uint32_t cols)
+static void push_matrix(ns_pieces *p, const ns_ex *at, uint32_t rows, uint32_t cols)
 {
-    push_text(p, p->latex ? "\\end{pmatrix}" : "]");
+    ns_pieces_text(p, p->latex ? "\\end{pmatrix}" : "]");
     for (uint32_t i = rows; i-- > 0;) {
         if (!p->latex && cols > 1)
-            push_text(p, "]");
+            ns_pieces_text(p, "]");
         for (uint32_t j = cols; j-- > 0;) {
             if (at[i * cols + j])
-                push(p, at[i * cols + j], 0);
+                ns_pieces_push(p, at[i * cols + j], 0);
             else
-                push_text(p, "0");
+                ns_pieces_text(p, "0");
             if (j)
-                push_text(p, p->latex ? " & " : ", ");
+                ns_pieces_text(p, p->latex ? " & " : ", ");
         }
         if (!p->latex && cols > 1)
-            push_text(p, "[");
+            ns_pieces_text(p, "[");
         if (i)
-            push_text(p, p->latex ? " \\\\ " : ", ");
+            ns_pieces_text(p, p->latex ? " \\\\ " : ", ");
     }
-    push_text(p, p->latex ? "\\begin{pmatrix}" : "[");
+    ns_pieces_text(p, p->latex ? "\\begin{pmatrix}" : "[");
 }
 
-static void push_symmetric(printer *p, ns_ex e)
-{
-    const ns_pattern *pattern = ns_sparse_of(p->g, e);
-    const uint32_t n = pattern->n;
-    ns_ex *at = NS_NEW_ARRAY(ns_graph_arena(p->g), ns_ex, (size_t)n * n);
-    for (uint32_t k = 0; k < pattern->entries; k++) {
-        const uint32_t i = pattern->row[k], j = pattern->col[k];
-        at[i * n + j] = at[j * n + i] = arg(p, e, k);
-    }
-    push_matrix(p, at, n, n);
-}
-
-static void push_solve(printer *p, ns_ex e)
+static void push_solve(ns_pieces *p, ns_ex e)
 {
     uint32_t n = (uint32_t)ns_graph_node(p->g, e)->integer;
-    push_text(p, p->latex ? "" : ")");
+    ns_pieces_text(p, p->latex ? "" : ")");
     push_matrix(p, ns_graph_args(p->g, e) + 1, n, 1);
-    push_text(p, p->latex ? "^{-1}" : ", ");
-    push(p, arg(p, e, 0), 0);
-    push_text(p, p->latex ? "" : "solve(");
+    ns_pieces_text(p, p->latex ? "^{-1}" : ", ");
+    ns_pieces_push(p, ns_pieces_arg(p, e, 0), 0);
+    ns_pieces_text(p, p->latex ? "" : "solve(");
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -327,7 +235,7 @@ static void push_solve(printer *p, ns_ex e)
 enum { MOST_POWER = 1024 };
 
 /* a^n; a larger n as (a^1024)^m * a^r, which the builder puts together again. */
-static void push_power(printer *p, ns_ex a, uint32_t n)
+static void push_power(ns_pieces *p, ns_ex a, uint32_t n)
 {
     uint32_t levels = 0, rest[4];
     for (; n > MOST_POWER; n /= MOST_POWER)
@@ -337,64 +245,64 @@ static void push_power(printer *p, ns_ex a, uint32_t n)
         uint32_t power = k < levels ? rest[k] : n;
         if (!power)
             continue;
-        push_index(p, power);
-        push_text(p, "^");
+        ns_pieces_index(p, power);
+        ns_pieces_text(p, "^");
         for (uint32_t i = 0; i < k; i++)
-            push_text(p, "^1024)");
-        push(p, a, ATOM);
+            ns_pieces_text(p, "^1024)");
+        ns_pieces_push(p, a, ATOM);
         for (uint32_t i = 0; i < k; i++)
-            push_text(p, "(");
+            ns_pieces_text(p, "(");
         if (k < levels)
-            push_text(p, "*");
+            ns_pieces_text(p, "*");
     }
 }
 
 /* -a*b reads as (-a)*b, which the builder turns into -(a*b), unless a begins with a number,
  * which takes the sign for its own. */
-static int least_behind_minus(const printer *p, ns_ex e)
+static int least_behind_minus(const ns_pieces *p, ns_ex e)
 {
     enum { MOST_STEPS = 32 };
     for (int i = 0; i < MOST_STEPS; i++) {
         ns_op op = ns_graph_op(p->g, e);
-        if (item_of(p, e))
+        if (ns_pieces_item(p, e))
             return PRODUCT;
         if (op == NS_OP_NUMBER)
             return POWER;
         if (op != NS_OP_MUL && op != NS_OP_DIV)
             return PRODUCT;
-        e = arg(p, e, 0);
+        e = ns_pieces_arg(p, e, 0);
     }
     return POWER;
 }
 
 /* 2*(a*b) may be written 2*a*b: the builder moves numbers to the front of a product.  Not so if
  * a is a quotient or a number itself. */
-static int least_behind_factor(const printer *p, ns_ex e)
+static int least_behind_factor(const ns_pieces *p, ns_ex e)
 {
     enum { MOST_STEPS = 32 };
-    const ns_node *factor = ns_graph_node(p->g, arg(p, e, 0));
-    ns_ex rest = arg(p, e, 1);
+    const ns_node *factor = ns_graph_node(p->g, ns_pieces_arg(p, e, 0));
+    ns_ex rest = ns_pieces_arg(p, e, 1);
     if (factor->op != NS_OP_NUMBER || factor->lo != 0)
         return POWER;
     for (int i = 0; i < MOST_STEPS; i++) {
         ns_op op = ns_graph_op(p->g, rest);
-        if (item_of(p, rest))
+        if (ns_pieces_item(p, rest))
             return PRODUCT;
         if (op != NS_OP_MUL)
             return op == NS_OP_DIV || op == NS_OP_NUMBER || op == NS_OP_NEG ? POWER : PRODUCT;
-        rest = arg(p, rest, 0);
+        rest = ns_pieces_arg(p, rest, 0);
     }
     return POWER;
 }
 
-static void push_binary(printer *p, ns_ex e, const char *sign, int left, int right)
+static void push_binary(ns_pieces *p, ns_ex e, const char *sign, int left, int right)
 {
-    push(p, arg(p, e, 1), right);
-    push_text(p, sign);
-    push(p, arg(p, e, 0), left);
+    ns_pieces_push(p, ns_pieces_arg(p, e, 1), right);
+    ns_pieces_text(p, sign);
+    ns_pieces_push(p, ns_pieces_arg(p, e, 0), left);
 }
 
-static void text_node(printer *p, ns_ex e)
+static void text_node(ns_pieces *p, ns_ex e)
 {
     const ns_node *node = ns_graph_node(p->g, e);
     switch (node->op) {
@@ -417,17 +325,19 @@ static void text_node(printer *p, ns_ex e)
         push_binary(p, e, "/", PRODUCT, POWER);
         break;
     case NS_OP_NEG:
-        push(p, arg(p, e, 0), least_behind_minus(p, arg(p, e, 0)));
-        push_text(p, "-");
+        ns_pieces_push(p, ns_pieces_arg(p, e, 0),
+                       least_behind_minus(p, ns_pieces_arg(p, e, 0)));
+        ns_pieces_text(p, "-");
         break;
     case NS_OP_POW:
         push_binary(p, e, "^", ATOM, POWER);
         break;
     case NS_OP_POWI:
-        push_power(p, arg(p, e, 0), (uint32_t)node->integer);
+        push_power(p, ns_pieces_arg(p, e, 0), (uint32_t)node->integer);
         break;
     case NS_OP_LDL:
-        push_symmetric(p, e);
+        push_matrix(p, ns_pieces_symmetric(p, e), (uint32_t)node->integer,
+                    (uint32_t)node->integer);
         break;
     case NS_OP_FACTOR:
         push_matrix(p, ns_graph_args(p->g, e), (uint32_t)node->integer,
@@ -437,87 +347,87 @@ static void text_node(printer *p, ns_ex e)
         push_solve(p, e);
         break;
     case NS_OP_PICK:
-        push_text(p, "]");
-        push_index(p, (uint32_t)node->integer + 1);
-        push_text(p, "[");
-        push(p, arg(p, e, 0), 0);
+        ns_pieces_text(p, "]");
+        ns_pieces_index(p, (uint32_t)node->integer + 1);
+        ns_pieces_text(p, "[");
+        ns_pieces_push(p, ns_pieces_arg(p, e, 0), 0);
         break;
     default:
-        push_text(p, ")");
+        ns_pieces_text(p, ")");
         for (uint32_t k = node->n; k-- > 0;) {
-            push(p, arg(p, e, k), 0);
-            push_text(p, k ? ", " : "(");
+            ns_pieces_push(p, ns_pieces_arg(p, e, k), 0);
+            ns_pieces_text(p, k ? ", " : "(");
         }
-        push_text(p, ns_ops[node->op].name);
+        ns_pieces_text(p, ns_ops[node->op].name);
     }
 }
 
 /* ---- LaTeX ----------------------------------------------------------------------------------- */
 
 /* f^{power} of its arguments; a lone symbol needs no brackets. */
-static void latex_call(printer *p, ns_ex e, uint32_t power)
+static void latex_call(ns_pieces *p, ns_ex e, uint32_t power)
 {
     const ns_node *node = ns_graph_node(p->g, e);
-    bool plain = node->n == 1 &&
-                 (ns_graph_op(p->g, arg(p, e, 0)) == NS_OP_SYMBOL || item_of(p, arg(p, e, 0)));
-    push_text(p, plain ? "" : "\\right)");
+    bool plain = node->n == 1 && (ns_graph_op(p->g, ns_pieces_arg(p, e, 0)) == NS_OP_SYMBOL ||
+                                  ns_pieces_item(p, ns_pieces_arg(p, e, 0)));
+    ns_pieces_text(p, plain ? "" : "\\right)");
     for (uint32_t k = node->n; k-- > 0;) {
-        push(p, arg(p, e, k), 0);
-        push_text(p, k ? ", " : plain ? " " : "\\left(");
+        ns_pieces_push(p, ns_pieces_arg(p, e, k), 0);
+        ns_pieces_text(p, k ? ", " : plain ? " " : "\\left(");
     }
     if (power) {
-        push_text(p, "}");
-        push_index(p, power);
-        push_text(p, "^{");
+        ns_pieces_text(p, "}");
+        ns_pieces_index(p, power);
+        ns_pieces_text(p, "^{");
     }
     const char *name = latex_function((ns_op)node->op);
-    push_text(p, name ? name : ns_ops[node->op].name);
+    ns_pieces_text(p, name ? name : ns_ops[node->op].name);
 }
 
-static void latex_power(printer *p, ns_ex e)
+static void latex_power(ns_pieces *p, ns_ex e)
 {
     const ns_node *node = ns_graph_node(p->g, e);
-    ns_ex a = arg(p, e, 0);
-    if (!item_of(p, a) && node->op == NS_OP_POWI && ns_graph_node(p->g, a)->n == 1 &&
+    ns_ex a = ns_pieces_arg(p, e, 0);
+    if (!ns_pieces_item(p, a) && node->op == NS_OP_POWI && ns_graph_node(p->g, a)->n == 1 &&
         latex_function(ns_graph_op(p->g, a))) {
         latex_call(p, a, (uint32_t)node->integer);
         return;
     }
-    push_text(p, "}");
+    ns_pieces_text(p, "}");
     if (node->op == NS_OP_POWI)
-        push_index(p, (uint32_t)node->integer);
+        ns_pieces_index(p, (uint32_t)node->integer);
     else
-        push(p, arg(p, e, 1), 0);
-    push_text(p, "^{");
-    push(p, a, ATOM);
+        ns_pieces_push(p, ns_pieces_arg(p, e, 1), 0);
+    ns_pieces_text(p, "^{");
+    ns_pieces_push(p, a, ATOM);
 }
 
-static void latex_product(printer *p, ns_ex e, bool unsign)
+static void latex_product(ns_pieces *p, ns_ex e, bool unsign)
 {
-    ns_ex a = arg(p, e, 0), b = arg(p, e, 1);
+    ns_ex a = ns_pieces_arg(p, e, 0), b = ns_pieces_arg(p, e, 1);
     bool numbers = ns_graph_is_number(p->g, b, NULL);
-    push(p, b, PRODUCT);
-    push_text(p, numbers ? " \\cdot " : "\\,");
+    ns_pieces_push(p, b, PRODUCT);
+    ns_pieces_text(p, numbers ? " \\cdot " : "\\,");
     if (unsign)
-        push_unsigned(p, a, PRODUCT);
-    else if (is_negative_number(p, a))
-        push(p, a, 0); /* in front of everything: its minus needs no brackets */
+        ns_pieces_unsigned(p, a, PRODUCT);
+    else if (ns_pieces_negative(p, a))
+        ns_pieces_push(p, a, 0); /* in front of everything: its minus needs no brackets */
     else
-        push(p, a, PRODUCT);
+        ns_pieces_push(p, a, PRODUCT);
 }
 
-static void latex_pick(printer *p, ns_ex e)
+static void latex_pick(ns_pieces *p, ns_ex e)
 {
     const ns_node *node = ns_graph_node(p->g, e);
-    const ns_shared_item *item = item_of(p, arg(p, e, 0));
-    push_text(p, "}");
-    push_index(p, (uint32_t)node->integer + 1);
-    push_text(p, item ? "\\right)_{" : "\\right]_{");
-    push(p, arg(p, e, 0), 0);
-    push_text(p, item ? "\\left(" : "\\left[");
+    const ns_shared_item *item = ns_pieces_item(p, ns_pieces_arg(p, e, 0));
+    ns_pieces_text(p, "}");
+    ns_pieces_index(p, (uint32_t)node->integer + 1);
+    ns_pieces_text(p, item ? "\\right)_{" : "\\right]_{");
+    ns_pieces_push(p, ns_pieces_arg(p, e, 0), 0);
+    ns_pieces_text(p, item ? "\\left(" : "\\left[");
 }
 
-static void latex_node(printer *p, ns_ex e, bool unsign)
+static void latex_node(ns_pieces *p, ns_ex e, bool unsign)
 {
     const ns_node *node = ns_graph_node(p->g, e);
     bool minus;
@@ -530,29 +440,31 @@ static void latex_node(printer *p, ns_ex e, bool unsign)
         break;
     case NS_OP_ADD:
     case NS_OP_SUB:
-        minus = node->op == NS_OP_ADD && leads_with_minus(p, arg(p, e, 1));
+        minus = node->op == NS_OP_ADD && ns_pieces_leads_with_minus(p, ns_pieces_arg(p, e, 1));
         if (minus)
-            push_unsigned(p, arg(p, e, 1), PRODUCT);
+            ns_pieces_unsigned(p, ns_pieces_arg(p, e, 1), PRODUCT);
         else if (node->op == NS_OP_ADD)
-            push(p, arg(p, e, 1), SUM);
+            ns_pieces_push(p, ns_pieces_arg(p, e, 1), SUM);
         else
-            push(p, arg(p, e, 1), leads_with_minus(p, arg(p, e, 1)) ? ATOM : PRODUCT);
-        push_text(p, node->op == NS_OP_ADD && !minus ? " + " : " - ");
-        push(p, arg(p, e, 0), SUM);
+            ns_pieces_push(p, ns_pieces_arg(p, e, 1),
+                           ns_pieces_leads_with_minus(p, ns_pieces_arg(p, e, 1)) ? ATOM
+                                                                                 : PRODUCT);
+        ns_pieces_text(p, node->op == NS_OP_ADD && !minus ? " + " : " - ");
+        ns_pieces_push(p, ns_pieces_arg(p, e, 0), SUM);
         break;
     case NS_OP_MUL:
         latex_product(p, e, unsign);
         break;
     case NS_OP_DIV:
-        push_text(p, "}");
-        push(p, arg(p, e, 1), 0);
-        push_text(p, "}{");
-        push(p, arg(p, e, 0), 0);
-        push_text(p, "\\frac{");
+        ns_pieces_text(p, "}");
+        ns_pieces_push(p, ns_pieces_arg(p, e, 1), 0);
+        ns_pieces_text(p, "}{");
+        ns_pieces_push(p, ns_pieces_arg(p, e, 0), 0);
+        ns_pieces_text(p, "\\frac{");
         break;
     case NS_OP_NEG:
-        push(p, arg(p, e, 0), PRODUCT);
-        push_text(p, unsign ? "" : "-");
+        ns_pieces_push(p, ns_pieces_arg(p, e, 0), PRODUCT);
+        ns_pieces_text(p, unsign ? "" : "-");
         break;
     case NS_OP_POW:
     case NS_OP_POWI:
@@ -560,17 +472,18 @@ static void latex_node(printer *p, ns_ex e, bool unsign)
         break;
     case NS_OP_SQRT:
     case NS_OP_EXP:
-        push_text(p, "}");
-        push(p, arg(p, e, 0), 0);
-        push_text(p, node->op == NS_OP_SQRT ? "\\sqrt{" : "e^{");
+        ns_pieces_text(p, "}");
+        ns_pieces_push(p, ns_pieces_arg(p, e, 0), 0);
+        ns_pieces_text(p, node->op == NS_OP_SQRT ? "\\sqrt{" : "e^{");
         break;
     case NS_OP_ABS:
-        push_text(p, "\\right|");
-        push(p, arg(p, e, 0), 0);
-        push_text(p, "\\left|");
+        ns_pieces_text(p, "\\right|");
+        ns_pieces_push(p, ns_pieces_arg(p, e, 0), 0);
+        ns_pieces_text(p, "\\left|");
         break;
     case NS_OP_LDL:
-        push_symmetric(p, e);
+        push_matrix(p, ns_pieces_symmetric(p, e), (uint32_t)node->integer,
+                    (uint32_t)node->integer);
         break;
     case NS_OP_FACTOR:
         push_matrix(p, ns_graph_args(p->g, e), (uint32_t)node->integer,
@@ -589,7 +502,7 @@ static void latex_node(printer *p, ns_ex e, bool unsign)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static void print_piece(printer *p, piece next)
+static void print_piece(ns_pieces *p, ns_piece next)
 {
     if (next.text) {
         ns_text_add(p->out, next.text);
@@ -601,9 +514,9 @@ static void print_piece(printer *p, piece next)
     }
     if (level(p, &next) < next.least) {
         ns_text_add(p->out, p->latex ? "\\left(" : "(");
-        push_text(p, p->latex ? "\\right)" : ")");
+        ns_pieces_text(p, p->latex ? "\\right)" : ")");
     }
-    const ns_shared_item *item = next.expand ? NULL : item_of(p, next.node);
+    const ns_shared_item *item = next.expand ? NULL : ns_pieces_item(p, next.node);
     if (item)
         ns_print_name(item->name, p->latex ? NS_PRINT_LATEX : NS_PRINT_TEXT, p->out);
     else if (p->latex)
@@ -615,12 +528,12 @@ static void print_piece(printer *p, piece next)
 static void print(const ns_graph *g, ns_ex e, ns_print_style style, const ns_shared *shared,
                   bool expand, ns_text *out)
 {
-    printer p = {.g = g,
-                 .out = out,
-                 .shared = shared,
-                 .latex = style == NS_PRINT_LATEX,
-                 .plain = style == NS_PRINT_PLAIN};
-    NS_PUSH(out->arena, p.stack, (piece){.node = e, .expand = expand});
+    ns_pieces p = {.g = g,
+                   .out = out,
+                   .shared = shared,
+                   .latex = style == NS_PRINT_LATEX,
+                   .plain = style == NS_PRINT_PLAIN};
+    NS_PUSH(out->arena, p.stack, (ns_piece){.node = e, .expand = expand});
     while (p.stack.n)
         print_piece(&p, p.stack.at[--p.stack.n]);
 }

@@ -1,0 +1,74 @@
+#include "expr/pieces.h"
+
+#include "expr/sparse.h"
+
+void ns_pieces_text(ns_pieces *p, const char *text)
+{
+    NS_PUSH(p->out->arena, p->stack, (ns_piece){.text = text});
+}
+
+void ns_pieces_push(ns_pieces *p, ns_ex node, int least)
+{
+    NS_PUSH(p->out->arena, p->stack, (ns_piece){.node = node, .least = (uint8_t)least});
+}
+
+void ns_pieces_unsigned(ns_pieces *p, ns_ex node, int least)
+{
+    NS_PUSH(p->out->arena, p->stack,
+            (ns_piece){.node = node, .least = (uint8_t)least, .unsign = true});
+}
+
+void ns_pieces_index(ns_pieces *p, uint32_t index)
+{
+    NS_PUSH(p->out->arena, p->stack, (ns_piece){.index = index});
+}
+
+const ns_shared_item *ns_pieces_item(const ns_pieces *p, ns_ex e)
+{
+    if (!p->shared || e >= p->shared->size || !p->shared->place[e])
+        return NULL;
+    return &p->shared->items.at[p->shared->place[e] - 1];
+}
+
+ns_ex ns_pieces_arg(const ns_pieces *p, ns_ex e, uint32_t k)
+{
+    return ns_graph_args(p->g, e)[k];
+}
+
+bool ns_pieces_negative(const ns_pieces *p, ns_ex e)
+{
+    double value;
+    return ns_graph_is_number(p->g, e, &value) && value < 0;
+}
+
+bool ns_pieces_leads_with_minus(const ns_pieces *p, ns_ex e)
+{
+    if (ns_pieces_item(p, e))
+        return false;
+    const ns_op op = ns_graph_op(p->g, e);
+    if (op == NS_OP_MUL)
+        return ns_pieces_negative(p, ns_pieces_arg(p, e, 0));
+    return op == NS_OP_NEG || ns_pieces_negative(p, e);
+}
+
+const ns_ex *ns_pieces_symmetric(const ns_pieces *p, ns_ex e)
+{
+    const ns_pattern *pattern = ns_sparse_of(p->g, e);
+    const uint32_t n = pattern->n;
+    ns_ex *at = NS_NEW_ARRAY(ns_graph_arena(p->g), ns_ex, (size_t)n * n);
+    for (uint32_t k = 0; k < pattern->entries; k++) {
+        const uint32_t i = pattern->row[k], j = pattern->col[k];
+        at[i * n + j] = at[j * n + i] = ns_pieces_arg(p, e, k);
+    }
+    return at;
+}
+
+size_t ns_pieces_word(const char *name, size_t length)
+{
+    size_t n = 0;
+    const bool digits = length && name[0] >= '0' && name[0] <= '9';
+    while (n < length && name[n] != '.' && name[n] != '_' &&
+           (name[n] >= '0' && name[n] <= '9') == digits)
+        n++;
+    return n;
+}

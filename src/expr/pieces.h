@@ -1,0 +1,44 @@
+/* The work stack of the printers (print.c, mathml.c): what is still to be written, as nodes and pieces of
+ * text, the next one on top.  No depth of a graph can overflow anything. */
+#ifndef NS_EXPR_PIECES_H
+#define NS_EXPR_PIECES_H
+
+#include "expr/print.h"
+
+typedef struct ns_piece {
+    const char *text; /* written as it is; NULL for a node */
+    ns_ex node;
+    uint8_t least;  /* brackets round anything looser */
+    bool unsign;    /* without its leading minus, which was written already */
+    bool expand;    /* even if it has a name */
+    uint32_t index; /* text NULL, node 0: write this number */
+} ns_piece;
+
+typedef struct ns_pieces {
+    const ns_graph *g;
+    ns_text *out;
+    const ns_shared *shared;
+    bool latex;
+    bool plain; /* no brackets behind + and * of the same kind */
+    NS_LIST(ns_piece) stack;
+} ns_pieces;
+
+void ns_pieces_text(ns_pieces *p, const char *text);
+void ns_pieces_push(ns_pieces *p, ns_ex node, int least);
+void ns_pieces_unsigned(ns_pieces *p, ns_ex node, int least);
+void ns_pieces_index(ns_pieces *p, uint32_t index);
+
+/* The shared item that a node is, NULL if it is none. */
+const ns_shared_item *ns_pieces_item(const ns_pieces *p, ns_ex e);
+ns_ex ns_pieces_arg(const ns_pieces *p, ns_ex e, uint32_t k);
+bool ns_pieces_negative(const ns_pieces *p, ns_ex e); /* a number below zero */
+/* Is it written with a minus in front, which a sum may take for its own? */
+bool ns_pieces_leads_with_minus(const ns_pieces *p, ns_ex e);
+
+/* Entries of the symmetric matrix of an LDL node, [n][n] by rows; 0 where there is none. */
+const ns_ex *ns_pieces_symmetric(const ns_pieces *p, ns_ex e);
+
+/* Length of the part of a name before a dot, an underscore, a digit or a prime. */
+size_t ns_pieces_word(const char *name, size_t length);
+
+#endif
