@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/open.h"
 #include "cli/period_plot.h"
+#include "cli/relative.h"
 #include "study/period.h"
 
 static void print_shift(ns_cli *cli, const ns_model *m, const ns_shift *h)
@@ -151,69 +151,122 @@ static ns_model *open_also(ns_cli *cli, const ns_arguments *a, const char *also,
     return ns_open_model(cli, &with, a->words.at[0], NS_MODEL_READY, status);
 }
 
-/* --plot: this motion and those of --also; exit status. */
-static int plot(ns_cli *cli, const ns_arguments *a, ns_model *model, double until)
+/* The motion and those of --also; *status if a model cannot be read. */
+static ns_plot *draw(ns_cli *cli, const ns_arguments *a, ns_model *model, double until,
+                     int *status)
 {
     NS_LIST(ns_model *) models = {0};
     NS_LIST(double) ends = {0};
-    int status = 0;
     NS_PUSH(cli->arena, models, model);
     NS_PUSH(cli->arena, ends, until);
-    for (uint32_t i = 0; i < a->options.n && !status; i++) {
+    for (uint32_t i = 0; i < a->options.n && !*status; i++) {
         if (strcmp(a->options.at[i].option->name, "also") != 0)
             continue;
-        ns_model *other = open_also(cli, a, a->options.at[i].value, &status);
+        ns_model *other = open_also(cli, a, a->options.at[i].value, status);
         if (!other)
             break;
         NS_PUSH(cli->arena, models, other);
         NS_PUSH(cli->arena, ends, until);
     }
-    if (!status &&
-        !ns_period_plot(cli, models.at, ends.at, models.n, ns_command_text(a, "plot")))
-        status = ns_status_exit(NS_ERR_IO);
+    ns_plot *plot = *status ? NULL : ns_period_plot(cli, models.at, ends.at, models.n);
     for (uint32_t i = 1; i < models.n; i++)
         ns_model_free(models.at[i]);
-    return status;
+    return plot;
+}
+
+/* Everything that goes into files. */
+static ns_sheet *make_sheet(ns_cli *cli, const ns_model *m, const ns_period *r)
+{
+    ns_sheet *sheet = ns_sheet_new(cli->arena, "period", m->description->title);
+    ns_sheet_number(sheet, "found", r->found);
+    ns_sheet_number(sheet, "period", r->period);
+    ns_sheet_number(sheet, "mismatch", r->mismatch);
+    if (r->found)
+        ns_sheet_number(sheet, "shift_error", r->shift_error);
+    for (uint32_t f = 0; f < r->factors && r->found; f++) {
+        const ns_shift *h = &r->shift[f];
+        if (!h->known || h->factor->kind != NS_GROUP_SE2)
+            continue;
+        ns_sheet_number(sheet, "turn", h->turn[0]);
+        ns_sheet_number(sheet, "move_x", h->move[0]);
+        ns_sheet_number(sheet, "move_y", h->move[1]);
+        ns_sheet_number(sheet, "centre_x", h->centre[0]);
+        ns_sheet_number(sheet, "centre_y", h->centre[1]);
+    }
+    ns_sheet_table *t = ns_sheet_add(sheet, "reduced", r->n);
+    ns_sheet_words_add(sheet, t, "name", r->name);
+    ns_sheet_column_add(sheet, t, "start", "", r->start);
+    ns_sheet_column_add(sheet, t, "smallest", "", r->low);
+    ns_sheet_column_add(sheet, t, "largest", "", r->high);
+    return sheet;
+}
+
+/* --plot FILE.svg, --out, --report */
+static int write_files(ns_cli *cli, const ns_arguments *a, ns_model *model, const ns_period *r,
+                       double until)
+{
+    const char *svg = ns_command_text(a, "plot");
+    int status = 0;
+    if (!svg && !ns_command_flag(a, "out") && !ns_command_flag(a, "report"))
+        return 0;
+    ns_plot *plot = draw(cli, a, model, until, &status);
+    if (status)
+        return status;
+    if (svg && !plot)
+        return ns_command_wrong(cli, "--plot: there is nothing to draw");
+    const int error = svg ? ns_plot_write(plot, svg) : 0;
+    if (error) {
+        ns_command_wrong(cli, "%s: %s", svg, strerror(error));
+        return ns_status_exit(NS_ERR_IO);
+    }
+    return ns_study_write(cli, a, model, make_sheet(cli, model, r), plot);
+}
+
+/* Models with a symmetry block. */
+static int reduced_period(ns_cli *cli, const ns_arguments *a, ns_model *model, double until)
+{
+    const char *message = "";
+    const ns_run_options run = ns_model_run_options(model);
+    const ns_period *r = ns_period_find(model->system, until, &run, model->p, model->x0,
+                                        &message);
+    if (!r)
+        return ns_command_wrong(cli, "%s", message);
+    if (ns_command_flag(a, "json"))
+        json(cli, model, r);
+    else
+        print(cli, model, r);
+    const int status = write_files(cli, a, model, r, until);
+    return status ? status : !r->found;
 }
 
 static int period(ns_cli *cli, const ns_arguments *a)
 {
     int status;
-    const char *message = "";
-    cli->quiet = ns_command_flag(a, "quiet");
+    if (!ns_study_check_outputs(cli, a))
+        return ns_status_exit(NS_ERR_USAGE);
     ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
     if (!model)
         return status;
     const ns_run_options run = ns_model_run_options(model);
     double until = run.until;
-    if (!ns_command_number(cli, a, "until", &until)) {
+    if (!ns_command_number(cli, a, "until", &until))
         status = ns_status_exit(NS_ERR_USAGE);
-    } else if (!model->system->symmetry) {
-        status = ns_command_wrong(
-            cli, "%s: `noslip period` needs a `symmetry` block in the model", model->name);
-    } else if (!isfinite(until) || until <= run.t0) {
+    else if (!isfinite(until) || until <= run.t0)
         status = ns_command_wrong(cli, "--until must come after the start");
-    } else {
-        const ns_period *r = ns_period_find(model->system, until, &run, model->p, model->x0,
-                                            &message);
-        if (!r) {
-            status = ns_command_wrong(cli, "%s", message);
-        } else {
-            if (ns_command_flag(a, "json"))
-                json(cli, model, r);
-            else
-                print(cli, model, r);
-            status = r->found ? 0 : 1;
-            const int drawn = ns_command_flag(a, "plot") ? plot(cli, a, model, until) : 0;
-            status = drawn ? drawn : status;
-        }
-    }
+    else if (model->system->symmetry)
+        status = reduced_period(cli, a, model, until);
+    else if (ns_command_flag(a, "plot") || ns_command_flag(a, "also"))
+        status = ns_command_wrong(
+            cli, "%s: --plot and --also need a `symmetry` block; use --out FILE.svg",
+            model->name);
+    else
+        status = ns_relative_period(cli, a, model, until);
     ns_model_free(model);
     return status;
 }
 
 static const ns_option options[] = {
-    NS_OPTION_SET, /* the first: see open_also */
+    NS_STUDY_OPTIONS, /* --set first: see open_also */
     {.name = "plot",
      .argument = "FILE.svg",
      .help = "draw the reduced motion and the path of the group"},
@@ -222,8 +275,6 @@ static const ns_option options[] = {
      .help = "with --plot: one more motion, with these parameters",
      .repeat = true},
     {.name = "until", .argument = "T", .help = "how long to wait for the return"},
-    {.name = "json", .help = "one JSON object"},
-    NS_OPTION_QUIET,
     {0},
 };
 
@@ -232,13 +283,17 @@ const ns_command ns_command_period = {
     .summary = "Period of a motion reduced by its symmetry, and the shift of the group",
     .usage = "MODEL [--until T] [--plot FILE.svg [--also NAME=EXPR,...]...] [--json]",
     .doc =
-        "For models with a `symmetry` block.  Finds the first time T at which shape, shape\n"
+        "With a `symmetry` block in the model: finds the first time T at which shape, shape\n"
         "velocity and momenta are what they were at the start, the element h of the group "
         "with\n"
         "g(t + T) = h g(t) (Bloch, Marsden, Zenkov 2009, section 6.3), verifies it over a "
         "second\n"
-        "period, and finds the relative equilibrium nearest to the start.  Exit status 1: the\n"
-        "motion did not come back.",
+        "period, and finds the relative equilibrium nearest to the start.  Without a block\n"
+        "the program finds the symmetries that act on the states by affine maps (shifts of "
+        "cyclic\n"
+        "coordinates, turns of the ground, spins of round bodies), and h among them.  Exit "
+        "status\n"
+        "1: the motion did not come back.",
     .options = options,
     .least = 1,
     .most = 1,

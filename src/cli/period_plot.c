@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "io/plot.h"
 #include "mech/symmetry.h"
 
 enum { SAMPLES = 2400, MOST = 4 };
@@ -80,26 +79,20 @@ static size_t follow(ns_cli *cli, ns_model *m, double until, const panel *panels
     return count;
 }
 
-bool ns_period_plot(ns_cli *cli, ns_model *const *models, const double *until, uint32_t n,
-                    const char *path)
+ns_plot *ns_period_plot(ns_cli *cli, ns_model *const *models, const double *until, uint32_t n)
 {
     panel panels[MOST];
     const uint32_t drawn = choose(cli, models[0], panels);
-    if (!drawn) {
-        ns_command_wrong(cli, "--plot: there is nothing to draw");
-        return false;
-    }
+    if (!drawn)
+        return NULL;
     ns_plot *plot = ns_plot_new(cli->arena, models[0]->description->title);
     ns_plot_panel *frame[MOST];
     plot->columns = drawn < 3 ? drawn : 2;
     for (uint32_t i = 0; i < drawn; i++) {
         const int64_t x = ns_model_observable(models[0], panels[i].x);
         const int64_t y = ns_model_observable(models[0], panels[i].y);
-        if (x < 0 || y < 0) {
-            ns_command_wrong(cli, "--plot: there is no value %s",
-                             x < 0 ? panels[i].x : panels[i].y);
-            return false;
-        }
+        if (x < 0 || y < 0)
+            return NULL;
         const ns_observable *o = models[0]->system->observables.at;
         frame[i] = ns_plot_add(plot, panels[i].title, o[x].name, o[x].unit, o[y].name,
                                o[y].unit);
@@ -113,8 +106,5 @@ bool ns_period_plot(ns_cli *cli, ns_model *const *models, const double *until, u
         for (uint32_t i = 0; i < drawn; i++)
             ns_plot_line(frame[i], NULL, count, out[2 * i], out[2 * i + 1])->width = 1.2;
     }
-    const int error = ns_plot_write(plot, path);
-    if (error)
-        ns_command_wrong(cli, "%s: %s", path, strerror(error));
-    return error == 0;
+    return plot;
 }

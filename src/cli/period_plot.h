@@ -4,10 +4,10 @@
 
 #include "cli/command.h"
 #include "io/model.h"
+#include "io/plot.h"
 
-/* Plots the motions of models with the same coordinates, each to its time `until`, in one picture.
- * False after saying what is wrong. */
-bool ns_period_plot(ns_cli *cli, ns_model *const *models, const double *until, uint32_t n,
-                    const char *path);
+/* The motions of models with the same coordinates, each to its time `until`, in one picture; NULL if
+ * there is nothing to draw. */
+ns_plot *ns_period_plot(ns_cli *cli, ns_model *const *models, const double *until, uint32_t n);
 
 #endif

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/study.h"
+#include "cli/relative.h"
 #include "expr/eval.h"
 #include "study/section.h"
 
@@ -363,6 +363,8 @@ static void print_periodic(const job *j, const ns_periodic *p)
     fprintf(cli->out, "  %-*s % .15g s\n", width, "period", p->period);
     for (uint32_t i = 0; i < s->states.n; i++)
         fprintf(cli->out, "  %-*s % .15g\n", width, s->states.at[i].name, p->x[i]);
+    if (j->spec.modulo)
+        ns_relative_print(cli, j->flow, p->h);
     ns_terminal_heading(cli->out, &cli->style_out, "Multipliers");
     for (uint32_t i = 0; i < p->n; i++) {
         const ns_eigenvalue e = p->multiplier[i];
@@ -382,8 +384,10 @@ static int periodic(job *j, uint32_t returns)
     const uint32_t n = states(j);
     if (ns_command_flag(j->a, "grid") || ns_command_flag(j->a, "starts"))
         return ns_command_wrong(cli, "--periodic takes one guess: the start, or --from");
-    if (!choose_starts(j))
+    if (!choose_starts(j) || !choose_axes(j))
         return ns_status_exit(NS_ERR_USAGE);
+    if (ns_command_flag(j->a, "modulo"))
+        j->spec.modulo = ns_generators_find(j->flow, j->starts);
     const ns_periodic *p = ns_section_periodic(cli->arena, j->flow, &j->spec, returns,
                                                j->starts);
     if (!p->found) {
@@ -393,6 +397,7 @@ static int periodic(job *j, uint32_t returns)
     }
     ns_sheet *sheet = ns_sheet_new(cli->arena, "section", j->model->description->title);
     ns_sheet_text(sheet, "on", j->on);
+    ns_sheet_text(sheet, "closes", j->spec.modulo ? "up to the symmetries" : "by itself");
     ns_sheet_number(sheet, "period", p->period);
     ns_sheet_number(sheet, "residual", p->residual);
     ns_sheet_number(sheet, "product", p->product);
@@ -412,9 +417,14 @@ static int periodic(job *j, uint32_t returns)
         name[i] = j->model->system->states.at[i].name;
     ns_sheet_words_add(sheet, t, "name", name);
     ns_sheet_column_add(sheet, t, "value", "", p->x);
+    if (j->spec.modulo)
+        ns_relative_sheet(cli, sheet, j->flow, p->h);
     if (!ns_command_flag(j->a, "json") && !cli->quiet)
         print_periodic(j, p);
-    return ns_study_finish(cli, j->a, j->model, sheet, NULL);
+    const ns_orbit orbit = {
+        .x = p->x, .period = p->period, .h = p->h, .horizontal = j->x, .vertical = j->y};
+    return ns_study_finish(cli, j->a, j->model, sheet,
+                           ns_relative_plot(cli, j->model, j->flow, &orbit));
 }
 
 static int section(ns_cli *cli, const ns_arguments *a)
@@ -469,6 +479,7 @@ static const ns_option options[] = {
     {.name = "periodic",
      .argument = "K",
      .help = "find a motion that closes at the K-th return, and its multipliers"},
+    {.name = "modulo", .help = "with --periodic: it closes up to a symmetry, which is told"},
     {.name = "plot", .argument = "X,Y", .help = "values of the figure and the table"},
     {.name = "threads", .argument = "N", .help = "how many starts at once (all cores)"},
     {.name = "tol", .argument = "R", .help = "tolerance of the integration"},
@@ -480,7 +491,7 @@ const ns_command ns_command_section = {
     .name = "section",
     .summary = "Poincare sections on any surface; periodic motions and their multipliers",
     .usage = "MODEL --on EXPR [--direction D] [--crossings N] [--grid NAME=LOW:HIGH:N]... "
-             "[--periodic K]",
+             "[--periodic K [--modulo]]",
     .doc = "Writes down where motions pass the surface.  Starts: the model's own, --from, a "
            "--grid of\n"
            "states on the surface with the energy of the model's start (or --energy), where "
@@ -488,7 +499,10 @@ const ns_command ns_command_section = {
            "states are found by the program, or random --starts on that energy.\n"
            "--periodic K looks for a motion that closes at its K-th return by Newton's method "
            "with\n"
-           "the exact variational equations, begun at the start or --from.",
+           "the exact variational equations, begun at the start or --from.  With --modulo it "
+           "closes "
+           "up to\n"
+           "the symmetries of the model: reduced motions and their phase.",
     .options = options,
     .least = 1,
     .most = 1,

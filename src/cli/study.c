@@ -64,6 +64,12 @@ int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_model *model,
         ns_sheet_json(sheet, &text);
         fwrite(ns_text_string(&text), 1, text.length, cli->out);
     }
+    return ns_study_write(cli, a, model, sheet, plot);
+}
+
+int ns_study_write(ns_cli *cli, const ns_arguments *a, const ns_model *model,
+                   const ns_sheet *sheet, const ns_plot *plot)
+{
     for (uint32_t i = 0; i < a->options.n; i++) {
         if (strcmp(a->options.at[i].option->name, "out") != 0)
             continue;

@@ -26,6 +26,9 @@ bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a);
  * model's text; the exit status.  `plot` may be NULL. */
 int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                     const ns_sheet *sheet, const ns_plot *plot);
+/* The files and the page alone. */
+int ns_study_write(ns_cli *cli, const ns_arguments *a, const ns_model *model,
+                   const ns_sheet *sheet, const ns_plot *plot);
 
 /* The field of a model with its Jacobian; NULL after saying what is wrong (time enters, memory). */
 ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous);

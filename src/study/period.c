@@ -7,6 +7,7 @@
 #include "expr/diff.h"
 #include "expr/subst.h"
 #include "mech/dense.h"
+#include "study/recur.h"
 
 /* A return counts as one if the reduced state differs by less than this part of the orbit: the
  * integration is close to round-off. */
@@ -19,7 +20,7 @@ typedef struct work {
     const ns_program *reduced; /* y and y' as functions of the state */
     double *memory;
     uint32_t n;
-    double *y0, *dy0, *weight, *now; /* now: y and y' at some state */
+    double *there; /* [states] at the return */
 } work;
 
 static ns_ex in_states(const ns_system *s, ns_ex velocity)
@@ -84,114 +85,38 @@ static void prepare(work *w, ns_period *out)
     w->reduced = ns_program_build(s->arena, &spec);
     w->memory = numbers(s, ns_program_work1(w->reduced));
     ns_program_bind1(w->reduced, w->memory, w->p);
-    w->now = numbers(s, 2 * (size_t)n);
-    w->y0 = numbers(s, n);
-    w->dy0 = numbers(s, n);
-    w->weight = numbers(s, n);
-    out->start = w->y0;
-    out->low = numbers(s, n);
-    out->high = numbers(s, n);
+    w->there = numbers(s, nx);
 }
 
-static void look(work *w, const double *x)
+static void look(void *context, const double *x, double *now)
 {
-    ns_program_eval1(w->reduced, w->memory, 0, x, w->now);
+    const work *w = context;
+    ns_program_eval1(w->reduced, w->memory, 0, x, now);
 }
 
-/* Where y(x) lies along the flow through y0, and its distance from y0, in units of the orbit. */
-static double along(work *w, const double *x, double *distance)
+/* Every return that is near enough counts; the state there is kept. */
+static bool keep(void *context, double t, const double *x)
 {
-    double sum = 0, square = 0;
-    look(w, x);
-    for (uint32_t i = 0; i < w->n; i++) {
-        const double apart = w->now[i] - w->y0[i];
-        sum += w->weight[i] * apart * w->dy0[i];
-        square += w->weight[i] * apart * apart;
-    }
-    *distance = sqrt(square);
-    return sum;
-}
-
-/* ---- the return -------------------------------------------------------------------------------- */
-
-/* Extremes of y over the whole run: the size of the orbit. */
-static bool measure(work *w, ns_period *out, const ns_run_options *o, const double *x0,
-                    const char **message)
-{
-    enum { INSIDE = 4 };
-    ns_status status;
-    ns_run *run = ns_run_new(ns_problem_new(w->s, false), o, w->p, x0, &status, message);
-    if (!run)
-        return false;
-    double *x = numbers(w->s, w->s->states.n);
-    look(w, x0);
-    for (uint32_t i = 0; i < w->n; i++) {
-        w->y0[i] = out->low[i] = out->high[i] = w->now[i];
-        w->dy0[i] = w->now[w->n + i];
-    }
-    do {
-        status = ns_run_step(run);
-        const double from = ns_run_last_time(run), to = ns_run_time(run);
-        for (int k = 1; k <= INSIDE && to > from; k++) {
-            ns_run_state_at(run, from + (to - from) * k / INSIDE, x);
-            look(w, x);
-            for (uint32_t i = 0; i < w->n; i++) {
-                out->low[i] = fmin(out->low[i], w->now[i]);
-                out->high[i] = fmax(out->high[i], w->now[i]);
-            }
-        }
-    } while (status == NS_OK && ns_run_time(run) < o->until);
-    ns_run_free(run);
-    for (uint32_t i = 0; i < w->n; i++) {
-        const double range = out->high[i] - out->low[i];
-        /* what does not move (a constant momentum) does not count */
-        const bool moves = range > 1e-12 * (fabs(out->high[i]) + fabs(out->low[i]));
-        w->weight[i] = moves ? 1 / (range * range) : 0;
-    }
+    const work *w = context;
+    (void)t;
+    memcpy(w->there, x, sizeof *x * w->s->states.n);
     return true;
 }
 
-/* The first return; the state there in x. */
+/* The first return; the state there in w->there. */
 static bool first_return(work *w, ns_period *out, const ns_run_options *o, const double *x0,
-                         double *x, const char **message)
+                         const char **message)
 {
-    enum { INSIDE = 8, HALVINGS = 80 };
-    ns_status status;
-    ns_run *run = ns_run_new(ns_problem_new(w->s, false), o, w->p, x0, &status, message);
-    if (!run)
+    ns_recur r = {
+        .n = w->n, .look = look, .accept = keep, .context = w, .near = same, .still = 1e-12};
+    if (!ns_recur_search(&r, w->s->arena, ns_problem_new(w->s, false), o, w->p, x0, message))
         return false;
-    double before = 0, distance, *there = numbers(w->s, w->s->states.n);
-    bool left = false;
-    out->mismatch = INFINITY;
-    out->best = NAN;
-    do {
-        status = ns_run_step(run);
-        const double from = ns_run_last_time(run), to = ns_run_time(run);
-        for (int k = 1; k <= INSIDE && to > from && !out->found; k++) {
-            double a = from + (to - from) * (k - 1) / INSIDE;
-            double b = from + (to - from) * k / INSIDE;
-            ns_run_state_at(run, b, there);
-            const double after = along(w, there, &distance);
-            left = left || after < 0; /* it has to go round before it can come back */
-            if (left && before < 0 && after >= 0) {
-                for (int i = 0; i < HALVINGS; i++) {
-                    const double middle = (a + b) / 2;
-                    ns_run_state_at(run, middle, there);
-                    *(along(w, there, &distance) < 0 ? &a : &b) = middle;
-                }
-                ns_run_state_at(run, b, there);
-                along(w, there, &distance);
-                if (distance < out->mismatch) {
-                    out->mismatch = distance;
-                    out->best = b;
-                    memcpy(x, there, sizeof *x * w->s->states.n);
-                }
-                out->found = distance < same;
-            }
-            before = after;
-        }
-    } while (status == NS_OK && !out->found && ns_run_time(run) < o->until);
-    ns_run_free(run);
+    out->start = r.y0;
+    out->low = r.low;
+    out->high = r.high;
+    out->mismatch = r.mismatch;
+    out->best = r.best;
+    out->found = r.found;
     out->period = out->found ? out->best - o->t0 : NAN;
     return true;
 }
@@ -411,10 +336,10 @@ static void equilibrium(const work *w, ns_period *out)
     for (uint32_t rank = 1; rank <= n; rank++) {
         double distance = 0;
         for (uint32_t i = 0; i < n; i++)
-            at[i] = i < sigma ? w->y0[i] : w->y0[sigma + i];
+            at[i] = i < sigma ? out->start[i] : out->start[sigma + i];
         const double residual = approach(w, program, memory, n, rank, at);
         for (uint32_t i = 0; i < n; i++) {
-            const double start = i < sigma ? w->y0[i] : w->y0[sigma + i];
+            const double start = i < sigma ? out->start[i] : out->start[sigma + i];
             distance += (at[i] - start) * (at[i] - start);
         }
         if (residual < 1e-12 && distance < nearest) {
@@ -441,17 +366,15 @@ const ns_period *ns_period_find(const ns_system *s, double until, const ns_run_o
     ns_period *out = NS_NEW(s->arena, ns_period);
     work w = {.s = s, .y = s->symmetry, .p = p};
     ns_run_options options = *o;
-    double *x = numbers(s, s->states.n);
     options.until = until;
     prepare(&w, out);
     out->period = NAN;
-    if (!measure(&w, out, &options, x0, message) ||
-        !first_return(&w, out, &options, x0, x, message))
+    if (!first_return(&w, out, &options, x0, message))
         return NULL;
     out->factors = w.y->factors.n;
     out->shift = NS_NEW_ARRAY(s->arena, ns_shift, out->factors + 1);
     for (uint32_t f = 0; f < out->factors && out->found; f++)
-        out->shift[f] = shift_between(&w, &w.y->factors.at[f], x0, x);
+        out->shift[f] = shift_between(&w, &w.y->factors.at[f], x0, w.there);
     if (out->found && !verify_shift(&w, out, &options, x0, message))
         return NULL;
     equilibrium(&w, out);

@@ -2,6 +2,7 @@
 #ifndef NS_STUDY_SECTION_H
 #define NS_STUDY_SECTION_H
 
+#include "study/affine.h"
 #include "study/linear.h"
 #include "study/variation.h"
 
@@ -23,9 +24,10 @@ bool ns_starts_solve(ns_starts *q, const bool *fixed, double *x);
 
 typedef struct ns_section_spec {
     ns_surface surface;
-    ns_run_options run;                               /* until: the latest time */
-    uint32_t crossings;                               /* at most so many of each start */
-    uint32_t threads;                                 /* 0: as many as the machine has */
+    ns_run_options run;          /* until: the latest time */
+    uint32_t crossings;          /* at most so many of each start */
+    uint32_t threads;            /* 0: as many as the machine has */
+    const ns_generators *modulo; /* periodic motions: closed up to these; NULL: closed */
     bool (*progress)(void *context, double fraction); /* false stops; may be NULL */
     void *context;
 } ns_section_spec;
@@ -43,10 +45,12 @@ ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_sectio
 
 /* ---- periodic motions ----------------------------------------------------------------------- */
 
-/* Newton's method on phi_T(x) - x = 0 with T the time of the `returns`-th passage through the surface, the
+/* Newton's method on phi_T(x) - h x = 0 with T the time of the `returns`-th passage through the surface, the
  * start on the surface and the conserved energy kept (if it is conserved), with the variational
- * equations.  Multipliers: eigenvalues of the derivative of phi_T on the tangent space; the ones
- * that belong to the motion itself and to the energy are set apart. */
+ * equations.  h is the identity, or with `modulo` an element of the group that is looked for as well: the
+ * motion reduced by the symmetries closes, and h is its phase.  Multipliers: eigenvalues of the
+ * derivative of h^-1 phi_T on the tangent space; the ones that belong to the motion itself, to the
+ * symmetries and to the energy are set apart. */
 typedef struct ns_periodic {
     ns_status status;
     const char *message;
@@ -54,6 +58,7 @@ typedef struct ns_periodic {
     uint32_t rounds;
     double period, residual; /* largest |phi_T(x) - x| in units of the states' sizes */
     double *x;
+    ns_affine *h;              /* the shift */
     uint32_t tangent, n;       /* dimension of the manifold; multipliers that decide */
     ns_eigenvalue *multiplier; /* [n] by decreasing modulus */
     double product; /* of all multipliers on the manifold: volume growth per period */

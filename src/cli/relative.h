@@ -1,0 +1,25 @@
+/* Motions that are periodic up to a symmetry, on paper: the shift in words, tables and figures. */
+#ifndef NS_CLI_RELATIVE_H
+#define NS_CLI_RELATIVE_H
+
+#include "cli/study.h"
+#include "study/affine.h"
+
+/* Lines below a heading; nothing if h does nothing. */
+void ns_relative_print(ns_cli *cli, const ns_flow *flow, const ns_affine *h);
+/* The table "shift": what h does in words; and turn, centre or move of the first plane it turns. */
+void ns_relative_sheet(ns_cli *cli, ns_sheet *sheet, const ns_flow *flow, const ns_affine *h);
+
+typedef struct ns_orbit {
+    const double *x; /* where it begins */
+    double period;
+    const ns_affine *h;
+    int64_t horizontal, vertical; /* observables to be drawn over a period; -1: chosen */
+} ns_orbit;
+/* One period in two values that h leaves as they are, and the path in a plane that h moves. */
+ns_plot *ns_relative_plot(ns_cli *cli, ns_model *model, const ns_flow *flow, const ns_orbit *o);
+
+/* noslip period for models without a symmetry block; the exit status. */
+int ns_relative_period(ns_cli *cli, const ns_arguments *a, ns_model *model, double until);
+
+#endif
