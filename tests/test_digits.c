@@ -1,4 +1,7 @@
 /* --digits: never more than are right, by motions known to 24 digits; and not many fewer. */
+#define _GNU_SOURCE
+#include "base/quad.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +53,7 @@ typedef struct tally {
 } tally;
 
 static void judge(ns_model *model, const char *name, const pair *pairs, const char *method,
-                  double tolerance, tally *all)
+                  double tolerance, bool quad, tally *all)
 {
     reference r = reference_open(name);
     double *at = calloc(r.samples, sizeof *at);
@@ -69,7 +72,8 @@ static void judge(ns_model *model, const char *name, const pair *pairs, const ch
     assert_non_null(record);
     assert_int_equal(ns_record_run(record), NS_OK);
     char message[300];
-    if (!ns_digits_judge(record, message, sizeof message))
+    if (!(quad ? ns_digits_judge_quad(record, message, sizeof message)
+               : ns_digits_judge(record, message, sizeof message)))
         fail_msg("%s", message);
     assert_int_equal(record->table.rows, r.samples);
     for (const pair *p = pairs; p->ours; p++) {
@@ -117,17 +121,27 @@ static void never_more_than_are_right(void **state)
         const char *method;
         double tolerance;
     } ways[] = {{NULL, 0}, {"gauss", 1e-6}, {"gauss", 1e-11}, {"taylor", 0}, {"dop853", 1e-9}};
-    tally all = {0};
+    tally all = {0}, sharp = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ns_model *model = motion_model_file(cases[i].model, cases[i].set);
         for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
             judge(model, cases[i].reference, cases[i].pairs, ways[k].method, ways[k].tolerance,
-                  &all);
+                  false, &all);
+#if NS_HAVE_QUAD
+        judge(model, cases[i].reference, cases[i].pairs, i % 2 ? "gauss" : NULL,
+              i % 2 ? 1e-9 : 0, true, &sharp);
+#endif
         ns_model_free(model);
     }
     print_message("%u values: %.2f digits more are right than said\n", all.n,
                   all.spare / all.n);
     assert_int_equal(all.optimistic, 0);
+    assert_int_equal(sharp.optimistic, 0);
+    if (sharp.n) {
+        print_message("in quadruple precision, %u values: %.2f more\n", sharp.n,
+                      sharp.spare / sharp.n);
+        assert_true(sharp.spare / sharp.n < 1.2);
+    }
     assert_true(all.spare / all.n < 2); /* and it is worth saying */
 }
 

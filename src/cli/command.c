@@ -110,7 +110,7 @@ static int take_option(ns_cli *cli, const ns_command *command, int n, char **wor
         unknown_option(cli, command, ns_arena_format(cli->arena, "--%s", cut), cut);
         return 0;
     }
-    if (!option->argument) {
+    if (!option->argument || (option->optional && !equals)) {
         if (equals) {
             ns_command_wrong(cli, "the option --%s takes no value", option->name);
             return 0;

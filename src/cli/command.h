@@ -25,6 +25,7 @@ typedef struct ns_option {
     const char *argument; /* "T"; NULL if it takes none */
     const char *help;
     bool repeat;         /* may be given several times */
+    bool optional;       /* its argument may be left out, or given as --NAME=ARGUMENT */
     const char *missing; /* why it is refused in this version; NULL if it works */
 } ns_option;
 

@@ -42,7 +42,7 @@ static void catch_signals(void)
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* --engine and --precision take a word; what is not built yet is refused, not ignored. */
+/* --engine and --precision take a word. */
 
 static const struct {
     const char *name;
@@ -72,14 +72,24 @@ bool ns_run_command_words(ns_cli *cli, const ns_arguments *a)
 {
     ns_record_engine engine;
     const char *precision = ns_command_text(a, "precision");
+    const char *digits = ns_command_text(a, "digits");
     if (!read_engine(cli, a, &engine))
         return false;
+    if (digits && strcmp(digits, "quad") != 0) {
+        ns_command_wrong(cli, "--digits is given alone or as --digits=quad, not '%s'", digits);
+        return false;
+    }
     if (!precision || strcmp(precision, "double") == 0)
         return true;
-    if (strcmp(precision, "quad") == 0)
-        ns_command_wrong(cli, "--precision quad: " NS_NOT_YET);
-    else
+    if (strcmp(precision, "quad") != 0) {
         ns_command_wrong(cli, "--precision is double or quad, not '%s'", precision);
+        return false;
+    }
+    const char *method = ns_command_text(a, "method");
+    if (!method || strcmp(method, ns_method_quad.name) == 0)
+        return true;
+    ns_command_wrong(cli, "--precision quad has a method of its own: leave out --method %s",
+                     method);
     return false;
 }
 
@@ -111,6 +121,9 @@ static bool read_options(ns_cli *cli, const ns_arguments *a, ns_record_options *
     o->n_at = n_at;
     if (ns_command_flag(a, "method"))
         o->run.method = ns_command_text(a, "method");
+    const char *precision = ns_command_text(a, "precision");
+    if (precision && strcmp(precision, "quad") == 0)
+        o->run.method = ns_method_quad.name;
     o->checkpoint = ns_command_text(a, "checkpoint");
     o->resume = ns_command_text(a, "resume");
     NS_LIST(const char *) outputs = {0};
@@ -169,10 +182,12 @@ static int report(ns_cli *cli, const ns_arguments *a, const ns_record *r, const 
     return status;
 }
 
-static void judge_digits(ns_cli *cli, ns_record *record)
+static void judge_digits(ns_cli *cli, const ns_arguments *a, ns_record *record)
 {
     char message[300];
-    if (record->status >= 0 && !ns_digits_judge(record, message, sizeof message))
+    const bool quad = ns_command_text(a, "digits") != NULL;
+    if (record->status >= 0 && !(quad ? ns_digits_judge_quad(record, message, sizeof message)
+                                      : ns_digits_judge(record, message, sizeof message)))
         fprintf(cli->err, "noslip: warning: the digits are not known: %s\n", message);
 }
 
@@ -227,7 +242,7 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
             fprintf(cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
                     record->native_message);
         if (ns_command_flag(a, "digits"))
-            judge_digits(cli, record);
+            judge_digits(cli, a, record);
         if (ns_command_flag(a, "digits") || ns_command_flag(a, "report"))
             judge_trust(cli, record, ns_command_flag(a, "digits"));
         status = report(cli, a, record, &shown);

@@ -122,6 +122,18 @@ static const char *digits_text(const ns_record *r, uint32_t column, char buffer[
     return buffer;
 }
 
+/* With a space or a sign before it; `low`, if given, is what the value lacks. */
+static void put_value(char *out, size_t room, double value, const double *low, int digits)
+{
+    char buffer[64];
+    if (!low) {
+        snprintf(out, room, "% .*g", digits, value);
+        return;
+    }
+    ns_output_precise(buffer, value, *low, NS_PRECISE_DECIMAL);
+    snprintf(out, room, "%s%s", signbit(value) ? "" : " ", buffer);
+}
+
 static void print_final(ns_cli *cli, const ns_record *r, const ns_shown *shown)
 {
     const ns_system *s = r->model->system;
@@ -133,15 +145,19 @@ static void print_final(ns_cli *cli, const ns_record *r, const ns_shown *shown)
     ns_terminal_heading(cli->out, &cli->style_out, title);
     for (uint32_t i = 0; i < shown->n; i++) {
         const ns_observable *v = &s->observables.at[shown->at[i]];
-        char number[40], digits[32];
-        snprintf(number, sizeof number, "% .15g", r->last[shown->at[i]]);
+        char number[72], digits[32];
+        put_value(number, sizeof number, r->last[shown->at[i]],
+                  r->low.rows ? r->last_low + shown->at[i] : NULL, 15);
         digits_text(r, shown->at[i], digits);
         if (v->unit && *v->unit)
-            fprintf(cli->out, "  %-*s %-22s%-*s%s\n", width, v->name, number, *digits ? 8 : 0,
-                    ns_summary_unit(v->unit, unit), digits);
+            fprintf(cli->out, "  %-*s %-*s%-*s%s\n", width, v->name, r->low.rows ? 39 : 22,
+                    number, *digits ? 8 : 0, ns_summary_unit(v->unit, unit), digits);
         else
-            fprintf(cli->out, "  %-*s %-*s%s\n", width, v->name, *digits ? 30 : 0, number,
-                    digits);
+            fprintf(cli->out, "  %-*s %-*s%s\n", width, v->name,
+                    !*digits      ? 0
+                    : r->low.rows ? 47
+                                  : 30,
+                    number, digits);
     }
 }
 
@@ -239,22 +255,22 @@ void ns_summary_print(ns_cli *cli, const ns_record *r, const ns_shown *shown)
 
 void ns_summary_rows(ns_cli *cli, const ns_record *r, const ns_shown *shown)
 {
-    enum { WIDTH = 19 };
+    const int width = r->low.rows ? 39 : 19;
     const ns_system *s = r->model->system;
     FILE *f = cli->out;
-    char number[40];
-    fprintf(f, "%s%-*s", cli->style_out.bold, shown->n ? WIDTH - 1 : 0, "t");
+    char number[72];
+    fprintf(f, "%s%-*s", cli->style_out.bold, shown->n ? width - 1 : 0, "t");
     for (uint32_t i = 0; i < shown->n; i++)
-        fprintf(f, "  %-*s", i + 1 < shown->n ? WIDTH : 0,
+        fprintf(f, "  %-*s", i + 1 < shown->n ? width : 0,
                 s->observables.at[shown->at[i]].name);
     fprintf(f, "%s\n", cli->style_out.plain);
     for (size_t row = 0; row < r->table.rows; row++) {
         snprintf(number, sizeof number, "%.12g", r->table.t[row]);
-        fprintf(f, "%-*s", shown->n ? WIDTH - 1 : 0, number);
+        fprintf(f, "%-*s", shown->n ? width - 1 : 0, number);
         for (uint32_t i = 0; i < shown->n; i++) {
-            snprintf(number, sizeof number, "% .12g",
-                     ns_table_column(&r->table, shown->at[i])[row]);
-            fprintf(f, " %-*s", i + 1 < shown->n ? WIDTH + 1 : 0, number);
+            put_value(number, sizeof number, ns_table_column(&r->table, shown->at[i])[row],
+                      r->low.rows ? ns_table_column(&r->low, shown->at[i]) + row : NULL, 12);
+            fprintf(f, " %-*s", i + 1 < shown->n ? width + 1 : 0, number);
         }
         fputc('\n', f);
     }

@@ -1,5 +1,5 @@
 /* CSV: a line of names, comment lines (#) with units and origin, one line per output time with
- * 17 digits, so that every number reads back the same.  The file grows line by line; when there
+ * 17 digits (34 in quadruple precision), so that every number reads back the same.  The file grows line by line; when there
  * is no room for more it is cut back to its last whole line. */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +33,13 @@ static void add(lines *l, const char *text, size_t n)
 static void add_text(lines *l, const char *text)
 {
     add(l, text, strlen(text));
+}
+
+static void add_precise(lines *l, double value, double low, int digits)
+{
+    char buffer[64];
+    ns_output_precise(buffer, value, low, digits);
+    add_text(l, buffer);
 }
 
 static void add_number(lines *l, double value)
@@ -139,10 +146,18 @@ static bool write_csv(ns_output *o, const ns_record *r)
     bool good = true;
     for (size_t row = o->rows; row < o->rows_end && good && !l.failed; row++) {
         const size_t i = row - r->first_row;
-        add_number(&l, r->table.t[i]);
+        const bool precise = r->low.rows > i;
+        if (precise)
+            add_precise(&l, r->table.t[i], r->low.t[i], NS_PRECISE_DECIMAL);
+        else
+            add_number(&l, r->table.t[i]);
         for (uint32_t j = 0; j < r->columns; j++) {
             add_text(&l, ",");
-            add_number(&l, ns_table_column(&r->table, j)[i]);
+            if (precise)
+                add_precise(&l, ns_table_column(&r->table, j)[i],
+                            ns_table_column(&r->low, j)[i], NS_PRECISE_DIGITS);
+            else
+                add_number(&l, ns_table_column(&r->table, j)[i]);
         }
         add_text(&l, "\n");
         if (l.length > BLOCK && !l.failed)

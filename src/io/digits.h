@@ -12,12 +12,19 @@
 
 #include "io/record.h"
 
-enum { NS_DIGITS_MOST = 15 }; /* that a double can have */
+enum {
+    NS_DIGITS_MOST = 15,     /* that a double can have */
+    NS_DIGITS_MOST_QUAD = 31 /* and a value of a run in quadruple precision */
+};
 
 /* Fills r->digits after ns_record_run, for all rows in r->table; the record must have been made
  * with `keep`.  False if memory ran out, or if the other runs could not be made: then `message`
  * says why. */
 bool ns_digits_judge(ns_record *r, char *message, size_t room);
+
+/* The same by two runs in quadruple precision, with other tolerances.  Sharper, for the error of a run
+ * in double precision is seen as it is.  For runs in quadruple precision the first does this. */
+bool ns_digits_judge_quad(ns_record *r, char *message, size_t room);
 
 /* Of one value, 0 to NS_DIGITS_MOST; -1: not known, for another run ended earlier. */
 int ns_digits_at(const ns_record *r, uint32_t column, size_t row);

@@ -4,6 +4,7 @@
  *                      tolerance, status, reason, t_end
  *     /t               output times                                  attribute unit
  *     /values/NAME     one dataset per observable, same length       attribute unit
+ *     /low             of runs in quadruple precision: t and values/NAME again, to be added
  *     /events          datasets name, t, direction; group values as above
  *     /parameters      one attribute per parameter
  *     /diagnostics     attributes energy_drift, steps, rejected, evaluations, seconds;
@@ -153,6 +154,17 @@ static bool append_table(hid_t at, const ns_record *r, const ns_table *table, si
     return H5Gclose(values) >= 0 && good;
 }
 
+/* What times and values of a run in quadruple precision lack. */
+static bool append_low(hid_t file, const ns_output *o, const ns_record *r, size_t chunk)
+{
+    if (!r->low.rows)
+        return true;
+    hid_t low = open_group(file, "low");
+    return low >= 0 &&
+           append_table(low, r, &r->low, r->first_row, o->rows, o->rows_end, chunk) &&
+           H5Gclose(low) >= 0;
+}
+
 static bool append_events(hid_t file, const ns_output *o, const ns_record *r)
 {
     const ns_system *s = r->model->system;
@@ -241,7 +253,8 @@ static bool fill(hid_t file, const ns_output *o, const ns_record *r, bool fresh)
     return (!fresh || put_origin(file, r)) &&
            append_table(file, r, &r->table, r->first_row, o->rows, o->rows_end,
                         chunk_rows(r)) &&
-           append_events(file, o, r) && put_outcome(file, o, r);
+           append_low(file, o, r, chunk_rows(r)) && append_events(file, o, r) &&
+           put_outcome(file, o, r);
 }
 
 /* An empty file, made in memory. */

@@ -65,6 +65,18 @@ static void put_string(FILE *f, const char *text)
     fputc('"', f);
 }
 
+/* The sums of two doubles. */
+static void put_sums(FILE *f, const double *values, const double *low, size_t n, int digits)
+{
+    char buffer[64];
+    fputc('[', f);
+    for (size_t i = 0; i < n; i++) {
+        ns_output_precise(buffer, values[i], low[i], digits);
+        fprintf(f, "%s%s", i ? ", " : "", isfinite(values[i]) ? buffer : "null");
+    }
+    fputc(']', f);
+}
+
 static void put_array(FILE *f, const double *values, size_t n)
 {
     fputc('[', f);
@@ -89,7 +101,11 @@ static void put_values(FILE *f, const ns_record *r, size_t rows)
     fputs("{", f);
     for (uint32_t i = 0; i < r->columns; i++) {
         put_key(f, "    ", i == 0, s->observables.at[i].name);
-        put_array(f, ns_table_column(&r->table, i), rows);
+        if (r->low.rows)
+            put_sums(f, ns_table_column(&r->table, i), ns_table_column(&r->low, i), rows,
+                     NS_PRECISE_DIGITS);
+        else
+            put_array(f, ns_table_column(&r->table, i), rows);
     }
     fputs(r->columns ? "\n  }" : "}", f);
 }
@@ -200,7 +216,10 @@ static bool put_object(FILE *f, const ns_output *output, const ns_record *r)
     put_key(f, "  ", false, "reason");
     put_string(f, reason);
     put_key(f, "  ", false, "t");
-    put_array(f, r->table.t, rows);
+    if (r->low.rows)
+        put_sums(f, r->table.t, r->low.t, rows, NS_PRECISE_DECIMAL);
+    else
+        put_array(f, r->table.t, rows);
     put_key(f, "  ", false, "values");
     put_values(f, r, rows);
     if (r->digits) {

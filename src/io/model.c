@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "expr/eval.h"
+#include "ode/quad.h"
 
 enum { MOST_BYTES = 64 << 20 }; /* a model of this size is surely another kind of file */
 
@@ -335,6 +336,29 @@ void ns_model_free(ns_model *model)
     ns_arena_free(model->arena);
     free(model->text);
     free(model);
+}
+
+const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method)
+{
+    if (!method->precise)
+        return ns_model_problem(model, method->needs_jacobian);
+    bool good = false;
+    pthread_mutex_lock(&model->lock);
+    if (!NS_ARENA_GUARD(model->arena)) {
+        ns_problem_add_tangent(model->problem);
+        if (!model->p_lo) {
+            const double t0 = ns_model_run_options(model).t0;
+            double *p_lo = NS_NEW_ARRAY(model->arena, double, model->problem->np + 1);
+            double *x0_lo = NS_NEW_ARRAY(model->arena, double, model->problem->n + 1);
+            ns_quad_start(model->system, t0, model->p, model->x0, p_lo, x0_lo);
+            model->p_lo = p_lo;
+            model->x0_lo = x0_lo;
+        }
+        good = true;
+    }
+    ns_arena_unguard(model->arena);
+    pthread_mutex_unlock(&model->lock);
+    return good ? model->problem : NULL;
 }
 
 const ns_problem *ns_model_problem(ns_model *model, bool jacobian)

@@ -39,6 +39,8 @@ typedef struct ns_model {
     ns_system *system;
     ns_model_settings settings;
     double *p, *x0;
+    double *p_lo,
+        *x0_lo; /* what they lack in quadruple precision; NULL until it is asked for */
     ns_problem *problem, *with_jacobian; /* ask ns_model_problem */
     pthread_mutex_t lock;
 } ns_model;
@@ -57,6 +59,8 @@ ns_model *ns_model_load_text(const char *name, const char *text, size_t length,
                              ns_model_depth depth);
 void ns_model_free(ns_model *model);
 
+/* The problem as a method needs it; NULL if memory ran out. */
+const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method);
 /* The problem, with the Jacobian if asked for; NULL if memory ran out. */
 const ns_problem *ns_model_problem(ns_model *model, bool jacobian);
 

@@ -1,3 +1,6 @@
+#define _GNU_SOURCE
+#include "base/quad.h"
+
 #include "io/output.h"
 
 #include <errno.h>
@@ -122,4 +125,22 @@ void ns_output_number(char buffer[40], double value)
     char *comma = strchr(buffer, ','); /* the program around us may have set a locale */
     if (comma)
         *comma = '.';
+}
+
+void ns_output_precise(char buffer[64], double value, double low, int digits)
+{
+#if NS_HAVE_QUAD
+    if (isfinite(value)) {
+        char format[16];
+        snprintf(format, sizeof format, "%%.%dg", digits);
+        strfromf128(buffer, 64, format, (ns_quad)value + (ns_quad)low);
+        char *comma = strchr(buffer, ',');
+        if (comma)
+            *comma = '.';
+        return;
+    }
+#else
+    (void)low, (void)digits;
+#endif
+    ns_output_number(buffer, value);
 }

@@ -1,5 +1,6 @@
 #include "io/record.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "io/checkpoint.h"
 #include "io/output.h"
+#include "ode/quad.h"
 
 enum {
     STEPS_PER_LOOK = 8,      /* steps between two looks at the clock */
@@ -129,12 +131,22 @@ static bool settle_times(ns_record *r)
     return true;
 }
 
+/* 0.3 rather than 0.30000000000000004, for methods to which 0.3 is a decimal number. */
+static double decimal(double t)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", t);
+    const double near = strtod(text, NULL);
+    return fabs(near - t) <= 4 * DBL_EPSILON * fabs(t) ? near : t;
+}
+
 static double output_time(const ns_record *r, size_t i)
 {
     if (r->times)
         return r->times[i];
     const ns_run_options *run = &r->options.run;
-    const double sign = direction(r), t = run->t0 + sign * (double)i * r->options.every;
+    const double sign = direction(r), about = run->t0 + sign * (double)i * r->options.every;
+    const double t = r->method->precise ? decimal(about) : about;
     return sign * t > sign * run->until - 1e-9 * r->options.every ? run->until : t;
 }
 
@@ -215,10 +227,18 @@ static bool open_outputs(ns_record *r)
 
 static void begin_run(ns_record *r)
 {
-    const ns_problem *problem = ns_model_problem(r->model, r->method->needs_jacobian);
+    const ns_problem *problem = ns_model_problem_for(r->model, r->method);
     if (!problem) {
         ns_record_fail(r, NS_ERR_MEMORY, "out of memory");
         return;
+    }
+    if (r->method->precise && (r->options.checkpoint || r->options.resume)) {
+        ns_record_fail(r, NS_ERR_USAGE, "checkpoints are for runs in double precision");
+        return;
+    }
+    if (r->method->precise) {
+        r->options.run.p_lo = r->model->p_lo;
+        r->options.run.x0_lo = r->model->x0_lo;
     }
     ns_status status = NS_OK;
     const char *message = "";
@@ -243,11 +263,13 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
     }
     const size_t n = model->system->states.n;
     r->columns = model->system->observables.n;
-    r->table.columns = r->events.columns = r->columns;
+    r->table.columns = r->low.columns = r->events.columns = r->columns;
     r->x = calloc(n + 1, sizeof(double));
     r->row = calloc(r->columns + (size_t)1, sizeof(double));
     r->last = calloc(r->columns + (size_t)1, sizeof(double));
-    bool memory = r->x && r->row && r->last;
+    r->row_low = calloc(r->columns + (size_t)1, sizeof(double));
+    r->last_low = calloc(r->columns + (size_t)1, sizeof(double));
+    bool memory = r->x && r->row && r->last && r->row_low && r->last_low;
     check_outputs(r);
     if (memory && r->status == NS_OK)
         settle_method(r);
@@ -274,7 +296,10 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
 
 static void add_row(ns_record *r, double t, const double *x)
 {
-    ns_run_observe(r->run, t, x, r->row);
+    if (!ns_run_observe_precise(r->run, t, r->row, r->row_low))
+        ns_run_observe(r->run, t, x, r->row);
+    else if (!ns_table_add(&r->low, ns_quad_time_low(t), r->row_low))
+        ns_record_fail(r, NS_ERR_MEMORY, "out of memory at t = %g", t);
     if (!ns_table_add(&r->table, t, r->row))
         ns_record_fail(r, NS_ERR_MEMORY, "out of memory at t = %g", t);
 }
@@ -289,7 +314,7 @@ static void add_rows(ns_record *r)
         const double t = output_time(r, r->next_time);
         if (sign * t > sign * reached)
             break;
-        if (sign * t < sign * reached) {
+        if (sign * t < sign * reached && !r->method->precise) {
             ns_run_state_at(r->run, t, r->x);
             add_row(r, t, r->x);
         } else {
@@ -318,7 +343,8 @@ static void look(ns_record *r)
 {
     r->outcome = ns_run_outcome(r->run);
     add_events(r);
-    ns_run_observe(r->run, ns_run_time(r->run), ns_run_state(r->run), r->last);
+    if (!ns_run_observe_precise(r->run, ns_run_time(r->run), r->last, r->last_low))
+        ns_run_observe(r->run, ns_run_time(r->run), ns_run_state(r->run), r->last);
 }
 
 /* Things done now and then.  Writing may take long on a slow disk or with much data: the time
@@ -360,7 +386,7 @@ static void write_files(ns_record *r, double time)
     /* Rows that are in all files are forgotten. */
     if (!r->options.keep && all) {
         r->first_row += r->table.rows;
-        r->table.rows = 0;
+        r->table.rows = r->low.rows = 0;
     }
 }
 
@@ -394,7 +420,7 @@ static void save_checkpoint(ns_record *r)
 
 static void go_native(ns_record *r)
 {
-    const ns_problem *problem = ns_model_problem(r->model, r->method->needs_jacobian);
+    const ns_problem *problem = ns_model_problem_for(r->model, r->method);
     r->native = ns_problem_native(problem, r->method->lanes, r->native_message,
                                   sizeof r->native_message, NULL);
     if (r->native)
@@ -486,6 +512,7 @@ void ns_record_free(ns_record *r)
     ns_run_free(r->run);
     ns_native_free(r->native);
     ns_table_free(&r->table);
+    ns_table_free(&r->low);
     ns_table_free(&r->events);
     ns_motion_free(&r->motion);
     free(r->digits);
@@ -494,5 +521,7 @@ void ns_record_free(ns_record *r)
     free(r->x);
     free(r->row);
     free(r->last);
+    free(r->row_low);
+    free(r->last_low);
     free(r);
 }

@@ -62,7 +62,9 @@ typedef struct ns_record {
     size_t first_row; /* number of rows before those, which are in files only */
     ns_table events;  /* occurrences so far with their values; the rest is in outcome->events */
     ns_motion motion; /* without rows unless asked for */
+    ns_table low;     /* of precise methods: what times and values of `table` lack */
     double *last;     /* [columns] values at the end of the run so far */
+    double *last_low; /* [columns] what they lack */
     double seconds;
     const ns_outcome *outcome; /* NULL if the run could not begin */
     signed char *digits; /* [columns][rows] that are right (io/digits.h); NULL: nobody asked */
@@ -74,7 +76,7 @@ typedef struct ns_record {
     size_t n_files;
     double *times; /* output times, in the direction of the motion */
     size_t n_times, next_time;
-    double *x, *row; /* work */
+    double *x, *row, *row_low; /* work */
 } ns_record;
 
 ns_record_options ns_record_defaults(const ns_model *model);

@@ -6,7 +6,7 @@
  * Residuals are those of x + x_lo: g(x) + G x_lo with the entries of G that can differ from zero. */
 #include <float.h>
 
-#include "ode/run_internal.h"
+#include "ode/quad_internal.h"
 
 double ns_correct_residuals(ns_run *run, double t, const double *x, const double *x_lo,
                             bool rounded)
@@ -16,17 +16,20 @@ double ns_correct_residuals(ns_run *run, double t, const double *x, const double
     double *g = run->shift;
     const double *G = g + m, *terms = G + start[m];
     ns_program_eval1(problem->shift, run->work_shift, t, x, g);
+    const bool precise = run->s.method->precise;
+    if (precise)
+        ns_quad_residuals(run, t, x, x_lo, false, g);
     double worst = 0;
     for (uint32_t i = 0; i < m; i++) {
         double size = 0;
         for (uint32_t e = start[i]; e < start[i + 1]; e++) {
             const uint32_t j = problem->shift_column[e];
             size += fabs(G[e]) * fmax(fabs(x[j]), run->s.size[j]);
-            g[i] += x_lo ? G[e] * x_lo[j] : 0;
+            g[i] += x_lo && !precise ? G[e] * x_lo[j] : 0;
         }
         if (!rounded) /* if the terms vanish themselves, a part of the other size has to do */
             size = fmin(size, fmax(terms[i], 1e-3 * size));
-        const double ratio = fabs(g[i]) / (DBL_EPSILON * size);
+        const double ratio = fabs(g[i]) / ((precise ? NS_EPSILON_LOW : DBL_EPSILON) * size);
         if (g[i] != 0 && !(ratio <= worst))
             worst = ratio;
     }

@@ -261,6 +261,8 @@ static ns_status cut(ns_run *run, const ns_event *event, const ns_occurrence *at
     ns_run_dense(run, at->t, run->x_event);
     memcpy(s->x, run->x_event, s->n * sizeof(double));
     memset(s->x_lo, 0, s->n * sizeof(double));
+    if (s->method->precise && at->t != s->now.t)
+        s->method->state_low(s, at->t, s->x, s->x_lo);
     s->now.t = at->t;
     if (event->action == NS_EVENT_SINGULAR)
         return ns_run_stop(run, NS_STOP_SINGULAR, "%s at t = %.10g",

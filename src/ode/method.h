@@ -17,6 +17,8 @@ typedef struct ns_method {
     bool exact_restart; /* a checkpoint continues bit for bit */
     bool own_state;     /* steps from its own copy of the state: projection changes only what is
                            reported */
+    bool precise;       /* works beyond double precision, and so are its projection and
+                           diagnostics: ode/quad.h */
     double default_tolerance, least_tolerance;
     /* doubles of its blocks: kept from step to step (and in checkpoints), and scratch */
     size_t (*memory)(const ns_problem *problem, double tolerance);
@@ -25,6 +27,8 @@ typedef struct ns_method {
     ns_status (*step)(ns_stepper *s); /* one accepted step */
     /* State inside the last step, as accurate as the steps. */
     void (*state_at)(ns_stepper *s, double t, double *x);
+    void (*state_low)(ns_stepper *s, double t, double *x,
+                      double *x_lo); /* of precise methods */
     /* States at eight fractions tau[8] of the last step into x[n][8]; may be less accurate than
      * state_at (events are found with these and refined with state_at). */
     void (*sample)(ns_stepper *s, const double *tau, double *x);
@@ -36,7 +40,7 @@ typedef struct ns_method {
 extern const double ns_method_nodes[8];
 
 extern const ns_method ns_method_gauss, ns_method_taylor, ns_method_dop853, ns_method_bdf,
-    ns_method_adams;
+    ns_method_adams, ns_method_quad;
 extern const ns_method *const ns_methods[]; /* ends with NULL; the first is the default */
 const ns_method *ns_method_find(const char *name); /* NULL: the default */
 

@@ -309,6 +309,32 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     return problem;
 }
 
+void ns_problem_add_tangent(ns_problem *problem)
+{
+    const ns_system *system = problem->system;
+    const uint32_t n = problem->n;
+    if (problem->tangent)
+        return;
+    builder b = {.system = system,
+                 .arena = system->arena,
+                 .graph = system->graph,
+                 .n = 2 * n,
+                 .np = problem->np};
+    b.x = NS_NEW_ARRAY(b.arena, ns_ex, 2 * (size_t)n + 1);
+    b.p = NS_NEW_ARRAY(b.arena, ns_ex, problem->np + 1);
+    ns_ex *rates = NS_NEW_ARRAY(b.arena, ns_ex, n + 1);
+    ns_ex *out = NS_NEW_ARRAY(b.arena, ns_ex, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        b.x[i] = system->states.at[i].symbol;
+        b.x[n + i] = ns_symbol_new(b.graph, "d", NS_SYM_LOCAL, i);
+        rates[i] = system->states.at[i].rate;
+    }
+    for (uint32_t i = 0; i < problem->np; i++)
+        b.p[i] = system->description->params.at[i].symbol;
+    ns_diff_along(b.graph, rates, n, b.x, b.x + n, n, out);
+    problem->tangent = build(&b, out, n, false);
+}
+
 ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
                              ns_native_facts *facts)
 {

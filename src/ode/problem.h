@@ -10,6 +10,7 @@ typedef struct ns_problem {
     uint32_t n, np;                /* states, parameters */
     const ns_program *rhs;         /* n outputs, with jets */
     const ns_program *jacobian;    /* n*n outputs df_i/dx_j by rows; NULL if not built */
+    const ns_program *tangent;     /* J v from x and v: 2n inputs; see ns_problem_add_tangent */
     const ns_program *observables; /* in the order of system->observables */
     const ns_program *events;      /* in the order of system->events */
     const ns_program *residuals;   /* in the order of system->constraints */
@@ -37,6 +38,9 @@ typedef struct ns_problem {
  * need it say so in their descriptor); without, it is built only where that is cheap, for
  * `gauss`, which can use it on stiff problems but does without. */
 ns_problem *ns_problem_new(const ns_system *system, bool jacobian);
+
+/* Adds the derivative of the right-hand side along a direction, for methods that need it. */
+void ns_problem_add_tangent(ns_problem *problem);
 
 /* Native code for what the steps of a method consist of that evaluates on `lanes` lanes
  * (ns_method.lanes).  The results keep their bits.  NULL if that is not possible, and why; to be

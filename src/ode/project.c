@@ -18,7 +18,7 @@
  * size of the terms of g: for angles that have grown large this is much less. */
 #include <float.h>
 
-#include "ode/run_internal.h"
+#include "ode/quad_internal.h"
 
 enum { MAX_ROUNDS = 8 };
 
@@ -30,17 +30,20 @@ static double residuals(ns_run *run, double t, const double *x, const double *x_
     const uint32_t n = run->s.n, m = run->s.problem->n_manifold;
     double *g = run->manifold;
     ns_program_eval1(run->s.problem->manifold, run->work_manifold, t, x, g);
+    const bool precise = run->s.method->precise;
+    if (precise)
+        ns_quad_residuals(run, t, x, x_lo, true, g);
     double worst = 0;
     for (uint32_t i = 0; i < m; i++) {
         const double *G = g + m + (size_t)i * n;
         double size = 0;
         for (uint32_t j = 0; j < n; j++) {
             size += fabs(G[j]) * fmax(fabs(x[j]), run->s.size[j]);
-            g[i] += x_lo ? G[j] * x_lo[j] : 0;
+            g[i] += x_lo && !precise ? G[j] * x_lo[j] : 0;
         }
         if (!rounded) /* if the terms vanish themselves, a part of the other size has to do */
             size = fmin(size, fmax(g[m * (n + 1) + i], 1e-3 * size));
-        const double ratio = fabs(g[i]) / (DBL_EPSILON * size);
+        const double ratio = fabs(g[i]) / ((precise ? NS_EPSILON_LOW : DBL_EPSILON) * size);
         if (g[i] != 0 && !(ratio <= worst))
             worst = ratio;
     }

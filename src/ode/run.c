@@ -10,6 +10,7 @@
 
 #include "mech/rank.h"
 #include "ode/pinv.h"
+#include "ode/quad_internal.h"
 #include "ode/run_internal.h"
 
 ns_run_options ns_run_defaults(void)
@@ -74,6 +75,7 @@ static size_t layout(ns_run *run, double *base)
     s->scratch = take(&r, s->method->scratch(problem, s->tolerance));
     s->p = take(&r, problem->np);
     s->p8 = take(&r, 8 * (size_t)problem->np);
+    s->p_lo = take(&r, problem->np);
     run->work_rhs = take(&r, ns_program_work1(problem->rhs));
     run->work_observe = take(&r, ns_program_work1(problem->observables));
     run->work_events = take(&r, ns_program_work1(problem->events));
@@ -154,6 +156,10 @@ static const char *check(const ns_problem *problem, const ns_run_options *o,
         return "unknown method";
     if (method->needs_jacobian && !problem->jacobian)
         return "this method needs the Jacobian of the system";
+    if (method->precise && problem->pinv)
+        return "`solve pinv` works in double precision only: use another `solve`";
+    if (method->precise && !problem->tangent)
+        return "quadruple precision is for runs: another method has to do here";
     if (method->needs_series && problem->pinv)
         return "`solve pinv` has no Taylor series: use another method, or another `solve`";
     if (!isfinite(o->t0) || isnan(o->until))
@@ -215,8 +221,10 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
         return NS_ERR_USAGE;
     memset(run->block, 0, run->n_block);
     double *own_p = (double *)s->p, *own_p8 = (double *)s->p8; /* filled once, here */
+    double *own_lo = (double *)s->p_lo;
     for (uint32_t i = 0; i < np; i++) {
         own_p[i] = p[i];
+        own_lo[i] = run->options.p_lo ? run->options.p_lo[i] : 0;
         for (uint32_t lane = 0; lane < 8; lane++)
             own_p8[8 * i + lane] = p[i];
     }
@@ -227,7 +235,11 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
     s->why = NS_WHY_NONE;
     s->now = (ns_progress){.t = run->options.t0, .from = run->options.t0};
     memcpy(s->x, x0, s->n * sizeof(double));
-    memcpy(s->x0, x0, s->n * sizeof(double));
+    const double *x0_lo = s->method->precise ? run->options.x0_lo : NULL;
+    for (uint32_t i = 0; i < s->n && x0_lo; i++)
+        ns_add_compensated(&s->x[i], &s->x_lo[i], x0_lo[i], 0);
+    memcpy(s->x0, s->x, s->n * sizeof(double));
+    memcpy(s->x0_lo, s->x_lo, s->n * sizeof(double));
     ns_stepper_resize(s);
     ns_stepper_measure_noise(s);
     ns_project_begin(run);
@@ -422,7 +434,7 @@ void ns_run_dense(ns_run *run, double t, double *x)
         return;
     }
     s->method->state_at(s, t, x);
-    if (run->options.project)
+    if (run->options.project && !s->method->precise)
         ns_project(run, t, x, NULL);
 }
 
@@ -434,6 +446,14 @@ void ns_run_state_at(ns_run *run, double t, double *x)
 uint32_t ns_run_operations(const ns_run *run)
 {
     return ns_program_operations(run->s.problem->rhs, NULL);
+}
+
+bool ns_run_observe_precise(ns_run *run, double t, double *values, double *low)
+{
+    if (!run->s.method->precise)
+        return false;
+    ns_quad_observe(run, t, values, low);
+    return true;
 }
 
 void ns_run_observe(ns_run *run, double t, const double *x, double *values)

@@ -20,6 +20,8 @@ typedef struct ns_run_options {
     double fixed_step;  /* > 0: constant steps, no error control (for convergence tests) */
     bool project;       /* keep the state on its manifold; default true */
     uint64_t max_steps; /* 0: no limit */
+    /* for precise methods: [np], [n] what parameters and start lack (ode/quad.h); NULL: nothing */
+    const double *p_lo, *x0_lo;
     const volatile int *interrupt; /* looked at between steps; non-zero stops; may be NULL */
 } ns_run_options;
 
@@ -70,6 +72,9 @@ void ns_run_state_at(ns_run *run, double t, double *x);
 uint32_t ns_run_operations(const ns_run *run);
 /* Observables at a state. */
 void ns_run_observe(ns_run *run, double t, const double *x, double *values);
+/* Of a precise method: observables at a time inside the last step as sums of two doubles; false
+ * for other methods. */
+bool ns_run_observe_precise(ns_run *run, double t, double *values, double *low);
 
 const ns_outcome *ns_run_outcome(ns_run *run);
 

@@ -37,8 +37,9 @@ typedef struct ns_progress {
 struct ns_stepper {
     const ns_problem *problem;
     const ns_method *method;
-    const double *p;  /* [np] */
-    const double *p8; /* [np][8] the same in all lanes */
+    const double *p;    /* [np] */
+    const double *p8;   /* [np][8] the same in all lanes */
+    const double *p_lo; /* [np] what they lack, for precise methods */
     uint32_t n;
     double sense; /* +1 forwards, -1 backwards in time */
     double until;

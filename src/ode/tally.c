@@ -3,7 +3,7 @@
  * They are looked at in batches of eight step ends, one per lane, which costs a fraction of
  * looking at each alone.  Minima and maxima do not depend on the order, and a lane gives the
  * bits a single evaluation gives, so the result does not depend on when a batch is emptied. */
-#include "ode/run_internal.h"
+#include "ode/quad_internal.h"
 
 void ns_tally_begin(ns_run *run)
 {
@@ -14,6 +14,8 @@ void ns_tally_begin(ns_run *run)
         run->observable_min[i] = INFINITY;
         run->observable_max[i] = -INFINITY;
     }
+    if (run->s.method->precise)
+        ns_quad_tally_begin(run);
     ns_tally_add(run);
     /* the first batch holds the start alone: it gives the reference values */
     double *out = run->out8;
@@ -29,19 +31,12 @@ void ns_tally_begin(ns_run *run)
         run->invariant_first[i] = out[8 * (2 + i)];
 }
 
-void ns_tally_flush(ns_run *run)
+/* Energy, invariants and residuals of the first `count` lanes of the batch. */
+static void look_at_batch(ns_run *run, uint32_t count)
 {
     const ns_problem *problem = run->s.problem;
     const ns_system *system = problem->system;
     ns_tally *tally = &run->tally;
-    const uint32_t count = (uint32_t)tally->pending, n = run->s.n;
-    if (count == 0)
-        return;
-    for (uint32_t lane = count; lane < 8; lane++) { /* fill up with something finite */
-        run->batch_t[lane] = run->batch_t[0];
-        for (uint32_t i = 0; i < n; i++)
-            run->batch_x[8 * i + lane] = run->batch_x[8 * i];
-    }
     double *out = run->out8;
     ns_program_eval8(problem->monitor, run->work8_monitor, run->batch_t, run->batch_x, out);
     const uint32_t k = system->invariants.n;
@@ -61,6 +56,24 @@ void ns_tally_flush(ns_run *run)
     for (uint32_t i = 0; i < system->constraints.n; i++)
         for (uint32_t lane = 0; lane < count; lane++)
             run->residual[i] = fmax(run->residual[i], fabs(out[8 * i + lane]));
+}
+
+void ns_tally_flush(ns_run *run)
+{
+    const ns_problem *problem = run->s.problem;
+    const ns_system *system = problem->system;
+    ns_tally *tally = &run->tally;
+    const uint32_t count = (uint32_t)tally->pending, n = run->s.n;
+    if (count == 0)
+        return;
+    for (uint32_t lane = count; lane < 8; lane++) { /* fill up with something finite */
+        run->batch_t[lane] = run->batch_t[0];
+        for (uint32_t i = 0; i < n; i++)
+            run->batch_x[8 * i + lane] = run->batch_x[8 * i];
+    }
+    double *out = run->out8;
+    if (!run->s.method->precise)
+        look_at_batch(run, count);
     ns_program_eval8(problem->observables, run->work8_observe, run->batch_t, run->batch_x, out);
     for (uint32_t i = 0; i < system->observables.n; i++)
         for (uint32_t lane = 0; lane < count; lane++) {
@@ -72,6 +85,8 @@ void ns_tally_flush(ns_run *run)
 
 void ns_tally_add(ns_run *run)
 {
+    if (run->s.method->precise)
+        ns_quad_tally(run);
     const uint32_t lane = (uint32_t)run->tally.pending++;
     run->batch_t[lane] = run->s.now.t;
     for (uint32_t i = 0; i < run->s.n; i++)

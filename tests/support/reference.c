@@ -46,7 +46,7 @@ void reference_close(reference *r)
     free(r->text);
 }
 
-void reference_get(const reference *r, size_t sample, const char *key, double *out, size_t k)
+static const char *find(const reference *r, size_t sample, const char *key)
 {
     char quoted[64];
     assert_true(sample < r->samples);
@@ -54,7 +54,23 @@ void reference_get(const reference *r, size_t sample, const char *key, double *o
     const char *at = strstr(r->sample[sample], quoted);
     if (!at || (sample + 1 < r->samples && at > r->sample[sample + 1]))
         fail_msg("sample %zu has no %s", sample, key);
-    at += strlen(quoted);
+    return at + strlen(quoted);
+}
+
+const char *reference_text(const reference *r, size_t sample, const char *key, size_t i)
+{
+    const char *at = find(r, sample, key);
+    at += strspn(at, " \n[,");
+    for (; i > 0; i--) {
+        at += strcspn(at, ",");
+        at += strspn(at, " \n[,");
+    }
+    return at;
+}
+
+void reference_get(const reference *r, size_t sample, const char *key, double *out, size_t k)
+{
+    const char *at = find(r, sample, key);
     for (size_t i = 0; i < k; i++) {
         at += strspn(at, " \n[,");
         char *end;

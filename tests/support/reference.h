@@ -17,5 +17,7 @@ void reference_close(reference *r);
 /* Numbers under a key of a sample, the first k of them; 1 for a plain number. */
 void reference_get(const reference *r, size_t sample, const char *key, double *out, size_t k);
 double reference_number(const reference *r, size_t sample, const char *key);
+/* The text of component i of it. */
+const char *reference_text(const reference *r, size_t sample, const char *key, size_t i);
 
 #endif

@@ -1,0 +1,180 @@
+/* Parameters and start in quadruple precision.
+ *
+ * Parameters are evaluated again, from the same expressions.  States that the user fixed are
+ * evaluated again too; the free ones are where double precision found them, corrected by steps of
+ * least norm
+ *
+ *     dx = -J^+ r,   J = dr/dx_free,
+ *
+ * with residuals r in quadruple precision and J in double precision: each step gains 14 digits. */
+#define _GNU_SOURCE
+#include "base/quad.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code/program.h"
+#include "mech/dense.h"
+#include "ode/quad.h"
+
+#if NS_HAVE_QUAD
+
+typedef struct starter {
+    const ns_system *s;
+    ns_arena *arena;
+    ns_ex *x_symbols, *p_symbols;
+    uint32_t n, np;
+} starter;
+
+static const ns_program *build(const starter *b, const ns_ex *x, uint32_t nx, const ns_ex *p,
+                               uint32_t np, const ns_ex *out, uint32_t nout)
+{
+    const ns_program_spec spec = {.graph = b->s->graph,
+                                  .time = b->s->time,
+                                  .x = x,
+                                  .p = p,
+                                  .out = out,
+                                  .nx = nx,
+                                  .np = np,
+                                  .nout = nout};
+    return ns_program_build(b->arena, &spec);
+}
+
+static ns_quad *quads(const starter *b, size_t count)
+{
+    return ns_arena_alloc(b->arena,
+                          (count + 4) * sizeof(ns_quad)); /* aligned: 64 bytes or more */
+}
+
+/* The double nearest to the value, but for a few units in the last place: the same number. */
+static bool same(double a, ns_quad b)
+{
+    return fabs((double)(b - (ns_quad)a)) <= 8 * DBL_EPSILON * fabs(a);
+}
+
+static void params(const starter *b, const double *p, double *p_lo, ns_quad *value)
+{
+    const ns_description *d = b->s->description;
+    ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, b->np + 1);
+    for (uint32_t i = 0; i < b->np; i++)
+        out[i] = d->params.at[i].value;
+    const ns_program *program = build(b, b->p_symbols, b->np, NULL, 0, out, b->np);
+    ns_quad *work = quads(b, ns_program_work_quad(program)), *found = quads(b, b->np);
+    ns_program_bind_quad(program, work, NULL);
+    for (uint32_t i = 0; i < b->np; i++)
+        value[i] = p[i];
+    /* one depends on those before it: as many rounds as it takes */
+    bool changed = true;
+    for (uint32_t round = 0; round <= b->np && changed; round++) {
+        ns_program_eval_quad(program, work, 0, value, found);
+        changed = false;
+        for (uint32_t i = 0; i < b->np; i++) {
+            const ns_quad now = same(p[i], found[i]) ? found[i] : (ns_quad)p[i];
+            changed = changed || now != value[i];
+            value[i] = now;
+        }
+    }
+    for (uint32_t i = 0; i < b->np; i++)
+        p_lo[i] = (double)(value[i] - (ns_quad)p[i]);
+}
+
+/* Residuals into r, Jacobian by the free states into A; false if there is nothing to do. */
+typedef struct newton {
+    const ns_program *residuals;
+    ns_quad *work, *r;
+    double *J, *A, *right, *dx, *x;
+    uint32_t m, columns;
+    uint32_t *column;
+} newton;
+
+static newton newton_new(const starter *b, const ns_quad *p)
+{
+    const ns_system *s = b->s;
+    newton w = {.m = s->constraints.n + s->start.extra.n};
+    ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, w.m + 1);
+    for (uint32_t k = 0; k < w.m; k++)
+        out[k] = k < s->constraints.n ? s->constraints.at[k].residual
+                                      : s->start.extra.at[k - s->constraints.n].residual;
+    w.residuals = build(b, b->x_symbols, b->n, b->p_symbols, b->np, out, w.m);
+    w.work = quads(b, ns_program_work_quad(w.residuals));
+    w.r = quads(b, w.m);
+    ns_program_bind_quad(w.residuals, w.work, p);
+    w.column = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
+    for (uint32_t i = 0; i < b->n; i++)
+        if (s->start.free[i])
+            w.column[w.columns++] = i;
+    w.J = NS_NEW_ARRAY(b->arena, double, (size_t)w.m * b->n + 1);
+    w.A = NS_NEW_ARRAY(b->arena, double, (size_t)w.m * w.columns + 1);
+    w.right = NS_NEW_ARRAY(b->arena, double, w.m + 1);
+    w.dx = NS_NEW_ARRAY(b->arena, double, w.columns + 1);
+    w.x = NS_NEW_ARRAY(b->arena, double, b->n + 1);
+    return w;
+}
+
+static void improve(const starter *b, newton *w, ns_quad t, const double *p, ns_quad *x)
+{
+    enum { ROUNDS = 4 };
+    for (int round = 0; round < ROUNDS; round++) {
+        for (uint32_t i = 0; i < b->n; i++)
+            w->x[i] = (double)x[i];
+        ns_system_eval(b->s, b->s->start.jacobian, (size_t)w->m * b->n, (double)t, p, w->x,
+                       w->J);
+        ns_program_eval_quad(w->residuals, w->work, t, x, w->r);
+        for (uint32_t k = 0; k < w->m; k++) {
+            for (uint32_t j = 0; j < w->columns; j++)
+                w->A[k * w->columns + j] = w->J[k * b->n + w->column[j]];
+            w->right[k] = (double)w->r[k];
+        }
+        ns_dense_least(b->arena, w->m, w->columns, w->A, w->right, 1e-12, w->dx);
+        for (uint32_t j = 0; j < w->columns; j++)
+            if (isfinite(w->dx[j]))
+                x[w->column[j]] -= w->dx[j];
+    }
+}
+
+void ns_quad_start(const ns_system *s, double t0, const double *p, const double *x0,
+                   double *p_lo, double *x_lo)
+{
+    enum {
+        LARGE = 250000
+    }; /* entries of a Jacobian; beyond, the projection of the run does it */
+    const uint32_t n = s->states.n, np = s->description->params.n;
+    starter b = {.s = s, .n = n, .np = np, .arena = ns_arena_child(s->arena)};
+    b.x_symbols = NS_NEW_ARRAY(b.arena, ns_ex, n + 1);
+    b.p_symbols = NS_NEW_ARRAY(b.arena, ns_ex, np + 1);
+    for (uint32_t i = 0; i < n; i++)
+        b.x_symbols[i] = s->states.at[i].symbol;
+    for (uint32_t i = 0; i < np; i++)
+        b.p_symbols[i] = s->description->params.at[i].symbol;
+    ns_quad *value = quads(&b, np), *x = quads(&b, n), *start = quads(&b, n);
+    params(&b, p, p_lo, value);
+
+    const ns_quad t = (ns_quad)t0 + (ns_quad)ns_quad_time_low(t0);
+    const ns_program *starts = build(&b, NULL, 0, b.p_symbols, np, s->start.value, n);
+    ns_quad *work = quads(&b, ns_program_work_quad(starts));
+    ns_program_bind_quad(starts, work, value);
+    ns_program_eval_quad(starts, work, t, NULL, start);
+    for (uint32_t i = 0; i < n; i++)
+        x[i] = same(x0[i], start[i]) ? start[i] : (ns_quad)x0[i];
+    const uint32_t m = s->constraints.n + s->start.extra.n;
+    if (m > 0 && (uint64_t)m * n <= LARGE) {
+        newton w = newton_new(&b, value);
+        if (w.columns)
+            improve(&b, &w, t, p, x);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        x_lo[i] = (double)(x[i] - (ns_quad)x0[i]);
+}
+
+#else
+
+void ns_quad_start(const ns_system *s, double t0, const double *p, const double *x0,
+                   double *p_lo, double *x_lo)
+{
+    (void)t0, (void)p, (void)x0;
+    memset(p_lo, 0, s->description->params.n * sizeof *p_lo);
+    memset(x_lo, 0, s->states.n * sizeof *x_lo);
+}
+
+#endif
