@@ -54,7 +54,7 @@ NOSLIP_CC= expect 0 "native without a compiler" "Oscillator" "no native code: th
     -- run $O --engine native
 expect 0 "series are interpreted" "Oscillator" "Taylor series" -- run $O --engine native --method taylor
 expect 2 "unknown engine" "" "interpreter, native or auto" -- run $O --engine jit
-expect 2 "quad precision" "" "not available in this version" -- run $O --precision quad
+expect 2 "quad precision" "" "method of its own" -- run $O --precision quad --method gauss
 expect 0 "report" "a.html \(report" "" -- run $O --report "$W/a.html"
 expect 2 "report nowhere" "" "cannot write .*No such file" -- run $O --report "$W/nowhere/a.html"
 expect 2 "report over an output" "" "given twice" -- run $O --out "$W/a.csv" --report "$W/a.csv"
