@@ -3,16 +3,43 @@
 
 #include <string.h>
 
-#include "cli/open.h"
+#include "cli/study.h"
 
-const ns_invariant_search *const ns_invariant_searches[] = {&ns_invariants_momentum, NULL};
+const ns_invariant_search *const ns_invariant_searches[] = {&ns_invariants_momentum,
+                                                            &ns_invariants_polynomial, NULL};
+
+/* Options of other searches would be ignored. */
+static const char *foreign(const ns_arguments *a, const ns_invariant_search *s)
+{
+    static const char *const common[] = {"set", "search", "json", "quiet", NULL};
+    for (uint32_t k = 0; k < a->options.n; k++) {
+        const char *name = a->options.at[k].option->name;
+        bool known = false;
+        for (uint32_t i = 0; common[i]; i++)
+            known = known || strcmp(common[i], name) == 0;
+        for (uint32_t i = 0; s->options[i]; i++)
+            known = known || strcmp(s->options[i], name) == 0;
+        if (!known)
+            return name;
+    }
+    return NULL;
+}
+
+static const char *names(ns_cli *cli)
+{
+    ns_text text = ns_text_new(cli->arena);
+    for (uint32_t i = 0; ns_invariant_searches[i]; i++)
+        ns_text_addf(&text, "%s%s", i ? ", " : "", ns_invariant_searches[i]->name);
+    return ns_text_string(&text);
+}
 
 static int invariants(ns_cli *cli, const ns_arguments *a)
 {
     int status = 0;
     const char *wanted = ns_command_text(a, "search"), *why = NULL;
     const ns_invariant_search *chosen = NULL;
-    cli->quiet = ns_command_flag(a, "quiet");
+    if (!ns_study_check_outputs(cli, a))
+        return ns_status_exit(NS_ERR_USAGE);
     ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
     if (!model)
         return status;
@@ -24,19 +51,35 @@ static int invariants(ns_cli *cli, const ns_arguments *a)
         if (!why)
             chosen = s;
     }
-    if (chosen)
+    const char *other = chosen ? foreign(a, chosen) : NULL;
+    if (other)
+        status = ns_command_wrong(cli, "--%s is not for --search %s", other, chosen->name);
+    else if (chosen)
         status = chosen->run(cli, a, model, ns_command_flag(a, "json"));
     else if (why)
         status = ns_command_wrong(cli, "%s: %s", model->name, why);
     else
-        status = ns_command_wrong(cli, "there is no search '%s'; there is: momentum", wanted);
+        status = ns_command_wrong(cli, "there is no search '%s'; there are: %s", wanted,
+                                  names(cli));
     ns_model_free(model);
     return status;
 }
 
 static const ns_option options[] = {
-    NS_OPTION_SET,
-    {.name = "search", .argument = "NAME", .help = "which search: momentum"},
+    {.name = "search",
+     .argument = "NAME",
+     .help = "which search: momentum, polynomial (default: the first that is possible)"},
+    {.name = "degree",
+     .argument = "V,S",
+     .help = "polynomial: degrees in velocities and shape variables (2,2)"},
+    {.name = "velocities",
+     .argument = "EXPR,...",
+     .help = "polynomial: what counts as velocities"},
+    {.name = "shape", .argument = "EXPR,...", .help = "polynomial: the shape variables"},
+    {.name = "basis",
+     .argument = "EXPR,...",
+     .help = "polynomial: further functions; alone: these and no others"},
+    {.name = "states", .argument = "N", .help = "polynomial: states at which rates are taken"},
     {.name = "until",
      .argument = "T",
      .help = "length of the run along which they are watched"},
@@ -52,8 +95,7 @@ static const ns_option options[] = {
      .help = "where the fields are those of the frame (default: the start)",
      .repeat = true},
     {.name = "points", .argument = "N", .help = "rows of the table"},
-    {.name = "json", .help = "one JSON object"},
-    NS_OPTION_QUIET,
+    NS_STUDY_OPTIONS,
     {0},
 };
 

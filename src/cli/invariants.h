@@ -4,17 +4,31 @@
 
 #include "cli/command.h"
 #include "io/model.h"
+#include "io/plot.h"
+#include "study/integrals.h"
 
 typedef struct ns_invariant_search {
     const char *name;    /* of --search */
     const char *summary; /* one line */
+    const char *const
+        *options; /* those of its own, beside --set, --json, --quiet; ends with NULL */
     /* NULL if the search is for this model, otherwise why not. */
     const char *(*applies)(const ns_model *model);
     /* Prints what was found (one JSON object if `json`); exit status. */
     int (*run)(ns_cli *cli, const ns_arguments *arguments, ns_model *model, bool json);
 } ns_invariant_search;
 
-extern const ns_invariant_search ns_invariants_momentum;
+extern const ns_invariant_search ns_invariants_momentum, ns_invariants_polynomial;
 extern const ns_invariant_search *const ns_invariant_searches[]; /* ends with NULL */
+
+/* invariants_polynomial.c, for the searches in families of functions. */
+
+/* --velocities, --shape, --basis, --degree; false after saying what is wrong. */
+bool ns_invariants_read_family(ns_cli *cli, const ns_arguments *a, ns_model *model,
+                               ns_flow *flow, ns_family *f, bool *reduced);
+void ns_invariants_print_names(ns_cli *cli, const char *title, const ns_atom *at, uint32_t n);
+/* The figure of singular values, ascending, the first `zero` of which vanish. */
+ns_plot *ns_invariants_draw(ns_cli *cli, const ns_model *model, const char *what,
+                            const double *sigma, uint32_t n, uint32_t zero, const char *unit);
 
 #endif

@@ -386,8 +386,11 @@ static int search(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_j
     return 0;
 }
 
+static const char *const options[] = {"until", "along", "region", "base", "points", NULL};
+
 const ns_invariant_search ns_invariants_momentum = {
     .name = "momentum",
+    .options = options,
     .summary = "integrals linear in the momenta of a symmetry",
     .applies = applies,
     .run = search,

@@ -148,6 +148,15 @@ static void fine_tangent(ns_flow *field, ns_quad *x, uint32_t r, ns_quad *N)
         }
     }
 }
+
+void ns_flow_fine_point(ns_flow *field, const double *x, ns_quad *y)
+{
+    const ns_arena_place mark = ns_arena_mark(field->scratch);
+    for (uint32_t i = 0; i < field->n; i++)
+        y[i] = x[i];
+    fine_tangent(field, y, 0, NULL);
+    ns_arena_release(field->scratch, mark);
+}
 #endif
 
 void ns_flow_along_tangent(ns_flow *field, const double *x, uint32_t r, const double *N,

@@ -56,6 +56,10 @@ uint32_t ns_flow_tangent(ns_flow *field, const double *x, double *N);
  * it, and takes these digits from a product in double. */
 void ns_flow_along_tangent(ns_flow *field, const double *x, uint32_t r, const double *N,
                            double *JN);
+#if NS_HAVE_QUAD
+/* The same point y[n] with the digits that put it on the manifold in quadruple precision. */
+void ns_flow_fine_point(ns_flow *field, const double *x, ns_quad *y);
+#endif
 /* The nearest point of the manifold, in units of the sizes; false if there is none near. */
 bool ns_flow_project(ns_flow *field, double *x);
 

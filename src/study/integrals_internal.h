@@ -1,0 +1,39 @@
+/* Shared by the files of the search for integrals. */
+#ifndef NS_STUDY_INTEGRALS_INTERNAL_H
+#define NS_STUDY_INTEGRALS_INTERNAL_H
+
+#include "study/integrals.h"
+
+typedef struct ns_integrals_work {
+    ns_flow *flow;
+    ns_arena *arena;
+    const ns_family *family;
+    ns_sampler *sampler;
+    const ns_run_options *run;
+    const double *x0;
+    uint32_t atoms, terms;
+    ns_atom *atom;           /* [atoms] velocities, shape, single functions */
+    uint8_t *power;          /* [terms][atoms] */
+    ns_flow_program *rates;  /* outputs: atoms, then their rates */
+    ns_flow_program *slopes; /* [atoms][n] gradients of the atoms */
+    /* samples */
+    uint32_t N;
+    double *x, *t; /* [N][n], [N] */
+    double *phi;   /* [terms][N] */
+    double *dphi;  /* [terms][N] */
+    /* functions that are independent on the manifold; the first is the constant */
+    uint32_t kept;
+    uint32_t *column; /* [kept] which term */
+    double *size; /* [kept] root mean squares of the columns: phi/size is what R belongs to */
+    double *Q;    /* [kept][N] orthonormal */
+    double *R;    /* [kept][kept] upper triangular: phi_k/size_k = sum_j Q_j R_jk */
+} ns_integrals_work;
+
+/* Value and rate of a term from values and rates of the atoms. */
+void ns_integrals_term(const ns_integrals_work *w, uint32_t term, const double *atom,
+                       double *value, double *rate);
+/* A row of coefficients (of phi/size, over the kept functions) becomes an integral: coefficients to
+ * the last digit, formulas, verification.  NULL if it is none. */
+ns_integral *ns_integrals_refine(ns_integrals_work *w, const double *row);
+
+#endif
