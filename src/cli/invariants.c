@@ -5,8 +5,9 @@
 
 #include "cli/study.h"
 
-const ns_invariant_search *const ns_invariant_searches[] = {&ns_invariants_momentum,
-                                                            &ns_invariants_polynomial, NULL};
+const ns_invariant_search *const ns_invariant_searches[] = {
+    &ns_invariants_momentum, &ns_invariants_all, &ns_invariants_polynomial,
+    &ns_invariants_linear, NULL};
 
 /* Options of other searches would be ignored. */
 static const char *foreign(const ns_arguments *a, const ns_invariant_search *s)
@@ -68,7 +69,8 @@ static int invariants(ns_cli *cli, const ns_arguments *a)
 static const ns_option options[] = {
     {.name = "search",
      .argument = "NAME",
-     .help = "which search: momentum, polynomial (default: the first that is possible)"},
+     .help = "momentum, polynomial, linear, all (default: momentum with a symmetry block, else "
+             "all)"},
     {.name = "degree",
      .argument = "V,S",
      .help = "polynomial: degrees in velocities and shape variables (2,2)"},
@@ -94,6 +96,7 @@ static const ns_option options[] = {
      .argument = "NAME=VALUE",
      .help = "where the fields are those of the frame (default: the start)",
      .repeat = true},
+    {.name = "formulas", .help = "linear: print the integrals as lines for the model"},
     {.name = "points", .argument = "N", .help = "rows of the table"},
     NS_STUDY_OPTIONS,
     {0},

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "io/model.h"
 #include "io/plot.h"
+#include "io/sheet.h"
 #include "study/integrals.h"
 
 typedef struct ns_invariant_search {
@@ -18,7 +19,8 @@ typedef struct ns_invariant_search {
     int (*run)(ns_cli *cli, const ns_arguments *arguments, ns_model *model, bool json);
 } ns_invariant_search;
 
-extern const ns_invariant_search ns_invariants_momentum, ns_invariants_polynomial;
+extern const ns_invariant_search ns_invariants_momentum, ns_invariants_all,
+    ns_invariants_polynomial, ns_invariants_linear;
 extern const ns_invariant_search *const ns_invariant_searches[]; /* ends with NULL */
 
 /* invariants_polynomial.c, for the searches in families of functions. */
@@ -27,8 +29,10 @@ extern const ns_invariant_search *const ns_invariant_searches[]; /* ends with NU
 bool ns_invariants_read_family(ns_cli *cli, const ns_arguments *a, ns_model *model,
                                ns_flow *flow, ns_family *f, bool *reduced);
 void ns_invariants_print_names(ns_cli *cli, const char *title, const ns_atom *at, uint32_t n);
-/* The figure of singular values, ascending, the first `zero` of which vanish. */
-ns_plot *ns_invariants_draw(ns_cli *cli, const ns_model *model, const char *what,
-                            const double *sigma, uint32_t n, uint32_t zero, const char *unit);
+/* Search and output of one part, into a sheet and a figure that all parts share; exit status. */
+int ns_invariants_polynomial_part(ns_cli *cli, const ns_arguments *a, ns_model *model,
+                                  bool quiet, ns_sheet *sheet, ns_plot **plot);
+int ns_invariants_linear_part(ns_cli *cli, const ns_arguments *a, ns_model *model, bool quiet,
+                              ns_sheet *sheet, ns_plot **plot);
 
 #endif

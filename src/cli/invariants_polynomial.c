@@ -148,11 +148,9 @@ static void print(ns_cli *cli, const ns_model *model, const ns_integrals *r, boo
         print_integral(cli, r->found.at[i], i + 1);
 }
 
-static ns_sheet *make_sheet(ns_cli *cli, const ns_model *model, const ns_integrals *r)
+static void add_tables(ns_cli *cli, ns_sheet *sheet, const ns_integrals *r)
 {
     ns_arena *a = cli->arena;
-    ns_sheet *sheet = ns_sheet_new(a, "invariants", model->description->title);
-    ns_sheet_text(sheet, "search", "polynomial");
     ns_sheet_number(sheet, "functions", r->terms);
     ns_sheet_number(sheet, "relations", r->relations);
     ns_sheet_number(sheet, "states", r->states);
@@ -183,34 +181,32 @@ static ns_sheet *make_sheet(ns_cli *cli, const ns_model *model, const ns_integra
     ns_sheet_column_add(sheet, t, "drift", "", drift);
     t = ns_sheet_add(sheet, "singular", r->n);
     ns_sheet_column_add(sheet, t, "sigma", "1/s", r->sigma);
-    return sheet;
 }
 
-ns_plot *ns_invariants_draw(ns_cli *cli, const ns_model *model, const char *what,
-                            const double *sigma, uint32_t n, uint32_t zero, const char *unit)
+static ns_plot *draw(ns_cli *cli, const ns_model *model, const ns_integrals *r)
 {
     ns_plot *plot = ns_plot_new(cli->arena, model->description->title);
-    double *number = NS_NEW_ARRAY(cli->arena, double, n + 1);
-    double *shown = NS_NEW_ARRAY(cli->arena, double, n + 1);
-    for (uint32_t k = 0; k < n; k++) {
+    double *number = NS_NEW_ARRAY(cli->arena, double, r->n + 1);
+    double *shown = NS_NEW_ARRAY(cli->arena, double, r->n + 1);
+    for (uint32_t k = 0; k < r->n; k++) {
         number[k] = k + 1;
-        shown[k] = fmax(sigma[k], 1e-18 * sigma[n - 1]);
+        shown[k] = fmax(r->sigma[k], 1e-18 * r->sigma[r->n - 1]);
     }
-    plot->subtitle = what;
-    ns_plot_panel *panel = ns_plot_add(plot, "", "number", "", "rate", unit);
+    plot->subtitle = "rates of functions of variance one, in the order of their size";
+    ns_plot_panel *panel = ns_plot_add(plot, "", "number", "", "rate", "1/s");
     panel->y.log = true;
-    if (zero)
-        ns_plot_points(panel, "integrals", zero, number, shown);
-    if (n > zero)
-        ns_plot_points(panel, "no integrals", n - zero, number + zero, shown + zero);
-    for (uint32_t k = 0; k < panel->series.n; k++)
-        panel->series.at[k]->marker = NS_PLOT_CIRCLE;
+    if (r->zero)
+        ns_plot_points(panel, "integrals", r->zero, number, shown)->marker = NS_PLOT_CIRCLE;
+    if (r->n > r->zero)
+        ns_plot_points(panel, "no integrals", r->n - r->zero, number + r->zero,
+                       shown + r->zero);
     return plot;
 }
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-static int search(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json)
+int ns_invariants_polynomial_part(ns_cli *cli, const ns_arguments *a, ns_model *model,
+                                  bool quiet, ns_sheet *sheet, ns_plot **plot)
 {
     ns_family family = {.degree_velocity = 0};
     bool reduced = false;
@@ -228,11 +224,21 @@ static int search(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_j
     ns_study_progress_end(&progress);
     if (!r)
         return ns_command_wrong(cli, "%s", message);
-    if (!as_json && !cli->quiet)
+    if (!quiet)
         print(cli, model, r, reduced);
-    ns_plot *plot = ns_invariants_draw(cli, model, "rates of functions of variance one",
-                                       r->sigma, r->n, r->zero, "1/s");
-    return ns_study_finish(cli, a, make_sheet(cli, model, r), plot);
+    add_tables(cli, sheet, r);
+    *plot = draw(cli, model, r);
+    return 0;
+}
+
+static int search(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json)
+{
+    ns_plot *plot = NULL;
+    ns_sheet *sheet = ns_sheet_new(cli->arena, "invariants", model->description->title);
+    ns_sheet_text(sheet, "search", "polynomial");
+    const int status = ns_invariants_polynomial_part(cli, a, model, as_json || cli->quiet,
+                                                     sheet, &plot);
+    return status ? status : ns_study_finish(cli, a, sheet, plot);
 }
 
 static const char *const options[] = {"velocities", "shape", "basis", "degree",

@@ -87,12 +87,16 @@ static use use_of(ns_flow *flow, ns_ex q)
     return found;
 }
 
-static void add_coordinate(ns_flow *flow, ns_family *f, uint32_t i)
+static void add_coordinate(ns_flow *flow, ns_family *f, uint32_t i, bool shape)
 {
     ns_arena *a = flow->arena;
     const ns_state *x = &flow->system->states.at[i];
     ns_graph *g = flow->system->graph;
     const use how = use_of(flow, x->symbol);
+    if (how != UNUSED)
+        NS_PUSH(a, f->variable, (ns_atom){x->name, x->symbol});
+    if (!shape)
+        return;
     if (how == ANGLE) {
         NS_PUSH(a, f->shape,
                 (ns_atom){ns_arena_format(a, "cos(%s)", x->name), ns_cos(g, x->symbol)});
@@ -118,6 +122,14 @@ static bool rolling_atoms(ns_flow *flow, ns_family *f)
         return false;
     const uint32_t n_arm = vector_of(a, s, "s", arm);
     const bool own = f->velocity.n > 0;
+    static const char *const heights[] = {"com.z", "normal.z"};
+    for (int i = 3; i-- > 0;)
+        NS_PUSH(a, f->variable, up[i]);
+    for (uint32_t i = n_arm; i-- > 0;)
+        NS_PUSH(a, f->variable, arm[i]);
+    for (int i = 0; i < 2; i++)
+        if (value_of(s, heights[i]))
+            NS_PUSH(a, f->variable, (ns_atom){heights[i], value_of(s, heights[i])});
     for (int i = 0; i < 3 && !own; i++)
         NS_PUSH(a, f->velocity, omega[i]);
     if (f->shape.n)
@@ -135,13 +147,13 @@ void ns_family_complete(ns_flow *flow, ns_family *f, bool *reduced)
     const ns_system *s = flow->system;
     const bool own_velocity = f->velocity.n > 0, own_shape = f->shape.n > 0;
     *reduced = false;
-    if ((!own_velocity || !own_shape) && !rolling_atoms(flow, f)) {
+    if (!rolling_atoms(flow, f)) {
         for (uint32_t i = 0; i < s->states.n; i++) {
             if (s->states.at[i].odd && !own_velocity)
                 NS_PUSH(a, f->velocity,
                         (ns_atom){s->states.at[i].name, s->states.at[i].symbol});
-            else if (!s->states.at[i].odd && !own_shape)
-                add_coordinate(flow, f, i);
+            else if (!s->states.at[i].odd)
+                add_coordinate(flow, f, i, !own_shape);
         }
     }
     if (s->energy && s->conservative) {

@@ -128,6 +128,12 @@ static void make_programs(ns_integrals_work *w)
     w->slopes = ns_flow_program_new(w->flow, slope, a * n, NULL, 0);
 }
 
+void ns_integrals_prepare(ns_integrals_work *w)
+{
+    make_terms(w);
+    make_programs(w);
+}
+
 static bool all_finite(const double *x, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -655,14 +661,13 @@ ns_integrals *ns_integrals_search(ns_flow *flow, const ns_family *family,
     ns_integrals *r = NS_NEW(arena, ns_integrals);
     const double t = flow->t;
     r->family = family;
-    make_terms(&w);
+    ns_integrals_prepare(&w);
     w.N = 2 * w.terms + 60;
     if (o->states > w.terms + 10)
         w.N = o->states;
     w.sampler = ns_sampler_new(flow, &o->run, x0, message);
     if (!w.sampler)
         return NULL;
-    make_programs(&w);
     if (!take_samples(&w, o, message))
         return NULL;
     if (!make_orthonormal(&w, o)) {

@@ -45,6 +45,7 @@ typedef struct ns_atom {
 
 typedef struct ns_family {
     NS_LIST(ns_atom) velocity, shape, single; /* the last energy first, if it is conserved */
+    NS_LIST(ns_atom) variable; /* on which coefficients may depend, see ns_linear_search */
     uint32_t degree_velocity, degree_shape;
     bool energy; /* single.at[0] is the energy */
 } ns_family;
@@ -102,5 +103,46 @@ typedef struct ns_integrals_options {
 ns_integrals *ns_integrals_search(ns_flow *flow, const ns_family *family,
                                   const ns_integrals_options *o, const double *x0,
                                   const char **message);
+
+/* ---- linear in the velocities, with functions of one variable ------------------------------- */
+
+/* I = sum_k c_k(u) phi_k with phi_k linear in the velocities (times products of shape variables) and
+ * unknown functions c_k of one shape variable u.  On the states with one value of u, I' = 0 says
+ *
+ *     u' phi_k c_k'(u) + phi_k' c_k(u) = 0        for all of them:
+ *
+ * linear equations for c' and c.  Where the phi_k are independent, least squares give c' = T(u) c, and
+ * what cannot be met restricts c to a subspace B(u).  Both are taken at Chebyshev points u_j of the
+ * range; the values y_j, c(u_j) = B_j y_j, of all solutions of the equation are the null space of the
+ * collocation matrix  sum_l D_jl B_l - T_j B_j. */
+typedef struct ns_linear_integrals {
+    ns_atom along;                   /* u */
+    double low, high;                /* its range: that of the model's run, unless given */
+    uint32_t functions, independent; /* phi; those independent where u is fixed */
+    uint32_t n;                      /* dimension of B */
+    const char **part; /* [n] if B is the same everywhere: its basis psi, in the model
+                               language; otherwise [independent] the phi */
+    uint32_t parts;    /* n or independent */
+    bool constant;     /* B is the same everywhere */
+    uint32_t points;   /* Chebyshev points */
+    double *u;         /* [points] decreasing */
+    uint32_t found;
+    double *c;     /* [found][parts][points] */
+    double *sigma; /* [n_sigma] ascending, of the collocation matrix */
+    uint32_t n_sigma;
+    double margin;     /* sigma[found]/sigma[found - 1] */
+    double tail;       /* last Chebyshev coefficients, relative: what the points leave open */
+    double rate;       /* largest |I'| at new states, relative to its terms */
+    double *drift;     /* [found] along the model's run and two others */
+    double *value;     /* [found] on the model's run */
+    const char **text; /* [found] as sums of Chebyshev polynomials, in the model language */
+    const char *why;   /* if nothing is found */
+} ns_linear_integrals;
+
+/* low, high NAN: where the run goes.  NULL if it was stopped. */
+ns_linear_integrals *ns_linear_search(ns_flow *flow, const ns_family *family,
+                                      const ns_integrals_options *o, const double *x0,
+                                      const ns_atom *along, double low, double high,
+                                      const char **message);
 
 #endif

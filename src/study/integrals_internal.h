@@ -29,6 +29,10 @@ typedef struct ns_integrals_work {
     double *R;    /* [kept][kept] upper triangular: phi_k/size_k = sum_j Q_j R_jk */
 } ns_integrals_work;
 
+/* Terms and programs of the family. */
+void ns_integrals_prepare(ns_integrals_work *w);
+/* A term in the model language. */
+const char *ns_integrals_term_text(const ns_integrals_work *w, uint32_t term);
 /* Value and rate of a term from values and rates of the atoms. */
 void ns_integrals_term(const ns_integrals_work *w, uint32_t term, const double *atom,
                        double *value, double *rate);

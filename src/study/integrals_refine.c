@@ -324,7 +324,7 @@ static const char *write_formula(const candidate *q, const trial *r, const formu
 
 /* ---- the integral --------------------------------------------------------------------------- */
 
-static const char *write_term(const ns_integrals_work *w, uint32_t term)
+const char *ns_integrals_term_text(const ns_integrals_work *w, uint32_t term)
 {
     const uint8_t *power = w->power + (size_t)term * w->atoms;
     ns_text text = ns_text_new(w->arena);
@@ -480,7 +480,8 @@ ns_integral *ns_integrals_refine(ns_integrals_work *w, const double *row)
                      !k      ? minus ? "-" : ""
                      : minus ? " - "
                              : " + ",
-                     one ? "" : c + minus, one ? "" : "*", write_term(w, q.term[k]));
+                     one ? "" : c + minus, one ? "" : "*",
+                     ns_integrals_term_text(w, q.term[k]));
     }
     out->text = ns_text_string(&text);
     out->fine = NS_HAVE_QUAD;
