@@ -53,6 +53,17 @@ expect 2 "time enters the equations" equilibria - <<<"state x' = -x + sin(t)"
 expect 1 "no steady motion" equilibria - <<<"state x' = 1 + x^2"
 expect 2 "must end in .csv, .json, .h5 or .svg" equilibria wheel.mech --out a.txt
 
+expect 0 "none in this family beside the energy" invariants swing.mech --search polynomial
+expect 0 "margin between found and not found" invariants two.mech --out family.csv --out family.svg --out family.h5
+grep -q "^\"\?integral" family.csv && grep -q "<svg" family.svg || { echo "FAILED: files of invariants"; failed=1; }
+expect 0 "1 new" invariants two.mech --basis "x'^2 + x^2"
+expect 2 "lower --degree" invariants two.mech --degree 12,12
+expect 2 "--degree expects" invariants two.mech --degree 2,x
+expect 2 "undefined name 'z'" invariants two.mech --shape z
+expect 2 "is not for --search polynomial" invariants two.mech --search polynomial --along x
+expect 2 "with the NAME of --along" invariants two.mech --search linear --along x --region y=0:1
+expect 0 "functions of" invariants two.mech --search linear
+
 expect 0 "largest diff." compare swing.mech swing.mech --within 0
 expect 1 "differ by more" compare swing.mech swing.mech --set-b l=1.01 --within 1e-3
 expect 2 "no values of the same name" compare swing.mech - <<<"state x' = 1"

@@ -104,20 +104,31 @@ static const ns_option options[] = {
 
 const ns_command ns_command_invariants = {
     .name = "invariants",
-    .summary = "Find integrals of motion: momenta along a frame of the symmetry",
-    .usage = "MODEL [--along NAME] [--region NAME=LOW:HIGH]... [--until T] [--json]",
+    .summary = "Find integrals of motion: polynomials, linear ones, momenta of a symmetry",
+    .usage = "MODEL [--search NAME] [--degree V,S] [--along EXPR] [--out FILE]... [--json]",
     .doc =
-        "For models with a `symmetry` block.  Decides by the terms of the momentum equation\n"
-        "whether integrals <p, eta(r)> exist (Bloch, Marsden, Zenkov 2009, Theorem 4.4), "
-        "finds\n"
-        "eta by integrating d eta = -tau eta over the region of shape space that the run "
-        "visits,\n"
-        "gives the Wronskian by its determinant and by its law (6.16), and watches the "
-        "integrals\n"
-        "along the run.  Where the shape alone gives less than all momenta, frames that "
-        "depend\n"
-        "on one coordinate of the group are tried too (section 6.2).  With one shape variable\n"
-        "and all integrals, the amended potential says between which limits the shape stays.",
+        "polynomial: products of velocities and shape variables (--velocities, --shape, "
+        "--degree),\n"
+        "and functions of --basis.  Combinations with rate zero at states all over the "
+        "manifold, by\n"
+        "exact derivatives and singular values; energy, relations and functions of others are "
+        "set\n"
+        "apart; the rest is verified in quadruple precision and printed as lines for the "
+        "model.\n"
+        "linear: linear in the velocities, with coefficients that are functions of one shape\n"
+        "variable (--along; otherwise all are tried), as tables or --formulas.\n"
+        "all: both; the default for models without a `symmetry` block.\n"
+        "momentum: for models with a `symmetry` block.  Decides by the terms of the momentum\n"
+        "equation whether integrals <p, eta(r)> exist (Bloch, Marsden, Zenkov 2009, Theorem\n"
+        "4.4), finds eta by integrating d eta = -tau eta over the region of shape space that "
+        "the\n"
+        "run visits, gives the Wronskian by its determinant and by its law (6.16), and "
+        "watches\n"
+        "the integrals along the run.  Where the shape alone gives less than all momenta, "
+        "frames\n"
+        "that depend on one coordinate of the group are tried too (section 6.2).  With one "
+        "shape\n"
+        "variable and all integrals, the amended potential says between which limits it stays.",
     .options = options,
     .least = 1,
     .most = 1,

@@ -92,10 +92,12 @@ static const ns_linear_integrals *look(ns_cli *cli, ns_model *model, ns_flow *fl
             return NULL;
         }
         NS_PUSH(cli->arena, *tried,
-                r->found ? ns_arena_format(cli->arena, "%-12s %u", u->name, r->found)
+                r->found ? ns_arena_format(cli->arena, "%-12s %u", u->name, r->rank)
                          : ns_arena_format(cli->arena, "%-12s none: %s", u->name, r->why));
-        if (!best || r->found > best->found)
+        if (!best || r->rank > best->rank || (r->rank == best->rank && r->parts < best->parts))
             best = r;
+        if (r->rank >= 2 && r->rank == r->n)
+            break; /* all that one value of the variable allows */
     }
     if (!best)
         ns_command_wrong(cli, "the model has no shape variable; name one with --along");
@@ -117,6 +119,8 @@ static void print(ns_cli *cli, const ns_linear_integrals *r, const ns_family *f,
         return;
     fprintf(cli->out, "\n  %u integral%s I = sum of c(%s) times\n", r->found,
             r->found == 1 ? "" : "s", r->along.name);
+    if (r->rank < r->found)
+        fprintf(cli->out, "  (%u are independent functions at one state)\n", r->rank);
     for (uint32_t i = 0; i < r->parts; i++)
         fprintf(cli->out, "    part %-3u %s\n", i + 1, r->part[i]);
     fprintf(cli->out, "  with coefficients that solve a linear equation c' = T c, here for\n");
@@ -154,6 +158,7 @@ static void add_tables(ns_cli *cli, ns_sheet *sheet, const ns_linear_integrals *
     ns_sheet_number(sheet, "linear_found", r->found);
     if (!r->found)
         return;
+    ns_sheet_number(sheet, "linear_independent", r->rank);
     ns_sheet_number(sheet, "linear_margin", r->margin);
     ns_sheet_number(sheet, "linear_rate", r->rate);
     ns_sheet_number(sheet, "linear_tail", r->tail);

@@ -120,15 +120,16 @@ typedef struct ns_linear_integrals {
     double low, high;                /* its range: that of the model's run, unless given */
     uint32_t functions, independent; /* phi; those independent where u is fixed */
     uint32_t n;                      /* dimension of B */
-    const char **part; /* [n] if B is the same everywhere: its basis psi, in the model
+    const char **part;    /* [n] if B is the same everywhere: its basis psi, in the model
                                language; otherwise [independent] the phi */
-    uint32_t parts;    /* n or independent */
-    bool constant;     /* B is the same everywhere */
-    uint32_t points;   /* Chebyshev points */
-    double *u;         /* [points] decreasing */
-    uint32_t found;
-    double *c;     /* [found][parts][points] */
-    double *sigma; /* [n_sigma] ascending, of the collocation matrix */
+    uint32_t parts;       /* n or independent */
+    bool constant;        /* B is the same everywhere */
+    uint32_t points;      /* Chebyshev points */
+    double *u;            /* [points] decreasing */
+    uint32_t found, rank; /* solutions; so many are independent functions */
+    uint32_t candidates;  /* small singular values of the collocation matrix */
+    double *c;            /* [found][parts][points] */
+    double *sigma;        /* [n_sigma] ascending, of the collocation matrix */
     uint32_t n_sigma;
     double margin;     /* sigma[found]/sigma[found - 1] */
     double tail;       /* last Chebyshev coefficients, relative: what the points leave open */

@@ -66,10 +66,59 @@ static bool fix(linear *q, double target, double *x)
     return good;
 }
 
+/* From x to a state with this value of u by steps along the manifold in the direction in which u changes
+ * most, short enough that Newton's method after each changes little of it: on the same branch. */
+static bool go_to(linear *q, double target, double *x)
+{
+    enum { STEPS = 60 };
+    ns_flow *flow = q->w->flow;
+    const uint32_t n = flow->n;
+    ns_arena *a = flow->scratch;
+    const ns_arena_place mark = ns_arena_mark(a);
+    double *N = NS_NEW_ARRAY(a, double, (size_t)n * n + 1), *d = NS_NEW_ARRAY(a, double, n + 1);
+    double *y = NS_NEW_ARRAY(a, double, n + 1), *out = NS_NEW_ARRAY(a, double, n + 3);
+    double part = 0.25;
+    bool there = false;
+    for (int k = 0; k < STEPS && !there; k++) {
+        double square = 0, step = 0, off = 0;
+        ns_flow_eval(flow, q->variable, x, out);
+        const uint32_t dimension = ns_flow_tangent(flow, x, N);
+        memset(d, 0, n * sizeof *d);
+        for (uint32_t j = 0; j < dimension; j++) {
+            double along = 0;
+            for (uint32_t i = 0; i < n; i++)
+                along += N[(size_t)j * n + i] * out[2 + i];
+            square += along * along;
+            for (uint32_t i = 0; i < n; i++)
+                d[i] += along * N[(size_t)j * n + i];
+        }
+        if (!(square > 0))
+            break;
+        const double goal = part >= 1 ? target : out[0] + part * (target - out[0]);
+        for (uint32_t i = 0; i < n; i++) {
+            d[i] *= (goal - out[0]) / square;
+            y[i] = x[i] + d[i];
+            step = hypot(step, d[i] / flow->sigma[i]);
+        }
+        const bool good = fix(q, goal, y);
+        for (uint32_t i = 0; i < n && good; i++)
+            off = hypot(off, (y[i] - x[i] - d[i]) / flow->sigma[i]);
+        if (good && off <= 0.25 * step + 1e-9) {
+            memcpy(x, y, n * sizeof *x);
+            there = part >= 1;
+            part = fmin(1, 2 * part);
+        } else {
+            part /= 2;
+        }
+    }
+    ns_arena_release(a, mark);
+    return there;
+}
+
 /* F states with this value of u, and the terms there; false if they are not found. */
 static bool sample(linear *q, double u)
 {
-    enum { WAY = 4, TRIES = 200 };
+    enum { TRIES = 60, FIRST = 15 }; /* so many may fail in all, and before the first success */
     ns_integrals_work *w = q->w;
     ns_flow *flow = w->flow;
     ns_arena *a = flow->scratch;
@@ -82,11 +131,9 @@ static bool sample(linear *q, double u)
         bool good = ns_sampler_next(w->sampler, x);
         if (!good)
             break;
-        ns_flow_eval(flow, q->variable, x, out);
-        const double from = out[0];
-        for (int step = 1; step <= WAY && good; step++)
-            good = fix(q, from + (u - from) * step / WAY, x);
-        if (!good)
+        if (!s && k == FIRST)
+            break;
+        if (!go_to(q, u, x))
             continue;
         ns_flow_eval(flow, q->variable, x, out);
         ns_flow_eval(flow, w->rates, x, atom);
@@ -292,9 +339,10 @@ static void series(uint32_t M, const double *a, double z, double *value, double 
 }
 
 typedef struct nodes {
-    uint32_t M, n; /* intervals, dimension of B */
-    double *z;     /* [M + 1] */
-    double *T, *B; /* [M + 1][K][K], [M + 1][n][K] */
+    uint32_t M, n;   /* intervals, dimension of B at most values */
+    double *z;       /* [M + 1] */
+    double *T, *B;   /* [M + 1][K][K]; of B the first count[j] rows */
+    uint32_t *count; /* [M + 1]: at single values more may be left open */
     uint32_t found;
     double *c; /* [found][K][M + 1] of phi/size */
 } nodes;
@@ -307,6 +355,7 @@ static bool take_nodes(linear *q, nodes *d, const ns_integrals_options *o, bool 
     ns_arena *arena = q->w->arena;
     ns_linear_integrals *r = q->r;
     d->z = NS_NEW_ARRAY(arena, double, M + 1);
+    d->count = NS_NEW_ARRAY(arena, uint32_t, M + 1);
     d->T = NS_NEW_ARRAY(arena, double, (size_t)(M + 1) * K * K);
     d->B = NS_NEW_ARRAY(arena, double, (size_t)(M + 1) * K * K);
     for (uint32_t j = 0; j <= M; j++) {
@@ -317,11 +366,9 @@ static bool take_nodes(linear *q, nodes *d, const ns_integrals_options *o, bool 
                                      r->along.name, u);
             return false;
         }
-        const uint32_t n = conditions(q, d->n, d->T + (size_t)j * K * K,
-                                      d->B + (size_t)j * d->n * K);
-        if (n != d->n) {
-            r->why = n < d->n ? "the conditions leave fewer coefficients at some values"
-                              : "the conditions degenerate at some values";
+        d->count[j] = conditions(q, d->n, d->T + (size_t)j * K * K, d->B + (size_t)j * K * K);
+        if (d->count[j] < d->n) {
+            r->why = "the conditions leave fewer coefficients at some values";
             return false;
         }
         if (o->progress && !o->progress(o->context, (double)j / (M + 1))) {
@@ -335,10 +382,15 @@ static bool take_nodes(linear *q, nodes *d, const ns_integrals_options *o, bool 
 /* Solutions c at the points. */
 static void solve(linear *q, nodes *d)
 {
-    const uint32_t K = q->K, P = d->M + 1, n = d->n, columns = n * P;
+    const uint32_t K = q->K, P = d->M + 1, n = d->n;
     ns_arena *arena = q->w->arena, *a = q->w->flow->scratch;
     ns_linear_integrals *r = q->r;
     const ns_arena_place mark = ns_arena_mark(a);
+    uint32_t *first = NS_NEW_ARRAY(a, uint32_t, P), columns = 0;
+    for (uint32_t j = 0; j < P; j++) {
+        first[j] = columns;
+        columns += d->count[j];
+    }
     double *D = NS_NEW_ARRAY(a, double, P * P);
     double *L = NS_NEW_ARRAY(a, double, (size_t)K * P * columns);
     double *sigma = NS_NEW_ARRAY(a, double, columns);
@@ -348,13 +400,13 @@ static void solve(linear *q, nodes *d)
         for (uint32_t k = 0; k < K; k++) {
             double *row = L + ((size_t)j * K + k) * columns;
             for (uint32_t l = 0; l < P; l++)
-                for (uint32_t i = 0; i < n; i++)
-                    row[l * n + i] = D[j * P + l] * 2 / (r->high - r->low) *
-                                     d->B[((size_t)l * n + i) * K + k];
-            for (uint32_t i = 0; i < n; i++)
+                for (uint32_t i = 0; i < d->count[l]; i++)
+                    row[first[l] + i] = D[j * P + l] * 2 / (r->high - r->low) *
+                                        d->B[((size_t)l * K + i) * K + k];
+            for (uint32_t i = 0; i < d->count[j]; i++)
                 for (uint32_t m = 0; m < K; m++)
-                    row[j * n + i] -= d->T[((size_t)j * K + k) * K + m] *
-                                      d->B[((size_t)j * n + i) * K + m];
+                    row[first[j] + i] -= d->T[((size_t)j * K + k) * K + m] *
+                                         d->B[((size_t)j * K + i) * K + m];
         }
     ns_dense_svd(a, K * P, columns, L, sigma, V);
     r->n_sigma = columns;
@@ -364,15 +416,19 @@ static void solve(linear *q, nodes *d)
     d->found = 0;
     while (d->found < n && r->sigma[d->found] <= 1e-9 * r->sigma[columns - 1])
         d->found++;
+    r->candidates = 0;
+    for (uint32_t k = 1; k <= n && k < columns; k++)
+        if (r->sigma[k - 1] < 1e-2 * r->sigma[k])
+            r->candidates = k;
     const double floor = 1e-16 * r->sigma[columns - 1];
     r->margin = r->sigma[d->found] / fmax(d->found ? r->sigma[d->found - 1] : 0, floor);
     d->c = NS_NEW_ARRAY(arena, double, (size_t)d->found * K * P + 1);
     for (uint32_t f = 0; f < d->found; f++)
         for (uint32_t j = 0; j < P; j++)
-            for (uint32_t i = 0; i < n; i++) {
-                const double y = V[(size_t)(columns - 1 - f) * columns + j * n + i];
+            for (uint32_t i = 0; i < d->count[j]; i++) {
+                const double y = V[(size_t)(columns - 1 - f) * columns + first[j] + i];
                 for (uint32_t k = 0; k < K; k++)
-                    d->c[((size_t)f * K + k) * P + j] += y * d->B[((size_t)j * n + i) * K + k];
+                    d->c[((size_t)f * K + k) * P + j] += y * d->B[((size_t)j * K + i) * K + k];
             }
     ns_arena_release(a, mark);
 }
@@ -400,8 +456,10 @@ static double *constant_basis(const linear *q, const nodes *d)
 {
     const uint32_t K = q->K, n = d->n;
     ns_arena *a = q->w->arena;
-    double *psi = ns_arena_copy(a, d->B + (size_t)(d->M / 2) * n * K,
-                                (size_t)n * K * sizeof *psi);
+    uint32_t generic = 0;
+    while (d->count[generic] != n && generic < d->M)
+        generic++;
+    double *psi = ns_arena_copy(a, d->B + (size_t)generic * K * K, (size_t)n * K * sizeof *psi);
     for (uint32_t i = 0; i < n * K; i++) /* of phi, not of phi/size */
         psi[i] /= q->size[i % K];
     for (uint32_t i = 0; i < n; i++) {
@@ -422,8 +480,8 @@ static double *constant_basis(const linear *q, const nodes *d)
                 v[k] = psi[i * K + k] * q->size[k];
                 size = hypot(size, v[k]);
             }
-            for (uint32_t l = 0; l < n; l++) {
-                const double *row = d->B + ((size_t)j * n + l) * K;
+            for (uint32_t l = 0; l < d->count[j]; l++) {
+                const double *row = d->B + ((size_t)j * K + l) * K;
                 const double part = dot(K, row, v);
                 for (uint32_t k = 0; k < K; k++)
                     v[k] -= part * row[k];
@@ -592,6 +650,57 @@ static void follow(linear *q, const nodes *d, const double *a, const double *x0,
     w->flow->t = t;
 }
 
+/* Rank of the differentials by the velocities: how many are independent functions. */
+static uint32_t rank_at(const linear *q, const nodes *d, const double *a, const double *x)
+{
+    ns_integrals_work *w = q->w;
+    const ns_linear_integrals *r = q->r;
+    const uint32_t P = d->M + 1, n = w->flow->n;
+    ns_arena *s = w->flow->scratch;
+    const ns_arena_place mark = ns_arena_mark(s);
+    double *u = NS_NEW_ARRAY(s, double, n + 3), *N = NS_NEW_ARRAY(s, double, (size_t)n * n + 1);
+    double *atom = NS_NEW_ARRAY(s, double, 2 * (size_t)w->atoms + 1);
+    double *slope = NS_NEW_ARRAY(s, double, (size_t)w->atoms * n + 1);
+    double *G = NS_NEW_ARRAY(s, double, (size_t)r->found * n + 1);
+    double *full = NS_NEW_ARRAY(s, double, n + 1),
+                                *sigma = NS_NEW_ARRAY(s, double, r->found + n);
+    const double half = 0.5 * (r->high - r->low);
+    ns_flow_eval(w->flow, q->variable, x, u);
+    ns_flow_eval(w->flow, w->rates, x, atom);
+    ns_flow_eval(w->flow, w->slopes, x, slope);
+    const uint32_t dimension = ns_flow_tangent(w->flow, x, N);
+    for (uint32_t f = 0; f < r->found; f++) {
+        memset(full, 0, n * sizeof *full);
+        for (uint32_t k = 0; k < q->K; k++) {
+            double c, dc, value, rate;
+            series(d->M, a + ((size_t)f * q->K + k) * P,
+                   (u[0] - 0.5 * (r->low + r->high)) / half, &c, &dc);
+            for (uint32_t i = 0; i < w->atoms; i++) { /* d phi/d(atom i) */
+                for (uint32_t j = 0; j < w->atoms; j++)
+                    atom[w->atoms + j] = i == j;
+                ns_integrals_term(w, q->term[k], atom, &value, &rate);
+                for (uint32_t j = 0; j < n; j++)
+                    full[j] += c * rate * slope[(size_t)i * n + j] / q->size[k];
+            }
+            for (uint32_t j = 0; j < n; j++)
+                full[j] += dc / half * value * u[2 + j] / q->size[k];
+        }
+        double length = 0;
+        for (uint32_t e = 0; e < dimension; e++) {
+            G[(size_t)f * n + e] = dot(n, N + (size_t)e * n, full);
+            length = hypot(length, G[(size_t)f * n + e]);
+        }
+        for (uint32_t e = 0; e < dimension && length > 0; e++)
+            G[(size_t)f * n + e] /= length;
+    }
+    ns_dense_svd(s, r->found, n, G, sigma, NULL);
+    uint32_t rank = 0;
+    while (rank < r->found && rank < n && sigma[rank] > small)
+        rank++;
+    ns_arena_release(s, mark);
+    return rank;
+}
+
 static void verify(linear *q, const nodes *d)
 {
     enum { STATES = 60, OTHERS = 2 };
@@ -607,8 +716,10 @@ static void verify(linear *q, const nodes *d)
     r->value = NS_NEW_ARRAY(w->arena, double, r->found + 1);
     uint64_t seed = 1905;
     for (int s = 0; s < STATES && ns_sampler_next(w->sampler, x); s++) {
-        if (!fix(q, r->low + (r->high - r->low) * ns_eval_random(&seed), x))
+        if (!go_to(q, r->low + (r->high - r->low) * ns_eval_random(&seed), x))
             continue;
+        const uint32_t rank = rank_at(q, d, a, x);
+        r->rank = rank > r->rank ? rank : r->rank;
         for (uint32_t f = 0; f < r->found; f++) {
             value_at(q, d, a, f, x, out);
             worst = fmax(worst, fabs(out[1]));
@@ -706,25 +817,27 @@ static void prepare_variable(linear *q)
 /* False if it was stopped. */
 static bool look(linear *q, const ns_integrals_options *o)
 {
-    static const uint32_t sizes[] = {12, 24, 40, 64};
+    enum { SIZES = 6 };
+    static const uint32_t sizes[SIZES] = {12, 24, 40, 64, 96, 128};
     ns_linear_integrals *r = q->r;
     ns_arena *arena = q->w->arena;
     r->why = "it does not change along the run";
     if (!find_range(q))
         return true;
-    r->why = ns_arena_format(arena, "no states were found with %s in the middle of the range",
+    r->why = ns_arena_format(arena, "no states were found with %s inside the range",
                              r->along.name);
-    if (!sample(q, 0.5 * (r->low + r->high)))
+    if (!sample(q, r->low + 0.3819 * (r->high - r->low))) /* no special place */
         return true;
     choose_terms(q);
     r->independent = q->K;
     double *T = NS_NEW_ARRAY(arena, double, (size_t)q->K * q->K + 1);
     double *B = NS_NEW_ARRAY(arena, double, (size_t)q->K * q->K + 1);
     r->n = q->K ? conditions(q, 0, T, B) : 0;
+    q->F = 3 * q->K + 20;
     r->why = "no coefficients meet the conditions at one value of it";
     if (!r->n)
         return true;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < SIZES; k++) {
         nodes d = {.M = sizes[k], .n = r->n};
         bool stopped = false;
         if (!take_nodes(q, &d, o, &stopped))
@@ -734,8 +847,11 @@ static bool look(linear *q, const ns_integrals_options *o)
         r->why = d.found ? NULL : "the conditions at different values of it exclude each other";
         r->points = d.M + 1;
         r->tail = d.found ? tail(q, &d) : 0;
-        if ((d.found && r->tail > 1e-13 && k < 3) || (!d.found && k == 0))
-            continue; /* more points; with none found once more, to be sure */
+        /* More points while there is a gap but no zeros yet, or series are cut; none found: once more,
+         * to be sure. */
+        const bool open = r->candidates > d.found || (d.found && r->tail > 1e-13);
+        if (k + 1 < SIZES && (open || (!d.found && k == 0)))
+            continue;
         if (!d.found)
             return true;
         r->u = NS_NEW_ARRAY(arena, double, r->points);
