@@ -44,15 +44,17 @@ static int invariants(ns_cli *cli, const ns_arguments *a)
     ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
     if (!model)
         return status;
-    for (uint32_t i = 0; ns_invariant_searches[i] && !chosen; i++) {
+    const char *other = NULL; /* an option that the search does not have */
+    for (uint32_t i = 0; ns_invariant_searches[i] && (!chosen || other); i++) {
         const ns_invariant_search *s = ns_invariant_searches[i];
         if (wanted && strcmp(wanted, s->name) != 0)
             continue;
         why = s->applies(model);
-        if (!why)
-            chosen = s;
+        if (why || (chosen && foreign(a, s)))
+            continue;
+        chosen = s; /* the first, or the first that has all options */
+        other = foreign(a, s);
     }
-    const char *other = chosen ? foreign(a, chosen) : NULL;
     if (other)
         status = ns_command_wrong(cli, "--%s is not for --search %s", other, chosen->name);
     else if (chosen)
