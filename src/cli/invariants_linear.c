@@ -229,7 +229,7 @@ static int linear(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_j
                 model->description->title, cli->style_out.plain);
     const int status = ns_invariants_linear_part(cli, a, model, as_json || cli->quiet, sheet,
                                                  &plot);
-    return status ? status : ns_study_finish(cli, a, sheet, plot);
+    return status ? status : ns_study_finish(cli, a, model, sheet, plot);
 }
 
 static int all(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json)
@@ -241,7 +241,7 @@ static int all(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json
     int status = ns_invariants_polynomial_part(cli, a, model, quiet, sheet, &plot);
     if (!status)
         status = ns_invariants_linear_part(cli, a, model, quiet, sheet, &plot);
-    return status ? status : ns_study_finish(cli, a, sheet, plot);
+    return status ? status : ns_study_finish(cli, a, model, sheet, plot);
 }
 
 static const char *const linear_options[] = {"velocities", "shape",  "degree", "along",
@@ -256,8 +256,8 @@ const ns_invariant_search ns_invariants_linear = {
     .run = linear,
 };
 
-static const char *const all_options[] = {"velocities", "shape", "until", "formulas",
-                                          "states",     "out",   NULL};
+static const char *const all_options[] = {"velocities", "shape", "until",  "formulas",
+                                          "states",     "out",   "report", NULL};
 
 const ns_invariant_search ns_invariants_all = {
     .name = "all",

@@ -238,11 +238,11 @@ static int search(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_j
     ns_sheet_text(sheet, "search", "polynomial");
     const int status = ns_invariants_polynomial_part(cli, a, model, as_json || cli->quiet,
                                                      sheet, &plot);
-    return status ? status : ns_study_finish(cli, a, sheet, plot);
+    return status ? status : ns_study_finish(cli, a, model, sheet, plot);
 }
 
-static const char *const options[] = {"velocities", "shape", "basis", "degree",
-                                      "states",     "until", "out",   NULL};
+static const char *const options[] = {"velocities", "shape", "basis",  "degree", "states",
+                                      "until",      "out",   "report", NULL};
 
 const ns_invariant_search ns_invariants_polynomial = {
     .name = "polynomial",
