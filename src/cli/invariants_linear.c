@@ -246,7 +246,7 @@ static int all(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json
 
 static const char *const linear_options[] = {"velocities", "shape",  "degree", "along",
                                              "region",     "points", "until",  "formulas",
-                                             "out",        NULL};
+                                             "out",        "report", NULL};
 
 const ns_invariant_search ns_invariants_linear = {
     .name = "linear",
