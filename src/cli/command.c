@@ -21,6 +21,7 @@ const ns_command *const ns_commands[] = {
     &ns_command_emit,
     &ns_command_equilibria,
     &ns_command_compare,
+    &ns_command_sweep,
     &ns_command_section,
     &ns_command_lyapunov,
     &ns_command_portrait,

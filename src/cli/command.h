@@ -69,6 +69,7 @@ extern const ns_command ns_command_version;
 extern const ns_command ns_command_invariants;
 extern const ns_command ns_command_period;
 extern const ns_command ns_command_reproduce;
+extern const ns_command ns_command_sweep;
 extern const ns_command *const ns_commands[]; /* ends with NULL */
 const ns_command *ns_command_find(const char *name);
 

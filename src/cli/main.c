@@ -9,14 +9,8 @@
 #include "cli/gallery.h"
 #include "cli/open.h"
 
-/* Commands that scripts may know from later versions. */
-static const char *const later[] = {"sweep"};
-
 static int unknown_command(ns_cli *cli, const char *name)
 {
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (strcmp(later[i], name) == 0)
-            return ns_command_wrong(cli, "`noslip %s` is not available in this version", name);
     const char *nearest = NULL;
     unsigned best = ~0u;
     for (const ns_command *const *c = ns_commands; *c; c++)

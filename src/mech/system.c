@@ -235,6 +235,10 @@ void ns_system_params(const ns_system *s, const bool *is_set, const double *p_se
 void ns_system_eval(const ns_system *s, const ns_ex *f, size_t nf, double t, const double *p,
                     const double *x, double *out)
 {
+    if (s->evaluator) {
+        s->evaluator->eval(s->evaluator, f, nf, t, p, x, out);
+        return;
+    }
     const ns_description *d = s->description;
     uint32_t np = d->params.n, n = s->states.n;
     ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, np + n + 1);

@@ -1,0 +1,33 @@
+/* `noslip sweep`: what its parts share. */
+#ifndef NS_CLI_SWEEP_H
+#define NS_CLI_SWEEP_H
+
+#include "cli/open.h"
+#include "io/sweep_table.h"
+
+typedef struct ns_sweep_job {
+    ns_cli *cli;
+    ns_model *model;
+    const ns_sweep *sweep;
+    ns_sweep_table *table;
+    uint32_t threads;
+    const volatile int *interrupt; /* a signal came: stop soon */
+    uint64_t complete;             /* rows that were there before */
+    uint64_t computed;             /* rows of this process */
+    double seconds;                /* that it took */
+} ns_sweep_job;
+
+/* Computes all rows that are missing, on the threads of this process.  NS_OK, NS_STOP_INTERRUPT, or a failure
+ * that has been said. */
+ns_status ns_sweep_job_run(ns_sweep_job *job);
+
+/* How many rows are complete, by looking at all; false after saying what is wrong. */
+bool ns_sweep_job_count(ns_sweep_job *job);
+
+/* What the rows came to: how many, why some ended early, extremes. */
+bool ns_sweep_summary(ns_sweep_job *job, FILE *to, const ns_style *style);
+/* The complete rows as CSV. */
+bool ns_sweep_csv(ns_sweep_job *job, FILE *to);
+int ns_sweep_csv_file(ns_sweep_job *job, const char *path);
+
+#endif
