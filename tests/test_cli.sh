@@ -20,7 +20,6 @@ expect 2 "help about nothing" "" "did you mean 'gauss'" -- help gaus
 expect 0 "version" "noslip [0-9]" "" -- version
 expect 0 "--version" "noslip [0-9]" "" -- --version
 expect 2 "unknown command" "" "did you mean 'run'" -- rnu x
-expect 2 "command of a later version" "" "not available in this version" -- sweep x
 expect 2 "a file as command" "" "noslip run" -- "$W/oscillator.mech"
 
 expect 0 "emit c" "void model_rhs" "" -- emit c "$W/oscillator.mech"
