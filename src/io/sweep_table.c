@@ -506,7 +506,7 @@ int ns_sweep_table_put(ns_sweep_table *t, uint64_t first, uint32_t count, const 
     if (!buffer)
         return ENOMEM;
     double *numbers = buffer;
-    signed char *status = buffer;
+    int8_t *status = buffer;
     uint64_t *check = buffer;
     int error = 0;
     for (uint32_t c = 0; c < t->columns && !error; c++) {
@@ -516,7 +516,7 @@ int ns_sweep_table_put(ns_sweep_table *t, uint64_t first, uint32_t count, const 
     }
     if (!error) {
         for (uint32_t k = 0; k < count; k++)
-            status[k] = (signed char)end_of(t, records, k)->status;
+            status[k] = (int8_t)end_of(t, records, k)->status;
         error = put_at(t->fd, status, count, offset(&t->status, first));
     }
     if (!error)
@@ -544,7 +544,7 @@ int ns_sweep_table_get(ns_sweep_table *t, uint64_t first, uint32_t count, void *
     if (!buffer)
         return ENOMEM;
     const double *numbers = buffer;
-    const signed char *status = buffer;
+    const int8_t *status = buffer;
     const uint64_t *check = buffer;
     int error = 0;
     memset(records, 0, count * t->record);
@@ -556,7 +556,7 @@ int ns_sweep_table_get(ns_sweep_table *t, uint64_t first, uint32_t count, void *
     if (!error)
         error = get_at(t->fd, buffer, count, offset(&t->status, first));
     for (uint32_t k = 0; k < count && !error; k++)
-        ((ns_sweep_end *)(at + k * t->record + end))->status = status[k];
+        ((ns_sweep_end *)(at + k * t->record + end))->status = (int32_t)status[k];
     if (!error)
         error = get_at(t->fd, buffer, (size_t)count * NS_SWEEP_REASON,
                        offset(&t->reason, first));
