@@ -105,7 +105,7 @@ static void directions(uint32_t dimension, uint64_t v[53])
 double ns_sample_sobol(uint64_t seed, uint32_t dimension, uint64_t index)
 {
     assert(dimension < NS_SOBOL_DIMENSIONS);
-    uint64_t v[53], x = bits(seed, 1, dimension, 0);
+    uint64_t v[53] = {0}, x = bits(seed, 1, dimension, 0);
     directions(dimension, v);
     const uint64_t gray = index ^ (index >> 1);
     for (uint32_t k = 0; k < 53; k++)
