@@ -4,6 +4,7 @@
  * motion.
  */
 #include "hand_problems.h"
+#include "hand_more.h"
 #include "hand_paper.h"
 
 #include <math.h>
@@ -185,14 +186,16 @@ static const hand_problem problems[] = {
 const hand_problem *hand_problem_at(int i)
 {
     const int count = (int)(sizeof problems / sizeof *problems);
+    if (i >= count && i < count + hand_more_count)
+        return &hand_more_problems[i - count];
     return i >= 0 && i < count ? &problems[i] : NULL;
 }
 
 const hand_problem *hand_problem_find(const char *name)
 {
     for (int i = 0; hand_problem_at(i); i++)
-        if (strcmp(problems[i].name, name) == 0)
-            return &problems[i];
+        if (strcmp(hand_problem_at(i)->name, name) == 0)
+            return hand_problem_at(i);
     return NULL;
 }
 

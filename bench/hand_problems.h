@@ -12,7 +12,7 @@
 
 #include "hand_dop853.h"
 
-enum { HAND_MAX_STATES = 24, HAND_MAX_FORMS = 2 };
+enum { HAND_MAX_STATES = 52, HAND_MAX_FORMS = 2 };
 
 typedef struct hand_form {
     const char *what; /* its states, in words; NULL ends the list of forms */

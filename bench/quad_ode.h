@@ -14,7 +14,7 @@
 __extension__ typedef _Float128 quad;
 #define Q(x) (__extension__ x##F128)
 
-enum { QUAD_MAX_N = 24 };
+enum { QUAD_MAX_N = 52 };
 
 typedef void quad_rhs(const void *param, const quad *y, quad *f);
 

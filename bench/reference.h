@@ -12,7 +12,7 @@ typedef struct bench_reference {
     const char *name;
     int n;
     int digits;
-    double value[20][2];
+    double value[40][2];
 } bench_reference;
 
 /* clang-format off */

@@ -2,7 +2,7 @@
  * Reference final states of the problems of the speed table, in quadruple precision (113 bits).
  *
  *     bench_reference_quad            check reference.h and the right-hand sides
- *     bench_reference_quad --write    print a new reference.h
+ *     bench_reference_quad --write    print a new reference.h (with a name: that part of it)
  *
  * Each problem is integrated by two methods that share nothing but the right-hand side, Gauss
  * collocation and extrapolation (quad_ode.h), the first with two orders and steps. Right-hand
@@ -18,8 +18,8 @@
 #define _GNU_SOURCE /* sqrtf128 and its like */
 #endif
 
+#include "reference_quad.h"
 #include "hand_problems.h"
-#include "quad_ode.h"
 #include "reference.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@
 #define RHS_SINCOS(x, s, c) (*(s) = sinf128(x), *(c) = cosf128(x))
 #include "hand_rhs.inc"
 
-enum { MAX_N = HAND_MAX_STATES };
+enum { MAX_N = QUAD_MAX_N };
 
 /* ---- an independent formulation of the rattleback ------------------------------------------
  *
@@ -306,39 +306,38 @@ static double distance(int n, const quad *a, const quad *b)
     return largest;
 }
 
-/* One motion: how to integrate it, and by which other way to check it. */
-typedef struct motion {
-    const char *name;
-    int n;
-    quad_rhs *rhs;
-    const void *param;
-    quad t_end;
-    quad y0[MAX_N];
-    int steps; /* of Gauss collocation with 20 stages */
-    const newton *other;
-} motion;
+static void finish(const motion *m, const quad *y, quad *end)
+{
+    if (m->finish)
+        m->finish(y, end);
+    else
+        memcpy(end, y, (size_t)m->n * sizeof *y);
+}
 
 /* GBS, through the independent formulation where there is one. */
 static void by_gbs(const motion *m, int order, quad tol, quad *end)
 {
+    quad y[MAX_N];
     if (m->other) {
-        quad y[MAX_N];
         newton_start(m->other, m->y0, m->y0 + 4, y);
         quad_gbs(order, tol, newton_rhs, m->other, 13, m->t_end, y);
         newton_finish(m->other, y, end);
     } else {
-        memcpy(end, m->y0, sizeof m->y0);
-        quad_gbs(order, tol, m->rhs, m->param, m->n, m->t_end, end);
+        memcpy(y, m->y0, sizeof y);
+        quad_gbs(order, tol, m->rhs, m->param, m->n, m->t_end, y);
+        finish(m, y, end);
     }
 }
 
 static void by_gauss(const motion *m, int stages, int steps, quad *end)
 {
-    memcpy(end, m->y0, sizeof m->y0);
-    if (quad_gauss(stages, m->rhs, m->param, m->n, m->t_end, steps, end) != 0) {
+    quad y[MAX_N];
+    memcpy(y, m->y0, sizeof y);
+    if (quad_gauss(stages, m->rhs, m->param, m->n, m->t_end, steps, y) != 0) {
         fprintf(stderr, "%s: the iteration of the collocation equations failed\n", m->name);
         exit(1);
     }
+    finish(m, y, end);
 }
 
 /* ---- against the published motions ------------------------------------------------------- */
@@ -436,11 +435,12 @@ static int check_problem(const char *name, int n, const quad *end, double allowe
 
 int main(int argc, char **argv)
 {
-    const bool write = argc == 2 && strcmp(argv[1], "--write") == 0;
-    if (argc > 1 && !write) {
-        fprintf(stderr, "usage: bench_reference_quad [--write]\n");
+    const bool write = argc >= 2 && strcmp(argv[1], "--write") == 0;
+    if (argc > (write ? 3 : 1)) {
+        fprintf(stderr, "usage: bench_reference_quad [--write [PROBLEM]]\n");
         return 2;
     }
+    const char *only = argc == 3 ? argv[2] : NULL; /* its part of the file alone */
     const rattleback_q rb = rattleback_param();
     const newton other = {{Q(0.2), Q(0.03), Q(0.02)},
                           {0},
@@ -449,30 +449,41 @@ int main(int argc, char **argv)
                           Q(9.81)};
     const sleigh_q sl = {.M = 1, .m = 1, .J = 1, .k = 1};
     const sphere_q sp = sphere_param();
-    motion motions[] = {
-        {"P1c",
-         12,
-         rattleback_call,
-         &rb,
-         20,
-         {1, 0, 0, 0, Q(0.01), Q(0.02), -3, 0, 0, 1},
-         5000,
-         &other},
-        {"P1",
-         12,
-         rattleback_call,
-         &rb,
-         20,
-         {1, 0, 0, 0, Q(0.01), Q(0.02), -5, 0, 0, 1},
-         12000,
-         &other},
-        {"P2", 7, sleigh_call, &sl, 100, {0, 1, 1, Q(0.3)}, 1000, NULL},
-        {"P3min", 9, sphere_call, &sp, 10, {0}, 4000, NULL},
+    motion motions[4 + REFERENCE_MORE] = {
+        {.name = "P1c",
+         .n = 12,
+         .rhs = rattleback_call,
+         .param = &rb,
+         .t_end = 20,
+         .y0 = {1, 0, 0, 0, Q(0.01), Q(0.02), -3, 0, 0, 1},
+         .steps = 5000,
+         .other = &other},
+        {.name = "P1",
+         .n = 12,
+         .rhs = rattleback_call,
+         .param = &rb,
+         .t_end = 20,
+         .y0 = {1, 0, 0, 0, Q(0.01), Q(0.02), -5, 0, 0, 1},
+         .steps = 12000,
+         .other = &other},
+        {.name = "P2",
+         .n = 7,
+         .rhs = sleigh_call,
+         .param = &sl,
+         .t_end = 100,
+         .y0 = {0, 1, 1, Q(0.3)},
+         .steps = 1000},
+        {.name = "P3min", .n = 9, .rhs = sphere_call, .param = &sp, .t_end = 10, .steps = 4000},
     };
+    reference_more(motions + 4);
     sphere_start(&sp, motions[3].y0);
 
     int wrong = check_published();
-    if (write)
+    reference_check more[REFERENCE_CHECKS];
+    reference_more_check(more);
+    for (int i = 0; i < REFERENCE_CHECKS; i++)
+        wrong += report(more[i].what, more[i].difference, 1e-20);
+    if (write && !only)
         printf("/*\n"
                " * Final states of the problems of the speed table, integrated in quadruple "
                "precision.\n"
@@ -489,18 +500,21 @@ int main(int argc, char **argv)
                "    const char *name;\n"
                "    int n;\n"
                "    int digits;\n"
-               "    double value[20][2];\n"
+               "    double value[40][2];\n"
                "} bench_reference;\n\n"
                "/* clang-format off */\n"
                "static const bench_reference bench_references[] = {\n");
     for (size_t i = 0; i < sizeof motions / sizeof *motions; i++) {
         const motion *m = &motions[i];
+        if (only && strcmp(only, m->name) != 0)
+            continue;
         /* errors of P1 grow by ten decades on the way */
         const double allowed = strcmp(m->name, "P1") == 0 ? 1e-15 : 1e-20;
+        const int n = m->components ? m->components : m->n;
         quad end[MAX_N], second[MAX_N], paper[MAX_N];
         by_gbs(m, write ? 20 : 28, write ? Q(1e-32) : Q(1e-26), second);
         if (!write) {
-            wrong += check_problem(m->name, m->n, second, allowed);
+            wrong += check_problem(m->name, n, second, allowed);
             if (m->rhs == sphere_call) {
                 sphere_to_paper(&sp, second, paper);
                 wrong += check_problem("P3", 20, paper, allowed);
@@ -511,19 +525,19 @@ int main(int argc, char **argv)
         char what[80];
         by_gauss(m, 20, m->steps, end);
         by_gauss(m, 18, m->steps - m->steps / 5, coarse);
-        const double difference = distance(m->n, coarse, end);
+        const double difference = distance(n, coarse, end);
         snprintf(what, sizeof what, "%s, Gauss 20 stages against 18, longer steps", m->name);
         wrong += report(what, difference, allowed);
         snprintf(what, sizeof what, "%s, Gauss against GBS%s", m->name,
                  m->other ? ", Newton-Euler form" : "");
-        wrong += report(what, distance(m->n, second, end), allowed);
-        write_problem(m->name, m->n, end, difference);
+        wrong += report(what, distance(n, second, end), allowed);
+        write_problem(m->name, n, end, difference);
         if (m->rhs == sphere_call) {
             sphere_to_paper(&sp, end, paper);
             write_problem("P3", 20, paper, difference);
         }
     }
-    if (write)
+    if (write && !only)
         printf("};\n/* clang-format on */\n\n#endif\n");
     return wrong ? 1 : 0;
 }

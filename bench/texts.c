@@ -44,6 +44,12 @@ static const char sphere_text[] =
     "body sphere(r) { mass m; uniform }\n"
     "start { contact [-0.65, 0.1]; centre' [0.2, -0.3]; spin 0 }\n";
 
+static const char bowl_text[] =
+    "param a = 0.1, b = 0.08, c = 0.06, m = 1, k = 1\n"
+    "ground paraboloid(k)\n"
+    "body ellipsoid(a, b, c) { mass m; uniform }\n"
+    "start { contact [0.25, 0]; quat [0.9, 0.3, -0.2, 0.25]; omega [1, 2, 3] }\n";
+
 #define RATTLEBACK                                                                             \
     {                                                                                          \
         "q0", "q1", "q2", "q3", "O1", "O2", "O3", "g1", "g2", "g3", "x", "y"                   \
@@ -96,6 +102,34 @@ static const bench_text texts[] = {
                 "S.quat.y",  "S.quat.z",  "P.x",  "P.y",       "P.z",
                 "S.x'",      "S.y'",      "S.z'", "S.quat.w'", "S.quat.x'",
                 "S.quat.y'", "S.quat.z'", "P.x'", "P.y'",      "P.z'"}},
+    {.problem = "bowl",
+     .kind = BENCH_MECHANICS,
+     .text = bowl_text,
+     .varied = OMEGA,
+     .values = {"quat.w", "quat.x", "quat.y", "quat.z", "omega.x", "omega.y", "omega.z",
+                "contact.x", "contact.y"}},
+    {.problem = "disk",
+     .kind = BENCH_MECHANICS,
+     .gallery = "falling-disk",
+     .varied = "theta' psi' phi' x' y'",
+     .values = {"theta", "psi", "phi", "x", "y", "theta'", "p1", "p2"}},
+    {.problem = "chain",
+     .kind = BENCH_MECHANICS,
+     .links = 20,
+     .varied = "q1 q2 q3",
+     .values = {"q1",   "q2",   "q3",   "q4",   "q5",   "q6",   "q7",   "q8",
+                "q9",   "q10",  "q11",  "q12",  "q13",  "q14",  "q15",  "q16",
+                "q17",  "q18",  "q19",  "q20",  "q1'",  "q2'",  "q3'",  "q4'",
+                "q5'",  "q6'",  "q7'",  "q8'",  "q9'",  "q10'", "q11'", "q12'",
+                "q13'", "q14'", "q15'", "q16'", "q17'", "q18'", "q19'", "q20'"}},
+    {.problem = "bicycle",
+     .kind = BENCH_MECHANICS,
+     .gallery = "bicycle",
+     .values = {"R.x",       "R.y",       "R.z",       "R.quat.w",  "R.quat.x",
+                "R.quat.y",  "R.quat.z",  "B.quat.w",  "B.quat.x",  "B.quat.y",
+                "B.quat.z",  "H.quat.w",  "H.quat.x",  "H.quat.y",  "H.quat.z",
+                "F.quat.w",  "F.quat.x",  "F.quat.y",  "F.quat.z",  "B.omega.x",
+                "B.omega.y", "B.omega.z", "H.omega.x", "H.omega.y", "H.omega.z"}},
 };
 
 const bench_text *bench_text_find(const char *problem, bench_kind kind)
@@ -116,13 +150,15 @@ const char *bench_gallery_text(const char *name)
 
 ns_model *bench_text_load(const bench_text *t)
 {
-    const char *text = t->gallery ? bench_gallery_text(t->gallery) : t->text;
+    char *chain = t->links ? bench_chain_text(t->links) : NULL;
+    const char *text = t->gallery ? bench_gallery_text(t->gallery) : chain ? chain : t->text;
     if (!text) {
-        fprintf(stderr, "%s: no model '%s' in the gallery\n", t->problem, t->gallery);
+        fprintf(stderr, "%s: there is no text of the model\n", t->problem);
         return NULL;
     }
     ns_model *model = ns_model_load_text(t->problem, text, strlen(text), &t->set,
                                          t->set.name ? 1 : 0, NS_MODEL_READY);
+    free(chain);
     if (model && model->status == NS_OK)
         return model;
     fputs(model ? model->messages : "out of memory\n", stderr);

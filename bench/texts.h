@@ -14,10 +14,11 @@ typedef enum bench_kind { BENCH_EQUATIONS, BENCH_MECHANICS } bench_kind;
 typedef struct bench_text {
     const char *problem;
     bench_kind kind;
-    const char *gallery; /* name of a bundled model, or NULL: then */
-    const char *text;
-    ns_override set;    /* a parameter that differs; name NULL: none */
-    const char *varied; /* states, separated by blanks, that may be scaled for an ensemble */
+    const char *gallery; /* name of a bundled model, or */
+    const char *text;    /* its text, or */
+    int links;           /* a chain of that many links */
+    ns_override set;     /* a parameter that differs; name NULL: none */
+    const char *varied;  /* states, separated by blanks, that may be scaled for an ensemble */
     const char *values[HAND_MAX_STATES]; /* the problem's components among the model's values */
 } bench_text;
 

@@ -1,0 +1,38 @@
+/*
+ * Motions in quadruple precision, for reference_quad.c.
+ */
+#ifndef BENCH_REFERENCE_QUAD_H
+#define BENCH_REFERENCE_QUAD_H
+
+#include "quad_ode.h"
+
+/* One motion: how to integrate it, and by which other way to check it. */
+typedef struct motion {
+    const char *name;
+    int n;
+    quad_rhs *rhs;
+    const void *param;
+    quad t_end;
+    quad y0[QUAD_MAX_N];
+    int steps; /* of Gauss collocation with 20 stages */
+    const struct newton *other;
+    /* The problem's components from the states; NULL: they are the first ones. */
+    int components;
+    void (*finish)(const quad *y, quad *end);
+} motion;
+
+enum { REFERENCE_MORE = 4 };
+
+/* Ellipsoid in a bowl, falling disk, chain, bicycle. */
+void reference_more(motion list[REFERENCE_MORE]);
+
+/* Their right-hand sides against others: differences to be small, and in words what they are. */
+typedef struct reference_check {
+    const char *what;
+    double difference;
+} reference_check;
+
+enum { REFERENCE_CHECKS = 2 };
+void reference_more_check(reference_check list[REFERENCE_CHECKS]);
+
+#endif
