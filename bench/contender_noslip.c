@@ -189,10 +189,18 @@ static void *open_ensemble(const bench_problem *problem, const char *method)
     text = text ? text : bench_text_find(problem->hand->name, BENCH_MECHANICS);
     if (!text || !text->varied)
         return NULL;
-    handle *h = open_text(problem, text, method, true);
+    handle *h = open_text(problem, text, method, false);
     if (!h)
         return NULL;
     const ns_run_options options = options_of(h, 1e-6);
+    const ns_ensemble_options ensemble = {.run = options};
+    char why[300];
+    h->native = ns_ensemble_native(h->problem, &ensemble, why, sizeof why, NULL);
+    if (!h->native) {
+        fprintf(stderr, "no native code: %s\n", why);
+        close_noslip(h);
+        return NULL;
+    }
     ns_status status;
     const char *message;
     h->observer = ns_run_new(h->problem, &options, h->model->p, h->model->x0, &status,

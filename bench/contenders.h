@@ -27,4 +27,11 @@ extern const bench_contender contender_noslip_dop853, contender_noslip_dop853_na
 extern const bench_contender contender_noslip_derived, contender_noslip_derived_native;
 extern const bench_contender contender_noslip_lanes, contender_noslip_lanes_gauss;
 
+/* Other interpreters, as child processes, when they are installed: SciPy's DOP853, and Octave the
+ * way of Udwadia and Mogharabin's paper. */
+extern const bench_contender contender_scipy, contender_octave;
+
+/* Their scripts (bench/scripts). */
+extern const char bench_script_with_scipy[], bench_script_with_octave[];
+
 #endif

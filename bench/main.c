@@ -24,7 +24,8 @@ static const bench_contender *const table[] = {
     &contender_gsl,           &contender_noslip_gauss,         &contender_noslip_gauss_native,
     &contender_noslip_dop853, &contender_noslip_dop853_native, &contender_noslip_taylor,
     &contender_noslip_adams,  &contender_noslip_derived,       &contender_noslip_derived_native,
-    &contender_noslip_lanes,  &contender_noslip_lanes_gauss,
+    &contender_noslip_lanes,  &contender_noslip_lanes_gauss,   &contender_scipy,
+    &contender_octave,
 };
 
 enum { COUNT = sizeof table / sizeof *table };
@@ -199,7 +200,8 @@ static int read_words(bench_session *s, int argc, char **argv)
             s->problems[s->n_problems++] = hand_problem_at(i);
     if (s->n_contenders == 1)
         for (int c = 1; c < COUNT; c++)
-            s->contenders[s->n_contenders++] = table[c];
+            if (!s->quick || !table[c]->once)
+                s->contenders[s->n_contenders++] = table[c];
     return 0;
 }
 

@@ -9,25 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The right-hand side of C853, term by term (hand_rhs.inc): two divisions and a root. */
 static const char rattleback_text[] =
     "param a = 0.2, b = 0.03, c = 0.02, m = 1, g = 9.81, turn = 0.02, spin = -3\n"
-    "param J1 = m/5*(b^2 + c^2), J2 = m/5*(a^2 + c^2), J3 = m/5*(a^2 + b^2)\n"
+    "param J1 = m/5*(b^2 + c^2), J2 = m/5*(a^2 + c^2), I33 = m/5*(a^2 + b^2)\n"
     "param I11 = J1*cos(turn)^2 + J2*sin(turn)^2, I22 = J1*sin(turn)^2 + J2*cos(turn)^2\n"
-    "param I12 = (J1 - J2)*sin(turn)*cos(turn)\n"
-    "let I = [[I11, I12, 0], [I12, I22, 0], [0, 0, J3]]\n"
-    "let O = [O1, O2, O3], G = [g1, g2, g3], d = [a^2*g1, b^2*g2, c^2*g3]\n"
-    "let root = sqrt(dot(G, d)), s = -d/root, dG = cross(G, O)\n"
-    "let u = [a^2*dG[1], b^2*dG[2], c^2*dG[3]], ds = (d*(dot(d, dG)/dot(G, d)) - u)/root\n"
-    "let K = I + m*(dot(s, s)*identity(3) - s*transpose(s))\n"
-    "let r = m*(dot(s, O)*(ds - cross(s, O)) - dot(s, ds)*O + g*cross(s, G)) - cross(O, I*O)\n"
-    "let dO = solve(K, r)\n"
-    "let e = [q1, q2, q3], h = O/2, w = cross(e, ds) + q0*ds, path = ds + 2*cross(e, w)\n"
+    "param I12 = (J1 - J2)*sin(turn)*cos(turn), aa = a^2, bb = b^2, cc = c^2\n"
+    "let O = [O1, O2, O3], G = [g1, g2, g3], d = [aa*g1, bb*g2, cc*g3], q = dot(G, d)\n"
+    "let root = sqrt(q), inv = 1/q, dG = cross(G, O), rate = dot(d, dG)*inv\n"
+    "let u = [aa*dG[1], bb*dG[2], cc*dG[3]] - rate*d\n"
+    "let L = [I11*O1 + I12*O2, I12*O1 + I22*O2, I33*O3]\n"
+    "let r = q*cross(L, O) + m*dot(d, O)*(u - cross(d, O)) - m*dot(d, u)*O"
+    " - m*g*root*cross(d, G)\n"
+    "let md1 = m*d[1], md2 = m*d[2], e1 = md1*d[1], e2 = md2*d[2], e3 = m*d[3]*d[3]\n"
+    "let k11 = I11*q + (e2 + e3), k22 = I22*q + (e1 + e3), k33 = I33*q + (e1 + e2)\n"
+    "let k12 = I12*q - md1*d[2], k13 = -md1*d[3], k23 = -md2*d[3]\n"
+    "let c11 = k22*k33 - k23^2, c12 = k13*k23 - k12*k33, c13 = k12*k23 - k13*k22\n"
+    "let c22 = k11*k33 - k13^2, c23 = k12*k13 - k11*k23, c33 = k11*k22 - k12^2\n"
+    "let idet = 1/(k11*c11 + (k12*c12 + k13*c13)), ds = -root*inv*u\n"
+    "let e = [q1, q2, q3], h = 0.5*O, w = cross(e, ds) + q0*ds\n"
     "let dq = q0*h + cross(e, h)\n"
     "state q0' = -dot(e, h)\n"
     "state q1' = dq[1]\nstate q2' = dq[2]\nstate q3' = dq[3]\n"
-    "state O1' = dO[1]\nstate O2' = dO[2]\nstate O3' = dO[3]\n"
+    "state O1' = (c11*r[1] + c12*r[2] + c13*r[3])*idet\n"
+    "state O2' = (c12*r[1] + c22*r[2] + c23*r[3])*idet\n"
+    "state O3' = (c13*r[1] + c23*r[2] + c33*r[3])*idet\n"
     "state g1' = dG[1]\nstate g2' = dG[2]\nstate g3' = dG[3]\n"
-    "state x' = path[1]\nstate y' = path[2]\n"
+    "state x' = ds[1] + 2*(q2*w[3] - q3*w[2])\nstate y' = ds[2] + 2*(q3*w[1] - q1*w[3])\n"
     "start { q0 = 1; O1 = 0.01; O2 = 0.02; O3 = spin; g3 = 1 }\n";
 
 static const char sleigh_text[] =

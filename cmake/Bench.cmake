@@ -42,8 +42,22 @@ if(NOSLIP_GSL_FOUND)
   list(APPEND rivals PkgConfig::NOSLIP_GSL)
 endif()
 
+# Scripts for interpreters that may be on the machine are part of the program.
+set(scripts "#include \"contenders.h\"\n\n")
+file(GLOB script_files CONFIGURE_DEPENDS "bench/scripts/*")
+foreach(file IN LISTS script_files)
+  get_filename_component(stem "${file}" NAME_WE)
+  file(READ "${file}" bytes HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+  string(APPEND scripts "const char bench_script_${stem}[] = {${bytes}0};\n")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+endforeach()
+file(CONFIGURE OUTPUT bench_scripts.c CONTENT "${scripts}" @ONLY)
+
 if(support)
-  add_library(bench_support OBJECT EXCLUDE_FROM_ALL ${support} ${gallery})
+  add_library(bench_support OBJECT EXCLUDE_FROM_ALL ${support} ${gallery}
+    "${CMAKE_BINARY_DIR}/bench_scripts.c")
+  target_include_directories(bench_support PRIVATE bench)
   target_link_libraries(bench_support PRIVATE noslip_flags ${NOSLIP_DEPENDENCIES} ${rivals})
   if(NOSLIP_GSL_FOUND)
     target_compile_definitions(bench_support PRIVATE BENCH_GSL)
