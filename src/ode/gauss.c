@@ -46,9 +46,11 @@ typedef struct kept {
     double slow;       /* how many steps in a row the sweeps, not the error, kept short */
     double stiff;      /* Newton's iteration instead of sweeps for the next step */
     double stiff_step; /* the last step used it */
+    double early;      /* change of the stages from which on the error can be told */
     double
         reference; /* |h J| at which sweeps contract by CONTRACTION; < 0: -|h|, J unknown yet */
-} kept;
+    double unused[7];
+} kept; /* a multiple of eight numbers: what follows is aligned */
 
 typedef struct gauss {
     const ns_gauss_kernel *kernel;
@@ -57,26 +59,43 @@ typedef struct gauss {
     double *Y, *Zn, *X, *E, *time, *hb, *hb_lo;
     double *weight, *settle, *x_new, *x_new_lo, *f, *legendre;
     double *work_jet, *jet, *newton;
-    double h;     /* step being tried */
-    double rho;   /* contraction of its sweeps */
-    double error; /* in units of the tolerance; negative: not known */
-    double tail;  /* size of the last Legendre coefficients */
-    double norm;  /* of the Jacobian */
+    double *rates, *work;   /* of the blocks: outputs, work blocks one after the other */
+    ns_gauss_judgement sum; /* of the parts that are done */
+    double h;               /* step being tried */
+    double rho;             /* contraction of its sweeps */
+    double part_rho;        /* of those of one part */
+    double error;           /* in units of the tolerance; negative: not known */
+    double tail;            /* size of the last Legendre coefficients */
+    double norm;            /* of the Jacobian */
 } gauss;
 
 static size_t memory(const ns_problem *problem, double tolerance)
 {
     (void)tolerance;
-    return 8 + 16 * (size_t)problem->n;
+    return sizeof(kept) / sizeof(double) + 16 * (size_t)problem->n;
+}
+
+/* Work blocks of the programs of all blocks. */
+static size_t block_memory(const ns_problem *problem)
+{
+    const ns_cascade *cascade = problem->cascade;
+    size_t sum = 0;
+    for (uint32_t p = 0; p < cascade->n; p++)
+        for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
+            const ns_rate_block *block = &cascade->part[p].block[k];
+            sum += block->rhs && !block->all ? ns_program_work8(block->rhs) : 0;
+        }
+    return sum;
 }
 
 static size_t scratch(const ns_problem *problem, double tolerance)
 {
     (void)tolerance;
     const size_t n = problem->n;
-    return 24 * n + 64 + 24 + 8 * ns_round8(n) +
+    return 32 * n + 64 + 24 + 8 * ns_round8(n) +
            ns_round8(ns_program_work_jet(problem->rhs, START_ORDER)) +
-           ns_round8((START_ORDER + 1) * n) + ns_newton_memory(problem);
+           ns_round8((START_ORDER + 1) * n) + ns_round8(ns_newton_memory(problem)) +
+           block_memory(problem);
 }
 
 static const ns_gauss_kernel *choose_kernel(const ns_stepper *s)
@@ -85,7 +104,7 @@ static const ns_gauss_kernel *choose_kernel(const ns_stepper *s)
     const char *lanes = ns_program_lanes_name(s->problem->rhs);
     if (strcmp(lanes, ns_gauss_avx512.name) == 0)
         return &ns_gauss_avx512;
-    if (strcmp(lanes, ns_gauss_avx2.name) == 0)
+    if (strcmp(lanes, ns_gauss_avx2.name) == 0 && __builtin_cpu_supports("fma"))
         return &ns_gauss_avx2;
 #endif
     (void)s;
@@ -96,13 +115,14 @@ static gauss view(const ns_stepper *s)
 {
     const size_t n = s->n, n8 = 8 * n, r = ns_round8(n);
     gauss g = {.kernel = choose_kernel(s), .k = (kept *)s->kept};
-    g.F = s->kept + 8;
+    g.F = s->kept + sizeof(kept) / sizeof(double);
     g.Z = g.F + n8;
     double *at = s->scratch;
     g.Y = at;
     g.Zn = g.Y + n8;
     g.X = g.Zn + n8;
-    g.E = g.X + n8;
+    g.rates = g.X + n8;
+    g.E = g.rates + n8;
     g.time = g.E + 64;
     g.hb = g.time + 8;
     g.hb_lo = g.hb + 8;
@@ -115,6 +135,7 @@ static gauss view(const ns_stepper *s)
     g.work_jet = g.legendre + 3 * r;
     g.jet = g.work_jet + ns_round8(ns_program_work_jet(s->problem->rhs, START_ORDER));
     g.newton = g.jet + ns_round8((START_ORDER + 1) * n);
+    g.work = g.newton + ns_round8(ns_newton_memory(s->problem));
     return g;
 }
 
@@ -124,8 +145,19 @@ static ns_status begin(ns_stepper *s)
     ns_program_bind_jet(s->problem->rhs, g.work_jet, START_ORDER, s->p);
     if (s->problem->jacobian)
         ns_newton_bind(s, g.newton);
+    const ns_cascade *cascade = s->problem->cascade;
+    double *work = g.work;
+    for (uint32_t p = 0; p < cascade->n; p++)
+        for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
+            const ns_rate_block *block = &cascade->part[p].block[k];
+            if (!block->rhs || block->all)
+                continue;
+            ns_program_bind8(block->rhs, work, s->p8);
+            work += ns_program_work8(block->rhs);
+        }
     memset(g.k, 0, sizeof *g.k);
     g.k->rho = 0.3;
+    g.k->early = 0.02 * pow(s->tolerance, 7.0 / 16);
 
     const uint32_t w = START_ORDER + 1;
     for (uint32_t i = 0; i < s->n; i++)
@@ -188,43 +220,41 @@ static double goal(const ns_stepper *s)
     return s->tolerance / (1 + sqrt(s->tolerance / 1e-8));
 }
 
+/* The n-th root of a number between 0 and 1, to 6 per cent: binary logarithms that are straight
+ * between powers of two.  Step control needs no more. */
+static double rough_root(double a, int n)
+{
+    if (!(a > DBL_MIN))
+        return 0;
+    static const int64_t one = INT64_C(1023) << 52;
+    int64_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    bits = (bits - one) / n + one;
+    memcpy(&a, &bits, sizeof bits);
+    return a;
+}
+
 /* Relative errors of the states when the iteration ends, about. */
 static double settled(const ns_stepper *s)
 {
     return ns_larger(DBL_EPSILON, 0.02 * s->tolerance);
 }
 
-/* Error of the step in units of the tolerance: see the head of the file.  States that hardly
- * change in comparison with the others get credit for that.  What is not the method's error is
- * left out: rounding errors of the states (`least`), and what relative errors `unsettled` of the
- * states make of the rates, rounding errors or what the iteration has left. */
-static double estimate(const ns_stepper *s, gauss *g, double least, double unsettled,
-                       double tolerance)
+/* Error of the step in units of the tolerance, by the states of this part and those judged before:
+ * see the head of the file.  States that hardly change in comparison with the others get credit for
+ * that.  What is not the method's error is left out: rounding errors of the states (`least`), and
+ * what relative errors `unsettled` of the states make of the rates, rounding errors or what the
+ * iteration has left.  g->tail becomes the size of the part's last coefficients; *all what has been
+ * seen including this part. */
+static double estimate(const ns_stepper *s, gauss *g, const ns_rate_part *part, double least,
+                       double unsettled, double tolerance, ns_gauss_judgement *all)
 {
-    double most = 0;
-    g->kernel->spectrum(s->n, g->Y, g->legendre);
-    const double *f = g->legendre, *f6 = f + ns_round8(s->n), *f7 = f6 + ns_round8(s->n);
-    for (uint32_t i = 0; i < s->n; i++)
-        most = ns_larger(most, f[i] * g->weight[i]);
-    if (!(most > 0))
-        return 0; /* F is constant */
-    const double length = fabs(g->h), scale = unsettled / DBL_EPSILON;
-    double e6 = 0, e7 = 0, m6 = 0, m7 = 0;
-    g->tail = 0;
-    for (uint32_t i = 0; i < s->n; i++) {
-        const double weight = length * g->weight[i];
-        const double noise = 4 * ns_larger(least, weight * s->noise[i] * scale);
-        const double all = 1 / ns_larger(f[i] * weight, 1e-3 * length * most);
-        const double a6 = ns_larger(f6[i] * weight - noise, 0),
-                     a7 = ns_larger(f7[i] * weight - noise, 0);
-        g->tail = ns_larger(g->tail, ns_larger(a6, a7) * g->settle[i] / g->weight[i]);
-        e6 = ns_larger(e6, a6 * a6 * all);
-        e7 = ns_larger(e7, a7 * a7 * all);
-        m6 = ns_larger(m6, a6 * all);
-        m7 = ns_larger(m7, a7 * all);
-    }
-    const double D = ns_smaller(1, ns_larger(pow(m6, 1.0 / 6), pow(m7, 1.0 / 7)));
-    return ns_larger(e7, e6 * D * D) * D * D / tolerance;
+    const ns_gauss_limits limits = {fabs(g->h), least, unsettled / DBL_EPSILON};
+    *all = g->sum;
+    g->kernel->judge(part->n, part->state, g->Y, &limits, g->weight, g->settle, s->noise,
+                     g->legendre, all, &g->tail);
+    const double D = ns_smaller(1, ns_larger(rough_root(all->m6, 6), rough_root(all->m7, 7)));
+    return ns_larger(all->e7, all->e6 * D * D) * D * D / tolerance;
 }
 
 /* Errors count relative to the size of a state, or to its change if it is new.  A small state
@@ -233,49 +263,59 @@ static double estimate(const ns_stepper *s, gauss *g, double least, double unset
  * wait for it to settle. */
 static void weights(const ns_stepper *s, const gauss *g)
 {
-    const double length = fabs(g->h), scale = settled(s) / DBL_EPSILON;
-    g->kernel->mean(s->n, g->Y, g->weight);
-    for (uint32_t i = 0; i < s->n; i++) {
-        const double size = ns_larger(s->size[i], length * g->weight[i]);
-        const double noise = length * s->noise[i] * scale / size;
-        const double usual = 64 * settled(s);
-        const double share = noise > usual ? usual / noise : 1;
-        g->weight[i] = share / size;
-        g->settle[i] = share * share / size;
-    }
+    const double length = fabs(g->h);
+    g->kernel->weights(s->n, g->Y, length, length * settled(s) / DBL_EPSILON, 64 * settled(s),
+                       s->size, s->noise, g->weight, g->settle);
 }
 
 typedef enum outcome { CONVERGED, DIVERGED, NOT_FINITE, TOO_LONG } outcome;
 
-/* Sweeps from the prediction in Y until converged: then Y holds the derivatives at the stages, Zn
- * the increments A Y.  The change of Zn in a sweep is the error before it; times rho, after it;
- * the update has the error of the latter.  g->rho is a guess of it, and becomes the mean
+/* Rates of the states of a block at X, and a sweep with them: returns its sum of squares. */
+static double sweep(ns_stepper *s, gauss *g, const ns_rate_block *block, double *work,
+                    const double *x, const double *x_lo)
+{
+    if (block->all)
+        ns_stepper_rhs8(s, s->work8, g->time, g->X, g->rates);
+    else if (block->rhs) {
+        ns_program_eval8(block->rhs, work, g->time, g->X, g->rates);
+        s->now.evaluations += block->major ? 8 : 0;
+    }
+    return g->kernel->sweep(block, g->hb, g->rates, x, x_lo, g->settle, g->Y, g->Zn, g->X);
+}
+
+static double *after(const ns_rate_block *block, double *work)
+{
+    return block->rhs && !block->all ? work + ns_program_work8(block->rhs) : work;
+}
+
+/* Sweeps of one part from the prediction in Y until converged: then Y holds the derivatives at the
+ * stages, Zn the increments A Y.  The change of Zn in a sweep is the error before it; times rho,
+ * after it; the update has the error of the latter.  *rho is a guess of it, and becomes the mean
  * contraction, 0 if there is nothing to tell it from.
  *
  * The error of the step shows in Y long before: a step that will be rejected, because its error
  * is above the limit, is given up then.  Limit 0: nobody cares about the error. */
-static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x_lo,
-                       double limit)
+static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, double *work,
+                            const double *x, const double *x_lo, double limit)
 {
-    const ns_problem *problem = s->problem;
-    const double root = sqrt(8.0 * s->n); /* the norms are of 8 n numbers */
+    const double root = sqrt(8.0 * part->n); /* the norms are of 8 n numbers */
     const double noise = 2 * DBL_EPSILON * root;
-    const double enough = ns_larger(0.01 * s->tolerance, 5e-20 * root);
-    double early = 0.02 * pow(s->tolerance, 7.0 / 16); /* the error can be told from here on */
+    const double enough = ns_larger(0.001 * s->tolerance, 5e-20 * root);
+    double early = g->k->early; /* the error can be told from here on */
     double rho = g->rho, first = 0, last = INFINITY;
     double seen =
         1; /* contraction from the first to the last change that was more than noise, */
     int sweeps = 0;  /* in so many sweeps */
     double slow = 1; /* what it would be if each made 0.7 */
+    bool judged = !(limit > 0);
     outcome result = DIVERGED;
-    g->error = -1;
-    memset(g->Zn, 0, 8 * sizeof(double) * s->n);
-    g->kernel->sweep(s->n, problem->order, problem->source, g->hb, g->Y, x, x_lo, g->settle,
-                     g->Zn, g->X);
     for (int k = 1; k <= MAX_SWEEPS; k++) {
-        ns_stepper_rhs8(s, s->work8, g->time, g->X, g->Y);
-        const double change = g->kernel->sweep(s->n, problem->order, problem->source, g->hb,
-                                               g->Y, x, x_lo, g->settle, g->Zn, g->X);
+        double *at = work, sum = 0;
+        for (uint32_t b = 0; b < part->n_blocks; b++) {
+            sum += sweep(s, g, &part->block[b], at, x, x_lo);
+            at = after(&part->block[b], at);
+        }
+        const double change = sqrt(sum);
         if (!isfinite(change)) {
             result = NOT_FINITE;
             break;
@@ -290,15 +330,22 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
                 sweeps = k - 1;
             }
         }
-        const bool done = change * ns_smaller(rho, 1) <= enough ||
+        const bool done = !part->feedback || change * ns_smaller(rho, 1) <= enough ||
                           (k > 1 && rho > 0.5 && change <= noise); /* rounding errors only */
-        if (limit > 0 && g->error < 0 && (done || change <= early)) {
-            g->error = estimate(s, g, DBL_EPSILON, ns_larger(change, settled(s)), goal(s));
-            if (!done && change > 0.05 * g->tail) {
-                g->error = -1; /* too early: F is not as good as its last coefficients yet */
-                early = 0.05 * g->tail;
+        if (!judged && (done || change <= early)) {
+            const double unsettled = part->feedback ? ns_larger(change, settled(s))
+                                                    : settled(s);
+            ns_gauss_judgement all;
+            const double error = estimate(s, g, part, DBL_EPSILON, unsettled, goal(s), &all);
+            if (!done && change > 0.05 * g->tail)
+                early = 0.05 * g->tail; /* F is not as good as its last coefficients yet */
+            else {
+                judged = true;
+                g->error = error;
+                g->sum = all;
             }
-            if (g->error > limit) {
+            if (error > limit) {
+                g->error = error;
                 result = TOO_LONG;
                 break;
             }
@@ -311,7 +358,31 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
             break;
         last = change;
     }
-    g->rho = sweeps ? pow(seen, 1.0 / sweeps) : 0;
+    g->part_rho = sweeps ? rough_root(seen, sweeps) : 0;
+    return result;
+}
+
+/* All parts, one after the other.  g->rho is a guess of the contraction and becomes that of the
+ * part that contracts least. */
+static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x_lo,
+                       double limit)
+{
+    const ns_cascade *cascade = s->problem->cascade;
+    double *work = g->work, rho = 0;
+    outcome result = CONVERGED;
+    g->error = -1;
+    g->sum = (ns_gauss_judgement){0};
+    memset(g->Zn, 0, 8 * sizeof(double) * s->n);
+    for (uint32_t p = 0; p < cascade->n && result == CONVERGED; p++) {
+        const ns_rate_part *part = &cascade->part[p];
+        if (part->feedback)
+            g->kernel->start(part->n, part->state, g->hb, g->Y, x, x_lo, g->Zn, g->X);
+        result = iterate_part(s, g, part, work, x, x_lo, limit);
+        rho = ns_larger(rho, g->part_rho);
+        for (uint32_t b = 0; b < part->n_blocks; b++)
+            work = after(&part->block[b], work);
+    }
+    g->rho = rho;
     return result;
 }
 
@@ -334,9 +405,8 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
         return NOT_FINITE;
     if (!ns_newton_factor(s, g->newton, g->h))
         return DIVERGED;
-    memset(g->Zn, 0, 8 * sizeof(double) * n);
-    g->kernel->sweep(n, s->problem->order, s->problem->source, g->hb, g->Y, x, x_lo, g->settle,
-                     g->Zn, g->X);
+    const ns_rate_part all = {.n = n, .state = s->problem->order};
+    g->kernel->start(n, all.state, g->hb, g->Y, x, x_lo, g->Zn, g->X);
     for (int k = 1; k <= MAX_SWEEPS; k++) {
         ns_stepper_rhs8(s, s->work8, g->time, g->X, g->Y);
         const double change = ns_newton_correct(s, g->newton, g->h, g->Y, g->settle, g->Zn);
@@ -351,8 +421,9 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
                 g->X[8 * i + j] = x[i] + (x_lo[i] + g->Zn[8 * i + j]);
         if (done) {
             ns_newton_derivatives(n, g->h, g->Zn, g->Y);
+            g->sum = (ns_gauss_judgement){0};
             if (limit > 0)
-                g->error = estimate(s, g, 16 * DBL_EPSILON * root, 0, tolerance);
+                g->error = estimate(s, g, &all, 16 * DBL_EPSILON * root, 0, tolerance, &g->sum);
             return g->error > limit ? TOO_LONG : CONVERGED;
         }
         if (k > 2 && rho > 0.9)
@@ -441,7 +512,7 @@ static ns_status step(ns_stepper *s)
         const bool stiff = k->stiff != 0;
         outcome result = stiff ? iterate_newton(s, &g, s->now.t, s->x, s->x_lo, limit)
                                : iterate(s, &g, s->x, s->x_lo, limit);
-        const double factor = g.error > 0 ? AIM * pow(g.error, -1.0 / 16) : 2;
+        const double factor = g.error > 0 ? AIM / sqrt(sqrt(sqrt(sqrt(g.error)))) : 2;
         if (result == CONVERGED) {
             g.kernel->update(s->n, g.hb, g.hb_lo, g.Y, s->x, s->x_lo, g.x_new, g.x_new_lo);
             if (!ns_stepper_finite(g.x_new, s->n))

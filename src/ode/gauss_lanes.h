@@ -3,6 +3,9 @@
 #ifdef NS_GAUSS
 
 #include <math.h>
+#if NS_X86
+#include <immintrin.h>
+#endif
 
 #include "ode/gauss_kernel.h"
 #include "ode/gauss_table.h"
@@ -19,6 +22,41 @@ static inline v8 load(const double *at)
 static inline void store(double *at, v8 v)
 {
     *(v8_in_memory *)at = v;
+}
+
+/* a b + c, rounded once: the same bits everywhere, and fast where the processor has it */
+static inline v8 madd(v8 a, double b, v8 c)
+{
+#if defined __AVX512F__
+    return (v8)_mm512_fmadd_pd((__m512d)a, _mm512_set1_pd(b), (__m512d)c);
+#elif defined __FMA__
+    typedef double v4 __attribute__((vector_size(32)));
+    const __m256d b4 = _mm256_set1_pd(b);
+    const v4 low = (v4)_mm256_fmadd_pd((__m256d)__builtin_shufflevector(a, a, 0, 1, 2, 3), b4,
+                                       (__m256d)__builtin_shufflevector(c, c, 0, 1, 2, 3));
+    const v4 high = (v4)_mm256_fmadd_pd((__m256d)__builtin_shufflevector(a, a, 4, 5, 6, 7), b4,
+                                        (__m256d)__builtin_shufflevector(c, c, 4, 5, 6, 7));
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+    for (int i = 0; i < 8; i++)
+        c[i] = fma(a[i], b, c[i]);
+    return c;
+#endif
+}
+
+static inline v8 larger(v8 a, v8 b)
+{
+    typedef int64_t i8 __attribute__((vector_size(64)));
+    const i8 which = b > a;
+    return (v8)((which & (i8)b) | (~which & (i8)a));
+}
+
+static inline double largest(v8 v)
+{
+    double most = v[0];
+    for (int i = 1; i < 8; i++)
+        most = ns_larger(most, v[i]);
+    return most;
 }
 
 static inline double add_up(v8 v)
@@ -60,43 +98,73 @@ static void integration(const double *u, double *out)
         store(out + 8 * j, at * load(out + 8 * j));
 }
 
-/* sum_j E[j] y_j in a fixed order; y in memory, from where a lane is spread at no cost */
-static inline v8 combine(const double *E, const double *y)
+/* A matrix by columns, in registers. */
+typedef struct matrix {
+    v8 c0, c1, c2, c3, c4, c5, c6, c7;
+} matrix;
+
+static inline matrix load_matrix(const double *E)
 {
-    const v8 a = load(E) * y[0] + load(E + 8) * y[1];
-    const v8 b = load(E + 16) * y[2] + load(E + 24) * y[3];
-    const v8 c = load(E + 32) * y[4] + load(E + 40) * y[5];
-    const v8 d = load(E + 48) * y[6] + load(E + 56) * y[7];
-    return (a + b) + (c + d);
+    return (matrix){load(E),      load(E + 8),  load(E + 16), load(E + 24),
+                    load(E + 32), load(E + 40), load(E + 48), load(E + 56)};
+}
+
+/* sum_j E[j] y_j in a fixed order */
+static inline v8 combine(const matrix *E, v8 y8)
+{
+    double y[8] __attribute__((aligned(64)));
+    store(y, y8);
+    /* through memory, or gcc spreads the lanes by permutations that compete with sums */
+    __asm__("" : "+m"(y));
+    v8 a = E->c0 * y[0], b = E->c4 * y[4];
+    a = madd(E->c1, y[1], a);
+    b = madd(E->c5, y[5], b);
+    a = madd(E->c2, y[2], a);
+    b = madd(E->c6, y[6], b);
+    a = madd(E->c3, y[3], a);
+    b = madd(E->c7, y[7], b);
+    return a + b;
 }
 
 static void apply(uint32_t n, const double *E, const double *F, double *Y)
 {
+    const matrix m = load_matrix(E);
     for (uint32_t s = 0; s < n; s++)
-        store(Y + 8 * s, combine(E, F + 8 * s));
+        store(Y + 8 * s, combine(&m, load(F + 8 * s)));
 }
 
-static double sweep(uint32_t n, const uint32_t *order, const uint32_t *source, const double *hb,
-                    double *F, const double *x, const double *x_lo, const double *weight,
+static void start(uint32_t n, const uint32_t *state, const double *hb, const double *F,
+                  const double *x, const double *x_lo, double *Z, double *X)
+{
+    const v8 hb8 = load(hb);
+    const matrix mu = load_matrix(&gauss_mu[0][0]);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t s = state[k];
+        const v8 z = combine(&mu, hb8 * load(F + 8 * (size_t)s));
+        store(Z + 8 * (size_t)s, z);
+        store(X + 8 * (size_t)s, x[s] + (x_lo[s] + z));
+    }
+}
+
+static double sweep(const ns_rate_block *block, const double *hb, const double *rates,
+                    const double *x, const double *x_lo, const double *weight, double *F,
                     double *Z, double *X)
 {
     const v8 hb8 = load(hb);
+    const matrix mu = load_matrix(&gauss_mu[0][0]);
     v8 sum = hb8 * 0;
-    double hbF[8] __attribute__((aligned(64)));
-    for (uint32_t k = 0; k < n; k++) {
-        const uint32_t s = order[k];
-        if (source[s] != NS_GAUSS_NO_SOURCE)
-            store(F + 8 * s, load(X + 8 * source[s]));
-        store(hbF, hb8 * load(F + 8 * s));
-        /* through memory, or gcc spreads the lanes by permutations that compete with sums */
-        __asm__("" : "+m"(hbF));
-        const v8 z = combine(&gauss_mu[0][0], hbF);
-        const v8 change = (z - load(Z + 8 * s)) * weight[s];
+    for (uint32_t k = 0; k < block->n; k++) {
+        const uint32_t s = block->state[k], row = block->row[k];
+        const v8 f = load(row != NS_NO_ROW ? rates + 8 * (size_t)row
+                                           : X + 8 * (size_t)block->source[k]);
+        store(F + 8 * (size_t)s, f);
+        const v8 z = combine(&mu, hb8 * f);
+        const v8 change = (z - load(Z + 8 * (size_t)s)) * weight[s];
         sum += change * change;
-        store(Z + 8 * s, z);
-        store(X + 8 * s, x[s] + (x_lo[s] + z));
+        store(Z + 8 * (size_t)s, z);
+        store(X + 8 * (size_t)s, x[s] + (x_lo[s] + z));
     }
-    return sqrt(add_up(sum));
+    return add_up(sum);
 }
 
 /* ---- eight states at a time ------------------------------------------------------------------
@@ -181,7 +249,8 @@ static void update(uint32_t n, const double *hb, const double *hb_lo, const doub
     }
 }
 
-static void mean(uint32_t n, const double *F, double *out)
+static void weights(uint32_t n, const double *F, double length, double unsettled, double usual,
+                    const double *size, const double *noise, double *weight, double *settle)
 {
     const v8 b = load(gauss_b);
     v8 row[8];
@@ -189,26 +258,68 @@ static void mean(uint32_t n, const double *F, double *out)
         load_rows(n, s, F, row);
         for (int i = 0; i < 8; i++)
             row[i] = b * row[i] * row[i];
-        store(out + s, root(add_rows(row)));
+        const v8 tiny = b * 0 + 1e-300;
+        const v8 one = 1 / larger(larger(load(size + s), length * root(add_rows(row))), tiny);
+        const v8 share = usual / larger(b * 0 + usual, unsettled * load(noise + s) * one);
+        store(weight + s, share * one);
+        store(settle + s, share * share * one);
     }
 }
 
-static void spectrum(uint32_t n, const double *F, double *out)
+static inline v8 gather(uint32_t n, const uint32_t *index, const double *from)
+{
+    v8 out;
+    for (uint32_t i = 0; i < 8; i++)
+        out[i] = from[index[i < n ? i : n - 1]];
+    return out;
+}
+
+static void judge(uint32_t n, const uint32_t *state, const double *F,
+                  const ns_gauss_limits *limits, const double *weight, const double *settle,
+                  const double *noise, double *room, ns_gauss_judgement *sum, double *tail)
 {
     const size_t stride = ns_round8(n);
     const v8 b = load(gauss_b), p6 = load(gauss_leg6), p7 = load(gauss_leg7);
-    v8 row[8];
+    v8 row[8], most = b * 0 + sum->most;
     for (uint32_t s = 0; s < n; s += 8) {
-        load_rows(n, s, F, row);
+        for (uint32_t i = 0; i < 8; i++)
+            row[i] = load(F + 8 * (size_t)state[s + i < n ? s + i : n - 1]);
         const v8 middle = weighted_sums(b, row);
-        store(out + stride + s, size_of(weighted_sums(p6, row)));
-        store(out + 2 * stride + s, size_of(weighted_sums(p7, row)));
+        store(room + stride + s, size_of(weighted_sums(p6, row)));
+        store(room + 2 * stride + s, size_of(weighted_sums(p7, row)));
         for (int i = 0; i < 8; i++) {
             const v8 d = row[i] - middle[i];
             row[i] = b * d * d;
         }
-        store(out + s, root(add_rows(row)));
+        const v8 f = root(add_rows(row));
+        store(room + s, f);
+        most = larger(most, f * gather(n - s, state + s, weight));
     }
+    sum->most = largest(most);
+    *tail = 0;
+    if (!(sum->most > 0))
+        return;
+    v8 e6 = b * 0, e7 = e6, m6 = e6, m7 = e6, last = e6;
+    const v8 zero = e6, least = e6 + limits->least, length = e6 + limits->length;
+    const v8 floor = 1e-3 * length * sum->most;
+    for (uint32_t s = 0; s < n; s += 8) {
+        const v8 scale = gather(n - s, state + s, weight), w = length * scale;
+        const v8 error = 4 *
+                         larger(least, w * gather(n - s, state + s, noise) * limits->unsettled);
+        const v8 whole = 1 / larger(load(room + s) * w, floor);
+        const v8 a6 = larger(zero, load(room + stride + s) * w - error);
+        const v8 a7 = larger(zero, load(room + 2 * stride + s) * w - error);
+        last = larger(last, larger(a6, a7) * (gather(n - s, state + s, settle) / scale));
+        e6 = larger(e6, a6 * a6 * whole);
+        e7 = larger(e7, a7 * a7 * whole);
+        m6 = larger(m6, a6 * whole);
+        m7 = larger(m7, a7 * whole);
+    }
+    *tail = largest(last);
+    sum->e6 = ns_larger(sum->e6, largest(e6));
+    sum->e7 = ns_larger(sum->e7, largest(e7));
+    sum->m6 = ns_larger(sum->m6, largest(m6));
+    sum->m7 = ns_larger(sum->m7, largest(m7));
 }
 
 const ns_gauss_kernel NS_GAUSS = {
@@ -216,10 +327,11 @@ const ns_gauss_kernel NS_GAUSS = {
     .interpolation = interpolation,
     .integration = integration,
     .apply = apply,
+    .start = start,
     .sweep = sweep,
     .update = update,
-    .mean = mean,
-    .spectrum = spectrum,
+    .weights = weights,
+    .judge = judge,
 };
 
 #endif

@@ -15,17 +15,22 @@ typedef struct builder {
     uint32_t n, np;
 } builder;
 
+static ns_program_spec spec_of(const builder *b, const ns_ex *out, uint32_t nout)
+{
+    return (ns_program_spec){.graph = b->graph,
+                             .time = b->system->time,
+                             .x = b->x,
+                             .p = b->p,
+                             .out = out,
+                             .nx = b->n,
+                             .np = b->np,
+                             .nout = nout};
+}
+
 static const ns_program *build(const builder *b, const ns_ex *out, uint32_t nout, bool jets)
 {
-    const ns_program_spec spec = {.graph = b->graph,
-                                  .time = b->system->time,
-                                  .x = b->x,
-                                  .p = b->p,
-                                  .out = out,
-                                  .nx = b->n,
-                                  .np = b->np,
-                                  .nout = nout,
-                                  .jets = jets};
+    ns_program_spec spec = spec_of(b, out, nout);
+    spec.jets = jets;
     return ns_program_build(b->arena, &spec);
 }
 
@@ -220,6 +225,22 @@ static void find_sources(const builder *b, const ns_ex *rates, ns_problem *probl
     problem->order = order;
 }
 
+/* Right-hand sides of more operations than this are not taken apart: building programs for the
+ * parts would take longer than it saves in a run of usual length. */
+enum { LONG = 20000 };
+
+static const ns_cascade *build_cascade(const builder *b, const ns_ex *rates,
+                                       const ns_problem *problem)
+{
+    const ns_cascade_spec spec = {.rhs = spec_of(b, rates, b->n),
+                                  .whole = problem->rhs,
+                                  .source = problem->source,
+                                  .order = problem->order,
+                                  .split = !problem->pinv &&
+                                           ns_program_operations(problem->rhs, NULL) <= LONG};
+    return ns_cascade_new(b->arena, &spec);
+}
+
 /* FNV-1a over the nodes the equations need, numbered in order of first use, so that the same
  * model gives the same number whatever else is on its graph. */
 static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
@@ -300,6 +321,7 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     uint32_t n_pinv;
     const ns_ex *pinv = ns_pinv_outputs(system, b.arena, &n_pinv);
     problem->pinv = pinv ? build(&b, pinv, n_pinv, false) : NULL;
+    problem->cascade = build_cascade(&b, rates, problem);
     problem->manifold = build_manifold(&b, &problem->n_manifold);
     if (system->correction)
         build_correction(&b, problem);
@@ -339,14 +361,24 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
                              ns_native_facts *facts)
 {
     /* beside the right-hand side: what is done after every step, unless it is long */
-    enum { SHORT = 2000 };
-    ns_native_request requests[3];
+    enum { SHORT = 2000, MOST = 24 };
+    ns_native_request requests[MOST + 3];
     uint32_t n = 0;
     if (lanes == 0) {
         snprintf(message, room, "this method works with Taylor series, which are interpreted");
         return NULL;
     }
-    requests[n++] = (ns_native_request){problem->rhs, lanes == 1, lanes == 8};
+    const ns_cascade *cascade = problem->cascade;
+    bool whole = lanes == 1 || ns_program_operations(problem->rhs, NULL) < SHORT;
+    for (uint32_t p = 0; p < cascade->n && lanes == 8; p++)
+        for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
+            const ns_rate_block *block = &cascade->part[p].block[k];
+            whole = whole || block->all;
+            if (block->rhs && !block->all && n < MOST)
+                requests[n++] = (ns_native_request){block->rhs, false, true};
+        }
+    if (whole)
+        requests[n++] = (ns_native_request){problem->rhs, lanes == 1, lanes == 8};
     const uint32_t manifold = ns_program_operations(problem->manifold, NULL);
     if (manifold > 0 && manifold < SHORT)
         requests[n++] = (ns_native_request){problem->manifold, true, false};

@@ -4,6 +4,7 @@
 
 #include "code/native.h"
 #include "mech/system.h"
+#include "ode/cascade.h"
 
 typedef struct ns_problem {
     const ns_system *system;
@@ -31,6 +32,8 @@ typedef struct ns_problem {
     /* x_i' = x_j and nothing else (a coordinate and its velocity): source[i] = j, otherwise
      * UINT32_MAX.  In `order` every state comes after its source. */
     const uint32_t *source, *order;
+    const ns_cascade
+        *cascade;         /* the right-hand side by parts that are solved one after the other */
     uint64_t fingerprint; /* of the equations: tells checkpoints of different models apart */
 } ns_problem;
 

@@ -1,0 +1,410 @@
+/* Parts and blocks of a right-hand side: see cascade.h.
+ *
+ * Dependencies are sets of states, one set of bits per node of the graph, found in one walk.  What
+ * depends on what around rings is their transitive closure. */
+#include "ode/cascade.h"
+
+#include <string.h>
+
+#include "expr/quick.h"
+
+/* Whether splitting pays, in operations.  A part with feedback is evaluated SWEEPS times, one
+ * without once.  Each time also costs a product with the matrix of the method per state, and a
+ * call; and a part has to be started, judged and ended. */
+enum { SWEEPS = 8, STATE = 8, CALL = 20, PART = 150 };
+/* Sets larger than this in all are not worth the memory: no split then. */
+enum { MOST_WORDS = 1 << 22, MOST_STATES = 1000 };
+/* States whose rates cost less than this share of the part's come after the others. */
+static const double CHEAP = 0.3;
+
+typedef struct splitter {
+    ns_arena *arena, *scratch;
+    const ns_cascade_spec *spec;
+    uint32_t n, words, size;
+    uint64_t *set;   /* [size][words] states that a node depends on */
+    uint64_t *reach; /* [n][words] states that a state depends on, directly or not */
+    uint32_t *price; /* [size] operations of a node in a run; 0 if it is done once */
+    uint32_t *stamp; /* [size] who counted the node last */
+    uint32_t now;
+    ns_ex *todo;  /* [size] */
+    bool *placed; /* [n] in a part already */
+    NS_LIST(ns_rate_part) parts;
+} splitter;
+
+static bool has(const uint64_t *set, uint32_t i)
+{
+    return set[i / 64] >> (i % 64) & 1;
+}
+
+/* Operations of one node, about. */
+static uint32_t price_of(const ns_node *node)
+{
+    const uint32_t n = node->integer > 0 ? (uint32_t)node->integer : 0;
+    switch ((ns_op)node->op) {
+    case NS_OP_NUMBER:
+    case NS_OP_SYMBOL:
+    case NS_OP_PICK:
+        return 0;
+    case NS_OP_ADD:
+    case NS_OP_SUB:
+    case NS_OP_MUL:
+    case NS_OP_NEG:
+    case NS_OP_ABS:
+        return 1;
+    case NS_OP_POWI:
+        return 2;
+    case NS_OP_DIV:
+    case NS_OP_SQRT:
+        return 4;
+    case NS_OP_FACTOR:
+        return n * n * n / 3 + 4 * n;
+    case NS_OP_LDL:
+        return 8 * node->n;
+    case NS_OP_SOLVE:
+        return n * n;
+    default:
+        return 12;
+    }
+}
+
+/* Sets and prices of all nodes; false if there are too many. */
+static bool survey(splitter *b)
+{
+    const ns_program_spec *spec = &b->spec->rhs;
+    const ns_graph *g = spec->graph;
+    b->size = ns_graph_size(g);
+    b->words = (b->n + 63) / 64;
+    if (b->n > MOST_STATES || (uint64_t)b->size * b->words > MOST_WORDS)
+        return false;
+    bool *used = NS_NEW_ARRAY(b->scratch, bool, b->size);
+    bool *runs = NS_NEW_ARRAY(b->scratch, bool, b->size);
+    b->set = NS_NEW_ARRAY(b->scratch, uint64_t, (size_t)b->size * b->words);
+    b->price = NS_NEW_ARRAY(b->scratch, uint32_t, b->size);
+    b->stamp = NS_NEW_ARRAY(b->scratch, uint32_t, b->size);
+    b->todo = NS_NEW_ARRAY(b->scratch, ns_ex, b->size);
+    ns_graph_mark(g, spec->out, b->n, used);
+    if (spec->time)
+        runs[spec->time] = true;
+    for (uint32_t i = 0; i < b->n; i++) {
+        b->set[(size_t)spec->x[i] * b->words + i / 64] |= UINT64_C(1) << (i % 64);
+        runs[spec->x[i]] = true;
+    }
+    for (ns_ex e = 1; e < b->size; e++) {
+        const ns_node *node = ns_graph_node(g, e);
+        const ns_ex *args = ns_graph_args(g, e);
+        if (!used[e])
+            continue;
+        for (uint32_t k = 0; k < node->n; k++) {
+            runs[e] = runs[e] || runs[args[k]];
+            for (uint32_t w = 0; w < b->words; w++)
+                b->set[(size_t)e * b->words + w] |= b->set[(size_t)args[k] * b->words + w];
+        }
+        b->price[e] = runs[e] ? price_of(node) : 0;
+    }
+    b->reach = NS_NEW_ARRAY(b->scratch, uint64_t, (size_t)b->n * b->words + 1);
+    for (uint32_t i = 0; i < b->n; i++)
+        memcpy(b->reach + (size_t)i * b->words, b->set + (size_t)spec->out[i] * b->words,
+               b->words * sizeof(uint64_t));
+    for (uint32_t k = 0; k < b->n; k++)
+        for (uint32_t i = 0; i < b->n; i++)
+            if (has(b->reach + (size_t)i * b->words, k))
+                for (uint32_t w = 0; w < b->words; w++)
+                    b->reach[(size_t)i * b->words + w] |= b->reach[(size_t)k * b->words + w];
+    return true;
+}
+
+/* Operations of the rate of state i that were not counted since b->now was raised. */
+static uint32_t count(splitter *b, uint32_t i)
+{
+    const ns_graph *g = b->spec->rhs.graph;
+    uint32_t sum = 0, n = 0;
+    const ns_ex rate = b->spec->rhs.out[i];
+    if (b->stamp[rate] == b->now)
+        return 0;
+    b->stamp[rate] = b->now;
+    b->todo[n++] = rate;
+    while (n) {
+        const ns_ex e = b->todo[--n];
+        const ns_node *node = ns_graph_node(g, e);
+        const ns_ex *args = ns_graph_args(g, e);
+        sum += b->price[e];
+        for (uint32_t k = 0; k < node->n; k++)
+            if (b->stamp[args[k]] != b->now) {
+                b->stamp[args[k]] = b->now;
+                b->todo[n++] = args[k];
+            }
+    }
+    return sum;
+}
+
+static uint32_t count_all(splitter *b, const uint32_t *state, uint32_t n)
+{
+    uint32_t sum = 0;
+    b->now++;
+    for (uint32_t k = 0; k < n; k++)
+        sum += count(b, state[k]);
+    return sum;
+}
+
+/* ---- blocks -------------------------------------------------------------------------------- */
+
+static const ns_program *build(const splitter *b, const ns_ex *out, uint32_t n)
+{
+    ns_program_spec spec = b->spec->rhs;
+    spec.out = out;
+    spec.nout = n;
+    spec.jets = false;
+    return ns_program_build(b->arena, &spec);
+}
+
+/* The block of these states.  A state whose source was updated before takes it for its rate. */
+static ns_rate_block block_of(splitter *b, const uint32_t *state, uint32_t n, bool *known)
+{
+    const ns_cascade_spec *spec = b->spec;
+    uint32_t *row = NS_NEW_ARRAY(b->arena, uint32_t, n);
+    uint32_t *from = NS_NEW_ARRAY(b->arena, uint32_t, n);
+    ns_ex *out = NS_NEW_ARRAY(b->scratch, ns_ex, n);
+    uint32_t rates = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        from[k] = spec->source[state[k]];
+        if (from[k] != UINT32_MAX && known[from[k]])
+            row[k] = NS_NO_ROW;
+        else {
+            from[k] = UINT32_MAX;
+            row[k] = rates;
+            out[rates++] = spec->rhs.out[state[k]];
+        }
+        known[state[k]] = true;
+    }
+    return (ns_rate_block){.rhs = rates ? build(b, out, rates) : NULL,
+                           .n = n,
+                           .state = state,
+                           .row = row,
+                           .source = from};
+}
+
+/* Dear states before cheap ones, in the given order otherwise; returns how many are dear. */
+static uint32_t sort_by_price(splitter *b, uint32_t *state, uint32_t n)
+{
+    const double room = CHEAP * count_all(b, state, n);
+    uint32_t *price = NS_NEW_ARRAY(b->scratch, uint32_t, n);
+    bool *cheap = NS_NEW_ARRAY(b->scratch, bool, n);
+    for (uint32_t k = 0; k < n; k++)
+        price[k] = count_all(b, &state[k], 1);
+    double sum = 0;
+    uint32_t n_cheap = 0;
+    b->now++;
+    for (;;) { /* the cheapest first, as long as all together cost little */
+        uint32_t best = n;
+        for (uint32_t k = 0; k < n; k++)
+            if (!cheap[k] && (best == n || price[k] < price[best]))
+                best = k;
+        if (best == n)
+            break;
+        sum += count(b, state[best]);
+        if (sum > room)
+            break;
+        cheap[best] = true;
+        n_cheap++;
+    }
+    if (n_cheap == n)
+        return n; /* nothing costs anything */
+    uint32_t *sorted = NS_NEW_ARRAY(b->scratch, uint32_t, n);
+    uint32_t used = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t k = 0; k < n; k++)
+            if (cheap[k] == (pass == 1))
+                sorted[used++] = state[k];
+    memcpy(state, sorted, n * sizeof *state);
+    return n - n_cheap;
+}
+
+/* ---- parts --------------------------------------------------------------------------------- */
+
+/* All that state i depends on is placed, but for states of its own ring. */
+static bool ready(const splitter *b, uint32_t i)
+{
+    const uint64_t *reach = b->reach + (size_t)i * b->words;
+    for (uint32_t j = 0; j < b->n; j++)
+        if (has(reach, j) && !b->placed[j] && !has(b->reach + (size_t)j * b->words, i))
+            return false;
+    return true;
+}
+
+static bool in_ring(const splitter *b, uint32_t i)
+{
+    return has(b->reach + (size_t)i * b->words, i);
+}
+
+/* The next ring whose surroundings are placed, in the order of the problem. */
+static bool take_ring(splitter *b)
+{
+    const uint32_t *order = b->spec->order;
+    uint32_t first = UINT32_MAX, n = 0;
+    uint32_t *state = NS_NEW_ARRAY(b->arena, uint32_t, b->n);
+    for (uint32_t k = 0; k < b->n; k++) {
+        const uint32_t i = order[k];
+        if (b->placed[i] || !in_ring(b, i))
+            continue;
+        if (first == UINT32_MAX && ready(b, i))
+            first = i;
+    }
+    if (first == UINT32_MAX)
+        return false;
+    for (uint32_t k = 0; k < b->n; k++) {
+        const uint32_t i = order[k];
+        if (has(b->reach + (size_t)first * b->words, i) &&
+            has(b->reach + (size_t)i * b->words, first))
+            state[n++] = i;
+    }
+    for (uint32_t k = 0; k < n; k++)
+        b->placed[state[k]] = true;
+    NS_PUSH(b->scratch, b->parts, (ns_rate_part){.n = n, .state = state, .feedback = true});
+    return true;
+}
+
+/* All states without feedback that can be had without another ring: one part, a block for each
+ * level of them. */
+static bool take_rest(splitter *b)
+{
+    uint32_t *state = NS_NEW_ARRAY(b->arena, uint32_t, b->n);
+    NS_LIST(ns_rate_block) blocks = {0};
+    uint32_t n = 0;
+    for (;;) {
+        const uint32_t before = n;
+        for (uint32_t i = 0; i < b->n; i++)
+            if (!b->placed[i] && !in_ring(b, i) && ready(b, i))
+                state[n++] = i;
+        if (n == before)
+            break;
+        for (uint32_t k = before; k < n; k++)
+            b->placed[state[k]] = true;
+        NS_PUSH(b->arena, blocks, (ns_rate_block){.state = state + before, .n = n - before});
+    }
+    if (n)
+        NS_PUSH(
+            b->scratch, b->parts,
+            (ns_rate_part){.n = n, .state = state, .n_blocks = blocks.n, .block = blocks.at});
+    return n > 0;
+}
+
+static bool pays(splitter *b)
+{
+    const uint64_t joint =
+        (uint64_t)SWEEPS * (count_all(b, b->spec->order, b->n) + STATE * b->n + CALL) + PART;
+    uint64_t split = 0;
+    for (uint32_t p = 0; p < b->parts.n; p++) {
+        const ns_rate_part *part = &b->parts.at[p];
+        uint64_t once = count_all(b, part->state, part->n) + STATE * part->n + CALL;
+        if (!part->feedback)
+            for (uint32_t k = 0; k < part->n_blocks; k++)
+                once += count_all(b, part->block[k].state, part->block[k].n);
+        split += (part->feedback ? SWEEPS : 1) * once + PART;
+    }
+    return split < joint;
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
+
+static ns_rate_block whole_block(const splitter *b)
+{
+    const ns_cascade_spec *spec = b->spec;
+    uint32_t *row = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
+    uint32_t *from = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
+    for (uint32_t k = 0; k < b->n; k++) {
+        const uint32_t i = spec->order[k];
+        from[k] = spec->source[i];
+        row[k] = from[k] == UINT32_MAX ? i : NS_NO_ROW;
+    }
+    return (ns_rate_block){.rhs = spec->whole,
+                           .n = b->n,
+                           .state = spec->order,
+                           .row = row,
+                           .source = from,
+                           .all = true,
+                           .major = true};
+}
+
+static void add_blocks(splitter *b, ns_rate_part *part, bool *known)
+{
+    ns_rate_block *blocks;
+    if (part->feedback) {
+        uint32_t *state = NS_NEW_ARRAY(b->arena, uint32_t, part->n);
+        memcpy(state, part->state, part->n * sizeof *state);
+        const uint32_t dear = sort_by_price(b, state, part->n);
+        part->n_blocks = dear < part->n ? 2 : 1;
+        blocks = NS_NEW_ARRAY(b->arena, ns_rate_block, 2);
+        blocks[0] = block_of(b, state, dear, known);
+        if (dear < part->n)
+            blocks[1] = block_of(b, state + dear, part->n - dear, known);
+        part->state = state;
+    } else {
+        blocks = NS_NEW_ARRAY(b->arena, ns_rate_block, part->n_blocks);
+        for (uint32_t k = 0; k < part->n_blocks; k++)
+            blocks[k] = block_of(b, part->block[k].state, part->block[k].n, known);
+    }
+    part->block = blocks;
+}
+
+static void mark_major(const splitter *b)
+{
+    ns_rate_block *most = NULL;
+    uint32_t cost = 0;
+    for (uint32_t p = 0; p < b->parts.n; p++)
+        for (uint32_t k = 0; k < b->parts.at[p].n_blocks; k++) {
+            ns_rate_block *block = (ns_rate_block *)&b->parts.at[p].block[k]; /* made here */
+            const uint32_t own = block->rhs ? 1 + ns_program_operations(block->rhs, NULL) : 0;
+            const uint32_t times = b->parts.at[p].feedback ? SWEEPS : 1;
+            if (own * times > cost) {
+                cost = own * times;
+                most = block;
+            }
+        }
+    if (most)
+        most->major = true;
+}
+
+const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
+{
+    ns_arena *scratch = ns_graph_scratch(spec->rhs.graph);
+    const ns_arena_place mark = ns_arena_mark(scratch);
+    const uint32_t n = spec->rhs.nx;
+    ns_cascade_spec quick = *spec;
+    if (spec->split) {
+        ns_ex *inputs = NS_NEW_ARRAY(scratch, ns_ex, n + 1),
+                                     *out = NS_NEW_ARRAY(scratch, ns_ex, n);
+        memcpy(inputs, spec->rhs.x, n * sizeof *inputs);
+        inputs[n] = spec->rhs.time;
+        ns_quick(spec->rhs.graph, spec->rhs.out, n, inputs, n + 1, out);
+        quick.rhs.out = out;
+    }
+    splitter b = {.arena = arena, .scratch = scratch, .spec = &quick, .n = n};
+    ns_cascade *cascade = NS_NEW(arena, ns_cascade);
+    if (spec->split && b.n && survey(&b)) {
+        b.placed = NS_NEW_ARRAY(scratch, bool, b.n);
+        while (take_ring(&b) || take_rest(&b))
+            ;
+        if (b.parts.n > 1 && !pays(&b)) {
+            b.parts.n = 0;
+            NS_PUSH(scratch, b.parts,
+                    (ns_rate_part){.n = b.n, .state = spec->order, .feedback = true});
+        }
+        bool *known = NS_NEW_ARRAY(scratch, bool, b.n);
+        for (uint32_t p = 0; p < b.parts.n; p++)
+            add_blocks(&b, &b.parts.at[p], known);
+        mark_major(&b);
+    } else {
+        ns_rate_block *block = NS_NEW(arena, ns_rate_block);
+        *block = whole_block(&b);
+        NS_PUSH(scratch, b.parts,
+                (ns_rate_part){.n = b.n,
+                               .state = spec->order,
+                               .n_blocks = 1,
+                               .block = block,
+                               .feedback = true});
+    }
+    cascade->n = b.parts.n;
+    cascade->part = ns_arena_copy(arena, b.parts.at, b.parts.n * sizeof *b.parts.at);
+    ns_arena_release(scratch, mark);
+    return cascade;
+}
