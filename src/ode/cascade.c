@@ -11,11 +11,13 @@
 /* Whether splitting pays, in operations.  A part with feedback is evaluated SWEEPS times, one
  * without once.  Each time also costs a product with the matrix of the method per state, and a
  * call; and a part has to be started, judged and ended. */
-enum { SWEEPS = 8, STATE = 8, CALL = 20, PART = 150 };
+enum { SWEEPS = 10, STATE = 16, CALL = 20, PART = 150 };
 /* Sets larger than this in all are not worth the memory: no split then. */
 enum { MOST_WORDS = 1 << 22, MOST_STATES = 1000 };
 /* States whose rates cost less than this share of the part's come after the others. */
 static const double CHEAP = 0.3;
+/* ... if those of the others cost this many times more. */
+enum { GAP = 3 };
 
 typedef struct splitter {
     ns_arena *arena, *scratch;
@@ -192,7 +194,7 @@ static uint32_t sort_by_price(splitter *b, uint32_t *state, uint32_t n)
     for (uint32_t k = 0; k < n; k++)
         price[k] = count_all(b, &state[k], 1);
     double sum = 0;
-    uint32_t n_cheap = 0;
+    uint32_t n_cheap = 0, dearest = 0;
     b->now++;
     for (;;) { /* the cheapest first, as long as all together cost little */
         uint32_t best = n;
@@ -200,15 +202,17 @@ static uint32_t sort_by_price(splitter *b, uint32_t *state, uint32_t n)
             if (!cheap[k] && (best == n || price[k] < price[best]))
                 best = k;
         if (best == n)
-            break;
+            return n; /* nothing costs much */
         sum += count(b, state[best]);
-        if (sum > room)
+        if (sum > room) {
+            if (price[best] < GAP * dearest)
+                return n; /* they are all of a kind */
             break;
+        }
+        dearest = price[best];
         cheap[best] = true;
         n_cheap++;
     }
-    if (n_cheap == n)
-        return n; /* nothing costs anything */
     uint32_t *sorted = NS_NEW_ARRAY(b->scratch, uint32_t, n);
     uint32_t used = 0;
     for (int pass = 0; pass < 2; pass++)
@@ -295,10 +299,11 @@ static bool pays(splitter *b)
     uint64_t split = 0;
     for (uint32_t p = 0; p < b->parts.n; p++) {
         const ns_rate_part *part = &b->parts.at[p];
-        uint64_t once = count_all(b, part->state, part->n) + STATE * part->n + CALL;
-        if (!part->feedback)
-            for (uint32_t k = 0; k < part->n_blocks; k++)
-                once += count_all(b, part->block[k].state, part->block[k].n);
+        uint64_t once = STATE * part->n + CALL;
+        if (part->feedback)
+            once += count_all(b, part->state, part->n);
+        for (uint32_t k = 0; k < part->n_blocks; k++) /* they share nothing */
+            once += count_all(b, part->block[k].state, part->block[k].n);
         split += (part->feedback ? SWEEPS : 1) * once + PART;
     }
     return split < joint;
