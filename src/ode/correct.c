@@ -24,11 +24,11 @@ double ns_correct_residuals(ns_run *run, double t, const double *x, const double
         double size = 0;
         for (uint32_t e = start[i]; e < start[i + 1]; e++) {
             const uint32_t j = problem->shift_column[e];
-            size += fabs(G[e]) * fmax(fabs(x[j]), run->s.size[j]);
+            size += fabs(G[e]) * ns_larger(fabs(x[j]), run->s.size[j]);
             g[i] += x_lo && !precise ? G[e] * x_lo[j] : 0;
         }
         if (!rounded) /* if the terms vanish themselves, a part of the other size has to do */
-            size = fmin(size, fmax(terms[i], 1e-3 * size));
+            size = ns_smaller(size, ns_larger(terms[i], 1e-3 * size));
         const double ratio = fabs(g[i]) / ((precise ? NS_EPSILON_LOW : DBL_EPSILON) * size);
         if (g[i] != 0 && !(ratio <= worst))
             worst = ratio;

@@ -3,7 +3,9 @@
  *     F_j = f(t + c_j h, X_j),   X_i = x + sum_j mu_ij (h b_j F_j),   x_new = x + sum_j h b_j F_j
  *
  * Solved by fixed-point iteration ("sweeps": one evaluation on eight lanes each), started from
- * the polynomial through the F_j of the last step, extrapolated.  Rounding errors are kept from
+ * the polynomial through the F_j of the last step, extrapolated.  States are solved for by parts
+ * (cascade.h): those that depend on each other first, what depends on them afterwards, and
+ * without iteration where there is no feedback.  Rounding errors are kept from
  * growing systematically as in Hairer, McLachlan and Razakarivony, BIT 48 (2008): the state is a
  * compensated sum, the weights are exact to 100 bits, and the iteration goes on until it has
  * converged or only rounding errors change.
@@ -46,11 +48,9 @@ typedef struct kept {
     double slow;       /* how many steps in a row the sweeps, not the error, kept short */
     double stiff;      /* Newton's iteration instead of sweeps for the next step */
     double stiff_step; /* the last step used it */
-    double early;      /* change of the stages from which on the error can be told */
     double
         reference; /* |h J| at which sweeps contract by CONTRACTION; < 0: -|h|, J unknown yet */
-    double unused[7];
-} kept; /* a multiple of eight numbers: what follows is aligned */
+} kept;            /* eight numbers: what follows is aligned */
 
 typedef struct gauss {
     const ns_gauss_kernel *kernel;
@@ -61,6 +61,9 @@ typedef struct gauss {
     double *work_jet, *jet, *newton;
     double *rates, *work;   /* of the blocks: outputs, work blocks one after the other */
     ns_gauss_judgement sum; /* of the parts that are done */
+    double goal, settled;   /* see the functions */
+    double early;           /* change of the stages from which on the error can be told */
+    double price;           /* of Newton's iteration */
     double h;               /* step being tried */
     double rho;             /* contraction of its sweeps */
     double part_rho;        /* of those of one part */
@@ -92,7 +95,7 @@ static size_t scratch(const ns_problem *problem, double tolerance)
 {
     (void)tolerance;
     const size_t n = problem->n;
-    return 32 * n + 64 + 24 + 8 * ns_round8(n) +
+    return ns_round8(sizeof(gauss) / sizeof(double)) + 32 * n + 64 + 24 + 8 * ns_round8(n) +
            ns_round8(ns_program_work_jet(problem->rhs, START_ORDER)) +
            ns_round8((START_ORDER + 1) * n) + ns_round8(ns_newton_memory(problem)) +
            block_memory(problem);
@@ -111,14 +114,35 @@ static const ns_gauss_kernel *choose_kernel(const ns_stepper *s)
     return &ns_gauss_plain;
 }
 
-static gauss view(const ns_stepper *s)
+/* Tolerance of the step control.  The error estimate is pessimistic: except near rounding errors it
+ * is aimed at ten times the tolerance, while the stages are solved to a part of it.  The
+ * coefficients say less about the error the slower they fall: loose tolerances are taken more
+ * seriously than asked for (1e-4 as 1e-5). */
+static double goal(const ns_stepper *s)
+{
+    const double tolerance = s->tolerance;
+    return tolerance * (1 + 9 * tolerance / (tolerance + 1e-15)) / (1 + sqrt(tolerance / 1e-8));
+}
+
+/* Relative errors of the states when the iteration ends, about. */
+static double settled(const ns_stepper *s)
+{
+    return ns_larger(DBL_EPSILON, 0.02 * s->tolerance);
+}
+
+/* The arrays and what does not change during a run, at the beginning of the scratch memory. */
+static void arrange(const ns_stepper *s)
 {
     const size_t n = s->n, n8 = 8 * n, r = ns_round8(n);
-    gauss g = {.kernel = choose_kernel(s), .k = (kept *)s->kept};
+    gauss g = {.kernel = choose_kernel(s),
+               .k = (kept *)s->kept,
+               .goal = goal(s),
+               .settled = settled(s),
+               .early = 0.02 * pow(s->tolerance, 7.0 / 16),
+               .price = s->problem->jacobian ? ns_newton_price(s->problem) : 0};
     g.F = s->kept + sizeof(kept) / sizeof(double);
     g.Z = g.F + n8;
-    double *at = s->scratch;
-    g.Y = at;
+    g.Y = s->scratch + ns_round8(sizeof(gauss) / sizeof(double));
     g.Zn = g.Y + n8;
     g.X = g.Zn + n8;
     g.rates = g.X + n8;
@@ -136,12 +160,18 @@ static gauss view(const ns_stepper *s)
     g.jet = g.work_jet + ns_round8(ns_program_work_jet(s->problem->rhs, START_ORDER));
     g.newton = g.jet + ns_round8((START_ORDER + 1) * n);
     g.work = g.newton + ns_round8(ns_newton_memory(s->problem));
-    return g;
+    memcpy(s->scratch, &g, sizeof g);
+}
+
+static gauss *view(const ns_stepper *s)
+{
+    return (gauss *)s->scratch;
 }
 
 static ns_status begin(ns_stepper *s)
 {
-    gauss g = view(s);
+    arrange(s);
+    const gauss g = *view(s);
     ns_program_bind_jet(s->problem->rhs, g.work_jet, START_ORDER, s->p);
     if (s->problem->jacobian)
         ns_newton_bind(s, g.newton);
@@ -157,7 +187,6 @@ static ns_status begin(ns_stepper *s)
         }
     memset(g.k, 0, sizeof *g.k);
     g.k->rho = 0.3;
-    g.k->early = 0.02 * pow(s->tolerance, 7.0 / 16);
 
     const uint32_t w = START_ORDER + 1;
     for (uint32_t i = 0; i < s->n; i++)
@@ -213,13 +242,6 @@ static void set_step(gauss *g, double t, double h)
     }
 }
 
-/* Tolerance of the step control.  The coefficients say less about the error the slower they fall:
- * loose tolerances are taken more seriously than asked for (1e-4 as 1e-6). */
-static double goal(const ns_stepper *s)
-{
-    return s->tolerance / (1 + sqrt(s->tolerance / 1e-8));
-}
-
 /* The n-th root of a number between 0 and 1, to 6 per cent: binary logarithms that are straight
  * between powers of two.  Step control needs no more. */
 static double rough_root(double a, int n)
@@ -234,25 +256,20 @@ static double rough_root(double a, int n)
     return a;
 }
 
-/* Relative errors of the states when the iteration ends, about. */
-static double settled(const ns_stepper *s)
-{
-    return ns_larger(DBL_EPSILON, 0.02 * s->tolerance);
-}
-
-/* Error of the step in units of the tolerance, by the states of this part and those judged before:
+/* Error of the step in units of the tolerance, by these states and those judged before:
  * see the head of the file.  States that hardly change in comparison with the others get credit for
  * that.  What is not the method's error is left out: rounding errors of the states (`least`), and
  * what relative errors `unsettled` of the states make of the rates, rounding errors or what the
- * iteration has left.  g->tail becomes the size of the part's last coefficients; *all what has been
- * seen including this part. */
-static double estimate(const ns_stepper *s, gauss *g, const ns_rate_part *part, double least,
-                       double unsettled, double tolerance, ns_gauss_judgement *all)
+ * iteration has left.  g->tail becomes the size of their last coefficients; *all what has been seen
+ * including them. */
+static double estimate(const ns_stepper *s, gauss *g, uint32_t n, const uint32_t *state,
+                       double least, double unsettled, double tolerance,
+                       ns_gauss_judgement *all)
 {
     const ns_gauss_limits limits = {fabs(g->h), least, unsettled / DBL_EPSILON};
     *all = g->sum;
-    g->kernel->judge(part->n, part->state, g->Y, &limits, g->weight, g->settle, s->noise,
-                     g->legendre, all, &g->tail);
+    g->kernel->judge(n, state, g->Y, &limits, g->weight, g->settle, s->noise, g->legendre, all,
+                     &g->tail);
     const double D = ns_smaller(1, ns_larger(rough_root(all->m6, 6), rough_root(all->m7, 7)));
     return ns_larger(all->e7, all->e6 * D * D) * D * D / tolerance;
 }
@@ -264,7 +281,7 @@ static double estimate(const ns_stepper *s, gauss *g, const ns_rate_part *part, 
 static void weights(const ns_stepper *s, const gauss *g)
 {
     const double length = fabs(g->h);
-    g->kernel->weights(s->n, g->Y, length, length * settled(s) / DBL_EPSILON, 64 * settled(s),
+    g->kernel->weights(s->n, g->Y, length, length * g->settled / DBL_EPSILON, 64 * g->settled,
                        s->size, s->noise, g->weight, g->settle);
 }
 
@@ -288,64 +305,69 @@ static double *after(const ns_rate_block *block, double *work)
     return block->rhs && !block->all ? work + ns_program_work8(block->rhs) : work;
 }
 
+/* Is the error of the step too large, by what these states show? */
+static bool too_long(const ns_stepper *s, gauss *g, uint32_t n, const uint32_t *state,
+                     double unsettled, double limit, ns_gauss_judgement *all)
+{
+    g->error = estimate(s, g, n, state, DBL_EPSILON, unsettled, g->goal, all);
+    return g->error > limit;
+}
+
 /* Sweeps of one part from the prediction in Y until converged: then Y holds the derivatives at the
  * stages, Zn the increments A Y.  The change of Zn in a sweep is the error before it; times rho,
- * after it; the update has the error of the latter.  *rho is a guess of it, and becomes the mean
- * contraction, 0 if there is nothing to tell it from.
+ * after it; the update has the error of the latter.  g->rho is a guess of it; *contraction becomes
+ * the mean of it, 0 if there is nothing to tell it from.  Changes are squared here.
  *
  * The error of the step shows in Y long before: a step that will be rejected, because its error
  * is above the limit, is given up then.  Limit 0: nobody cares about the error. */
 static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, double *work,
-                            const double *x, const double *x_lo, double limit)
+                            const double *x, const double *x_lo, double limit,
+                            double *contraction)
 {
-    const double root = sqrt(8.0 * part->n); /* the norms are of 8 n numbers */
-    const double noise = 2 * DBL_EPSILON * root;
-    const double enough = ns_larger(0.001 * s->tolerance, 5e-20 * root);
-    double early = g->k->early; /* the error can be told from here on */
-    double rho = g->rho, first = 0, last = INFINITY;
-    double seen =
-        1; /* contraction from the first to the last change that was more than noise, */
-    int sweeps = 0;  /* in so many sweeps */
+    const double count = 8.0 * part->n; /* the norms are of so many numbers */
+    const double noise = 4 * DBL_EPSILON * DBL_EPSILON * count;
+    const double little = 0.001 * s->tolerance;
+    const double enough = ns_larger(little * little, 25e-40 * count);
+    double early = g->early * g->early; /* the error can be told from here on */
+    double first = 0, last = 0;
+    double seen = 0; /* the last change that was more than noise, */
+    int sweeps = 0;  /* after so many sweeps */
     double slow = 1; /* what it would be if each made 0.7 */
     bool judged = !(limit > 0);
     outcome result = DIVERGED;
     for (int k = 1; k <= MAX_SWEEPS; k++) {
-        double *at = work, sum = 0;
+        double *at = work, change = 0;
         for (uint32_t b = 0; b < part->n_blocks; b++) {
-            sum += sweep(s, g, &part->block[b], at, x, x_lo);
+            change += sweep(s, g, &part->block[b], at, x, x_lo);
             at = after(&part->block[b], at);
         }
-        const double change = sqrt(sum);
-        if (!isfinite(change)) {
+        if (!(change <= DBL_MAX)) {
             result = NOT_FINITE;
             break;
         }
-        if (k == 1)
+        if (k == 1) {
             first = change;
-        else {
-            rho = change / last;
-            slow *= 0.7;
+            last = change / (g->rho * g->rho);
+        } else {
+            slow *= 0.49;
             if (change > noise) {
-                seen = change / first;
+                seen = change;
                 sweeps = k - 1;
             }
         }
-        const bool done = !part->feedback || change * ns_smaller(rho, 1) <= enough ||
-                          (k > 1 && rho > 0.5 && change <= noise); /* rounding errors only */
+        /* change rho <= enough,  or only rounding errors */
+        const bool done = change <= enough || change * change <= enough * last ||
+                          (k > 1 && change > 0.25 * last && change <= noise);
         if (!judged && (done || change <= early)) {
-            const double unsettled = part->feedback ? ns_larger(change, settled(s))
-                                                    : settled(s);
             ns_gauss_judgement all;
-            const double error = estimate(s, g, part, DBL_EPSILON, unsettled, goal(s), &all);
-            if (!done && change > 0.05 * g->tail)
-                early = 0.05 * g->tail; /* F is not as good as its last coefficients yet */
-            else {
-                judged = true;
-                g->error = error;
+            const bool give_up = too_long(s, g, part->n, part->state,
+                                          ns_larger(sqrt(change), g->settled), limit, &all);
+            judged = done || change <= 0.0025 * g->tail * g->tail;
+            if (judged)
                 g->sum = all;
-            }
-            if (error > limit) {
-                g->error = error;
+            else /* too early: F is not as good as its last coefficients yet */
+                early = 0.0025 * g->tail * g->tail;
+            if (judged && give_up) {
                 result = TOO_LONG;
                 break;
             }
@@ -354,35 +376,56 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, d
             result = CONVERGED;
             break;
         }
-        if (k > 1 && (rho > 2 || (k > 4 && sweeps == k - 1 && seen > slow)))
+        if (k > 1 && (change > 4 * last || (k > 4 && sweeps == k - 1 && change > slow * first)))
             break;
         last = change;
     }
-    g->part_rho = sweeps ? rough_root(seen, sweeps) : 0;
+    *contraction = sweeps ? rough_root(sqrt(seen / first), sweeps) : 0;
     return result;
 }
 
-/* All parts, one after the other.  g->rho is a guess of the contraction and becomes that of the
- * part that contracts least. */
+/* A part without feedback: its rates once. */
+static outcome integrate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, double *work,
+                              const double *x, const double *x_lo)
+{
+    double change = 0;
+    for (uint32_t k = 0; k < part->n; k++)
+        memset(g->Zn + 8 * (size_t)part->state[k], 0, 8 * sizeof(double));
+    for (uint32_t b = 0; b < part->n_blocks; b++) {
+        change += sweep(s, g, &part->block[b], work, x, x_lo);
+        work = after(&part->block[b], work);
+    }
+    return change <= DBL_MAX ? CONVERGED : NOT_FINITE;
+}
+
+/* All parts, one after the other.  The first one is judged while it is iterated, the others
+ * together at the end.  g->rho is a guess of the contraction and becomes that of the part that
+ * contracts least. */
 static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x_lo,
                        double limit)
 {
     const ns_cascade *cascade = s->problem->cascade;
-    double *work = g->work, rho = 0;
-    outcome result = CONVERGED;
+    double *work = g->work, slowest = 0;
     g->error = -1;
     g->sum = (ns_gauss_judgement){0};
-    memset(g->Zn, 0, 8 * sizeof(double) * s->n);
+    outcome result = CONVERGED;
     for (uint32_t p = 0; p < cascade->n && result == CONVERGED; p++) {
         const ns_rate_part *part = &cascade->part[p];
-        if (part->feedback)
+        if (part->feedback) {
+            double rho = 0;
             g->kernel->start(part->n, part->state, g->hb, g->Y, x, x_lo, g->Zn, g->X);
-        result = iterate_part(s, g, part, work, x, x_lo, limit);
-        rho = ns_larger(rho, g->part_rho);
+            result = iterate_part(s, g, part, work, x, x_lo, p ? 0 : limit, &rho);
+            slowest = ns_larger(slowest, rho);
+        } else
+            result = integrate_part(s, g, part, work, x, x_lo);
         for (uint32_t b = 0; b < part->n_blocks; b++)
             work = after(&part->block[b], work);
     }
-    g->rho = rho;
+    const uint32_t judged = cascade->part[0].feedback ? cascade->part[0].n : 0;
+    if (result == CONVERGED && limit > 0 && judged < s->n &&
+        too_long(s, g, s->n - judged, cascade->state + judged, g->settled, limit, &g->sum))
+        result = TOO_LONG;
+    g->rho = slowest;
     return result;
 }
 
@@ -392,7 +435,7 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
 {
     const double root = sqrt(8.0 * s->n);
     const double noise = 64 * DBL_EPSILON * root;
-    const double tolerance = ns_larger(goal(s), 1e-14); /* rounding errors permit no more */
+    const double tolerance = ns_larger(g->goal, 1e-14); /* rounding errors permit no more */
     const double enough = 0.01 * tolerance;
     const uint32_t n = s->n;
     double last = INFINITY, rho = 1;
@@ -405,8 +448,8 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
         return NOT_FINITE;
     if (!ns_newton_factor(s, g->newton, g->h))
         return DIVERGED;
-    const ns_rate_part all = {.n = n, .state = s->problem->order};
-    g->kernel->start(n, all.state, g->hb, g->Y, x, x_lo, g->Zn, g->X);
+    const uint32_t *all = s->problem->order;
+    g->kernel->start(n, all, g->hb, g->Y, x, x_lo, g->Zn, g->X);
     for (int k = 1; k <= MAX_SWEEPS; k++) {
         ns_stepper_rhs8(s, s->work8, g->time, g->X, g->Y);
         const double change = ns_newton_correct(s, g->newton, g->h, g->Y, g->settle, g->Zn);
@@ -423,7 +466,8 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
             ns_newton_derivatives(n, g->h, g->Zn, g->Y);
             g->sum = (ns_gauss_judgement){0};
             if (limit > 0)
-                g->error = estimate(s, g, &all, 16 * DBL_EPSILON * root, 0, tolerance, &g->sum);
+                g->error = estimate(s, g, n, all, 16 * DBL_EPSILON * root, 0, tolerance,
+                                    &g->sum);
             return g->error > limit ? TOO_LONG : CONVERGED;
         }
         if (k > 2 && rho > 0.9)
@@ -437,10 +481,10 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
  * one is judged: sweeps contract in proportion to the step, and their error estimate says how
  * long it could be, unless it sees only rounding errors; the Jacobian says how far sweeps would
  * go.  k->slow counts the evidence; after a change of mind for nothing it starts far below. */
-static void choose_iteration(const ns_stepper *s, const gauss *g, double factor)
+static void choose_iteration(const gauss *g, double factor)
 {
     kept *k = g->k;
-    const double price = ns_newton_price(s->problem);
+    const double price = g->price;
     if (k->stiff_step == 0) {
         if (g->rho > 0.8 * CONTRACTION)
             k->slow += factor > 1.5 * price ? 12 : factor > 1.3 ? 1 : 0.1;
@@ -480,14 +524,14 @@ static double propose(const ns_stepper *s, const gauss *g, double factor)
     if (k->stiff_step == 0 && g->rho > CONTRACTION)
         next = ns_smaller(next, length * ns_larger(CONTRACTION / g->rho, 0.3));
     if (s->problem->jacobian)
-        choose_iteration(s, g, factor);
+        choose_iteration(g, factor);
     return next;
 }
 
 static ns_status step(ns_stepper *s)
 {
-    gauss g = view(s);
-    kept *k = g.k;
+    gauss *const g = view(s);
+    kept *k = g->k;
     const size_t bytes = 8 * sizeof(double) * s->n;
     const bool control = s->fixed_step <= 0;
     double want = s->now.h, limit = control ? LIMIT : 0;
@@ -500,33 +544,34 @@ static ns_status step(ns_stepper *s)
             return s->why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP;
         }
         if (tried != 0) {
-            memcpy(g.X, g.Y, bytes);
-            predict(s, &g, 0, h / tried, g.X);
+            memcpy(g->X, g->Y, bytes);
+            predict(s, g, 0, h / tried, g->X);
         } else if (k->h != 0)
-            predict(s, &g, (s->now.t - k->from) / k->h, h / k->h, g.F);
+            predict(s, g, (s->now.t - k->from) / k->h, h / k->h, g->F);
         else
-            predict_first(s, &g, h);
-        set_step(&g, s->now.t, h);
-        weights(s, &g);
-        g.rho = k->rho;
+            predict_first(s, g, h);
+        set_step(g, s->now.t, h);
+        weights(s, g);
+        g->rho = k->rho;
         const bool stiff = k->stiff != 0;
-        outcome result = stiff ? iterate_newton(s, &g, s->now.t, s->x, s->x_lo, limit)
-                               : iterate(s, &g, s->x, s->x_lo, limit);
-        const double factor = g.error > 0 ? AIM / sqrt(sqrt(sqrt(sqrt(g.error)))) : 2;
+        outcome result = stiff ? iterate_newton(s, g, s->now.t, s->x, s->x_lo, limit)
+                               : iterate(s, g, s->x, s->x_lo, limit);
+        const double factor = g->error > 0 ? AIM / sqrt(sqrt(sqrt(sqrt(g->error)))) : 2;
         if (result == CONVERGED) {
-            g.kernel->update(s->n, g.hb, g.hb_lo, g.Y, s->x, s->x_lo, g.x_new, g.x_new_lo);
-            if (!ns_stepper_finite(g.x_new, s->n))
+            g->kernel->update(s->n, g->hb, g->hb_lo, g->Y, s->x, s->x_lo, g->x_new,
+                              g->x_new_lo);
+            if (!ns_stepper_finite(g->x_new, s->n))
                 result = NOT_FINITE;
         }
         if (result == CONVERGED) {
-            memcpy(g.F, g.Y, bytes);
-            memcpy(g.Z, g.Zn, bytes);
+            memcpy(g->F, g->Y, bytes);
+            memcpy(g->Z, g->Zn, bytes);
             k->from = s->now.t;
             k->h = h;
-            k->rho = ns_smaller(ns_larger(g.rho, 0.01), 0.5);
+            k->rho = ns_smaller(ns_larger(g->rho, 0.01), 0.5);
             k->stiff_step = stiff;
-            ns_stepper_accept(s, h, g.x_new, g.x_new_lo);
-            s->now.h = propose(s, &g, ns_larger(factor, isinf(limit) ? 1 : 0));
+            ns_stepper_accept(s, h, g->x_new, g->x_new_lo);
+            s->now.h = propose(s, g, ns_larger(factor, isinf(limit) ? 1 : 0));
             s->why = NS_WHY_NONE;
             return NS_OK;
         }
@@ -539,18 +584,18 @@ static ns_status step(ns_stepper *s)
             s->why = NS_WHY_STEP;
             want = fabs(h) * ns_larger(factor, 0.1);
             /* an error that hardly gets less in a shorter step is rounding error: let it pass */
-            if (tried != 0 && g.error > tried_error * pow(h / tried, 6)) {
+            if (tried != 0 && g->error > tried_error * pow(h / tried, 6)) {
                 limit = INFINITY;
                 want = fabs(h);
             }
             tried = h;
-            tried_error = g.error;
+            tried_error = g->error;
             break;
         case DIVERGED:
             s->why = NS_WHY_ITERATION;
             tried = 0;
             want = fabs(h) *
-                   ns_smaller(ns_larger(CONTRACTION / ns_larger(g.rho, 0.1), 0.1), 0.5);
+                   ns_smaller(ns_larger(CONTRACTION / ns_larger(g->rho, 0.1), 0.1), 0.5);
             if (!stiff && !control && s->problem->jacobian) {
                 k->stiff = 1;
                 k->reference = -fabs(h) * CONTRACTION;
@@ -580,35 +625,35 @@ static void polynomial(const ns_stepper *s, const gauss *g, const double *u)
 
 static void state_at(ns_stepper *s, double t, double *x)
 {
-    gauss g = view(s);
-    const double h = t - g.k->from;
-    predict(s, &g, 0, h / g.k->h, g.F);
-    set_step(&g, g.k->from, h);
-    weights(s, &g);
-    g.rho = g.k->rho;
-    const outcome result = g.k->stiff_step != 0
-                               ? iterate_newton(s, &g, g.k->from, s->x0, s->x0_lo, 0)
-                               : iterate(s, &g, s->x0, s->x0_lo, 0);
+    gauss *const g = view(s);
+    const double h = t - g->k->from;
+    predict(s, g, 0, h / g->k->h, g->F);
+    set_step(g, g->k->from, h);
+    weights(s, g);
+    g->rho = g->k->rho;
+    const outcome result = g->k->stiff_step != 0
+                               ? iterate_newton(s, g, g->k->from, s->x0, s->x0_lo, 0)
+                               : iterate(s, g, s->x0, s->x0_lo, 0);
     if (result == CONVERGED) {
-        g.kernel->update(s->n, g.hb, g.hb_lo, g.Y, s->x0, s->x0_lo, g.x_new, g.x_new_lo);
-        memcpy(x, g.x_new, s->n * sizeof(double));
+        g->kernel->update(s->n, g->hb, g->hb_lo, g->Y, s->x0, s->x0_lo, g->x_new, g->x_new_lo);
+        memcpy(x, g->x_new, s->n * sizeof(double));
         return;
     }
     double u[8];
     for (int i = 0; i < 8; i++)
-        u[i] = h / g.k->h;
-    polynomial(s, &g, u);
+        u[i] = h / g->k->h;
+    polynomial(s, g, u);
     for (uint32_t i = 0; i < s->n; i++)
-        x[i] = s->x0[i] + (s->x0_lo[i] + g.Zn[8 * i]);
+        x[i] = s->x0[i] + (s->x0_lo[i] + g->Zn[8 * i]);
 }
 
 static void sample(ns_stepper *s, const double *tau, double *x)
 {
-    gauss g = view(s);
-    const double *Z = g.Z;
+    gauss *const g = view(s);
+    const double *Z = g->Z;
     if (memcmp(tau, gauss_c, sizeof gauss_c) != 0) {
-        polynomial(s, &g, tau);
-        Z = g.Zn;
+        polynomial(s, g, tau);
+        Z = g->Zn;
     }
     for (uint32_t i = 0; i < s->n; i++)
         for (uint32_t j = 0; j < 8; j++)

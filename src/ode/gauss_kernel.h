@@ -6,17 +6,6 @@
 
 #include "ode/cascade.h"
 
-/* As fmax and fmin where b is the one that may be nan; those are calls of the library. */
-static inline double ns_larger(double a, double b)
-{
-    return b > a ? b : a;
-}
-
-static inline double ns_smaller(double a, double b)
-{
-    return b < a ? b : a;
-}
-
 /* What the error estimate has seen of the Legendre coefficients f_k of F. */
 typedef struct ns_gauss_judgement {
     double most;   /* largest deviation of a rate from its mean, weighted */

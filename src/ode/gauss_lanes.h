@@ -51,14 +51,6 @@ static inline v8 larger(v8 a, v8 b)
     return (v8)((which & (i8)b) | (~which & (i8)a));
 }
 
-static inline double largest(v8 v)
-{
-    double most = v[0];
-    for (int i = 1; i < 8; i++)
-        most = ns_larger(most, v[i]);
-    return most;
-}
-
 static inline double add_up(v8 v)
 {
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
@@ -195,6 +187,31 @@ static inline v8 add_rows(const v8 row[8])
            __builtin_shufflevector(four[0], four[1], 4, 5, 6, 7, 12, 13, 14, 15);
 }
 
+/* Lane i of the result is the largest of row[i]. */
+static inline v8 largest_of(const v8 row[8])
+{
+    v8 two[4], four[2];
+    for (int i = 0; i < 4; i++) {
+        const v8 a = row[2 * i], b = row[2 * i + 1];
+        two[i] = larger(__builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14),
+                        __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15));
+    }
+    for (int i = 0; i < 2; i++) {
+        const v8 a = two[2 * i], b = two[2 * i + 1];
+        four[i] = larger(__builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13),
+                         __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15));
+    }
+    return larger(__builtin_shufflevector(four[0], four[1], 0, 1, 2, 3, 8, 9, 10, 11),
+                  __builtin_shufflevector(four[0], four[1], 4, 5, 6, 7, 12, 13, 14, 15));
+}
+
+static inline double largest(v8 v)
+{
+    v = larger(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3));
+    v = larger(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5));
+    return ns_larger(v[0], v[1]);
+}
+
 static inline v8 weighted_sums(v8 weight, const v8 row[8])
 {
     v8 product[8];
@@ -315,11 +332,13 @@ static void judge(uint32_t n, const uint32_t *state, const double *F,
         m6 = larger(m6, a6 * whole);
         m7 = larger(m7, a7 * whole);
     }
-    *tail = largest(last);
-    sum->e6 = ns_larger(sum->e6, largest(e6));
-    sum->e7 = ns_larger(sum->e7, largest(e7));
-    sum->m6 = ns_larger(sum->m6, largest(m6));
-    sum->m7 = ns_larger(sum->m7, largest(m7));
+    const v8 found[8] = {e6, e7, m6, m7, last, last, last, last};
+    const v8 all = largest_of(found);
+    sum->e6 = ns_larger(sum->e6, all[0]);
+    sum->e7 = ns_larger(sum->e7, all[1]);
+    sum->m6 = ns_larger(sum->m6, all[2]);
+    sum->m7 = ns_larger(sum->m7, all[3]);
+    *tail = all[4];
 }
 
 const ns_gauss_kernel NS_GAUSS = {

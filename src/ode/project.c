@@ -38,11 +38,11 @@ static double residuals(ns_run *run, double t, const double *x, const double *x_
         const double *G = g + m + (size_t)i * n;
         double size = 0;
         for (uint32_t j = 0; j < n; j++) {
-            size += fabs(G[j]) * fmax(fabs(x[j]), run->s.size[j]);
+            size += fabs(G[j]) * ns_larger(fabs(x[j]), run->s.size[j]);
             g[i] += x_lo && !precise ? G[j] * x_lo[j] : 0;
         }
         if (!rounded) /* if the terms vanish themselves, a part of the other size has to do */
-            size = fmin(size, fmax(g[m * (n + 1) + i], 1e-3 * size));
+            size = ns_smaller(size, ns_larger(g[m * (n + 1) + i], 1e-3 * size));
         const double ratio = fabs(g[i]) / ((precise ? NS_EPSILON_LOW : DBL_EPSILON) * size);
         if (g[i] != 0 && !(ratio <= worst))
             worst = ratio;
@@ -115,7 +115,7 @@ static void correction(ns_run *run)
             const double *qi = Q + (size_t)row[i] * n;
             for (uint32_t j = 0; j < n; j++)
                 dot += qi[j] * q[j];
-            norm[row[i]] = fmax(0, norm[row[i]] - dot * dot);
+            norm[row[i]] = ns_larger(0, norm[row[i]] - dot * dot);
         }
     }
 }

@@ -54,7 +54,7 @@ double ns_stepper_clip(const ns_stepper *s, double h)
 
 bool ns_stepper_too_small(const ns_stepper *s, double h)
 {
-    const double least = fmax(4 * DBL_EPSILON * fabs(s->now.t), 1e-290);
+    const double least = ns_larger(4 * DBL_EPSILON * fabs(s->now.t), 1e-290);
     return !(fabs(h) >= least) && fabs(s->until - s->now.t) > least;
 }
 
@@ -63,15 +63,15 @@ void ns_stepper_resize(ns_stepper *s)
     double largest = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         /* the memory keeps a state that passes through zero from asking for absurd accuracy */
-        const double present = fmax(fabs(s->x[i]), fabs(s->x[i] - s->x0[i]));
-        s->size[i] = fmax(present, 0.99 * s->size[i]);
-        largest = fmax(largest, s->size[i]);
+        const double present = ns_larger(fabs(s->x[i]), fabs(s->x[i] - s->x0[i]));
+        s->size[i] = ns_larger(present, 0.99 * s->size[i]);
+        largest = ns_larger(largest, s->size[i]);
     }
     if (largest == 0)
         largest = 1;
     /* and a state that begins at zero has no size yet: it counts as a small part of the largest */
     for (uint32_t i = 0; i < s->n; i++)
-        s->size[i] = fmax(s->size[i], 1e-8 * largest);
+        s->size[i] = ns_larger(s->size[i], 1e-8 * largest);
 }
 
 /* Spread of the rates when lane 0 has the state itself and the others differ from it by up to
@@ -91,8 +91,8 @@ static void spread(ns_stepper *s, const double *change, double *noise)
     for (uint32_t i = 0; i < s->n; i++) {
         double low = s->f8[8 * i], high = low;
         for (uint32_t lane = 1; lane < 8; lane++) {
-            low = fmin(low, s->f8[8 * i + lane]);
-            high = fmax(high, s->f8[8 * i + lane]);
+            low = ns_smaller(low, s->f8[8 * i + lane]);
+            high = ns_larger(high, s->f8[8 * i + lane]);
         }
         noise[i] = isfinite(high - low) ? high - low : noise[i];
     }
@@ -125,7 +125,7 @@ static void measure_drift(ns_stepper *s)
     spread(s, change, s->rest);
     for (uint32_t i = 0; i < s->n; i++) {
         if (change[i] < other[i]) {
-            const double own = fmax(s->noise[i] - s->rest[i], 0) / other[i];
+            const double own = ns_larger(s->noise[i] - s->rest[i], 0) / other[i];
             const double drift = s->rest[i] * length / (1 + own * length);
             more = more || drift > MANY * other[i];
             other[i] = drift > MANY * other[i] ? drift : other[i];
@@ -139,7 +139,7 @@ static void measure_drift(ns_stepper *s)
 void ns_stepper_measure_noise(ns_stepper *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
-        s->change[i] = DBL_EPSILON * fmax(fabs(s->x[i]), s->size[i]);
+        s->change[i] = DBL_EPSILON * ns_larger(fabs(s->x[i]), s->size[i]);
     spread(s, s->change, s->noise);
     measure_drift(s);
     s->now.probed = s->now.steps;
@@ -163,8 +163,8 @@ void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const doubl
     now->from = now->t;
     now->t = last ? s->until : now->t + h;
     const double length = fabs(h);
-    now->smallest = now->steps ? fmin(now->smallest, length) : length;
-    now->largest = fmax(now->largest, length);
+    now->smallest = now->steps ? ns_smaller(now->smallest, length) : length;
+    now->largest = ns_larger(now->largest, length);
     now->steps++;
     enum { NOW_AND_THEN = 64 };
     if (now->steps >= now->probed + NOW_AND_THEN)
@@ -185,10 +185,11 @@ double ns_stepper_radius(const ns_stepper *s, const double *x, uint32_t order)
             double least = INFINITY;
             for (uint32_t k = order - 1; k <= order; k++)
                 if (x[i * w + k] != 0)
-                    least = fmin(least, pow(fabs(x[i * w + j] / x[i * w + k]), 1.0 / (k - j)));
-            best = fmax(best, least);
+                    least = ns_smaller(least,
+                                       pow(fabs(x[i * w + j] / x[i * w + k]), 1.0 / (k - j)));
+            best = ns_larger(best, least);
         }
-        radius = fmin(radius, best);
+        radius = ns_smaller(radius, best);
     }
     return radius;
 }
@@ -197,11 +198,11 @@ double ns_stepper_guess(const ns_stepper *s, const double *f, double parts)
 {
     double x_max = 0, f_max = 0;
     for (uint32_t i = 0; i < s->n; i++) {
-        x_max = fmax(x_max, fabs(s->x[i]));
-        f_max = fmax(f_max, fabs(f[i]));
+        x_max = ns_larger(x_max, fabs(s->x[i]));
+        f_max = ns_larger(f_max, fabs(f[i]));
     }
     const double span = fabs(s->until - s->now.t);
     if (!(x_max > 0) || !(f_max > 0))
-        return isfinite(span) ? fmin(1e-3, 1e-3 * span) : 1e-3;
+        return isfinite(span) ? ns_smaller(1e-3, 1e-3 * span) : 1e-3;
     return x_max / f_max / parts;
 }

@@ -109,6 +109,17 @@ static inline void ns_add_compensated(double *x, double *x_lo, double d, double 
     *x_lo = e2;
 }
 
+/* As fmax and fmin where b is the one that may be nan; those are calls of the library. */
+static inline double ns_larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
+static inline double ns_smaller(double a, double b)
+{
+    return b < a ? b : a;
+}
+
 static inline size_t ns_round8(size_t n)
 {
     return (n + 7) / 8 * 8;

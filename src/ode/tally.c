@@ -43,19 +43,19 @@ static void look_at_batch(ns_run *run, uint32_t count)
     for (uint32_t lane = 0; lane < count; lane++) {
         const double off = fabs(out[lane] - tally->energy_first);
         tally->energy_off = off > tally->energy_off || isnan(off) ? off : tally->energy_off;
-        tally->kinetic_most = fmax(tally->kinetic_most, fabs(out[8 + lane]));
+        tally->kinetic_most = ns_larger(tally->kinetic_most, fabs(out[8 + lane]));
         for (uint32_t i = 0; i < k; i++) {
             const double drift = fabs(out[8 * (2 + i) + lane] - run->invariant_first[i]);
-            run->invariant_off[i] = fmax(run->invariant_off[i], drift);
-            run->invariant_scale[i] = fmax(run->invariant_scale[i],
-                                           out[8 * (2 + k + i) + lane]);
+            run->invariant_off[i] = ns_larger(run->invariant_off[i], drift);
+            run->invariant_scale[i] = ns_larger(run->invariant_scale[i],
+                                                out[8 * (2 + k + i) + lane]);
         }
     }
     tally->energy_last = out[count - 1];
     ns_program_eval8(problem->residuals, run->work8_residuals, run->batch_t, run->batch_x, out);
     for (uint32_t i = 0; i < system->constraints.n; i++)
         for (uint32_t lane = 0; lane < count; lane++)
-            run->residual[i] = fmax(run->residual[i], fabs(out[8 * i + lane]));
+            run->residual[i] = ns_larger(run->residual[i], fabs(out[8 * i + lane]));
 }
 
 void ns_tally_flush(ns_run *run)
@@ -77,8 +77,8 @@ void ns_tally_flush(ns_run *run)
     ns_program_eval8(problem->observables, run->work8_observe, run->batch_t, run->batch_x, out);
     for (uint32_t i = 0; i < system->observables.n; i++)
         for (uint32_t lane = 0; lane < count; lane++) {
-            run->observable_min[i] = fmin(run->observable_min[i], out[8 * i + lane]);
-            run->observable_max[i] = fmax(run->observable_max[i], out[8 * i + lane]);
+            run->observable_min[i] = ns_smaller(run->observable_min[i], out[8 * i + lane]);
+            run->observable_max[i] = ns_larger(run->observable_max[i], out[8 * i + lane]);
         }
     tally->pending = 0;
 }
