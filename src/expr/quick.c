@@ -80,7 +80,7 @@ static ns_ex rewrite(quick *q, ns_ex e, ns_ex *args)
     ns_ex factor = 0, solve = 0;
     if (small_solve(q, e, &factor, &solve)) {
         const uint32_t n = (uint32_t)ns_graph_node(g, factor)->integer;
-        ns_ex M[9], r[3];
+        ns_ex M[9] = {0}, r[3] = {0};
         for (uint32_t k = 0; k < n * n; k++)
             M[k] = q->image[ns_graph_args(g, factor)[k]];
         for (uint32_t k = 0; k < n; k++)
