@@ -108,4 +108,23 @@ for words in '"study":"lyapunov"' '"results":[{"name":"status","text":"done"}' '
     grep -qF -- "$words" page.html || { echo "FAILED: page.html lacks $words"; failed=1; }
 done
 
+# long motions from one period and powers of its shift: the same rows as direct integration
+cat >drift.mech <<'END'
+coordinate x, y
+lagrangian (x'^2 + y'^2)/2 - x^2/2 + x'*y'/2
+start { x = 1; x' = 0.3; y' = 0.7 }
+run { until 800 }
+END
+expect 0 "147 times; built from one of them" run drift.mech --periodic --every 7 --out built.csv
+expect 0 "" run drift.mech --every 7 --out direct.csv --quiet
+paste -d, built.csv direct.csv | awk -F, '/^[0-9]/ { n++; for (i = 1; i <= 5; i++) { d = $i - $(i + NF/2); if (d < 0) d = -d; if (d > most) most = d } }
+    END { if (n != 115 || most > 1e-10) { print "FAILED: built rows differ by " most " in " n; exit 1 } }' || failed=1
+expect 0 '"periodic": {"period": 5.44139' run drift.mech --periodic --json
+sed "s|start.*|start { x = 1; y = 0.3 }|" two.mech >both.mech
+expect 2 "is not periodic" run both.mech --periodic --until 50
+expect 2 "has no report" run drift.mech --periodic --report p.html
+expect 2 "exclude each other" run drift.mech --periodic --digits
+expect 0 "y: move 4.625" period drift.mech --until 50 --out drift.svg --out drift.json
+expect 1 "not left in place" section wheel.mech --on contact.x --periodic 1 --modulo --until 20
+
 exit $failed

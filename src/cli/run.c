@@ -204,19 +204,29 @@ static void judge_trust(ns_cli *cli, ns_record *record, bool asked)
                 message);
 }
 
+static bool periodic_possible(ns_cli *cli, const ns_arguments *a)
+{
+    if (!ns_command_flag(a, "periodic") || !ns_command_flag(a, "digits"))
+        return true;
+    ns_command_wrong(cli, "--periodic and --digits exclude each other: the summary of a motion "
+                          "built from one period states its error");
+    return false;
+}
+
 int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
 {
     ns_record_options o = ns_record_defaults(model);
     ns_shown shown;
     if (!read_options(cli, a, &o) ||
         !ns_summary_choose(cli, model, ns_command_text(a, "show"), &shown) ||
-        !ns_page_possible(cli, a)) {
+        !ns_page_possible(cli, a) || !periodic_possible(cli, a)) {
         ns_model_free(model);
         return ns_status_exit(NS_ERR_USAGE);
     }
     o.keep = ns_command_flag(a, "json") || ns_command_flag(a, "digits") ||
              (o.n_outputs == 0 && !cli->quiet);
     o.motion = ns_command_flag(a, "report");
+    o.periodic = ns_command_flag(a, "periodic");
     o.run.interrupt = &interrupted;
     ns_bar bar = ns_terminal_bar(cli->err, !cli->quiet, "t", o.run.until);
     o.progress = draw;

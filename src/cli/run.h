@@ -26,6 +26,8 @@
     {.name = "precision", .argument = "P", .help = "double, or quad: 113 bits (gcc)"},     \
     {.name = "report", .argument = "FILE.html",                                                \
      .help = "write a page with the motion in 3D, plots and facts"},                           \
+    {.name = "periodic",                                                                       \
+     .help = "build the motion from one period and its shift, if it is periodic"},             \
     {.name = "digits", .argument = "quad", .optional = true,                                   \
      .help = "how many digits of each value are right, from two more runs; =quad: in "         \
              "quadruple precision"}

@@ -105,6 +105,14 @@ static void print_head(ns_cli *cli, const ns_record *r)
     if (o->rejected)
         fprintf(f, " (%llu more rejected)", (unsigned long long)o->rejected);
     fprintf(f, ", %llu evaluations, %.3g s\n", (unsigned long long)o->evaluations, r->seconds);
+    if (!r->relative || !r->relative->found)
+        return;
+    double rest;
+    const uint64_t k = ns_relative_periods(r->relative, run->t0, o->t, &rest);
+    fprintf(f, "  %-*s %.15g s, %llu times; built from one of them and powers of its shift\n",
+            NAME, "period", r->relative->period, (unsigned long long)k);
+    fprintf(f, "  %-*s at the end about %.1e of the states' sizes\n", NAME, "error",
+            ns_relative_error(r->relative, k));
 }
 
 /* "(13 digits)", or nothing if they are not known for the end of the run. */

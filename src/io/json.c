@@ -190,6 +190,13 @@ static void put_diagnostics(FILE *f, const ns_record *r)
                 o->rank_A[0], o->rank_A[1], o->rank_rows, o->rank_all[0], o->rank_all[1],
                 o->rank_coordinates);
     }
+    if (r->relative) {
+        double rest;
+        const uint64_t k = ns_relative_periods(r->relative, r->options.run.t0, o->t, &rest);
+        put_key(f, "    ", false, "periodic");
+        fprintf(f, "{\"period\": %.17g, \"periods\": %llu, \"error\": %.3g}",
+                r->relative->period, (unsigned long long)k, ns_relative_error(r->relative, k));
+    }
     put_key(f, "    ", false, "steps");
     put_number(f, (double)o->steps);
     put_key(f, "    ", false, "evaluations");

@@ -10,6 +10,7 @@
 
 #include "io/checkpoint.h"
 #include "io/output.h"
+#include "io/record_internal.h"
 #include "ode/quad.h"
 
 enum {
@@ -140,7 +141,7 @@ static double decimal(double t)
     return fabs(near - t) <= 4 * DBL_EPSILON * fabs(t) ? near : t;
 }
 
-static double output_time(const ns_record *r, size_t i)
+double ns_record_time(const ns_record *r, size_t i)
 {
     if (r->times)
         return r->times[i];
@@ -281,10 +282,12 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
         memory = settle_times(r);
     if (memory && r->status == NS_OK)
         begin_run(r);
-    if (memory && r->status == NS_OK && options->resume)
+    if (memory && r->status == NS_OK && options->resume && !options->periodic)
         ns_checkpoint_load(r, options->resume);
     if (memory && r->status == NS_OK)
         memory = open_outputs(r);
+    if (memory && r->status == NS_OK && options->periodic)
+        ns_record_periodic_begin(r);
     if (memory && r->status == NS_OK && r->options.motion)
         memory = ns_motion_begin(&r->motion, r->run, model->system->states.n);
     if (!memory)
@@ -294,7 +297,7 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-static void add_row(ns_record *r, double t, const double *x)
+void ns_record_add_row(ns_record *r, double t, const double *x)
 {
     if (!ns_run_observe_precise(r->run, t, r->row, r->row_low))
         ns_run_observe(r->run, t, x, r->row);
@@ -304,25 +307,23 @@ static void add_row(ns_record *r, double t, const double *x)
         ns_record_fail(r, NS_ERR_MEMORY, "out of memory at t = %g", t);
 }
 
-static void write_files(ns_record *r, double time);
-
 /* Rows for all output times that the run has covered. */
 static void add_rows(ns_record *r)
 {
     const double reached = ns_run_time(r->run), sign = direction(r);
     while (r->next_time < r->n_times && r->status >= 0) {
-        const double t = output_time(r, r->next_time);
+        const double t = ns_record_time(r, r->next_time);
         if (sign * t > sign * reached)
             break;
         if (sign * t < sign * reached && !r->method->precise) {
             ns_run_state_at(r->run, t, r->x);
-            add_row(r, t, r->x);
+            ns_record_add_row(r, t, r->x);
         } else {
-            add_row(r, t, ns_run_state(r->run));
+            ns_record_add_row(r, t, ns_run_state(r->run));
         }
         r->next_time++;
         if (!r->options.keep && ns_table_bytes(&r->table) > MOST_PENDING)
-            write_files(r, (double)INFINITY);
+            ns_record_write(r, (double)INFINITY);
     }
 }
 
@@ -341,6 +342,10 @@ static void add_events(ns_record *r)
 
 static void look(ns_record *r)
 {
+    if (r->outcome == &r->whole) { /* built from one period: what there is to know is known */
+        add_events(r);
+        return;
+    }
     r->outcome = ns_run_outcome(r->run);
     add_events(r);
     if (!ns_run_observe_precise(r->run, ns_run_time(r->run), r->last, r->last_low))
@@ -371,7 +376,7 @@ static void write_file(ns_record *r, ns_output *file)
         ns_record_fail(r, NS_ERR_IO, "cannot write %s", file->error);
 }
 
-static void write_files(ns_record *r, double time)
+void ns_record_write(ns_record *r, double time)
 {
     bool looked = false, all = true;
     for (size_t i = 0; i < r->n_files; i++) {
@@ -463,7 +468,7 @@ static ns_status integrate(ns_record *r)
             engine = NS_ENGINE_NATIVE;
             go_native(r);
         }
-        write_files(r, time);
+        ns_record_write(r, time);
         if (r->options.checkpoint && time >= checkpoint_due) {
             look(r);
             save_checkpoint(r);
@@ -483,6 +488,15 @@ ns_status ns_record_run(ns_record *r)
     if (r->status != NS_OK || !r->run)
         return r->status;
     r->running = true;
+    if (r->options.periodic) {
+        ns_record_periodic_run(r);
+        look(r);
+        r->running = false;
+        ns_record_write(r, (double)INFINITY);
+        for (size_t i = 0; i < r->n_files; i++)
+            ns_output_close(&r->files[i]);
+        return r->status;
+    }
     const ns_status status = integrate(r);
     look(r);
     if (status != NS_OK) {
@@ -495,8 +509,8 @@ ns_status ns_record_run(ns_record *r)
     save_checkpoint(r);
     /* Without output times the end is what is recorded, wherever it is. */
     if (r->n_times == 0)
-        add_row(r, ns_run_time(r->run), ns_run_state(r->run));
-    write_files(r, (double)INFINITY);
+        ns_record_add_row(r, ns_run_time(r->run), ns_run_state(r->run));
+    ns_record_write(r, (double)INFINITY);
     for (size_t i = 0; i < r->n_files; i++)
         ns_output_close(&r->files[i]);
     return r->status;
@@ -515,6 +529,7 @@ void ns_record_free(ns_record *r)
     ns_table_free(&r->low);
     ns_table_free(&r->events);
     ns_motion_free(&r->motion);
+    ns_arena_free(r->own);
     free(r->digits);
     free(r->trust);
     free(r->times);

@@ -15,6 +15,7 @@
 #include "io/model.h"
 #include "io/motion.h"
 #include "io/table.h"
+#include "study/relative.h"
 
 typedef struct ns_output ns_output; /* io/output.h */
 typedef struct ns_trust ns_trust;   /* io/trust.h */
@@ -41,6 +42,8 @@ typedef struct ns_record_options {
     double every;               /* output at t0, t0 + every, ...; 0: only the end */
     const char *const *outputs; /* files; the format follows from the extension */
     size_t n_outputs;
+    bool
+        periodic; /* build the motion from one period and powers of its shift, if it is periodic */
     bool motion; /* keep the motion, for pictures */
     bool keep;   /* keep all rows in memory (otherwise only until they are written) */
     const char *checkpoint; /* file to save the run to now and then, NULL: none */
@@ -70,7 +73,10 @@ typedef struct ns_record {
     signed char *digits; /* [columns][rows] that are right (io/digits.h); NULL: nobody asked */
     ns_trust *trust;     /* how far to trust it; NULL: nobody asked */
     ns_native *native;   /* NULL: interpreted */
-    char native_message[300]; /* why there is no native code though it was wanted; "" */
+    char native_message[300];    /* why there is no native code though it was wanted; "" */
+    const ns_relative *relative; /* options.periodic: period, shift and how well they hold */
+    ns_outcome whole; /* then: quality and events of the first period, the end of the whole */
+    ns_arena *own;    /* what these live in */
     ns_run *run;
     ns_output *files;
     size_t n_files;
