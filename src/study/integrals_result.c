@@ -61,7 +61,7 @@ static double *constant_basis(const ns_linear_work *q, const ns_linear_nodes *d)
     const uint32_t K = q->K, n = d->n;
     ns_arena *a = q->w->arena;
     uint32_t generic = 0;
-    while (d->count[generic] != n && generic < d->M)
+    while (generic < d->M && d->count[generic] != n)
         generic++;
     double *psi = ns_arena_copy(a, d->B + (size_t)generic * K * K, (size_t)n * K * sizeof *psi);
     for (uint32_t i = 0; i < n * K; i++) /* of phi, not of phi/size */
