@@ -63,6 +63,8 @@ static double *constant_basis(const ns_linear_work *q, const ns_linear_nodes *d)
     uint32_t generic = 0;
     while (generic < d->M && d->count[generic] != n)
         generic++;
+    if (generic == d->M)
+        return NULL;
     double *psi = ns_arena_copy(a, d->B + (size_t)generic * K * K, (size_t)n * K * sizeof *psi);
     for (uint32_t i = 0; i < n * K; i++) /* of phi, not of phi/size */
         psi[i] /= q->size[i % K];
