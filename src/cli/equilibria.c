@@ -71,7 +71,11 @@ static void print_point(const job *j, const ns_generators *g, const ns_steady_po
                 ns_summary_unit(o->unit, unit));
     }
     if (g->count) {
-        ns_terminal_heading(cli->out, &cli->style_out, "Symmetries and the speeds along them");
+        ns_terminal_heading(cli->out, &cli->style_out,
+                            g->A0
+                                ? "Symmetries and the speeds along them, beside the motion of "
+                                  "the ground"
+                                : "Symmetries and the speeds along them");
         for (uint32_t k = 0; k < g->count; k++)
             fprintf(cli->out, "  % -22.15g %s\n", p->c[k], g->name[k]);
     }
@@ -188,6 +192,9 @@ static int find_all(const job *j)
     ns_cli *cli = j->cli;
     const uint32_t n = j->field->n;
     ns_steady *q = ns_steady_new(cli->arena, j->field, &j->spec, j->model->x0);
+    if (!q)
+        return ns_command_wrong(cli, "time enters the equations of this model, and not as on a "
+                                     "ground that moves uniformly: it has no steady motions");
     const ns_generators *g = ns_steady_generators(q);
     NS_LIST(ns_steady_point) found = {0};
     uint32_t guesses = 0, failed = 0;
@@ -418,8 +425,8 @@ static int equilibria(ns_cli *cli, const ns_arguments *a)
              .model = model,
              .spec = {.over = UINT32_MAX, .at_rest = ns_command_flag(a, "rest")},
              .table = !ns_command_flag(a, "json") && !cli->quiet};
-    j.field = ns_study_flow(cli, model, true);
     const char *over = ns_command_text(a, "over");
+    j.field = ns_study_flow(cli, model, over || j.spec.at_rest);
     if (!j.field || !read_holds(&j) ||
         !ns_summary_choose(cli, model, ns_command_text(a, "show"), &j.shown))
         status = ns_status_exit(NS_ERR_USAGE);

@@ -75,6 +75,8 @@ ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *
     q->g->n = q->n;
     if (!spec->at_rest)
         q->g = ns_generators_find(field, x);
+    if (!ns_flow_autonomous(field) && !ns_generators_find_time(field, x, q->g))
+        return NULL;
     q->N = q->n + q->g->count;
     q->f = NS_NEW_ARRAY(arena, double, q->n + 1);
     q->J = NS_NEW_ARRAY(arena, double, (size_t)q->n * q->n + 1);
@@ -105,6 +107,15 @@ void ns_steady_parameter(ns_steady *q, double value)
     ns_flow_bind(q->field, q->p);
 }
 
+/* xi_0 at x, component i: what the ground does. */
+static double with_time(const ns_generators *g, const double *x, uint32_t i)
+{
+    double sum = g->A0 ? g->b0[i] : 0;
+    for (uint32_t j = 0; j < g->n && g->A0; j++)
+        sum += g->A0[(size_t)i * g->n + j] * x[j];
+    return sum;
+}
+
 void ns_steady_look(ns_steady *q, const double *x, const double *c, double *r, double *D)
 {
     const uint32_t n = q->n, count = q->g->count, N = q->N;
@@ -115,9 +126,10 @@ void ns_steady_look(ns_steady *q, const double *x, const double *c, double *r, d
     ns_generators_at(q->g, x, q->xi);
     for (uint32_t i = 0; i < n; i++) {
         double *row = D + (size_t)i * N;
+        q->f[i] -= with_time(q->g, x, i);
         r[i] = q->f[i] / sigma[i];
         for (uint32_t j = 0; j < n; j++)
-            row[j] = q->J[(size_t)i * n + j];
+            row[j] = q->J[(size_t)i * n + j] - (q->g->A0 ? q->g->A0[(size_t)i * n + j] : 0);
         for (uint32_t k = 0; k < count; k++) {
             r[i] -= c[k] * q->xi[(size_t)k * n + i] / sigma[i];
             row[n + k] = -q->xi[(size_t)k * n + i] / sigma[i];
@@ -178,7 +190,7 @@ static void first_speeds(ns_steady *q, const double *x, double *c)
     ns_flow_rhs(q->field, x, b);
     ns_generators_at(q->g, x, q->xi);
     for (uint32_t i = 0; i < n; i++) {
-        b[i] /= q->field->sigma[i];
+        b[i] = (b[i] - with_time(q->g, x, i)) / q->field->sigma[i];
         for (uint32_t k = 0; k < count; k++)
             A[(size_t)i * count + k] = q->xi[(size_t)k * n + i] / q->field->sigma[i];
     }

@@ -31,7 +31,8 @@ typedef struct ns_steady_spec {
 
 typedef struct ns_steady ns_steady;
 
-/* x: a state near which symmetries are looked for. */
+/* x: a state near which symmetries are looked for.  Where time enters the equations f stands for f - xi_0
+ * (study/generators.h): steady on a ground that turns uniformly.  NULL if there is no such xi_0. */
 ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *spec,
                          const double *x);
 const ns_generators *ns_steady_generators(const ns_steady *q);

@@ -47,6 +47,8 @@ typedef struct unknown {
 
 typedef struct search {
     ns_flow *field;
+    double t0;
+    bool timed;                    /* samples at different times */
     const ns_flow_program *energy; /* gradient; NULL if there is none */
     unknown *u;
     uint32_t nu, samples;
@@ -132,6 +134,14 @@ static bool wander(search *q, uint64_t *seed, double wide, double *y)
     return ns_flow_project(field, y);
 }
 
+/* The time of a sample. */
+static void set_time(search *q, uint32_t k)
+{
+    enum { TIMES = 4 };
+    if (q->timed)
+        q->field->t = q->t0 + 0.013 * (k % TIMES);
+}
+
 /* Random states of the manifold near x, each reached by a few steps. */
 static void sample(search *q, const double *x)
 {
@@ -147,6 +157,7 @@ static void sample(search *q, const double *x)
     for (uint32_t tries = 0; tries < 4 * wanted && q->samples < wanted; tries++) {
         double *y = q->x + (size_t)q->samples * n;
         memcpy(y, x, n * sizeof *y);
+        set_time(q, q->samples);
         bool good = true;
         for (int k = 0; k < STEPS && good; k++)
             good = wander(q, &seed, wide, y);
@@ -178,8 +189,10 @@ static double unit_of(const search *q, uint32_t c)
     return q->average[e->i] / (e->j < q->field->n ? q->average[e->j] : 1);
 }
 
-/* The linear equations, rows[samples][n + m + 1][nu], in units of the sizes. */
-static double *equations(search *q, uint32_t *n_rows)
+/* The linear equations, rows[samples][n + m + 1][nu], in units of the sizes; with `by_time`, the values of
+ * d/dt (f, C, E) in `rhs`. */
+static double *equations(search *q, uint32_t *n_rows, const ns_flow_program *by_time,
+                         double *rhs)
 {
     ns_flow *field = q->field;
     ns_arena *a = field->scratch;
@@ -191,6 +204,9 @@ static double *equations(search *q, uint32_t *n_rows)
     double *dE = NS_NEW_ARRAY(a, double, n + 1), *largest = NS_NEW_ARRAY(a, double, per + 1);
     for (uint32_t k = 0; k < q->samples; k++) {
         const double *x = q->x + (size_t)k * n;
+        set_time(q, k);
+        if (by_time)
+            ns_flow_eval(field, by_time, x, rhs + (size_t)k * per);
         ns_flow_rhs(field, x, f);
         ns_flow_jacobian(field, x, J);
         ns_flow_manifold(field, x, C, G);
@@ -220,6 +236,8 @@ static double *equations(search *q, uint32_t *n_rows)
         const double size = largest[k % per];
         for (uint32_t c = 0; c < q->nu; c++)
             rows[k * q->nu + c] *= size > 1e-14 * overall ? 1 / size : 0;
+        if (by_time && size > 1e-14 * overall)
+            rhs[k] /= size;
     }
     return rows;
 }
@@ -409,7 +427,7 @@ static uint32_t solve(search *q, double **basis, double *margin)
 {
     ns_arena *a = q->field->scratch;
     uint32_t n_rows, null = 0;
-    const double *rows = equations(q, &n_rows);
+    const double *rows = equations(q, &n_rows, NULL, NULL);
     double *V = NS_NEW_ARRAY(a, double, (size_t)q->nu * q->nu);
     const uint32_t values_n = n_rows < q->nu ? n_rows : q->nu;
     double *sigma = NS_NEW_ARRAY(a, double, values_n + 1);
@@ -431,21 +449,46 @@ static uint32_t solve(search *q, double **basis, double *margin)
     return nontrivial(q, *basis, null);
 }
 
-ns_generators *ns_generators_find(ns_flow *field, const double *x)
+/* Unknowns, samples and the gradient of the energy. */
+static void prepare(search *q, const double *x, bool linear)
 {
+    ns_flow *field = q->field;
     const ns_system *s = field->system;
     const uint32_t n = field->n;
-    search q = {.field = field};
+    q->t0 = field->t;
+    q->timed = !ns_flow_autonomous(field);
     if (s->energy) {
         ns_ex *gradient = NS_NEW_ARRAY(field->arena, ns_ex, n + 1);
         ns_ex *symbols = NS_NEW_ARRAY(field->arena, ns_ex, n + 1);
         for (uint32_t i = 0; i < n; i++)
             symbols[i] = s->states.at[i].symbol;
         ns_diff_gradient(s->graph, s->energy, symbols, n, gradient);
-        q.energy = ns_flow_program_new(field, gradient, n, NULL, 0);
+        q->energy = ns_flow_program_new(field, gradient, n, NULL, 0);
     }
-    list_unknowns(&q, true);
-    sample(&q, x);
+    list_unknowns(q, linear);
+    sample(q, x);
+}
+
+/* Sets A and b from the unknowns. */
+static void unpack(const search *q, const double *u, double *A, double *b)
+{
+    const uint32_t n = q->field->n;
+    for (uint32_t c = 0; c < q->nu; c++)
+        for (uint32_t e = 0; e < q->u[c].n; e++) {
+            const uint32_t i = q->u[c].at[e].i, j = q->u[c].at[e].j;
+            const double value = u[c] * q->u[c].at[e].sign * unit_of(q, c);
+            if (j < n)
+                A[(size_t)i * n + j] = value;
+            else
+                b[i] = value;
+        }
+}
+
+ns_generators *ns_generators_find(ns_flow *field, const double *x)
+{
+    const uint32_t n = field->n;
+    search q = {.field = field};
+    prepare(&q, x, true);
     ns_generators *g = NS_NEW(field->arena, ns_generators);
     g->n = n;
     if (!q.samples || !n)
@@ -463,20 +506,115 @@ ns_generators *ns_generators_find(ns_flow *field, const double *x)
     g->b = NS_NEW_ARRAY(field->arena, double, (size_t)count * n + 1);
     g->name = NS_NEW_ARRAY(field->arena, const char *, count + 1);
     for (uint32_t k = 0; k < count; k++) {
-        for (uint32_t c = 0; c < q.nu; c++)
-            for (uint32_t e = 0; e < q.u[c].n; e++) {
-                const uint32_t i = q.u[c].at[e].i, j = q.u[c].at[e].j;
-                const double value = basis[(size_t)k * q.nu + c] * q.u[c].at[e].sign *
-                                     unit_of(&q, c);
-                if (j < n)
-                    g->A[((size_t)k * n + i) * n + j] = value;
-                else
-                    g->b[(size_t)k * n + i] = value;
-            }
+        unpack(&q, basis + (size_t)k * q.nu, g->A + (size_t)k * n * n, g->b + (size_t)k * n);
         finish(g, k, field);
     }
     ns_arena_release(field->scratch, mark);
+    field->t = q.t0;
     return g;
+}
+
+/* ---- time --------------------------------------------------------------------------------------- */
+
+/* [xi_0, xi_k] as a column: entries of A0 A_k - A_k A0, then of A0 b_k - A_k b0. */
+static void bracket(const ns_generators *g, uint32_t k, double *out)
+{
+    const uint32_t n = g->n;
+    const double *A = g->A + (size_t)k * n * n, *b = g->b + (size_t)k * n;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j <= n; j++) {
+            double sum = 0;
+            for (uint32_t l = 0; l < n; l++)
+                sum += j < n
+                           ? g->A0[(size_t)i * n + l] * A[(size_t)l * n + j] -
+                                 A[(size_t)i * n + l] * g->A0[(size_t)l * n + j]
+                           : g->A0[(size_t)i * n + l] * b[l] - A[(size_t)i * n + l] * g->b0[l];
+            out[(size_t)i * (n + 1) + j] = sum;
+        }
+}
+
+/* Only symmetries that commute with xi_0 are ones of f - xi_0. */
+static void centralise(ns_generators *g, ns_arena *arena, ns_arena *scratch)
+{
+    const uint32_t n = g->n, rows = n * (n + 1), count = g->count;
+    const ns_arena_place mark = ns_arena_mark(scratch);
+    double *M = NS_NEW_ARRAY(scratch, double, (size_t)rows * count + 1);
+    double *one = NS_NEW_ARRAY(scratch, double, rows + 1), most = 0;
+    double *basis = NS_NEW_ARRAY(scratch, double, (size_t)count * count + 1);
+    for (uint32_t k = 0; k < count; k++) {
+        bracket(g, k, one);
+        for (uint32_t i = 0; i < rows; i++) {
+            M[(size_t)i * count + k] = one[i];
+            most = fmax(most, fabs(one[i]));
+        }
+    }
+    if (most > 1e-9) {
+        const uint32_t kept = ns_flow_complement(scratch, rows, count, M, 1e-8, basis);
+        double *A = NS_NEW_ARRAY(arena, double, (size_t)kept * n * n + 1);
+        double *b = NS_NEW_ARRAY(arena, double, (size_t)kept * n + 1);
+        const char **name = NS_NEW_ARRAY(arena, const char *, kept + 1);
+        ns_flow_multiply(kept, count, n * n, basis, g->A, A);
+        ns_flow_multiply(kept, count, n, basis, g->b, b);
+        for (uint32_t k = 0; k < kept; k++) {
+            name[k] = "a combination";
+            for (uint32_t l = 0; l < count; l++)
+                if (fabs(fabs(basis[(size_t)k * count + l]) - 1) < 1e-9)
+                    name[k] = g->name[l];
+        }
+        g->A = A;
+        g->b = b;
+        g->name = name;
+        g->count = kept;
+    }
+    ns_arena_release(scratch, mark);
+}
+
+bool ns_generators_find_time(ns_flow *field, const double *x, ns_generators *g)
+{
+    const ns_system *s = field->system;
+    const uint32_t n = field->n, m = field->m;
+    search q = {.field = field};
+    prepare(&q, x, true);
+    const uint32_t per = n + m + (q.energy ? 1 : 0);
+    ns_ex *value = NS_NEW_ARRAY(field->arena, ns_ex, per + 1);
+    ns_ex *out = NS_NEW_ARRAY(field->arena, ns_ex, per + 1);
+    uint32_t rows = 0, n_rows;
+    for (uint32_t i = 0; i < n; i++)
+        value[rows++] = s->states.at[i].rate;
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        if (s->constraints.at[i].project)
+            value[rows++] = s->constraints.at[i].residual;
+    if (q.energy)
+        value[rows++] = s->energy;
+    if (rows != per || !q.samples)
+        return false;
+    for (uint32_t i = 0; i < per; i++)
+        out[i] = ns_diff(s->graph, value[i], s->time);
+    const ns_flow_program *by_time = ns_flow_program_new(field, out, per, NULL, 0);
+    const ns_arena_place mark = ns_arena_mark(field->scratch);
+    double *rhs = NS_NEW_ARRAY(field->scratch, double, (size_t)q.samples * per + 1);
+    double *u = NS_NEW_ARRAY(field->scratch, double, q.nu + 1), rest = 0, size = 0;
+    const double *M = equations(&q, &n_rows, by_time, rhs);
+    for (uint32_t k = 0; k < n_rows; k++)
+        rhs[k] = -rhs[k];
+    ns_dense_least(field->scratch, n_rows, q.nu, M, rhs, 1e-10, u);
+    for (uint32_t k = 0; k < n_rows; k++) {
+        double off = rhs[k];
+        for (uint32_t c = 0; c < q.nu; c++)
+            off -= M[(size_t)k * q.nu + c] * u[c];
+        rest = fmax(rest, fabs(off));
+        size = fmax(size, fabs(rhs[k]));
+    }
+    const bool found = rest < 1e-8 * fmax(size, 1e-300);
+    if (found) {
+        g->A0 = NS_NEW_ARRAY(field->arena, double, (size_t)n * n + 1);
+        g->b0 = NS_NEW_ARRAY(field->arena, double, n + 1);
+        unpack(&q, u, g->A0, g->b0);
+        centralise(g, field->arena, field->scratch);
+    }
+    ns_arena_release(field->scratch, mark);
+    field->t = q.t0;
+    return found;
 }
 
 void ns_generators_at(const ns_generators *g, const double *x, double *xi)

@@ -19,11 +19,18 @@ typedef struct ns_generators {
     double *A;         /* [count][n][n] */
     double *b;         /* [count][n] */
     const char **name; /* in words: "shift of x", "turn of quat, contact" */
-    double margin;     /* smallest singular value that does not belong to a symmetry, over the
+    /* Where time enters the equations: the field xi_0 = A0 x + b0 with f(t + s, exp(s xi_0) x) =
+     * D exp(s xi_0) f(t, x), as on a ground that turns uniformly.  Seen from a frame that moves along with
+     * it the equations are f - xi_0, without time.  NULL: time does not enter, or not so. */
+    double *A0, *b0;
+    double margin; /* smallest singular value that does not belong to a symmetry, over the
                           largest that does */
 } ns_generators;
 
 ns_generators *ns_generators_find(ns_flow *field, const double *x);
+/* Looks for A0 and b0 as well; of the symmetries only those are kept that commute with it.  False if
+ * there is none. */
+bool ns_generators_find_time(ns_flow *field, const double *x, ns_generators *g);
 
 /* xi[count][n] at a state, by rows. */
 void ns_generators_at(const ns_generators *g, const double *x, double *xi);

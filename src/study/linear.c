@@ -157,6 +157,8 @@ static void on_tangent(ns_flow *field, const ns_generators *g, const double *x, 
     double *A = NS_NEW_ARRAY(a, double, (size_t)n * n + 1);
     double *AN = NS_NEW_ARRAY(a, double, (size_t)n * r + 1);
     ns_flow_along_tangent(field, x, r, N, JN);
+    if (g->A0)
+        memcpy(A, g->A0, (size_t)n * n * sizeof *A);
     for (uint32_t k = 0; k < g->count; k++)
         for (size_t i = 0; i < (size_t)n * n; i++)
             A[i] += c[k] * g->A[(size_t)k * n * n + i];

@@ -1,0 +1,154 @@
+/* Steady motions on moving grounds and of tall cylinders, against closed forms. */
+#include "support/motion.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "study/equilibria.h"
+
+typedef struct study {
+    ns_model *model;
+    ns_arena *arena;
+    ns_flow *field;
+} study;
+
+static study open_model(ns_model *model)
+{
+    study s = {.model = model, .arena = ns_arena_new()};
+    s.field = ns_flow_new(s.arena, ns_model_problem(model, true), 0, model->p, model->x0);
+    return s;
+}
+
+static void close_study(study *s)
+{
+    ns_arena_free(s->arena);
+    ns_model_free(s->model);
+}
+
+static void close_to(double a, double b, double tolerance, const char *what)
+{
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
+}
+
+static ns_hold held(const study *s, const char *name)
+{
+    const int64_t i = ns_model_observable(s->model, name);
+    assert_true(i >= 0);
+    const ns_system *y = s->model->system;
+    ns_hold h = {.observable = (uint32_t)i};
+    ns_system_eval(y, &y->observables.at[i].value, 1, 0, s->model->p, s->model->x0, &h.value);
+    return h;
+}
+
+/* A ball on a turntable: its centre goes round with 2/7 of the table's rate about any point (here: no
+ * radius at all), so that deviations turn with that rate.  Time enters the equations. */
+static void turntable(void **state)
+{
+    (void)state;
+    study s = open_model(motion_model_file("turntable", NULL));
+    assert_false(ns_flow_autonomous(s.field));
+    const ns_steady_spec spec = {.over = UINT32_MAX};
+    ns_steady *q = ns_steady_new(s.arena, s.field, &spec, s.model->x0);
+    assert_non_null(q);
+    const ns_generators *g = ns_steady_generators(q);
+    assert_non_null(g->A0);
+    ns_steady_point point;
+    assert_true(ns_steady_find(q, s.model->x0, &point));
+    const ns_linear *l = ns_linear_at(s.field, g, s.arena, point.x, point.c, NULL);
+    assert_int_equal(l->n, 2);
+    close_to(fabs(l->eigenvalue[0].im), 2.0 / 7 * 5, 1e-9, "2/7 of the rate");
+    close_to(l->eigenvalue[0].re, 0, 1e-9, "no growth");
+    close_study(&s);
+    /* a ground that does not turn uniformly has none */
+    s = open_model(motion_model_file("tilting-plane", NULL));
+    assert_null(ns_steady_new(s.arena, s.field, &spec, s.model->x0));
+    close_study(&s);
+}
+
+#define TALL                                                                                   \
+    "param r = 0.05, l = 0.03, m = 1, theta = 0.5, n = 12, w = -3.1\nground plane\n"           \
+    "body cylinder(r, 2*l) { mass m; uniform }\n"                                              \
+    "start { tilt theta; omega [0, w, n] }\n"                                                  \
+    "observe cosine = quat.w^2 + quat.z^2 - quat.x^2 - quat.y^2\n"
+
+/* A cylinder of height 2 l on its rim, axis at the angle theta from the vertical, precession W, spin n
+ * about the axis.  With s = (0, -r, -l) from the centre to the contact, w = (0, W sin, n),
+ * v = (l W sin - r n) e1, moments A and C, the equation of angular momentum along e1 is
+ *     m g (l sin - r cos) + m W (l W sin - r n)(r sin + l cos) = W (C n sin - A W sin cos),
+ * quadratic in W: a W^2 - b W + c = 0.  Where the cylinder leans beyond its balance, c > 0, the two
+ * steady motions meet at b^2 = 4 a c: a fold over the height. */
+typedef struct terms {
+    double a, b, c;
+} terms;
+
+static terms quadratic(double l)
+{
+    const double r = 0.05, m = 1, g = 9.81, n = 12, sine = sin(0.5), cosine = cos(0.5);
+    const double A = m * (r * r / 4 + l * l / 3), C = m * r * r / 2, h = r * sine + l * cosine;
+    return (terms){.a = A * sine * cosine + m * l * sine * h,
+                   .b = n * (C * sine + m * r * h),
+                   .c = m * g * (l * sine - r * cosine)};
+}
+
+static void tall_cylinder(void **state)
+{
+    (void)state;
+    study s = open_model(motion_model_text(TALL, NULL));
+    const ns_hold hold[2] = {held(&s, "cosine"), held(&s, "omega.z")};
+    const ns_description *d = s.model->description;
+    ns_steady_spec spec = {.low = 0.03, .high = 0.3, .hold = hold, .n_hold = 2};
+    while (strcmp(d->params.at[spec.over].name, "l") != 0)
+        spec.over++;
+    ns_steady *q = ns_steady_new(s.arena, s.field, &spec, s.model->x0);
+    const char *message = "";
+    const ns_branch *b = ns_steady_follow(q, &message);
+    assert_non_null(b);
+    double low = 0.1, high = 0.2;
+    for (int i = 0; i < 100; i++) {
+        const double middle = (low + high) / 2;
+        const terms t = quadratic(middle);
+        *(t.b * t.b > 4 * t.a * t.c ? &low : &high) = middle;
+    }
+    uint32_t folds = 0;
+    for (uint32_t i = 0; i < b->special.n; i++)
+        if (strcmp(b->special.at[i].label, "fold") == 0) {
+            folds++;
+            close_to(b->special.at[i].parameter, low, 1e-11, "height of the fold");
+        }
+    assert_int_equal(folds, 1);
+    /* both branches: W from the rate about e2 */
+    const uint32_t y = motion_state(&(motion){.model = s.model}, "omega.x") + 1;
+    const uint32_t x = y - 1;
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    for (uint32_t i = 0; i < b->points.n; i++) {
+        const ns_steady_point *p = &b->points.at[i];
+        const terms t = quadratic(p->parameter);
+        const double size = hypot(p->x[x], p->x[y]);
+        double W = size / sin(0.5), root = HUGE_VAL;
+        for (int sign = -1; sign <= 1; sign += 2) /* the direction of e2 is free */
+            root = fmin(root, fabs(t.a * W * W - sign * t.b * W + t.c) /
+                                  (t.a * W * W + fabs(t.b * W) + fabs(t.c)));
+        close_to(root, 0, 1e-12, "quadratic equation");
+        least = fmin(least, W);
+        most = fmax(most, W);
+    }
+    close_to(b->points.at[b->points.n - 1].parameter, 0.03, 1e-12, "back to where it began");
+    print_message("tall cylinder: %u points, precession %.4g to %.4g rad/s, fold at %.15g\n",
+                  b->points.n, least, most, low);
+    /* at the end of the branch: the other root */
+    const terms t = quadratic(0.03);
+    const double other = (t.b + sqrt(t.b * t.b - 4 * t.a * t.c)) / (2 * t.a);
+    const double *last = b->points.at[b->points.n - 1].x;
+    close_to(hypot(last[x], last[y]) / sin(0.5), other, 1e-10, "fast precession");
+    close_study(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(turntable),
+        cmocka_unit_test(tall_cylinder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
