@@ -144,7 +144,7 @@ static void compute(const ns_sweep_client *client, const volatile int *stop)
 
 typedef struct rank {
     desk desk;
-    ns_sweep_job job;
+    ns_sweep_rank job;
     uint32_t threads;
     const char *identity;
     bool fails;
@@ -199,7 +199,7 @@ static void job(pool *p, uint32_t size, uint32_t threads, uint64_t stop_at, int 
     for (uint32_t i = 0; i < size; i++) {
         rank *r = &ranks[i];
         r->desk = (desk){.post = &office, .rank = i};
-        r->job = (ns_sweep_job){
+        r->job = (ns_sweep_rank){
             .exchange = &queues, .state = &r->desk, .rank = i, .size = size};
         r->threads = threads;
         r->identity = (int)i == stranger ? "other" : "same";

@@ -12,7 +12,7 @@ typedef enum kind { HELLO = 1, WANT, BLOCK, DONE, END, STOP, FAILED, BYE } kind;
 typedef struct head { /* of every message */
     uint32_t kind;
     uint32_t count;
-    uint64_t first; /* row; for HELLO the identity */
+    uint64_t first; /* row; for HELLO the identity, and count the threads */
 } head;
 
 /* FNV-1a: enough to tell two requests of one user apart. */
@@ -24,7 +24,7 @@ static uint64_t hash(const char *text)
     return h;
 }
 
-static bool send_head(const ns_sweep_job *job, uint32_t to, kind what, uint64_t first,
+static bool send_head(const ns_sweep_rank *job, uint32_t to, kind what, uint64_t first,
                       uint32_t count)
 {
     const head message = {.kind = (uint32_t)what, .count = count, .first = first};
@@ -42,19 +42,19 @@ typedef struct member {
 } member;
 
 struct ns_sweep_leader {
-    ns_sweep_job job;
+    ns_sweep_rank job;
     ns_sweep_client client;
     size_t record;
     uint64_t identity;
-    uint32_t here; /* followers that have not gone */
-    bool no_more;  /* the client has no blocks left */
+    uint32_t here, threads; /* followers that have not gone; their threads */
+    bool no_more;           /* the client has no blocks left */
     member *members;
     char *buffer;
     size_t room;
     char trouble[NS_SWEEP_RANKS_MESSAGE];
 };
 
-ns_sweep_leader *ns_sweep_leader_new(const ns_sweep_job *job, const ns_sweep_client *client,
+ns_sweep_leader *ns_sweep_leader_new(const ns_sweep_rank *job, const ns_sweep_client *client,
                                      size_t record, const char *identity)
 {
     ns_sweep_leader *l = calloc(1, sizeof *l);
@@ -80,7 +80,7 @@ static void note(ns_sweep_leader *l, uint32_t rank, const char *text)
 }
 
 /* Takes one message; false if there is no memory for it. */
-static bool take(const ns_sweep_job *job, uint32_t from, size_t length, char **buffer,
+static bool take(const ns_sweep_rank *job, uint32_t from, size_t length, char **buffer,
                  size_t *room)
 {
     if (length > *room) {
@@ -103,6 +103,7 @@ static void hear(ns_sweep_leader *l, uint32_t from, size_t length)
     switch (h.kind) {
     case HELLO:
         m->known = h.first == l->identity;
+        l->threads += h.count;
         if (!m->known)
             note(l, from, "is another program, or has another model or request");
         break;
@@ -114,6 +115,7 @@ static void hear(ns_sweep_leader *l, uint32_t from, size_t length)
             note(l, from, "records of another size");
         else if (!l->client.done(l->client.context, h.first, h.count, l->buffer + sizeof h))
             l->no_more = true;
+        m->wants++;
         break;
     case FAILED:
         l->buffer[length - 1] = '\0';
@@ -129,25 +131,18 @@ static void hear(ns_sweep_leader *l, uint32_t from, size_t length)
     }
 }
 
-/* One block for a member in turn until nobody has room: those who ask for many do not get all. */
-static void hand_out(ns_sweep_leader *l)
+/* As many blocks as a member has room for. */
+static void give(ns_sweep_leader *l, uint32_t to)
 {
-    bool given = true;
-    while (given && !l->no_more) {
-        given = false;
-        for (uint32_t r = 1; r < l->job.size && !l->no_more; r++) {
-            member *m = &l->members[r];
-            head block = {.kind = BLOCK};
-            if (!m->known || m->wants == 0)
-                continue;
-            if (!l->client.next(l->client.context, &block.first, &block.count)) {
-                l->no_more = true;
-                break;
-            }
-            if (!l->job.exchange->send(l->job.state, r, &block, sizeof block))
-                note(l, r, "out of memory");
+    member *m = &l->members[to];
+    while (m->known && m->wants > 0 && !l->no_more) {
+        head block = {.kind = BLOCK};
+        if (!l->client.next(l->client.context, &block.first, &block.count)) {
+            l->no_more = true;
+        } else {
+            if (!l->job.exchange->send(l->job.state, to, &block, sizeof block))
+                note(l, to, "out of memory");
             m->wants--;
-            given = true;
         }
     }
 }
@@ -157,7 +152,8 @@ bool ns_sweep_leader_serve(ns_sweep_leader *l, bool stop)
     bool heard = false;
     uint32_t from = 0;
     size_t length = 0;
-    while (l->job.exchange->waiting(l->job.state, &from, &length)) {
+    enum { MOST = 4096 }; /* messages: the caller has other things to see to */
+    for (int i = 0; i < MOST && l->job.exchange->waiting(l->job.state, &from, &length); i++) {
         heard = true;
         if (length < sizeof(head) || !take(&l->job, from, length, &l->buffer, &l->room)) {
             note(l, from, length < sizeof(head) ? "half a message" : "out of memory");
@@ -165,9 +161,11 @@ bool ns_sweep_leader_serve(ns_sweep_leader *l, bool stop)
         }
         hear(l, from, length);
         if (!stop && !*l->trouble)
-            hand_out(l);
+            give(l, from);
     }
     const bool halt = stop || *l->trouble;
+    if (!halt && !l->no_more)
+        return heard;
     for (uint32_t r = 1; r < l->job.size; r++) {
         member *m = &l->members[r];
         if (m->gone)
@@ -183,6 +181,11 @@ bool ns_sweep_leader_serve(ns_sweep_leader *l, bool stop)
 bool ns_sweep_leader_finished(const ns_sweep_leader *l)
 {
     return l->here == 0;
+}
+
+uint32_t ns_sweep_leader_threads(const ns_sweep_leader *l)
+{
+    return l->threads;
 }
 
 const char *ns_sweep_leader_trouble(const ns_sweep_leader *l)
@@ -212,15 +215,14 @@ typedef struct queue {
 } queue;
 
 struct ns_sweep_follower {
-    ns_sweep_job job;
+    ns_sweep_rank job;
     size_t record;
     uint64_t identity;
     uint32_t threads;
     pthread_mutex_t lock;
     pthread_cond_t blocks, news; /* for the threads; for the one that serves */
     queue waiting, done;
-    uint32_t asked; /* blocks asked for and not come back */
-    uint32_t left;  /* threads that have ended */
+    uint32_t left; /* threads that have ended */
     bool ended;
     char failed[NS_SWEEP_RANKS_MESSAGE];
 };
@@ -243,7 +245,7 @@ static parcel *pull(queue *q)
     return p;
 }
 
-ns_sweep_follower *ns_sweep_follower_new(const ns_sweep_job *job, size_t record,
+ns_sweep_follower *ns_sweep_follower_new(const ns_sweep_rank *job, size_t record,
                                          const char *identity, uint32_t threads)
 {
     ns_sweep_follower *f = calloc(1, sizeof *f);
@@ -313,22 +315,19 @@ void ns_sweep_follower_leave(ns_sweep_follower *f, const char *message)
     pthread_mutex_unlock(&f->lock);
 }
 
-/* Sends records away; the number of messages. */
-static uint32_t deliver(ns_sweep_follower *f)
+/* Sends records away. */
+static void deliver(ns_sweep_follower *f)
 {
-    uint32_t n = 0;
     for (;;) {
         pthread_mutex_lock(&f->lock);
         parcel *p = pull(&f->done);
-        f->asked -= p != NULL;
         pthread_mutex_unlock(&f->lock);
         if (!p)
-            return n;
+            return;
         /* not sent for want of memory: the row is computed again when the sweep goes on */
         f->job.exchange->send(f->job.state, 0, &p->head,
                               sizeof p->head + p->head.count * f->record);
         free(p);
-        n++;
     }
 }
 
@@ -354,16 +353,6 @@ static void obey(ns_sweep_follower *f, const head *h, volatile int *stop)
     }
     pthread_cond_broadcast(&f->blocks);
     pthread_mutex_unlock(&f->lock);
-}
-
-static void ask(ns_sweep_follower *f)
-{
-    pthread_mutex_lock(&f->lock);
-    const uint32_t room = f->ended ? 0 : 2 * f->threads - f->asked;
-    f->asked += room;
-    pthread_mutex_unlock(&f->lock);
-    if (room)
-        send_head(&f->job, 0, WANT, 0, room);
 }
 
 /* Until a thread has news, at most so long. */
@@ -401,7 +390,8 @@ void ns_sweep_follower_serve(ns_sweep_follower *f, volatile int *stop)
     bool over = false, told = false, complained = false;
     char *buffer = NULL;
     size_t room = 0;
-    send_head(&f->job, 0, HELLO, f->identity, 0);
+    send_head(&f->job, 0, HELLO, f->identity, f->threads);
+    send_head(&f->job, 0, WANT, 0, 2 * f->threads);
     while (!over) {
         uint32_t from = 0;
         size_t length = 0;
@@ -409,8 +399,7 @@ void ns_sweep_follower_serve(ns_sweep_follower *f, volatile int *stop)
         over = f->left == f->threads;
         const bool idle = !f->waiting.first && !f->ended;
         pthread_mutex_unlock(&f->lock);
-        if (deliver(f) > 0 || !over)
-            ask(f);
+        deliver(f);
         complain(f, &complained);
         while (f->job.exchange->waiting(f->job.state, &from, &length)) {
             head h = {0};

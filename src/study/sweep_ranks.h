@@ -2,10 +2,10 @@
  * takes their records; its own threads take blocks from the same client.
  *
  *     leader                                    follower
- *                        <- HELLO identity      the same program, model and request?
+ *                        <- HELLO identity, n   the same program, model and request? so many threads
  *                        <- WANT n              room for n more blocks
  *     BLOCK first, count ->
- *                        <- DONE first, count, records
+ *                        <- DONE first, count, records: and room for another
  *     END                ->                     there are no more: finish what you have
  *     STOP               ->                     drop what you have
  *                        <- FAILED text         cannot compute at all
@@ -23,11 +23,11 @@
 
 enum { NS_SWEEP_RANKS_MESSAGE = 600 };
 
-typedef struct ns_sweep_job { /* this process' place among the others */
+typedef struct ns_sweep_rank { /* this process' place among the others */
     const ns_exchange *exchange;
     void *state; /* of the exchange */
     uint32_t rank, size;
-} ns_sweep_job;
+} ns_sweep_rank;
 
 /* ---- rank 0 -------------------------------------------------------------------------------- */
 
@@ -36,13 +36,15 @@ typedef struct ns_sweep_leader ns_sweep_leader;
 /* `client` hands out the blocks and takes the records; it is called from the thread that calls
  * ns_sweep_leader_serve.  `identity` is what makes this sweep different from another.  NULL: no
  * memory. */
-ns_sweep_leader *ns_sweep_leader_new(const ns_sweep_job *job, const ns_sweep_client *client,
+ns_sweep_leader *ns_sweep_leader_new(const ns_sweep_rank *job, const ns_sweep_client *client,
                                      size_t record, const char *identity);
 /* Answers the messages that have come; does not wait.  True if there were any.  After `stop` followers
  * are told to drop what they have. */
 bool ns_sweep_leader_serve(ns_sweep_leader *leader, bool stop);
 /* Have all followers said good bye? */
 bool ns_sweep_leader_finished(const ns_sweep_leader *leader);
+/* Threads of the followers that have said how many they have. */
+uint32_t ns_sweep_leader_threads(const ns_sweep_leader *leader);
 /* What is wrong with a follower, or with the client; NULL if nothing is. */
 const char *ns_sweep_leader_trouble(const ns_sweep_leader *leader);
 void ns_sweep_leader_free(ns_sweep_leader *leader);
@@ -51,7 +53,7 @@ void ns_sweep_leader_free(ns_sweep_leader *leader);
 
 typedef struct ns_sweep_follower ns_sweep_follower;
 
-ns_sweep_follower *ns_sweep_follower_new(const ns_sweep_job *job, size_t record,
+ns_sweep_follower *ns_sweep_follower_new(const ns_sweep_rank *job, size_t record,
                                          const char *identity, uint32_t threads);
 /* For the threads that compute: blocks from the leader, records to it.  Any thread may use it. */
 ns_sweep_client ns_sweep_follower_client(ns_sweep_follower *follower);
