@@ -1,8 +1,10 @@
 /* noslip sweep: many motions of one model, over values of its parameters and starts. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "cli/sweep.h"
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +24,12 @@ static void on_signal(int number)
     interrupted = 1;
 }
 
-/* The first signal asks to stop; a second one has its usual effect. */
-static void catch_signals(void)
+/* The first signal asks to stop; a second one has its usual effect.  Ranks that do not lead leave it to the
+ * one that does. */
+static void catch_signals(bool leads)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = leads ? on_signal : SIG_IGN,
+                               .sa_flags = leads ? (int)SA_RESETHAND : 0};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -351,9 +355,11 @@ static const char *command_line(ns_cli *cli, const ns_arguments *a)
     return ns_text_string(&text);
 }
 
-static ns_sweep_table *open_table(ns_cli *cli, const ns_arguments *a, const ns_model *model,
-                                  const ns_sweep *sweep, const char *path, bool *fresh,
-                                  ns_status *status)
+enum { FACTS = 9 };
+
+/* What the table belongs to. */
+static void make_facts(ns_cli *cli, const ns_arguments *a, const ns_model *model,
+                       const ns_sweep *sweep, ns_sweep_fact out[FACTS])
 {
     ns_text set = ns_text_new(cli->arena), gets = ns_text_new(cli->arena);
     for (size_t i = 0; i < model->n_overrides; i++)
@@ -365,7 +371,7 @@ static ns_sweep_table *open_table(ns_cli *cli, const ns_arguments *a, const ns_m
     const char *how = ns_arena_format(cli->arena,
                                       "method %s, tolerance %.17g, from %.17g until %.17g",
                                       run->method, run->tolerance, run->t0, run->until);
-    const ns_sweep_fact facts[] = {
+    const ns_sweep_fact facts[FACTS] = {
         {"model", model->text, "another model"},
         {"set", ns_text_string(&set), "other values of --set"},
         {"plan", ns_plan_text(cli->arena, &sweep->plan), "another plan"},
@@ -376,9 +382,26 @@ static ns_sweep_table *open_table(ns_cli *cli, const ns_arguments *a, const ns_m
         {"name", model->name, NULL},
         {"command", command_line(cli, a), NULL},
     };
+    memcpy(out, facts, sizeof facts);
+}
+
+/* What makes one sweep different from another, for processes that join in. */
+static const char *identity(ns_cli *cli, const ns_sweep_fact facts[FACTS])
+{
+    ns_text text = ns_text_new(cli->arena);
+    for (int i = 0; i < FACTS; i++)
+        if (facts[i].what)
+            ns_text_addf(&text, "%s\n%s\n", facts[i].name, facts[i].text);
+    return ns_text_string(&text);
+}
+
+static ns_sweep_table *open_table(ns_cli *cli, const ns_sweep_fact facts[FACTS],
+                                  const ns_sweep *sweep, const char *path, bool *fresh,
+                                  ns_status *status)
+{
     char message[400];
-    ns_sweep_table *table = ns_sweep_table_open(sweep, facts, sizeof facts / sizeof *facts,
-                                                path, fresh, status, message);
+    ns_sweep_table *table = ns_sweep_table_open(sweep, facts, FACTS, path, fresh, status,
+                                                message);
     if (!table)
         ns_command_wrong(cli, "%s", message);
     return table;
@@ -426,14 +449,23 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     outputs o;
     bool fresh = true;
     ns_status status = NS_ERR_USAGE;
+    ns_sweep_fact facts[FACTS];
     if (!read_outputs(cli, a, &o))
         return ns_status_exit(status);
-    job->table = open_table(cli, a, job->model, job->sweep, o.table, &fresh, &status);
+    make_facts(cli, a, job->model, job->sweep, facts);
+    job->identity = identity(cli, facts);
+    catch_signals(job->rank.rank == 0);
+    if (job->rank.rank > 0) {
+        ns_native *native = go_native(cli, a, job->sweep);
+        status = ns_sweep_job_follow(job);
+        ns_native_free(native);
+        return ns_status_exit(status);
+    }
+    job->table = open_table(cli, facts, job->sweep, o.table, &fresh, &status);
     if (!job->table)
         return ns_status_exit(status);
     if (!fresh && !ns_sweep_job_count(job))
         return ns_status_exit(NS_ERR_IO);
-    catch_signals();
     if (job->complete < job->sweep->plan.rows) {
         ns_native *native = go_native(cli, a, job->sweep);
         status = ns_sweep_job_run(job);
@@ -442,10 +474,22 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     return finish(job, &o, status);
 }
 
-static int sweep(ns_cli *cli, const ns_arguments *a)
+/* Processors for this process: what the launcher has bound it to, or its share of the machine. */
+static uint32_t own_cores(void)
+{
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    const long ranks = local ? strtol(local, NULL, 10) : 1;
+    cpu_set_t set;
+    long cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : all;
+    if (cores >= all && ranks > 1)
+        cores = all / ranks;
+    return cores > 0 ? (uint32_t)cores : 1;
+}
+
+static int sweep_on(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
 {
     int status;
-    cli->quiet = ns_command_flag(a, "quiet");
     const char *engine = ns_command_text(a, "engine");
     if (engine && strcmp(engine, "interpreter") != 0 && strcmp(engine, "native") != 0 &&
         strcmp(engine, "auto") != 0)
@@ -454,19 +498,58 @@ static int sweep(ns_cli *cli, const ns_arguments *a)
     ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_DERIVED, &status);
     if (!model)
         return status;
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    ns_sweep_job job = {.cli = cli,
-                        .model = model,
-                        .interrupt = &interrupted,
-                        .threads = cores > 0 ? (uint32_t)cores : 1};
+    job->model = model;
+    job->threads = own_cores();
     status = ns_status_exit(NS_ERR_USAGE);
-    if (ns_study_count(cli, a, "threads", 1, &job.threads)) {
-        job.sweep = read_sweep(cli, a, model);
-        if (job.sweep)
-            status = compute(cli, a, &job);
+    if (ns_study_count(cli, a, "threads", 1, &job->threads)) {
+        job->sweep = read_sweep(cli, a, model);
+        if (job->sweep)
+            status = compute(cli, a, job);
     }
-    ns_sweep_table_close(job.table);
+    ns_sweep_table_close(job->table);
     ns_model_free(model);
+    return status;
+}
+
+/* A rank that is not 0 says to rank 0 what is wrong, which may be wrong there alone. */
+static int sweep_elsewhere(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
+{
+    FILE *said = cli->err;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    cli->quiet = true;
+    if (memory)
+        cli->err = memory;
+    sweep_on(cli, a, job);
+    cli->err = said;
+    if (memory)
+        fclose(memory);
+    if (!job->met)
+        ns_sweep_rank_dismiss(&job->rank, text && length ? text : "failed");
+    free(text);
+    return 0; /* the exit status is that of rank 0 */
+}
+
+static int sweep(ns_cli *cli, const ns_arguments *a)
+{
+    char message[NS_EXCHANGE_MESSAGE];
+    ns_sweep_job job = {.cli = cli, .interrupt = &interrupted};
+    int status;
+    cli->quiet = ns_command_flag(a, "quiet");
+    if (!ns_sweep_rank_join(&job.rank, message)) {
+        ns_command_wrong(cli, "several processes were started (%u), but %s",
+                         ns_exchange_launched(), message);
+        return ns_status_exit(NS_ERR_SYSTEM);
+    }
+    if (job.rank.rank > 0) {
+        status = sweep_elsewhere(cli, a, &job);
+    } else {
+        status = sweep_on(cli, a, &job);
+        if (!job.met)
+            ns_sweep_rank_dismiss(&job.rank, NULL);
+    }
+    ns_sweep_rank_leave(&job.rank);
     return status;
 }
 

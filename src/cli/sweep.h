@@ -4,6 +4,7 @@
 
 #include "cli/open.h"
 #include "io/sweep_table.h"
+#include "study/sweep_ranks.h"
 
 typedef struct ns_sweep_job {
     ns_cli *cli;
@@ -11,15 +12,20 @@ typedef struct ns_sweep_job {
     const ns_sweep *sweep;
     ns_sweep_table *table;
     uint32_t threads;
-    const volatile int *interrupt; /* a signal came: stop soon */
-    uint64_t complete;             /* rows that were there before */
-    uint64_t computed;             /* rows of this process */
-    double seconds;                /* that it took */
+    ns_sweep_rank rank;      /* of this process; only rank 0 has a table */
+    const char *identity;    /* what makes this sweep different from another */
+    bool met;                /* the other ranks have been dealt with */
+    volatile int *interrupt; /* a signal came: stop soon */
+    uint64_t complete;       /* rows that were there before */
+    uint64_t computed;       /* rows of this job */
+    double seconds;          /* that it took */
 } ns_sweep_job;
 
-/* Computes all rows that are missing, on the threads of this process.  NS_OK, NS_STOP_INTERRUPT, or a failure
- * that has been said. */
+/* Rank 0: computes all rows that are missing, on the threads of this process and of the other ranks.  NS_OK,
+ * NS_STOP_INTERRUPT, or a failure that has been said. */
 ns_status ns_sweep_job_run(ns_sweep_job *job);
+/* Other ranks: computes what rank 0 gives. */
+ns_status ns_sweep_job_follow(ns_sweep_job *job);
 
 /* How many rows are complete, by looking at all; false after saying what is wrong. */
 bool ns_sweep_job_count(ns_sweep_job *job);

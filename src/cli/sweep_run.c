@@ -1,4 +1,5 @@
-/* Threads of one process that take blocks of rows and write them to the table. */
+/* Threads that take blocks of rows and write them to the table; on several processes, those of rank 0, which
+ * gives blocks to the others too. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ enum {
     SHARES = 4 /* of what is left a block takes at most so small a part for each thread */
 };
 static const double block_seconds = 0.5, sync_seconds = 2, look_seconds = 0.1;
+static const double serve_seconds = 0.002; /* other ranks have a block in reserve meanwhile */
 
 typedef struct driver {
     ns_sweep_job *job;
@@ -20,13 +22,17 @@ typedef struct driver {
     pthread_cond_t ended;
     uint64_t next, computed;
     double began;
-    uint32_t running;
+    uint32_t running, workers; /* threads of this process, of all */
+    ns_sweep_leader *leader;   /* NULL: there are no other ranks */
     ns_status status;
     char message[400];
 } driver;
 
 typedef struct crew {
-    driver *driver;
+    const ns_sweep_job *job;
+    ns_sweep_client client;
+    /* It has come to its end: why, and NS_OK if there were no more blocks. */
+    void (*ended)(void *context, ns_status status, const char *message);
     ns_system *system; /* NULL: it loads its own */
     pthread_t thread;
 } crew;
@@ -55,8 +61,8 @@ static uint32_t block_rows(const driver *d)
     const double seconds = now() - d->began;
     double size = FIRST_BLOCK;
     if (d->computed)
-        size = block_seconds * (double)d->computed / (seconds * d->job->threads);
-    const double share = (double)left / (SHARES * (double)d->job->threads);
+        size = block_seconds * (double)d->computed / (seconds * d->workers);
+    const double share = (double)left / (SHARES * (double)d->workers);
     size = size > share ? share : size;
     return size < 1 ? 1 : size > MOST_BLOCK ? MOST_BLOCK : (uint32_t)size;
 }
@@ -96,31 +102,47 @@ static bool done(void *context, uint64_t first, uint32_t count, const void *reco
 static void *work(void *context)
 {
     crew *c = context;
-    driver *d = c->driver;
-    const ns_sweep_job *job = d->job;
-    const ns_model *model = job->model;
+    const ns_model *model = c->job->model;
     ns_model *own = NULL;
+    char message[300] = "out of memory";
+    ns_status status = NS_ERR_MEMORY;
     if (!c->system) {
         own = ns_model_load_text(model->name, model->text, model->length, model->overrides,
                                  model->n_overrides, NS_MODEL_DERIVED);
         c->system = own && own->status == NS_OK ? own->system : NULL;
     }
-    if (!c->system) {
-        fail(d, NS_ERR_MEMORY, "out of memory");
-    } else {
-        const ns_sweep_client client = {.context = d, .next = next, .done = done};
-        char message[300] = "";
-        const ns_status status = ns_sweep_work(job->sweep, c->system, &client, message,
-                                               sizeof message);
-        if (status != NS_OK)
-            fail(d, status, message);
-    }
+    if (c->system)
+        status = ns_sweep_work(c->job->sweep, c->system, &c->client, message, sizeof message);
     ns_model_free(own);
+    c->ended(c->client.context, status, message);
+    return NULL;
+}
+
+/* Starts the threads; how many there are.  Those that the system does not give end at once. */
+static uint32_t start(const ns_sweep_job *job, crew *crews, const crew *pattern)
+{
+    for (uint32_t i = 0; i < job->threads; i++) {
+        crews[i] = *pattern;
+        crews[i].system = i ? NULL : job->model->system;
+        if (pthread_create(&crews[i].thread, NULL, work, &crews[i]) == 0)
+            continue;
+        const ns_status status = i ? NS_OK : NS_ERR_SYSTEM; /* fewer will do */
+        for (uint32_t k = i; k < job->threads; k++)
+            pattern->ended(pattern->client.context, status, "the system gives no threads");
+        return i;
+    }
+    return job->threads;
+}
+
+static void thread_ended(void *context, ns_status status, const char *message)
+{
+    driver *d = context;
+    if (status != NS_OK)
+        fail(d, status, message);
     pthread_mutex_lock(&d->lock);
     d->running--;
     pthread_cond_signal(&d->ended);
     pthread_mutex_unlock(&d->lock);
-    return NULL;
 }
 
 /* The bar speaks of all rows; its time left is that of the rows computed now. */
@@ -137,66 +159,83 @@ static void draw(const driver *d, ns_bar *bar, char what[40])
                          seconds * (rows - at) / made * fraction / (1 - fraction));
 }
 
+/* Waits until a thread ends, at most so long; the lock is held. */
+static void rest(driver *d, double seconds)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += (long)(seconds * 1e9);
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&d->ended, &d->lock, &t);
+}
+
+/* Answers the other ranks; was there anything? */
+static bool serve(driver *d)
+{
+    pthread_mutex_lock(&d->lock);
+    const bool stop = d->status != NS_OK || *d->job->interrupt;
+    pthread_mutex_unlock(&d->lock);
+    const bool heard = ns_sweep_leader_serve(d->leader, stop);
+    const char *trouble = ns_sweep_leader_trouble(d->leader);
+    if (trouble)
+        fail(d, NS_ERR_SYSTEM, trouble);
+    return heard;
+}
+
 static void wait_for(driver *d)
 {
     ns_bar bar = ns_terminal_bar(d->job->cli->err, !d->job->cli->quiet, "row",
                                  (double)d->job->sweep->plan.rows);
     char what[40];
-    double synced = now();
-    pthread_mutex_lock(&d->lock);
-    while (d->running) {
-        struct timespec t;
-        clock_gettime(CLOCK_REALTIME, &t);
-        t.tv_nsec += (long)(look_seconds * 1e9);
-        t.tv_sec += t.tv_nsec / 1000000000;
-        t.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&d->ended, &d->lock, &t);
-        if (now() - d->began > 1)
+    double synced = now(), drawn = synced;
+    for (bool over = false; !over;) {
+        const bool heard = d->leader && serve(d);
+        pthread_mutex_lock(&d->lock);
+        if (d->leader)
+            d->workers = d->job->threads + ns_sweep_leader_threads(d->leader);
+        over = !d->running && (!d->leader || ns_sweep_leader_finished(d->leader));
+        if (!over && !heard)
+            rest(d, d->leader ? serve_seconds : look_seconds);
+        if (now() - d->began > 1 && now() - drawn >= look_seconds) {
             draw(d, &bar, what);
+            drawn = now();
+        }
+        pthread_mutex_unlock(&d->lock);
         if (now() - synced < sync_seconds)
             continue;
-        pthread_mutex_unlock(&d->lock);
         const int error = ns_sweep_table_sync(d->job->table);
         if (error)
             fail(d, NS_ERR_IO, strerror(error));
         synced = now();
-        pthread_mutex_lock(&d->lock);
     }
-    pthread_mutex_unlock(&d->lock);
     ns_terminal_bar_clear(&bar);
 }
 
 ns_status ns_sweep_job_run(ns_sweep_job *job)
 {
-    driver d = {.job = job, .began = now()};
+    driver d = {.job = job, .began = now(), .running = job->threads, .workers = job->threads};
+    const ns_sweep_client client = {.context = &d, .next = next, .done = done};
+    const crew pattern = {.job = job, .client = client, .ended = thread_ended};
     crew *crews = calloc(job->threads, sizeof *crews);
-    if (!crews || pthread_mutex_init(&d.lock, NULL) || pthread_cond_init(&d.ended, NULL)) {
+    if (job->rank.size > 1)
+        d.leader = ns_sweep_leader_new(&job->rank, &client, job->sweep->record, job->identity);
+    if (!crews || (job->rank.size > 1 && !d.leader) || pthread_mutex_init(&d.lock, NULL) ||
+        pthread_cond_init(&d.ended, NULL)) {
         free(crews);
+        ns_sweep_leader_free(d.leader);
         ns_command_wrong(job->cli, "out of memory");
         return NS_ERR_MEMORY;
     }
-    uint32_t started = 0;
-    for (uint32_t i = 0; i < job->threads; i++) {
-        crews[i] = (crew){.driver = &d, .system = i ? NULL : job->model->system};
-        pthread_mutex_lock(&d.lock);
-        d.running++;
-        pthread_mutex_unlock(&d.lock);
-        if (pthread_create(&crews[i].thread, NULL, work, &crews[i])) {
-            pthread_mutex_lock(&d.lock);
-            d.running--;
-            pthread_mutex_unlock(&d.lock);
-            if (!started)
-                fail(&d, NS_ERR_SYSTEM, "the system gives no threads");
-            break;
-        }
-        started++;
-    }
+    const uint32_t started = start(job, crews, &pattern);
     wait_for(&d);
+    job->met = true;
     for (uint32_t i = 0; i < started; i++)
         pthread_join(crews[i].thread, NULL);
     free(crews);
     pthread_mutex_destroy(&d.lock);
     pthread_cond_destroy(&d.ended);
+    ns_sweep_leader_free(d.leader);
     job->computed = d.computed;
     job->seconds = now() - d.began;
     const int error = ns_sweep_table_sync(job->table);
@@ -209,4 +248,34 @@ ns_status ns_sweep_job_run(ns_sweep_job *job)
         return d.status;
     }
     return *job->interrupt ? NS_STOP_INTERRUPT : NS_OK;
+}
+
+/* ---- other ranks --------------------------------------------------------------------------- */
+
+static void follower_ended(void *context, ns_status status, const char *message)
+{
+    ns_sweep_follower_leave(context, status != NS_OK ? message : NULL);
+}
+
+ns_status ns_sweep_job_follow(ns_sweep_job *job)
+{
+    ns_sweep_follower *follower = ns_sweep_follower_new(&job->rank, job->sweep->record,
+                                                        job->identity, job->threads);
+    crew *crews = calloc(job->threads, sizeof *crews);
+    if (!follower || !crews) {
+        ns_sweep_follower_free(follower);
+        free(crews);
+        ns_command_wrong(job->cli, "out of memory");
+        return NS_ERR_MEMORY;
+    }
+    const crew pattern = {
+        .job = job, .client = ns_sweep_follower_client(follower), .ended = follower_ended};
+    const uint32_t started = start(job, crews, &pattern);
+    ns_sweep_follower_serve(follower, job->interrupt);
+    job->met = true;
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(crews[i].thread, NULL);
+    free(crews);
+    ns_sweep_follower_free(follower);
+    return NS_OK;
 }

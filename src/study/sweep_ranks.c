@@ -390,6 +390,7 @@ void ns_sweep_follower_serve(ns_sweep_follower *f, volatile int *stop)
     bool over = false, told = false, complained = false;
     char *buffer = NULL;
     size_t room = 0;
+    complain(f, &complained); /* before it is taken for a stranger */
     send_head(&f->job, 0, HELLO, f->identity, f->threads);
     send_head(&f->job, 0, WANT, 0, 2 * f->threads);
     while (!over) {
@@ -440,4 +441,57 @@ void ns_sweep_follower_free(ns_sweep_follower *f)
     pthread_cond_destroy(&f->blocks);
     pthread_mutex_destroy(&f->lock);
     free(f);
+}
+
+/* ---- coming and going ---------------------------------------------------------------------- */
+
+bool ns_sweep_rank_join(ns_sweep_rank *rank, char message[NS_EXCHANGE_MESSAGE])
+{
+    *rank = (ns_sweep_rank){.exchange = ns_exchange_find(message), .size = 1};
+    if (rank->exchange)
+        rank->state = rank->exchange->open(&rank->rank, &rank->size, message);
+    return rank->state != NULL;
+}
+
+static bool no_block(void *context, uint64_t *first, uint32_t *count)
+{
+    (void)context, (void)first, (void)count;
+    return false;
+}
+
+static bool no_records(void *context, uint64_t first, uint32_t count, const void *records)
+{
+    (void)context, (void)first, (void)count, (void)records;
+    return true;
+}
+
+void ns_sweep_rank_dismiss(const ns_sweep_rank *rank, const char *message)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    if (rank->size == 1)
+        return;
+    if (rank->rank == 0) {
+        const ns_sweep_client nobody = {.next = no_block, .done = no_records};
+        ns_sweep_leader *leader = ns_sweep_leader_new(rank, &nobody, 0, "");
+        if (!leader)
+            rank->exchange->abandon(rank->state, 3);
+        while (!ns_sweep_leader_finished(leader))
+            if (!ns_sweep_leader_serve(leader, true))
+                nanosleep(&pause, NULL);
+        ns_sweep_leader_free(leader);
+        return;
+    }
+    volatile int stop = 0;
+    ns_sweep_follower *follower = ns_sweep_follower_new(rank, 0, "", 1);
+    if (!follower)
+        rank->exchange->abandon(rank->state, 3);
+    ns_sweep_follower_leave(follower, message);
+    ns_sweep_follower_serve(follower, &stop);
+    ns_sweep_follower_free(follower);
+}
+
+void ns_sweep_rank_leave(const ns_sweep_rank *rank)
+{
+    if (rank->state)
+        rank->exchange->close(rank->state);
 }
