@@ -175,6 +175,8 @@ static int make_file(const ns_sweep *w, const ns_sweep_fact *facts, uint32_t n,
     need += (off_t)w->plan.rows * (off_t)(8 * (w->n_axes + w->n_gets) + 9);
     /* HDF5 does not recover from a write that fails: is there room? */
     int error = reserve(fd, 0, need);
+    if (!error && ftruncate(fd, need + (off_t)w->plan.rows * NS_SWEEP_REASON))
+        error = errno; /* a limit on the size of files */
     if (ftruncate(fd, 0) && !error)
         error = errno;
     if (error)
