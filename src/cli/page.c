@@ -5,36 +5,39 @@
 #include "base/file.h"
 #include "base/text.h"
 
-const char *ns_page_command(ns_cli *cli, const ns_arguments *a)
+void ns_page_quote(ns_text *text, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_-+.,/:=@%^";
+    if (*word && !word[strspn(word, plain)]) {
+        ns_text_add(text, word);
+        return;
+    }
+    ns_text_add(text, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            ns_text_add(text, "'\\''");
+        else
+            ns_text_add_bytes(text, word, 1);
+    }
+    ns_text_add(text, "'");
+}
+
+const char *ns_page_command(ns_cli *cli, const ns_arguments *a)
+{
     ns_text text = ns_text_new(cli->arena);
     ns_text_addf(&text, "noslip %s", a->command->name);
-    for (uint32_t i = 0; i < a->words.n + 2 * a->options.n; i++) {
-        const char *word;
-        if (i < a->words.n) {
-            word = a->words.at[i];
-        } else {
-            const ns_given *given = &a->options.at[(i - a->words.n) / 2];
-            word = (i - a->words.n) % 2
-                       ? given->value
-                       : ns_arena_format(cli->arena, "--%s", given->option->name);
+    for (uint32_t i = 0; i < a->words.n; i++) {
+        ns_text_add(&text, " ");
+        ns_page_quote(&text, a->words.at[i]);
+    }
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        const ns_given *given = &a->options.at[i];
+        ns_text_addf(&text, " --%s", given->option->name);
+        if (given->value) {
+            ns_text_add(&text, " ");
+            ns_page_quote(&text, given->value);
         }
-        if (!word)
-            continue;
-        if (*word && !word[strspn(word, plain)]) {
-            ns_text_addf(&text, " %s", word);
-            continue;
-        }
-        ns_text_add(&text, " '");
-        for (; *word; word++) {
-            if (*word == '\'')
-                ns_text_add(&text, "'\\''");
-            else
-                ns_text_add_bytes(&text, word, 1);
-        }
-        ns_text_add(&text, "'");
     }
     return ns_text_string(&text);
 }

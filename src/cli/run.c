@@ -8,12 +8,14 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/page.h"
+#include "cli/study.h"
 #include "cli/summary.h"
 #include "io/digits.h"
 #include "io/output.h"
 #include "io/record.h"
 #include "io/report.h"
 #include "io/trust.h"
+#include "study/start.h"
 
 static const ns_option options[] = {NS_RUN_OPTIONS, {0}};
 
@@ -213,13 +215,48 @@ static bool periodic_possible(ns_cli *cli, const ns_arguments *a)
     return false;
 }
 
+/* --start NAME=EXPR: other values of states at the start; the rest is made consistent with them, as in a
+ * sweep. */
+static bool change_start(ns_cli *cli, const ns_arguments *a, ns_model *model)
+{
+    NS_LIST(const char *) names = {0};
+    NS_LIST(double) values = {0};
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        const char *text = a->options.at[i].value;
+        if (strcmp(a->options.at[i].option->name, "start") != 0)
+            continue;
+        const char *equals = strchr(text, '=');
+        double value = 0;
+        if (!equals || equals == text || !equals[1]) {
+            ns_command_wrong(cli, "--start expects NAME=EXPR, not '%s'", text);
+            return false;
+        }
+        if (!ns_study_number(cli, model, "--start", equals + 1, &value))
+            return false;
+        NS_PUSH(cli->arena, names, ns_arena_string(cli->arena, text, (size_t)(equals - text)));
+        NS_PUSH(cli->arena, values, value);
+    }
+    if (!names.n)
+        return true;
+    char reason[300] = "";
+    const char *message = reason;
+    ns_starter *starter = ns_starter_new(
+        cli->arena, model->system, ns_model_run_options(model).t0, names.at, names.n, &message);
+    if (starter &&
+        ns_starter_find(starter, values.at, model->p, model->x0, reason, sizeof reason))
+        return true;
+    ns_command_wrong(cli, "--start: %s", message);
+    return false;
+}
+
 int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
 {
     ns_record_options o = ns_record_defaults(model);
     ns_shown shown;
     if (!read_options(cli, a, &o) ||
         !ns_summary_choose(cli, model, ns_command_text(a, "show"), &shown) ||
-        !ns_page_possible(cli, a) || !periodic_possible(cli, a)) {
+        !ns_page_possible(cli, a) || !periodic_possible(cli, a) ||
+        !change_start(cli, a, model)) {
         ns_model_free(model);
         return ns_status_exit(NS_ERR_USAGE);
     }

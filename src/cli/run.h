@@ -7,6 +7,8 @@
 /* clang-format off */
 #define NS_RUN_OPTIONS                                                                         \
     NS_OPTION_SET,                                                                             \
+    {.name = "start", .argument = "NAME=EXPR", .repeat = true,                                 \
+     .help = "give a state another value at the start; the rest is made consistent"},          \
     {.name = "until", .argument = "T", .help = "end time"},                                    \
     {.name = "tol", .argument = "R", .help = "tolerance, relative to the size of each state"}, \
     {.name = "method", .argument = "M", .help = "integration method (noslip help methods)"},   \

@@ -334,7 +334,8 @@ static bool read_outputs(ns_cli *cli, const ns_arguments *a, outputs *o)
 /* What repeats the sweep; what changes neither rows nor quantities is left out. */
 static const char *command_line(ns_cli *cli, const ns_arguments *a)
 {
-    static const char *const left_out[] = {"threads", "lanes", "engine", "quiet", "out"};
+    static const char *const left_out[] = {"threads", "lanes",  "engine", "quiet",
+                                           "out",     "figure", "report"};
     ns_text text = ns_text_new(cli->arena);
     ns_text_addf(&text, "noslip sweep %s", a->words.at[0]);
     for (uint32_t i = 0; i < a->options.n; i++) {
@@ -409,18 +410,23 @@ static ns_sweep_table *open_table(ns_cli *cli, const ns_sweep_fact facts[FACTS],
 
 /* ---- the command ------------------------------------------------------------------------------------ */
 
-static int finish(ns_sweep_job *job, const outputs *o, ns_status status)
+static int finish(ns_sweep_job *job, const ns_arguments *a, const outputs *o, ns_status status)
 {
     ns_cli *cli = job->cli;
+    const bool shown = o->table || ns_sweep_wants_figure(a);
     const bool all = job->complete + job->computed == job->sweep->plan.rows;
     int result = ns_status_exit(status);
     for (uint32_t i = 0; i < o->csv.n && all && !result; i++)
         result = ns_sweep_csv_file(job, o->csv.at[i]);
-    if (!o->table && !ns_sweep_csv(job, cli->out))
+    if (!shown && !ns_sweep_csv(job, cli->out))
         result = ns_status_exit(NS_ERR_IO);
-    if (!cli->quiet && !ns_sweep_summary(job, o->table ? cli->out : cli->err,
-                                         o->table ? &cli->style_out : &cli->style_err))
+    if (!cli->quiet && !ns_sweep_summary(job, shown ? cli->out : cli->err,
+                                         shown ? &cli->style_out : &cli->style_err))
         result = ns_status_exit(NS_ERR_IO);
+    if (status == NS_OK || status == NS_STOP_INTERRUPT) {
+        const int drawn = ns_sweep_draw(job, a);
+        result = drawn ? drawn : result;
+    }
     if (!all && o->table)
         fprintf(cli->err, "noslip: %s: the rows so far are in %s; the same command continues\n",
                 status == NS_STOP_INTERRUPT ? "stopped" : "note", o->table);
@@ -450,7 +456,7 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     bool fresh = true;
     ns_status status = NS_ERR_USAGE;
     ns_sweep_fact facts[FACTS];
-    if (!read_outputs(cli, a, &o))
+    if (!read_outputs(cli, a, &o) || !ns_sweep_figure_possible(cli, a, job->sweep))
         return ns_status_exit(status);
     make_facts(cli, a, job->model, job->sweep, facts);
     job->identity = identity(cli, facts);
@@ -471,7 +477,7 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
         status = ns_sweep_job_run(job);
         ns_native_free(native);
     }
-    return finish(job, &o, status);
+    return finish(job, a, &o, status);
 }
 
 /* Processors for this process: what the launcher has bound it to, or its share of the machine. */
@@ -584,6 +590,12 @@ static const ns_option options[] = {
      .argument = "FILE",
      .help = "the table, .h5 or .csv; the same command continues a table that is not complete",
      .repeat = true},
+    {.name = "figure",
+     .argument = "FILE.svg",
+     .help = "results over one or two varied quantities as curves or maps"},
+    {.name = "report",
+     .argument = "FILE.html",
+     .help = "the same as a page: values under the pointer, the command of each motion"},
     NS_OPTION_QUIET,
     {0},
 };

@@ -36,4 +36,10 @@ bool ns_sweep_summary(ns_sweep_job *job, FILE *to, const ns_style *style);
 bool ns_sweep_csv(ns_sweep_job *job, FILE *to);
 int ns_sweep_csv_file(ns_sweep_job *job, const char *path);
 
+/* --figure and --report: are they asked for; can they be made (false after saying why not); make them, the
+ * exit status. */
+bool ns_sweep_wants_figure(const ns_arguments *a);
+bool ns_sweep_figure_possible(ns_cli *cli, const ns_arguments *a, const ns_sweep *sweep);
+int ns_sweep_draw(const ns_sweep_job *job, const ns_arguments *a);
+
 #endif

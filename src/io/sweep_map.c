@@ -31,6 +31,11 @@ const char *ns_sweep_map_refuses(const ns_sweep *w)
                "--set";
     if (w->n_axes == 2 && !(is_grid(&w->plan.axes.at[0]) && is_grid(&w->plan.axes.at[1])))
         return "a figure of two varied quantities needs a grid: give both with --over";
+    for (uint32_t i = 0; i < w->n_axes; i++)
+        if ((w->plan.axes.at[i].kind == NS_PLAN_LOG ||
+             w->plan.axes.at[i].kind == NS_PLAN_LOGUNIFORM) &&
+            !(w->plan.axes.at[i].low > 0))
+            return "a figure over values in equal ratios needs positive ones";
     if (w->plan.rows > NS_SWEEP_MAP_ROWS)
         return "a figure shows at most 1000000 rows";
     return NULL;
