@@ -223,8 +223,8 @@ static void draw_curve(const content *c, uint32_t k, ns_plot_panel *panel, ns_ar
     panel->x.log = c->sweep->plan.axes.at[0].kind == NS_PLAN_LOG ||
                    c->sweep->plan.axes.at[0].kind == NS_PLAN_LOGUNIFORM;
     panel->y.log = low > 0 && low < INFINITY && high / low > 1000;
-    for (uint8_t word = NUMBER; word <= LATER; word++)
-        draw_points(c, k, word, low < INFINITY ? low : 0, panel, arena);
+    for (int word = NUMBER; word <= LATER; word++)
+        draw_points(c, k, (uint8_t)word, low < INFINITY ? low : 0, panel, arena);
 }
 
 int ns_sweep_map(ns_arena *arena, const ns_sweep *w, ns_sweep_table *table,
