@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "cli/study.h"
 #include "code/native.h"
+#include "io/sweep_from.h"
 
 /* Set by a signal handler, which has nothing else to write to. */
 static volatile sig_atomic_t interrupted;
@@ -40,6 +42,12 @@ static void catch_signals(bool leads)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
+/* A state may be called start.NAME, as its column is. */
+static const char *bare(const char *name)
+{
+    return strncmp(name, "start.", 6) == 0 && name[6] ? name + 6 : name;
+}
+
 /* NAME=REST; false after saying what is wrong. */
 static bool split_name(ns_cli *cli, const char *option, const char *form, const char *text,
                        const char **name, const char **rest)
@@ -49,7 +57,7 @@ static bool split_name(ns_cli *cli, const char *option, const char *form, const 
         ns_command_wrong(cli, "%s expects %s, not '%s'", option, form, text);
         return false;
     }
-    *name = ns_arena_string(cli->arena, text, (size_t)(equals - text));
+    *name = bare(ns_arena_string(cli->arena, text, (size_t)(equals - text)));
     *rest = equals + 1;
     return true;
 }
@@ -140,6 +148,24 @@ static bool read_whole(ns_cli *cli, const ns_arguments *a, const char *name, uin
     return false;
 }
 
+static bool read_from(ns_cli *cli, const ns_arguments *a, ns_plan *plan)
+{
+    static const char *const others[] = {"over", "random", "count", "seed", "sobol"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (ns_command_flag(a, others[i])) {
+            ns_command_wrong(cli, "--from and --%s exclude each other", others[i]);
+            return false;
+        }
+    const char *wrong = ns_sweep_from(cli->arena, ns_command_text(a, "from"), plan);
+    for (uint32_t i = 0; i < plan->axes.n; i++)
+        plan->axes.at[i].name = bare(plan->axes.at[i].name);
+    if (!wrong)
+        wrong = ns_plan_settle(cli->arena, plan);
+    if (wrong)
+        ns_command_wrong(cli, "--from: %s", wrong);
+    return !wrong;
+}
+
 static bool read_plan(ns_cli *cli, const ns_arguments *a, ns_model *model, ns_plan *plan)
 {
     bool sampled = false;
@@ -155,6 +181,8 @@ static bool read_plan(ns_cli *cli, const ns_arguments *a, ns_model *model, ns_pl
                 return false;
         }
     }
+    if (ns_command_flag(a, "from"))
+        return read_from(cli, a, plan);
     if (!read_whole(cli, a, "count", &plan->count) || !read_whole(cli, a, "seed", &plan->seed))
         return false;
     const char *lonely = !sampled && plan->sobol                   ? "sobol"
@@ -170,7 +198,7 @@ static bool read_plan(ns_cli *cli, const ns_arguments *a, ns_model *model, ns_pl
         return false;
     }
     if (!plan->axes.n) {
-        ns_command_wrong(cli, "there is nothing to vary: give --over or --random");
+        ns_command_wrong(cli, "there is nothing to vary: give --over, --random or --from");
         return false;
     }
     const char *wrong = ns_plan_settle(cli->arena, plan);
@@ -435,17 +463,49 @@ static int finish(ns_sweep_job *job, const ns_arguments *a, const outputs *o, ns
     return result;
 }
 
-static ns_native *go_native(ns_cli *cli, const ns_arguments *a, const ns_sweep *sweep)
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Compiling takes 0.1 to 0.5 seconds: it pays if all rows take much longer, judged by some of them. */
+static bool pays(const ns_sweep_job *job)
+{
+    enum { TRIES = 4 };
+    static const double enough = 0.05, seconds_left = 3;
+    const uint64_t rows = job->sweep->plan.rows;
+    void *record = malloc(job->sweep->record);
+    const double began = now();
+    double seconds = 0;
+    uint32_t tried = 0;
+    char message[300];
+    while (record && tried < TRIES && tried < rows && seconds < enough && !interrupted) {
+        if (ns_sweep_rows(job->sweep, job->model->system, rows / TRIES * tried, 1, record,
+                          message, sizeof message) != NS_OK)
+            break;
+        tried++;
+        seconds = now() - began;
+    }
+    free(record);
+    return tried && seconds / tried * (double)rows / job->threads > seconds_left;
+}
+
+static ns_native *go_native(const ns_sweep_job *job, const ns_arguments *a)
 {
     const char *word = ns_command_text(a, "engine");
+    const bool asked = word && strcmp(word, "native") == 0;
     char message[300] = "";
     if (word && strcmp(word, "interpreter") == 0)
         return NULL;
-    ns_native *native = ns_problem_native(sweep->problem,
-                                          ns_method_find(sweep->options.run.method)->lanes,
-                                          message, sizeof message, NULL);
-    if (!native && word && strcmp(word, "native") == 0 && !cli->quiet)
-        fprintf(cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
+    if (!asked && !pays(job))
+        return NULL;
+    const int lanes = ns_method_find(job->sweep->options.run.method)->lanes;
+    ns_native *native = ns_problem_native(job->sweep->problem, lanes, message, sizeof message,
+                                          NULL);
+    if (!native && asked && !job->cli->quiet)
+        fprintf(job->cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
                 message);
     return native;
 }
@@ -473,7 +533,7 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     if (!fresh && !ns_sweep_job_count(job))
         return ns_status_exit(NS_ERR_IO);
     if (job->complete < job->sweep->plan.rows) {
-        ns_native *native = go_native(cli, a, job->sweep);
+        ns_native *native = go_native(job, a);
         status = ns_sweep_job_run(job);
         ns_native_free(native);
     }
@@ -571,6 +631,9 @@ static const ns_option options[] = {
     {.name = "count", .argument = "N", .help = "how many samples of --random"},
     {.name = "seed", .argument = "N", .help = "which samples (1)"},
     {.name = "sobol", .help = "samples of --random spread evenly, by a Sobol sequence"},
+    {.name = "from",
+     .argument = "FILE",
+     .help = "values from a file: .csv, or .h5; a column for each name, a line for each row"},
     {.name = "get",
      .argument = "QUANTITY,...",
      .help = "what is kept of each motion (see below)",

@@ -99,7 +99,7 @@ bool ns_sweep_csv(ns_sweep_job *job, FILE *to)
     const ns_sweep *w = job->sweep;
     csv c = {.sweep = w, .to = to};
     for (uint32_t i = 0; i < w->n_axes; i++) {
-        put_field(to, w->axis[i]);
+        put_field(to, w->label[i]);
         fputc(',', to);
     }
     for (uint32_t i = 0; i < w->n_gets; i++) {

@@ -132,7 +132,8 @@ static bool make_content(hid_t file, const ns_sweep *w, const ns_sweep_fact *fac
     for (uint32_t i = 0; i < n && good; i++)
         good = put_text(file, facts[i].name, facts[i].text);
     for (uint32_t i = 0; i < w->n_axes && good; i++)
-        good = make_array(axes, w->axis[i], H5T_NATIVE_DOUBLE, w->plan.rows, w->axis[i], NULL);
+        good = make_array(axes, w->label[i], H5T_NATIVE_DOUBLE, w->plan.rows, w->label[i],
+                          NULL);
     for (uint32_t i = 0; i < w->n_gets && good; i++)
         good = make_array(results, w->get[i].name, H5T_NATIVE_DOUBLE, w->plan.rows,
                           w->get[i].name, w->get[i].unit);
@@ -249,7 +250,7 @@ static bool locate_all(hid_t file, ns_sweep_table *t)
     hid_t results = H5Gopen2(file, "results", H5P_DEFAULT), reason = reason_type();
     bool good = axes >= 0 && results >= 0;
     for (uint32_t i = 0; i < w->n_axes && good; i++)
-        good = locate(axes, w->axis[i], H5T_NATIVE_DOUBLE, t->rows, &t->column[i]);
+        good = locate(axes, w->label[i], H5T_NATIVE_DOUBLE, t->rows, &t->column[i]);
     for (uint32_t i = 0; i < w->n_gets && good; i++)
         good = locate(results, w->get[i].name, H5T_NATIVE_DOUBLE, t->rows,
                       &t->column[w->n_axes + i]);

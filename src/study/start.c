@@ -211,6 +211,19 @@ static void find_dependents(ns_starter *q, ns_arena *arena)
     }
 }
 
+/* Is it something that the start block gives to the formulation:  roll 0.5 deg  ? */
+static bool in_start(const ns_description *d, const char *name)
+{
+    for (uint32_t b = 0; b < d->blocks.n; b++) {
+        const ns_block *block = &d->blocks.at[b];
+        for (uint32_t k = 0; strcmp(block->keyword, "start") == 0 && k < block->properties.n;
+             k++)
+            if (strcmp(block->properties.at[k].name, name) == 0)
+                return true;
+    }
+    return false;
+}
+
 static bool find_names(ns_starter *q, ns_arena *arena, const char *const *names,
                        const char **message)
 {
@@ -228,11 +241,19 @@ static bool find_names(ns_starter *q, ns_arena *arena, const char *const *names,
             starts = true;
         } else {
             const char *near = ns_description_nearest(d, names[k]);
-            *message = ns_arena_format(
-                arena,
-                "'%s' is neither a parameter nor a starting value of the "
-                "model%s%s%s",
-                names[k], near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+            if (in_start(d, names[k]))
+                *message = ns_arena_format(
+                    arena,
+                    "'%s' of the start is no state; to vary it, give it a "
+                    "parameter:  param p = ...; start { %s p }",
+                    names[k], names[k]);
+            else
+                *message = ns_arena_format(
+                    arena,
+                    "'%s' is neither a parameter nor a starting value of the "
+                    "model%s%s%s",
+                    names[k], near ? "; did you mean '" : "", near ? near : "",
+                    near ? "'?" : "");
             return false;
         }
         for (uint32_t j = 0; j < k; j++)

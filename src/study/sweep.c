@@ -367,6 +367,14 @@ static void make_times(ns_sweep *w, const ns_run_options *run)
     w->options.n_times = n;
 }
 
+static bool is_parameter(const ns_system *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->description->params.n; i++)
+        if (strcmp(s->description->params.at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 ns_sweep *ns_sweep_new(ns_arena *arena, const ns_sweep_spec *spec, const char **message)
 {
     ns_sweep *w = NS_NEW(arena, ns_sweep);
@@ -375,8 +383,13 @@ ns_sweep *ns_sweep_new(ns_arena *arena, const ns_sweep_spec *spec, const char **
     w->plan = spec->plan;
     w->n_axes = spec->plan.axes.n;
     w->axis = NS_NEW_ARRAY(arena, const char *, w->n_axes + 1);
-    for (uint32_t i = 0; i < w->n_axes; i++)
+    w->label = NS_NEW_ARRAY(arena, const char *, w->n_axes + 1);
+    for (uint32_t i = 0; i < w->n_axes; i++) {
         w->axis[i] = spec->plan.axes.at[i].name;
+        w->label[i] = is_parameter(s, w->axis[i])
+                          ? w->axis[i]
+                          : ns_arena_format(arena, "start.%s", w->axis[i]);
+    }
     s->events.at = ns_arena_copy(arena, s->events.at, s->events.n * sizeof *s->events.at);
     s->events.room = s->events.n;
     maker m = {.sweep = w, .spec = spec, .system = s, .message = ""};

@@ -76,6 +76,7 @@ typedef struct ns_sweep {
     ns_plan plan;
     uint32_t n_axes, n_gets;
     const char **axis;         /* [n_axes] names */
+    const char **label;        /* [n_axes] of the columns: start.NAME if it is no parameter */
     ns_sweep_get *get;         /* [n_gets] */
     size_t record;             /* bytes */
     const ns_problem *problem; /* of a system with the events that matter and no observables */
