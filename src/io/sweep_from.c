@@ -41,7 +41,7 @@ static char *next_line(reader *r)
 /* The next field of a line, without blanks around it or quotes; *rest NULL behind the last. */
 static char *next_field(char **rest)
 {
-    char *from = *rest + strspn(*rest, " \t"), *to = from;
+    char *from = *rest + strspn(*rest, " \t"), *to;
     if (*from == '"') {
         char *read = from + 1;
         to = from;
