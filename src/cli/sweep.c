@@ -522,7 +522,7 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     job->identity = identity(cli, facts);
     catch_signals(job->rank.rank == 0);
     if (job->rank.rank > 0) {
-        ns_native *native = go_native(cli, a, job->sweep);
+        ns_native *native = go_native(job, a);
         status = ns_sweep_job_follow(job);
         ns_native_free(native);
         return ns_status_exit(status);
