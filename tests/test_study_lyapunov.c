@@ -77,9 +77,20 @@ static void hamiltonian(void **state)
                                                             2 * y * y * y / 3);
     const ns_lyapunov *l = spectrum(arena, m, 0, 3000, 1e-12);
     close_to(l->sum, 0, 1e-6, "sum");
-    close_to(l->exponent[0] + l->exponent[3], 0, 1e-3, "outer pair");
-    close_to(l->exponent[1] + l->exponent[2], 0, 1e-3, "inner pair");
+    /* not only in the limit: the deviations are chosen so */
+    print_message("Henon-Heiles: sum %.1e, pairs %.1e, %.1e\n", l->sum,
+                  l->exponent[0] + l->exponent[3], l->exponent[1] + l->exponent[2]);
+    close_to(l->exponent[0] + l->exponent[3], 0, 1e-9, "outer pair");
+    close_to(l->exponent[1] + l->exponent[2], 0, 1e-9, "inner pair");
     close_to(l->exponent[0], 0.12, 0.03, "chaotic");
+    ns_model_free(m);
+    /* masses that depend on the place: p is not q' */
+    m = motion_model_file("double-pendulum", NULL);
+    l = spectrum(arena, m, 0, 200, 1e-12);
+    print_message("double pendulum: sum %.1e, pairs %.1e, %.1e\n", l->sum,
+                  l->exponent[0] + l->exponent[3], l->exponent[1] + l->exponent[2]);
+    close_to(l->exponent[0] + l->exponent[3], 0, 1e-9, "outer pair");
+    close_to(l->exponent[1] + l->exponent[2], 0, 1e-9, "inner pair");
     ns_model_free(m);
     ns_arena_free(arena);
 }

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/diff.h"
+#include "mech/dense.h"
+
 double ns_lyapunov_dimension(const double *exponent, uint32_t n)
 {
     double sum = 0;
@@ -14,27 +17,100 @@ double ns_lyapunov_dimension(const double *exponent, uint32_t n)
     return n;
 }
 
-/* Rows of V made orthonormal in order; length[j] is what row j had beside the rows before it. */
-static void orthonormalise(uint32_t k, uint32_t n, double *V, double *length)
+/* Rows of W made orthonormal in order, and the rows of V[k][n] combined in the same way; length[j] is
+ * what row j of W had beside the rows before it.  V may be W. */
+static void orthonormalise(uint32_t k, uint32_t n, double *W, double *V, double *length)
 {
     for (uint32_t j = 0; j < k; j++) {
-        double *v = V + (size_t)j * n;
+        double *w = W + (size_t)j * n, *v = V + (size_t)j * n;
         for (int twice = 0; twice < 2; twice++)
             for (uint32_t i = 0; i < j; i++) {
-                const double *u = V + (size_t)i * n;
+                const double *u = W + (size_t)i * n;
                 double dot = 0;
                 for (uint32_t l = 0; l < n; l++)
-                    dot += u[l] * v[l];
+                    dot += u[l] * w[l];
                 for (uint32_t l = 0; l < n; l++)
-                    v[l] -= dot * u[l];
+                    w[l] -= dot * u[l];
+                for (uint32_t l = 0; l < n && V != W; l++)
+                    v[l] -= dot * V[(size_t)i * n + l];
             }
         double sum = 0;
         for (uint32_t l = 0; l < n; l++)
-            sum += v[l] * v[l];
+            sum += w[l] * w[l];
         length[j] = sqrt(sum);
         for (uint32_t l = 0; l < n; l++)
+            w[l] /= length[j];
+        for (uint32_t l = 0; l < n && V != W; l++)
             v[l] /= length[j];
     }
+}
+
+/* ---- canonical variables ----------------------------------------------------------------------- */
+
+/* The motion of a Lagrangian system without constraints is symplectic in (q, p), p = dL/dq'.  Lengths of
+ * deviations are measured there, and the first deviations are chosen as
+ *
+ *     dq_1, ..., dq_N, dp_N, ..., dp_1:
+ *
+ * of the spaces W_k that the first k of them span, W_(2N-k) is the skew-orthogonal complement of W_k, and a
+ * symplectic map multiplies the volumes of both by the same factor.  So the exponents pair, l_j + l_(2N+1-j)
+ * = 0, at every time and not only in the limit. */
+typedef struct canonical {
+    const ns_flow_program *map; /* d(q, p)/d(states), by rows */
+    double *T;
+    uint32_t *q, *v; /* [N] states */
+    uint32_t N;
+} canonical;
+
+static uint32_t state_of(const ns_system *s, ns_ex symbol)
+{
+    uint32_t i = 0;
+    while (i < s->states.n && s->states.at[i].symbol != symbol)
+        i++;
+    return i;
+}
+
+static canonical *find_canonical(ns_arena *arena, ns_flow *flow)
+{
+    const ns_system *s = flow->system;
+    const ns_description *d = s->description;
+    const uint32_t n = flow->n, N = d->coordinates.n;
+    if (!d->lagrangian || s->constraints.n || !N || n != 2 * N)
+        return NULL;
+    canonical *c = NS_NEW(arena, canonical);
+    c->N = N;
+    c->q = NS_NEW_ARRAY(arena, uint32_t, N);
+    c->v = NS_NEW_ARRAY(arena, uint32_t, N);
+    ns_ex *x = NS_NEW_ARRAY(arena, ns_ex, n), *out = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n);
+    for (uint32_t i = 0; i < n; i++)
+        x[i] = s->states.at[i].symbol;
+    for (uint32_t i = 0; i < N; i++) {
+        c->q[i] = state_of(s, d->coordinates.at[i].q);
+        c->v[i] = state_of(s, d->coordinates.at[i].v);
+        if (c->q[i] == n || c->v[i] == n)
+            return NULL;
+        ns_diff_gradient(s->graph, d->coordinates.at[i].q, x, n, out + (size_t)i * n);
+        ns_diff_gradient(s->graph, ns_diff(s->graph, d->lagrangian, d->coordinates.at[i].v), x,
+                         n, out + (size_t)(N + i) * n);
+    }
+    c->map = ns_flow_program_new(flow, out, n * n, NULL, 0);
+    c->T = NS_NEW_ARRAY(arena, double, (size_t)n * n);
+    return c;
+}
+
+/* The first deviations, as rows of V. */
+static void canonical_start(const canonical *c, ns_flow *flow, const double *x, double *V)
+{
+    const uint32_t n = 2 * c->N;
+    const ns_arena_place mark = ns_arena_mark(flow->scratch);
+    double *w = NS_NEW_ARRAY(flow->scratch, double, n);
+    ns_flow_eval(flow, c->map, x, c->T);
+    for (uint32_t j = 0; j < n; j++) {
+        memset(w, 0, n * sizeof *w);
+        w[j < c->N ? j : n - 1 - (j - c->N)] = 1;
+        ns_dense_least(flow->scratch, n, n, c->T, w, 1e-14, V + (size_t)j * n);
+    }
+    ns_arena_release(flow->scratch, mark);
 }
 
 /* A time in which deviations change by about e: from the size of the Jacobian at the start. */
@@ -118,6 +194,10 @@ ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_s
     out->running = NS_NEW_ARRAY(arena, double, (size_t)room * out->n + 1);
     double *sum = NS_NEW_ARRAY(arena, double, out->n + 1);
     double *length = NS_NEW_ARRAY(arena, double, out->n + 1);
+    canonical *pairs = find_canonical(arena, flow);
+    double *W = pairs ? NS_NEW_ARRAY(arena, double, (size_t)n * n + 1) : N;
+    if (pairs)
+        canonical_start(pairs, flow, out->x, N);
     for (uint64_t k = 0; k < steps; k++) {
         const double from = t0 + spec->transient + sign * out->interval * (double)k;
         const double to = t0 + spec->transient + sign * out->interval * (double)(k + 1);
@@ -125,7 +205,11 @@ ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_s
         if (out->status != NS_OK)
             break;
         ns_variation_tangent(v, out->x, N);
-        orthonormalise(out->n, n, N, length);
+        if (pairs) {
+            ns_flow_eval(flow, pairs->map, out->x, pairs->T);
+            ns_flow_multiply_t(out->n, n, n, N, pairs->T, W);
+        }
+        orthonormalise(out->n, n, W, N, length);
         out->span = out->interval * (double)(k + 1);
         for (uint32_t j = 0; j < out->n; j++)
             sum[j] += sign * log(length[j]);

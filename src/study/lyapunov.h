@@ -1,6 +1,7 @@
 /* Lyapunov exponents by variational equations (Benettin et al. 1980): deviations v_j that span the
  * tangent space of the manifold are carried along, orthonormalised at intervals (QR), and the
- * logarithms of the diagonal of R added up. */
+ * logarithms of the diagonal of R added up.  Exponents of holonomic systems pair at every time: lengths
+ * are measured in canonical variables (lyapunov.c). */
 #ifndef NS_STUDY_LYAPUNOV_H
 #define NS_STUDY_LYAPUNOV_H
 
