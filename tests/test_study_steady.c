@@ -144,11 +144,48 @@ static void tall_cylinder(void **state)
     close_study(&s);
 }
 
+/* The bead on a turning hoop: beyond w^2 = g/R the lowest point is unstable and two places with
+ * cos q = g/(R w^2) leave it; frequency w sin q there.  The branches are followed both ways. */
+static void pitchfork(void **state)
+{
+    (void)state;
+    study s = open_model(
+        motion_model_text("param w = 2, R = 1, g = 9.81\ncoordinate q\n"
+                          "lagrangian R^2/2*(q'^2 + w^2*sin(q)^2) + g*R*cos(q)\n"
+                          "start { q = 0 }\n",
+                          NULL));
+    ns_steady_spec spec = {.low = 2, .high = 6, .switching = true};
+    ns_steady *q = ns_steady_new(s.arena, s.field, &spec, s.model->x0);
+    const char *message = "";
+    const ns_branch *b = ns_steady_follow(q, &message);
+    assert_non_null(b);
+    assert_int_equal(b->special.n, 1);
+    assert_string_equal(b->special.at[0].label, "pitchfork");
+    close_to(b->special.at[0].parameter, sqrt(9.81), 1e-12, "critical rate");
+    assert_int_equal(b->more.n, 2);
+    double sign = 1;
+    for (uint32_t k = 0; k < 2; k++) {
+        const ns_branch *m = b->more.at[k];
+        assert_true(m->points.n > 20);
+        assert_string_equal(m->end, "the parameter left its range");
+        for (uint32_t i = 0; i < m->points.n; i++) {
+            const double w = m->points.at[i].parameter, angle = acos(9.81 / (w * w));
+            close_to(fabs(m->points.at[i].x[0]), angle, 1e-9, "angle");
+            close_to(fabs(m->points.at[i].linear->eigenvalue[0].im), w * sin(angle), 1e-8,
+                     "frequency");
+        }
+        sign *= m->points.at[m->points.n - 1].x[0] > 0 ? 1 : -1;
+    }
+    assert_true(sign < 0); /* one on each side */
+    close_study(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turntable),
         cmocka_unit_test(tall_cylinder),
+        cmocka_unit_test(pitchfork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

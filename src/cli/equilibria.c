@@ -239,12 +239,10 @@ static int find_all(const job *j)
 
 /* ---- a branch ------------------------------------------------------------------------------ */
 
-static void print_branch(const job *j, const ns_branch *b, const char *name)
+static void print_stability(const job *j, const ns_branch *b, const char *name)
 {
     ns_cli *cli = j->cli;
     const ns_steady_point *first = &b->points.at[0];
-    fprintf(cli->out, "%s%s%s: branch of steady motions over %s\n", cli->style_out.bold,
-            j->model->description->title, cli->style_out.plain, name);
     fprintf(cli->out, "  %u points from %s = %.10g to %.10g; %s\n", b->points.n, name,
             first->parameter, b->points.at[b->points.n - 1].parameter, b->end);
     fprintf(cli->out,
@@ -252,7 +250,6 @@ static void print_branch(const job *j, const ns_branch *b, const char *name)
             "that decide\n",
             first->linear->tangent, first->linear->symmetry, first->linear->family,
             first->linear->n);
-    ns_terminal_heading(cli->out, &cli->style_out, "Stability");
     for (uint32_t i = 0, begin = 0; i < b->points.n; i++) {
         const bool last = i + 1 == b->points.n;
         if (!last &&
@@ -269,6 +266,21 @@ static void print_branch(const job *j, const ns_branch *b, const char *name)
         else
             fprintf(cli->out, "linearly stable\n");
         begin = i + 1;
+    }
+}
+
+static void print_branch(const job *j, const ns_branch *b, const char *name)
+{
+    ns_cli *cli = j->cli;
+    fprintf(cli->out, "%s%s%s: branch of steady motions over %s\n", cli->style_out.bold,
+            j->model->description->title, cli->style_out.plain, name);
+    print_stability(j, b, name);
+    for (uint32_t i = 0; i < b->more.n; i++) {
+        const ns_steady_point *from = &b->special.at[b->more.at[i]->from];
+        ns_terminal_heading(cli->out, &cli->style_out,
+                            ns_arena_format(cli->arena, "Branch %u, from the %s at %s = %.10g",
+                                            i + 2, from->label, name, from->parameter));
+        print_stability(j, b->more.at[i], name);
     }
     ns_terminal_heading(cli->out, &cli->style_out, "Special points");
     if (!b->special.n)
@@ -321,6 +333,60 @@ static void add_branch(const job *j, ns_sheet *sheet, const char *table, const c
     }
 }
 
+/* The state that tells the branches apart best: the one that moves most along a critical direction, or
+ * along the branch. */
+static uint32_t telling_state(const job *j, const ns_branch *b)
+{
+    const uint32_t n = j->field->n;
+    uint32_t best = 0;
+    double most = -1;
+    for (uint32_t k = 0; k < n; k++) {
+        double low = INFINITY, high = -INFINITY, weight = 0;
+        for (uint32_t i = 0; i < b->points.n; i++) {
+            low = fmin(low, b->points.at[i].x[k]);
+            high = fmax(high, b->points.at[i].x[k]);
+        }
+        weight = (high - low) / j->field->sigma[k];
+        for (uint32_t i = 0; i < b->special.n && b->more.n; i++)
+            if (b->special.at[i].critical)
+                weight += 1e6 * fabs(b->special.at[i].critical[k]);
+        if (weight > 1.0001 * most) {
+            most = weight;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* One branch in a state: lines where it is stable, dashed where it is not. */
+static void draw_state(const job *j, ns_plot_panel *panel, const ns_branch *b, uint32_t state)
+{
+    ns_arena *a = j->cli->arena;
+    const uint32_t n = b->points.n;
+    for (int unstable = 0; unstable < 2; unstable++) {
+        double *x = NS_NEW_ARRAY(a, double, n + 1), *y = NS_NEW_ARRAY(a, double, n + 1);
+        bool any = false;
+        for (uint32_t i = 0; i < n; i++) {
+            const bool here = (b->points.at[i].linear->unstable > 0) == unstable;
+            const bool next = i + 1 < n &&
+                              (b->points.at[i + 1].linear->unstable > 0) == unstable;
+            x[i] = b->points.at[i].parameter;
+            y[i] = here || next ? b->points.at[i].x[state] : NAN;
+            any = any || here;
+        }
+        if (!any)
+            continue;
+        ns_plot_series *s = ns_plot_line(panel, unstable ? "unstable" : "stable", n, x, y);
+        for (uint32_t i = 0; i + 1 < panel->series.n; i++) /* once in the legend */
+            if (panel->series.at[i]->name && strcmp(panel->series.at[i]->name, s->name) == 0) {
+                s->name = NULL;
+                break;
+            }
+        s->dashed = unstable;
+        s->colour = unstable ? NS_PLOT_VERMILION : NS_PLOT_BLUE;
+    }
+}
+
 static ns_plot *draw_branch(const job *j, const ns_branch *b, const char *name,
                             const char *unit)
 {
@@ -351,6 +417,25 @@ static ns_plot *draw_branch(const job *j, const ns_branch *b, const char *name,
             level->vertical = true;
         }
     }
+    const uint32_t state = telling_state(j, b);
+    const ns_system *s = j->model->system;
+    ns_plot_panel *panel = ns_plot_add(plot, "branches", name, unit, s->states.at[state].name,
+                                       s->states.at[state].unit);
+    draw_state(j, panel, b, state);
+    for (uint32_t i = 0; i < b->more.n; i++)
+        draw_state(j, panel, b->more.at[i], state);
+    if (b->special.n) {
+        double *x = NS_NEW_ARRAY(a, double, b->special.n),
+                                 *y = NS_NEW_ARRAY(a, double,
+                                                                          b->special.n);
+        for (uint32_t i = 0; i < b->special.n; i++) {
+            x[i] = b->special.at[i].parameter;
+            y[i] = b->special.at[i].x[state];
+        }
+        ns_plot_series *series = ns_plot_points(panel, "special points", b->special.n, x, y);
+        series->marker = NS_PLOT_DIAMOND;
+        series->colour = NS_PLOT_BLACK;
+    }
     return plot;
 }
 
@@ -377,6 +462,9 @@ static int follow(job *j, const char *over)
     ns_sheet_text(sheet, "end", b->end);
     add_branch(j, sheet, "branch", param->name, b->points.at, b->points.n, false);
     add_branch(j, sheet, "special", param->name, b->special.at, b->special.n, true);
+    for (uint32_t i = 0; i < b->more.n; i++)
+        add_branch(j, sheet, ns_arena_format(cli->arena, "branch%u", i + 2), param->name,
+                   b->more.at[i]->points.at, b->more.at[i]->points.n, false);
     if (j->table)
         print_branch(j, b, param->name);
     const int status = ns_study_finish(cli, j->a, j->model, sheet,
@@ -423,7 +511,9 @@ static int equilibria(ns_cli *cli, const ns_arguments *a)
     job j = {.cli = cli,
              .a = a,
              .model = model,
-             .spec = {.over = UINT32_MAX, .at_rest = ns_command_flag(a, "rest")},
+             .spec = {.over = UINT32_MAX,
+                      .at_rest = ns_command_flag(a, "rest"),
+                      .switching = ns_command_flag(a, "switch")},
              .table = !ns_command_flag(a, "json") && !cli->quiet};
     const char *over = ns_command_text(a, "over");
     j.field = ns_study_flow(cli, model, over || j.spec.at_rest);
@@ -447,6 +537,8 @@ static const ns_option options[] = {
     {.name = "hold",
      .argument = "NAME[=EXPR],...",
      .help = "keep these values: of the start, or as given"},
+    {.name = "switch",
+     .help = "with --over: follow also the branches that leave at pitchforks"},
     {.name = "over",
      .argument = "NAME=LOW:HIGH",
      .help = "follow the branch while a parameter changes; locate folds and bifurcations"},

@@ -128,8 +128,9 @@ static bool locate(ns_follower *w, const ns_place *a, const ns_place *b, watch w
 }
 
 /* Second derivative of the equations along the critical direction, in the left critical direction,
- * over its size: zero at a pitchfork.  nan if it cannot be told. */
-static double bend(ns_follower *w, ns_place *p)
+ * over its size: zero at a pitchfork.  nan if it cannot be told.  critical[N]: that direction, in units
+ * of the sizes, with the change of the speeds. */
+static double bend(ns_follower *w, ns_place *p, double *critical)
 {
     ns_steady *q = w->q;
     const ns_system *s = q->field->system;
@@ -200,6 +201,9 @@ static double bend(ns_follower *w, ns_place *p)
     }
     if (beside > 1e-6 * along * scale)
         return NAN;
+    for (uint32_t i = 0; i < n; i++)
+        critical[i] = v[i] / q->field->sigma[i];
+    memcpy(critical + n, gamma, count * sizeof *gamma);
     ns_flow_eval(q->field, w->second, in, out);
     /* the state follows the manifold: x + e v + e^2 u/2, G u = -D^2 C(v, v) */
     ns_flow_manifold(q->field, w->x, C, G);
@@ -245,7 +249,9 @@ void ns_bifurcation_watch(ns_follower *w, ns_place *a, ns_place *b)
         NS_PUSH(q->arena, w->branch->special, point);
     } else if (passes && locate(w, a, b, DETERMINANT, a->linear->log_det, 0, &at)) {
         ns_steady_point point = ns_branch_record(w, &at);
-        const double bent = bend(w, &at);
+        double *critical = NS_NEW_ARRAY(q->arena, double, N + 1);
+        const double bent = bend(w, &at, critical);
+        point.critical = isnan(bent) ? NULL : critical;
         point.label = isnan(bent) ? "double zero" : bent < 1e-6 ? "pitchfork" : "branch point";
         const int change = (int)b->linear->unstable - (int)a->linear->unstable;
         /* with +-lambda the number of decaying modes changes along */

@@ -399,6 +399,54 @@ static void walk(ns_follower *w, ns_place *here)
     w->branch->end = "the limit of points was reached";
 }
 
+/* The branch that leaves at a special point along its critical direction (sign 1 or -1): a first place at a
+ * small distance, on the hyperplane across that direction, then the walk. */
+static ns_branch *leave(ns_follower *w, const ns_steady_point *from, double sign)
+{
+    ns_steady *q = w->q;
+    const uint32_t N = q->N, M = N + 1;
+    ns_follower other = *w;
+    other.branch = NS_NEW(q->arena, ns_branch);
+    double *normal = NS_NEW_ARRAY(q->arena, double, M), size = 0;
+    double *predicted = NS_NEW_ARRAY(q->arena, double, M);
+    ns_place here = ns_branch_place(w, q->arena);
+    for (uint32_t i = 0; i < N; i++)
+        size += from->critical[i] * from->critical[i];
+    for (uint32_t i = 0; i < N && size > 0; i++)
+        normal[i] = sign * from->critical[i] / sqrt(size);
+    pack(w, from->x, from->c, from->parameter, predicted);
+    for (double step = 0.03; step > 1e-4; step /= 3) {
+        for (uint32_t i = 0; i < M; i++)
+            here.y[i] = predicted[i] + step * normal[i];
+        double *target = ns_arena_copy(q->arena, here.y, M * sizeof *target);
+        int rounds;
+        /* the family as it is there */
+        if (!ns_branch_look(&other, here.y, here.K))
+            continue;
+        kernel(&other, false, here.K);
+        if (!ns_branch_settle(&other, &here, normal, target, here.K, &rounds))
+            continue;
+        ns_branch_tangent(&other, normal, here.tangent);
+        ns_branch_linearise(&other, &here, q->arena);
+        walk(&other, &here);
+        return other.branch;
+    }
+    return NULL;
+}
+
+static void switch_branches(ns_follower *w)
+{
+    ns_steady *q = w->q;
+    for (uint32_t i = 0; i < w->branch->special.n; i++)
+        for (int sign = 1; sign >= -1 && w->branch->special.at[i].critical; sign -= 2) {
+            ns_branch *b = leave(w, &w->branch->special.at[i], sign);
+            if (!b)
+                continue;
+            b->from = i;
+            NS_PUSH(q->arena, w->branch->more, b);
+        }
+}
+
 ns_branch *ns_steady_follow(ns_steady *q, const char **message)
 {
     const uint32_t N = q->N, M = N + 1, most = q->rows + N + 1;
@@ -414,5 +462,7 @@ ns_branch *ns_steady_follow(ns_steady *q, const char **message)
     if (!begin(&w, &here, message))
         return NULL;
     walk(&w, &here);
+    if (q->spec.switching)
+        switch_branches(&w);
     return w.branch;
 }

@@ -24,6 +24,8 @@ typedef struct ns_steady_spec {
     uint32_t over; /* index of the parameter of a branch, UINT32_MAX: none */
     double low, high;
     bool at_rest; /* equilibria only: all speeds c are zero */
+    bool
+        switching; /* follow the branches that leave at pitchforks and branch points, both ways */
     /* called now and then with the fraction done; false: stop.  May be NULL. */
     bool (*progress)(void *context, double fraction);
     void *context;
@@ -46,6 +48,9 @@ typedef struct ns_steady_point {
     ns_linear *linear; /* at branch points only eigenvalues and counts are kept */
     const char *label; /* of a special point: "fold", "hopf", ...; NULL otherwise */
     const char *note;  /* in words */
+    double
+        *critical; /* [n + generators] where branches may leave: the direction, in units of the
+                          sizes; otherwise NULL */
 } ns_steady_point;
 
 /* The steady motion nearest to the state x, at the parameters of the field.  False if Newton's method
@@ -56,6 +61,8 @@ typedef struct ns_branch {
     NS_LIST(ns_steady_point) points;  /* in order along the branch */
     NS_LIST(ns_steady_point) special; /* folds, bifurcations, located */
     const char *end;                  /* why it ends */
+    NS_LIST(struct ns_branch *) more; /* that leave at special points, with spec.switching */
+    uint32_t from;                    /* of those: the special point */
 } ns_branch;
 
 /* The branch through the steady motion nearest to the model's own start, from `low` on, until the
