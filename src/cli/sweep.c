@@ -305,8 +305,9 @@ static ns_sweep *read_sweep(ns_cli *cli, const ns_arguments *a, ns_model *model)
         }
     spec.gets = gets.at;
     spec.n_gets = gets.n;
-    if (!read_plan(cli, a, model, &spec.plan) || !settings_fixed(cli, a, model, &spec.plan) ||
-        !read_run(cli, a, model, &spec.run) || !ns_study_count(cli, a, "lanes", 1, &spec.lanes))
+    if (!read_plan(cli, a, model, &spec.plan) || !ns_sweep_take_shard(cli, a, &spec.plan) ||
+        !settings_fixed(cli, a, model, &spec.plan) || !read_run(cli, a, model, &spec.run) ||
+        !ns_study_count(cli, a, "lanes", 1, &spec.lanes))
         return NULL;
     if (spec.lanes > 8 || spec.lanes == 3 || spec.lanes == 5 || spec.lanes == 6 ||
         spec.lanes == 7) {
@@ -362,8 +363,8 @@ static bool read_outputs(ns_cli *cli, const ns_arguments *a, outputs *o)
 /* What repeats the sweep; what changes neither rows nor quantities is left out. */
 static const char *command_line(ns_cli *cli, const ns_arguments *a)
 {
-    static const char *const left_out[] = {"threads", "lanes",  "engine", "quiet",
-                                           "out",     "figure", "report"};
+    static const char *const left_out[] = {"threads", "lanes",  "engine", "quiet", "out",
+                                           "figure",  "report", "join",   "shard"};
     ns_text text = ns_text_new(cli->arena);
     ns_text_addf(&text, "noslip sweep %s", a->words.at[0]);
     for (uint32_t i = 0; i < a->options.n; i++) {
@@ -384,7 +385,7 @@ static const char *command_line(ns_cli *cli, const ns_arguments *a)
     return ns_text_string(&text);
 }
 
-enum { FACTS = 9 };
+enum { FACTS = 10 };
 
 /* What the table belongs to. */
 static void make_facts(ns_cli *cli, const ns_arguments *a, const ns_model *model,
@@ -410,6 +411,8 @@ static void make_facts(ns_cli *cli, const ns_arguments *a, const ns_model *model
         {"title", model->description->title, NULL},
         {"name", model->name, NULL},
         {"command", command_line(cli, a), NULL},
+        {"shard", ns_command_flag(a, "shard") ? ns_command_text(a, "shard") : "",
+         "another shard"},
     };
     memcpy(out, facts, sizeof facts);
 }
@@ -520,6 +523,12 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
         return ns_status_exit(status);
     make_facts(cli, a, job->model, job->sweep, facts);
     job->identity = identity(cli, facts);
+    if (ns_command_flag(a, "join") && !o.keep) {
+        ns_command_wrong(cli, "--join needs --out FILE.h5, the table of the whole");
+        return ns_status_exit(status);
+    }
+    if (ns_command_flag(a, "join") && job->rank.rank > 0)
+        return 0; /* one is enough */
     catch_signals(job->rank.rank == 0);
     if (job->rank.rank > 0) {
         ns_native *native = go_native(job, a);
@@ -530,6 +539,10 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     job->table = open_table(cli, facts, job->sweep, o.table, &fresh, &status);
     if (!job->table)
         return ns_status_exit(status);
+    if (ns_command_flag(a, "join")) {
+        const int joined = ns_sweep_join(job, a, facts, FACTS);
+        return joined ? joined : finish(job, a, &o, NS_OK);
+    }
     if (!fresh && !ns_sweep_job_count(job))
         return ns_status_exit(NS_ERR_IO);
     if (job->complete < job->sweep->plan.rows) {
@@ -652,6 +665,13 @@ static const ns_option options[] = {
     {.name = "out",
      .argument = "FILE",
      .help = "the table, .h5 or .csv; the same command continues a table that is not complete",
+     .repeat = true},
+    {.name = "shard",
+     .argument = "K/N",
+     .help = "only the K-th of N parts of the rows, as a table of its own"},
+    {.name = "join",
+     .argument = "FILE",
+     .help = "copy the rows of tables of shards ('part-*.h5') into --out; compute nothing",
      .repeat = true},
     {.name = "figure",
      .argument = "FILE.svg",

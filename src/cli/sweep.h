@@ -36,6 +36,14 @@ bool ns_sweep_summary(ns_sweep_job *job, FILE *to, const ns_style *style);
 bool ns_sweep_csv(ns_sweep_job *job, FILE *to);
 int ns_sweep_csv_file(ns_sweep_job *job, const char *path);
 
+/* --shard K/N: makes the plan the K-th of N parts of itself, of equal size; false after saying what is
+ * wrong. */
+bool ns_sweep_take_shard(ns_cli *cli, const ns_arguments *a, ns_plan *plan);
+/* --join FILE...: copies the rows of tables of shards into the table; the exit status.  The last of the facts is
+ * the shard. */
+int ns_sweep_join(ns_sweep_job *job, const ns_arguments *a, const ns_sweep_fact *facts,
+                  uint32_t n_facts);
+
 /* --figure and --report: are they asked for; can they be made (false after saying why not); make them, the
  * exit status. */
 bool ns_sweep_wants_figure(const ns_arguments *a);

@@ -20,7 +20,9 @@ bool ns_sweep_figure_possible(ns_cli *cli, const ns_arguments *a, const ns_sweep
                *option = ns_command_flag(a, "figure") ? "figure" : "report";
     if (!ns_sweep_wants_figure(a))
         return true;
-    const char *why = ns_sweep_map_refuses(sweep);
+    const char *why = ns_command_flag(a, "shard")
+                          ? "a shard is no map; join the shards with --join first"
+                          : ns_sweep_map_refuses(sweep);
     if (why) {
         ns_command_wrong(cli, "--%s: %s", option, why);
         return false;

@@ -390,6 +390,22 @@ static ns_status open_or_make(ns_sweep_table *t, const ns_sweep_fact *facts, uin
     return error == ENOSPC || error == EIO || error == EFBIG ? NS_ERR_IO : NS_ERR_USAGE;
 }
 
+char *ns_sweep_table_text(const char *path, const char *name)
+{
+    char *text = NULL;
+    hid_t file = -1;
+    H5E_BEGIN_TRY
+    {
+        file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    }
+    H5E_END_TRY
+    if (file >= 0) {
+        text = get_text(file, name);
+        H5Fclose(file);
+    }
+    return text;
+}
+
 ns_sweep_table *ns_sweep_table_open(const ns_sweep *sweep, const ns_sweep_fact *facts,
                                     uint32_t n_facts, const char *path, bool *fresh,
                                     ns_status *status, char message[400])

@@ -94,6 +94,7 @@ static double sample_value(const ns_plan_axis *axis, double u)
 
 void ns_plan_row(const ns_plan *plan, uint64_t row, double *values)
 {
+    row += plan->first;
     uint64_t point = plan->count ? row / plan->count : 0;
     for (uint32_t i = plan->axes.n; i-- > 0;) {
         const ns_plan_axis *axis = &plan->axes.at[i];
@@ -136,8 +137,8 @@ const char *ns_plan_text(ns_arena *arena, const ns_plan *plan)
         const ns_plan_axis *axis = &plan->axes.at[i];
         ns_text_addf(&text, "%s %s", axis->name, words[axis->kind]);
         if (axis->kind == NS_PLAN_LIST)
-            ns_text_addf(&text, " %" PRIu64 " values %016" PRIx64 "\n", plan->rows,
-                         hash(axis->values, (size_t)plan->rows * sizeof *axis->values));
+            ns_text_addf(&text, " %" PRIu64 " values %016" PRIx64 "\n", plan->count,
+                         hash(axis->values, (size_t)plan->count * sizeof *axis->values));
         else if (on_grid(axis))
             ns_text_addf(&text, " %.17g %.17g %" PRIu64 "\n", axis->low, axis->high, axis->n);
         else

@@ -28,6 +28,7 @@ typedef struct ns_plan_axis {
 typedef struct ns_plan {
     NS_LIST(ns_plan_axis) axes;
     uint64_t rows;  /* set by ns_plan_settle */
+    uint64_t first; /* of a part of a plan: its rows are those of the whole from here on */
     uint64_t count; /* samples for each point of the grid */
     uint64_t seed;
     bool sobol;
