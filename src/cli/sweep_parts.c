@@ -19,7 +19,7 @@ static bool read_shard(const char *text, uint64_t *k, uint64_t *n)
     if (errno || *end != '/' || end[1] < '1' || end[1] > '9')
         return false;
     *n = strtoull(end + 1, &end, 10);
-    return !errno && !*end && *k <= *n;
+    return !errno && !*end && *n > 0 && *k <= *n;
 }
 
 /* The K-th of N: rows [(K-1) R/N, K R/N) of R, without overflow. */
