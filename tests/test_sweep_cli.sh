@@ -44,14 +44,16 @@ expect 2 "start property" "" "give it a parameter" -- sweep "$R" --over roll=0:1
 printf 'state x'"'"' = k*x\nparam k = 1, T = 2*k\nstart { x = 1 }\nrun { until T }\n' >grow.mech
 expect 2 "end depends on it" "" "give --until" -- sweep grow.mech --over k=1:2:3
 expect 0 "end given" "" "" -- sweep grow.mech --over k=0:2:5 --until 1 --out grow.csv
-check "closed form" "all(abs(float(r['x']) - math.exp(float(r['k']))) < 1e-13*float(r['x']) for r in rows('grow.csv'))"
+check "closed form" "all(abs(float(r['x']) - math.exp(float(r['k']))) < 2e-13*float(r['x']) for r in rows('grow.csv'))"
 expect 0 "start" "" "" -- sweep grow.mech --over start.x=1:2:3 --until 1 --out start.csv
-check "its column" "[float(r['x'])/float(r['start.x'])/math.e for r in rows('start.csv')] and all(abs(float(r['x'])/float(r['start.x']) - math.e) < 1e-14 for r in rows('start.csv'))"
+check "its column" "[float(r['x'])/float(r['start.x'])/math.e for r in rows('start.csv')] and all(abs(float(r['x'])/float(r['start.x']) - math.e) < 1e-13 for r in rows('start.csv'))"
 [ -e start.csv.part.h5 ] && fail "the work file of a CSV is left"
 
 # ---- rows and runs -----------------------------------------------------------------------------
 
-expect 0 "grid" "rows      6 of 6" "" -- sweep "$S" --over m=1:2:3 --over omega0=0.1:0.5:2 --get x,y,v@2 --until 3 --out g.csv
+expect 0 "grid" "rows      6 of 6" "" -- sweep "$S" --over m=1:2:3 --over omega0=0.1:0.5:2 --get x,y,v@2 --until 3 --method gauss --out g.csv
+expect 0 "grid in lanes" "rows      6 of 6" "" -- sweep "$S" --over m=1:2:3 --over omega0=0.1:0.5:2 --get x,y,v@2 --until 3 --out l.csv
+check "the same to round-off" "all(abs(float(a[k]) - float(b[k])) < 1e-13 for a, b in zip(rows('g.csv'), rows('l.csv')) for k in a if k != 'reason')"
 i=0
 for m in 1 1.5 2; do
     for o in 0.1 0.5; do
@@ -77,7 +79,7 @@ A="--random a=uniform(-0.02,0.25) --random omega.z=normal(-3,2) --sobol --count 
 G="omega.z,min(omega.z),event(reversal),energy_drift,happened(liftoff)"
 expect 0 "table" "no start: size" "" -- sweep "$R" $A --get "$G" --out a.h5 --threads 1 --lanes 1
 n=0
-for more in "--threads 2" "--lanes 2" "--threads 2 --lanes 8" "--threads 3 --engine interpreter" "--engine native"; do
+for more in "--threads 2" "--lanes 2" "--threads 2 --lanes 8" "--threads 3 --engine interpreter" "--engine native --lanes 4"; do
     n=$((n + 1))
     expect 0 "with $more" "" "" -- sweep "$R" $A --get "$G" --out "b$n.h5" --quiet $more
     same "the same bytes with $more" a.h5 "b$n.h5"

@@ -249,6 +249,8 @@ static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
         return false;
     if (ns_command_flag(a, "method"))
         run->method = ns_command_text(a, "method");
+    else if (!model->settings.method)
+        run->method = ns_method_dop853.name; /* the method with motions in lanes */
     const ns_method *method = ns_method_find(run->method);
     if (!method) {
         const char *near = ns_model_nearest_method(run->method);
@@ -504,9 +506,8 @@ static ns_native *go_native(const ns_sweep_job *job, const ns_arguments *a)
         return NULL;
     if (!asked && !pays(job))
         return NULL;
-    const int lanes = ns_method_find(job->sweep->options.run.method)->lanes;
-    ns_native *native = ns_problem_native(job->sweep->problem, lanes, message, sizeof message,
-                                          NULL);
+    ns_native *native = ns_ensemble_native(job->sweep->problem, &job->sweep->options, message,
+                                           sizeof message, NULL);
     if (!native && asked && !job->cli->quiet)
         fprintf(job->cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
                 message);
@@ -654,7 +655,9 @@ static const ns_option options[] = {
     NS_OPTION_SET,
     {.name = "until", .argument = "T", .help = "end time"},
     {.name = "tol", .argument = "R", .help = "tolerance, relative to the size of each state"},
-    {.name = "method", .argument = "M", .help = "integration method (noslip help methods)"},
+    {.name = "method",
+     .argument = "M",
+     .help = "integration method (the model's, otherwise dop853, in lanes)"},
     {.name = "engine",
      .argument = "E",
      .help = "interpreter, native (compiled), or auto: native when it pays (default)"},

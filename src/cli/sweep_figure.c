@@ -73,6 +73,8 @@ static const char *rerun(ns_cli *cli, const ns_arguments *a, const ns_sweep *w,
                 ns_text_addf(&text, " --%s ", kept[k]);
                 ns_page_quote(&text, a->options.at[i].value);
             }
+    if (!ns_command_flag(a, "method"))
+        ns_text_addf(&text, " --method %s", w->options.run.method);
     for (uint32_t i = 0; i < w->n_axes; i++) {
         ns_text_add(&text, parameter[i] ? " --set " : " --start ");
         ns_page_quote(&text, ns_arena_format(cli->arena, "%s=", w->axis[i]));

@@ -1,7 +1,7 @@
 /* Working through blocks of rows.
  *
  * Lanes stay full across the ends of blocks: while the last rows of one block are under way, the first of the
- * next are begun.  So several blocks are open at a time, at most one more than there are lanes. */
+ * next are begun.  So several blocks are open at a time, at most one more than there are motions under way. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +19,13 @@ typedef struct block {
     bool open;
 } block;
 
-enum { MOST_OPEN = NS_LANES + 2 };
-
 typedef struct worker {
     const ns_sweep *sweep;
     const ns_sweep_client *client;
     ns_starter *starter;
     uint32_t n, np;
-    block blocks[MOST_OPEN];
+    block **blocks; /* [n_blocks], some of them open */
+    uint32_t n_blocks;
     block *current; /* the one that rows are taken from */
     double **work;  /* [stations] */
     double *values; /* [most values of a station] */
@@ -59,6 +58,29 @@ static bool reserve(worker *w, block *b, uint32_t count)
     return count <= b->room;
 }
 
+static block *unused_block(worker *w)
+{
+    for (uint32_t i = 0; i < w->n_blocks; i++)
+        if (!w->blocks[i]->open)
+            return w->blocks[i];
+    block **more = realloc(w->blocks, (w->n_blocks + 1) * sizeof *more);
+    if (!more)
+        return NULL;
+    w->blocks = more;
+    more[w->n_blocks] = calloc(1, sizeof **more);
+    return more[w->n_blocks] ? more[w->n_blocks++] : NULL;
+}
+
+static block *block_of(const worker *w, uint64_t row)
+{
+    for (uint32_t i = 0; i < w->n_blocks; i++) {
+        block *b = w->blocks[i];
+        if (b->open && row >= b->first && row - b->first < b->count)
+            return b;
+    }
+    return NULL;
+}
+
 static bool open_block(worker *w)
 {
     uint64_t first;
@@ -66,10 +88,8 @@ static bool open_block(worker *w)
     w->current = NULL;
     if (w->stopped || !w->client->next(w->client->context, &first, &count) || !count)
         return false;
-    block *b = w->blocks;
-    while (b->open) /* there is one: every open block but this has a row in a lane */
-        b++;
-    if (!reserve(w, b, count)) {
+    block *b = unused_block(w);
+    if (!b || !reserve(w, b, count)) {
         w->no_memory = true;
         return false;
     }
@@ -257,9 +277,9 @@ static bool done(void *context, const ns_ensemble_result *result)
         w->no_memory = w->no_memory || o->status == NS_ERR_MEMORY;
         return false;
     }
-    block *b = w->blocks;
-    while (!b->open || result->id < b->first || result->id - b->first >= b->count)
-        b++;
+    block *b = block_of(w, result->id);
+    if (!b)
+        return false; /* the ensemble gives back what it was given */
     const size_t k = (size_t)(result->id - b->first);
     double *record = record_of(w, b, result->id);
     ns_sweep_end *end = end_of(w, record);
@@ -331,11 +351,13 @@ ns_status ns_sweep_work(const ns_sweep *sweep, ns_system *system, const ns_sweep
         w->n = sweep->problem->n;
         w->np = sweep->problem->np;
         status = guarded(w, arena, system, message, room);
-        for (uint32_t i = 0; i < MOST_OPEN; i++) {
-            free(w->blocks[i].records);
-            free(w->blocks[i].p);
-            free(w->blocks[i].x0);
+        for (uint32_t i = 0; i < w->n_blocks; i++) {
+            free(w->blocks[i]->records);
+            free(w->blocks[i]->p);
+            free(w->blocks[i]->x0);
+            free(w->blocks[i]);
         }
+        free(w->blocks);
     }
     free(w);
     ns_arena_free(arena);
