@@ -502,23 +502,19 @@ static bool read_holds(job *j)
 
 static int equilibria(ns_cli *cli, const ns_arguments *a)
 {
-    int status;
-    if (!ns_study_check_outputs(cli, a))
-        return ns_status_exit(NS_ERR_USAGE);
-    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
-    if (!model)
-        return status;
+    int status = 0;
+    ns_model *model = NULL;
+    const char *over = ns_command_text(a, "over");
     job j = {.cli = cli,
              .a = a,
-             .model = model,
              .spec = {.over = UINT32_MAX,
                       .at_rest = ns_command_flag(a, "rest"),
-                      .switching = ns_command_flag(a, "switch")},
-             .table = !ns_command_flag(a, "json") && !cli->quiet};
-    const char *over = ns_command_text(a, "over");
-    j.field = ns_study_flow(cli, model, over || j.spec.at_rest);
-    if (!j.field || !read_holds(&j) ||
-        !ns_summary_choose(cli, model, ns_command_text(a, "show"), &j.shown))
+                      .switching = ns_command_flag(a, "switch")}};
+    if (!ns_study_open(cli, a, over || j.spec.at_rest, &model, &j.field, &status))
+        return status;
+    j.model = model;
+    j.table = !ns_command_flag(a, "json") && !cli->quiet; /* --quiet is read by now */
+    if (!read_holds(&j) || !ns_summary_choose(cli, model, ns_command_text(a, "show"), &j.shown))
         status = ns_status_exit(NS_ERR_USAGE);
     else if (over && ns_command_flag(a, "from"))
         status = ns_command_wrong(

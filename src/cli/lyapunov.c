@@ -90,17 +90,15 @@ static bool read_spec(ns_cli *cli, const ns_arguments *a, ns_lyapunov_spec *spec
 
 static int lyapunov(ns_cli *cli, const ns_arguments *a)
 {
-    int status;
-    if (!ns_study_check_outputs(cli, a))
-        return ns_status_exit(NS_ERR_USAGE);
-    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
-    if (!model)
+    int status = 0;
+    ns_model *model = NULL;
+    ns_flow *flow = NULL;
+    if (!ns_study_open(cli, a, false, &model, &flow, &status))
         return status;
     ns_lyapunov_spec spec = {.run = ns_model_run_options(model)};
-    ns_flow *flow = ns_study_flow(cli, model, false);
-    if (!flow || !read_spec(cli, a, &spec)) {
+    if (!read_spec(cli, a, &spec)) {
         ns_model_free(model);
-        return ns_status_exit(NS_ERR_USAGE);
+        return status;
     }
     ns_study_progress progress = ns_study_progress_new(cli, "t", spec.span);
     spec.progress = ns_study_progress_draw;

@@ -275,21 +275,18 @@ static ns_plot *draw(const job *j, const ns_portrait *p)
 
 static int portrait(ns_cli *cli, const ns_arguments *a)
 {
-    int status;
-    if (!ns_study_check_outputs(cli, a))
-        return ns_status_exit(NS_ERR_USAGE);
-    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
-    if (!model)
+    int status = 0;
+    ns_model *model = NULL;
+    job j = {.cli = cli, .a = a};
+    if (!ns_study_open(cli, a, true, &model, &j.flow, &status))
         return status;
-    job j = {.cli = cli, .a = a, .model = model};
+    j.model = model;
     j.spec.run = ns_model_run_options(model);
     j.spec.run.tolerance = 1e-10;
     j.spec.orbits = 36;
     j.spec.levels = 16;
     j.spec.span = 20;
-    status = ns_status_exit(NS_ERR_USAGE);
-    j.flow = ns_study_flow(cli, model, true);
-    if (j.flow && choose_plane(&j) && choose_window(&j) && choose_quantity(&j) &&
+    if (choose_plane(&j) && choose_window(&j) && choose_quantity(&j) &&
         ns_study_count(cli, a, "orbits", 0, &j.spec.orbits) &&
         ns_study_count(cli, a, "levels", 0, &j.spec.levels) &&
         ns_command_number(cli, a, "until", &j.spec.span)) {

@@ -429,21 +429,17 @@ static int periodic(job *j, uint32_t returns)
 
 static int section(ns_cli *cli, const ns_arguments *a)
 {
-    int status;
-    if (!ns_study_check_outputs(cli, a))
-        return ns_status_exit(NS_ERR_USAGE);
-    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
-    if (!model)
+    int status = 0;
+    ns_model *model = NULL;
+    job j = {.cli = cli, .a = a};
+    if (!ns_study_open(cli, a, false, &model, &j.flow, &status))
         return status;
-    job j = {.cli = cli, .a = a, .model = model};
+    j.model = model;
     j.spec.run = ns_model_run_options(model);
     j.spec.crossings = 1000;
     double until = INFINITY, tolerance = 0;
     uint32_t returns = 1;
-    j.flow = ns_study_flow(cli, model, false);
-    status = ns_status_exit(NS_ERR_USAGE);
-    if (j.flow && read_surface(&j) &&
-        ns_study_count(cli, a, "crossings", 1, &j.spec.crossings) &&
+    if (read_surface(&j) && ns_study_count(cli, a, "crossings", 1, &j.spec.crossings) &&
         ns_command_number(cli, a, "until", &until) &&
         ns_command_number(cli, a, "tol", &tolerance) &&
         ns_study_count(cli, a, "threads", 1, &j.spec.threads) &&

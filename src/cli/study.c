@@ -105,6 +105,25 @@ ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous)
     return field;
 }
 
+bool ns_study_open(ns_cli *cli, const ns_arguments *a, bool autonomous, ns_model **model,
+                   ns_flow **flow, int *status)
+{
+    *status = ns_status_exit(NS_ERR_USAGE);
+    *model = NULL;
+    *flow = NULL;
+    if (!ns_study_check_outputs(cli, a))
+        return false;
+    *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, status);
+    if (!*model)
+        return false;
+    *status = ns_status_exit(NS_ERR_USAGE); /* of what follows */
+    *flow = ns_study_flow(cli, *model, autonomous);
+    if (*flow)
+        return true;
+    ns_model_free(*model);
+    return false;
+}
+
 /* ---- words and expressions ---------------------------------------------------------------- */
 
 ns_study_words ns_study_split(ns_arena *arena, const char *text, char separator)

@@ -33,6 +33,12 @@ int ns_study_write(ns_cli *cli, const ns_arguments *a, const ns_model *model,
 /* The field of a model with its Jacobian; NULL after saying what is wrong (time enters, memory). */
 ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous);
 
+/* What every study of one model begins with: outputs checked, the model of the first word opened, its
+ * field.  False after saying what is wrong, with the exit status; nothing is left to be freed then.  After
+ * true *status is that of a wrong request. */
+bool ns_study_open(ns_cli *cli, const ns_arguments *a, bool autonomous, ns_model **model,
+                   ns_flow **flow, int *status);
+
 /* Parts of a list separated by commas outside brackets. */
 typedef NS_LIST(const char *) ns_study_words;
 ns_study_words ns_study_split(ns_arena *arena, const char *text, char separator);
