@@ -294,7 +294,40 @@ static void keep(emission *e, const instruction *i, uint32_t number, uint32_t ce
         ns_text_addf(e->text, "W(%u) = %s;\n", cell, value);
 }
 
-/* The text of a form with the names of its operands put in. */
+/* The text of a form, from `at` on, with the names of its operands put in and sums and products as C
+ * writes them: macros would take longer to read than the rest.  Returns what is behind it. */
+static const char *emit_expression(emission *e, uint32_t k, const word *operand, const char *at)
+{
+    static const struct {
+        const char *name, *sign;
+    } infix[] = {{"ADD", " + "}, {"SUB", " - "}, {"MUL", " * "}, {"DIV", " / "}};
+    const size_t length = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+    const char *name = at;
+    at += length;
+    if (*at != '(') {
+        if (length == 1)
+            ns_text_add(e->text, operand[*name - 'A'].text);
+        else
+            ns_text_addf(e->text, "v%u", k - 1); /* acc */
+        return at;
+    }
+    for (size_t i = 0; i < sizeof infix / sizeof *infix; i++)
+        if (strncmp(name, infix[i].name, length) == 0) {
+            ns_text_add(e->text, "(");
+            at = emit_expression(e, k, operand, at + 1);
+            ns_text_add(e->text, infix[i].sign);
+            at = emit_expression(e, k, operand, at + strspn(at, ", "));
+            ns_text_add(e->text, ")");
+            return at + 1;
+        }
+    const bool negative = strncmp(name, "NEG", length) ==
+                          0; /* else SQRT; one argument counts */
+    ns_text_add(e->text, negative ? "(-" : "SQRT(");
+    at = emit_expression(e, k, operand, at + 1);
+    ns_text_add(e->text, ")");
+    return at + strcspn(at, ")") + 1;
+}
+
 static void emit_form(emission *e, uint32_t k)
 {
     const instruction *i = &e->code.at[k];
@@ -302,16 +335,7 @@ static void emit_form(emission *e, uint32_t k)
     for (uint32_t j = 0; j < i->n; j++)
         operand[j] = value_of(e, i->words[j], i->chunk);
     ns_text_addf(e->text, "V v%u = ", k);
-    for (const char *at = forms[i->code].text; *at;) {
-        size_t length = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
-        if (length == 1 && *at >= 'A' && *at <= 'C')
-            ns_text_add(e->text, operand[*at - 'A'].text);
-        else if (length == 3 && strncmp(at, "acc", 3) == 0)
-            ns_text_addf(e->text, "v%u", k - 1);
-        else
-            ns_text_add_bytes(e->text, at, length ? length : 1);
-        at += length ? length : 1;
-    }
+    emit_expression(e, k, operand, forms[i->code].text);
     ns_text_add(e->text, ";\n");
     if (i->y != NONE)
         keep(e, i, 0, cell_of(i->y), value_1(k).text);
@@ -462,8 +486,8 @@ static void emit_lanes(emission *e, uint32_t lanes)
     memset(e->writer, 0xff, e->stream->cells * sizeof *e->writer);
     memset(e->loaded, 0, e->stream->cells * sizeof *e->loaded);
     for (uint32_t chunk = 0, k = 0; chunk < e->chunks; chunk++) {
-        ns_text_addf(text, "static NOINLINE void %s_%u_%u" PARAMETERS "\n{\n", e->name, lanes,
-                     chunk);
+        ns_text_addf(text, NS_EMIT_CUT "NOINLINE void %s_%u_%u" PARAMETERS "\n{\n", e->name,
+                     lanes, chunk);
         if (chunk == 0 && e->inputs)
             ns_text_addf(text,
                          "for (unsigned i = 0; i < %uu; i++) W(i) = X(i);\nW(%u) = T(0);\n",
@@ -489,6 +513,9 @@ static void emit_lanes(emission *e, uint32_t lanes)
             emit_outputs(e);
         ns_text_add(text, "}\n");
     }
+    ns_text_add(text, NS_EMIT_CUT);
+    for (uint32_t chunk = 0; chunk < e->chunks; chunk++)
+        ns_text_addf(text, "NOINLINE void %s_%u_%u" PARAMETERS ";\n", e->name, lanes, chunk);
     ns_text_addf(text, "void %s_%u" PARAMETERS "\n{\n", e->name, lanes);
     for (uint32_t chunk = 0; chunk < e->chunks; chunk++)
         ns_text_addf(text, "%s_%u_%u(m, work, t, x, out);\n", e->name, lanes, chunk);
@@ -498,15 +525,10 @@ static void emit_lanes(emission *e, uint32_t lanes)
 /* ---- what the text begins with -------------------------------------------------------------- */
 
 static const char prelude[] =
-    "#define NOINLINE __attribute__((noinline))\n"
+    "#define NOINLINE __attribute__((noinline, visibility(\"hidden\")))\n"
     "typedef double vector8 __attribute__((vector_size(64)));\n"
     "typedef double vector8_in_memory __attribute__((vector_size(64), may_alias));\n"
     "typedef long long mask8 __attribute__((vector_size(64)));\n"
-    "#define ADD(a, b) ((a) + (b))\n"
-    "#define SUB(a, b) ((a) - (b))\n"
-    "#define MUL(a, b) ((a) * (b))\n"
-    "#define DIV(a, b) ((a) / (b))\n"
-    "#define NEG(a, b) (-(a))\n"
     /* no headers: reading them would take longer than compiling the rest */
     "static inline int any8(mask8 m)\n{\n"
     "#if defined(__AVX512DQ__)\n"
@@ -541,7 +563,7 @@ static const char one_lane[] = "#define V double\n"
                                "#define EQUAL(p, k) ((p) == (k))\n"
                                "#define SWAP(q, a, b) if (q) { V u_ = a; a = b; b = u_; }\n"
                                "#define ANY(q) (q)\n"
-                               "#define SQRT(a, b) __builtin_sqrt(a)\n";
+                               "#define SQRT(a) __builtin_sqrt(a)\n";
 
 static const char eight_lanes[] =
     "#define V vector8\n"
@@ -558,7 +580,7 @@ static const char eight_lanes[] =
     "#define EQUAL(p, k) ((p) == k)\n"
     "#define SWAP(q, a, b) { V u_ = a; a = SELECT(q, b, a); b = SELECT(q, u_, b); }\n"
     "#define ANY(q) any8(q)\n"
-    "#define SQRT(a, b) sqrt8(a)\n";
+    "#define SQRT(a) sqrt8(a)\n";
 
 void ns_emit_prelude(ns_text *text)
 {
@@ -588,11 +610,13 @@ void ns_emit_program(ns_text *text, ns_arena *scratch, const ns_stream *stream,
     cut(e);
     find_kept(e);
     if (lanes & NS_EMIT_ONE) {
+        ns_text_add(text, NS_EMIT_MACROS);
         ns_text_add(text, undefine);
         ns_text_add(text, one_lane);
         emit_lanes(e, 1);
     }
     if (lanes & NS_EMIT_EIGHT) {
+        ns_text_add(text, NS_EMIT_MACROS);
         ns_text_add(text, undefine);
         ns_text_add(text, eight_lanes);
         emit_lanes(e, 8);

@@ -19,6 +19,11 @@
 
 enum { NS_EMIT_SMALL = 5, NS_EMIT_CHUNK = 500 };
 
+/* Lines of the text at which it can be cut in two: before a function, and before the macros that all
+ * functions behind it use.  What comes before the first of these belongs to every part. */
+#define NS_EMIT_CUT "/* function */\n"
+#define NS_EMIT_MACROS "/* macros */\n"
+
 typedef enum ns_emit_lanes { NS_EMIT_ONE = 1, NS_EMIT_EIGHT = 2 } ns_emit_lanes;
 
 /* What all functions need, once per text. */

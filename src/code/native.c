@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "code/emit.h"
+#include "code/prune.h"
 
 extern char **environ;
 
@@ -26,7 +27,7 @@ struct ns_native {
     const ns_program *programs[];
 };
 
-enum { KEY = 32, FLAGS = 16, MOST_LIBRARY = 256 << 20 };
+enum { KEY = 32, FLAGS = 24, MOST_LIBRARY = 256 << 20 };
 
 /* Everything that is needed while a library is made. */
 typedef struct making {
@@ -39,6 +40,7 @@ typedef struct making {
     char key[KEY + 1];
     char folder[PATH_MAX - 64];
     bool temporary; /* the folder is for this time only */
+    bool two;       /* long: compiled by two processes at once */
 } making;
 
 static double now(void)
@@ -126,12 +128,24 @@ static bool find_compiler(making *m)
 static void choose_flags(making *m, const char *lanes)
 {
     /* no vectors made of scalars: gcc 12 then contracts products and sums all the same */
-    static const char *const usual[] = {
-        "-fPIC", "-shared",           "-nostdlib",       "-pipe",
-        "-w",    "-ffp-contract=off", "-fno-math-errno", "-fno-tree-slp-vectorize"};
+    static const char *const usual[] = {"-fPIC",
+                                        "-nostdlib",
+                                        "-pipe",
+                                        "-w",
+                                        "-ffp-contract=off",
+                                        "-fno-math-errno",
+                                        "-fno-tree-slp-vectorize"};
     static const size_t long_text = 60000; /* from here on compiling must be quick */
+    /* what looks for stores and loads that can be spared finds nothing and takes half the time */
+    static const char *const quick[] = {"-O1", "-fno-tree-dse", "-fno-dse", "-fno-tree-fre",
+                                        "-fno-tree-dominator-opts"};
     uint32_t n = 0;
-    m->flags[n++] = m->length < long_text ? "-O2" : "-O1";
+    m->two = m->length > long_text;
+    if (m->two)
+        for (uint32_t i = 0; i < sizeof quick / sizeof *quick; i++)
+            m->flags[n++] = quick[i];
+    else
+        m->flags[n++] = "-O2";
     for (uint32_t i = 0; i < sizeof usual / sizeof *usual; i++)
         m->flags[n++] = usual[i];
     if (strcmp(lanes, "avx512") == 0) {
@@ -162,31 +176,36 @@ static void make_key(making *m)
              (unsigned long long)h.b);
 }
 
-/* Runs the compiler on a file; what it complains of goes to `complaints`. */
-static bool run_compiler(const making *m, const char *source, const char *library,
-                         const char *complaints)
+/* Starts the compiler on files (the list ends with NULL); what it complains of goes to `complaints`. */
+static bool start_compiler(const making *m, const char *what, const char *const *files,
+                           const char *made, const char *complaints, pid_t *child)
 {
-    const char *arguments[FLAGS + 6];
+    const char *arguments[FLAGS + 8];
     uint32_t n = 0;
     arguments[n++] = m->compiler;
     for (const char *const *flag = m->flags; *flag; flag++)
         arguments[n++] = *flag;
+    arguments[n++] = what;
     arguments[n++] = "-o";
-    arguments[n++] = library;
-    arguments[n++] = source;
+    arguments[n++] = made;
+    for (; *files; files++)
+        arguments[n++] = *files;
     arguments[n] = NULL;
-    posix_spawn_file_actions_t files;
-    if (posix_spawn_file_actions_init(&files) != 0)
+    posix_spawn_file_actions_t streams;
+    if (posix_spawn_file_actions_init(&streams) != 0)
         return fail(m, "out of memory");
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 2, complaints, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    pid_t child;
-    const int error = posix_spawn(&child, m->compiler, &files, NULL, (char *const *)arguments,
+    posix_spawn_file_actions_addopen(&streams, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&streams, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&streams, 2, complaints, O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
+    const int error = posix_spawn(child, m->compiler, &streams, NULL, (char *const *)arguments,
                                   environ);
-    posix_spawn_file_actions_destroy(&files);
-    if (error)
-        return fail(m, "the compiler %s did not start: %s", m->compiler, strerror(error));
+    posix_spawn_file_actions_destroy(&streams);
+    return !error || fail(m, "the compiler %s did not start: %s", m->compiler, strerror(error));
+}
+
+static bool wait_compiler(const making *m, const char *complaints, pid_t child)
+{
     int status;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
@@ -297,29 +316,99 @@ static void *load(const making *m, const char *path)
     return library;
 }
 
+/* A stretch of text. */
+typedef struct piece {
+    const char *at;
+    size_t length;
+} piece;
+
+/* The last `mark` before `end`, NULL if there is none. */
+static const char *last_mark(const char *text, const char *end, const char *mark)
+{
+    const char *found = NULL;
+    for (const char *at = text; (at = strstr(at, mark)) && at < end; at++)
+        found = at;
+    return found;
+}
+
+/* Two texts of about the same length out of one; false if it cannot be cut. */
+static bool cut(const making *m, piece first[3], piece second[3])
+{
+    const char *end = m->text + m->length, *macros = strstr(m->text, NS_EMIT_MACROS);
+    const char *middle = macros ? strstr(m->text + m->length / 2, NS_EMIT_CUT) : NULL;
+    const char *here = middle ? last_mark(macros, middle, NS_EMIT_MACROS) : NULL;
+    const char *behind = here ? strstr(here, NS_EMIT_CUT) : NULL;
+    if (!behind)
+        return false;
+    first[0] = (piece){m->text, (size_t)(middle - m->text)};
+    first[1] = first[2] = (piece){0};
+    second[0] = (piece){m->text, (size_t)(macros - m->text)};
+    second[1] = (piece){here, (size_t)(behind - here)};
+    second[2] = (piece){middle, (size_t)(end - middle)};
+    return true;
+}
+
+static bool put_source(const making *m, const char *path, const piece pieces[3])
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int error = file < 0 ? errno : 0;
+    for (int i = 0; i < 3 && !error; i++)
+        error = ns_file_put(file, pieces[i].at, pieces[i].length);
+    if (file >= 0)
+        close(file);
+    return !error || fail(m, "%s: %s", path, strerror(error));
+}
+
+/* Names of the files that one making needs. */
+enum { SOURCE, SOURCE_2, OBJECT, OBJECT_2, LOG, LOG_2, LIBRARY, FILES };
+typedef char file_name[PATH_MAX + 40];
+
+static bool compile_at_once(const making *m, file_name *files)
+{
+    const piece all[3] = {{m->text, m->length}};
+    const char *sources[] = {files[SOURCE], NULL};
+    pid_t child;
+    return put_source(m, files[SOURCE], all) &&
+           start_compiler(m, "-shared", sources, files[LIBRARY], files[LOG], &child) &&
+           wait_compiler(m, files[LOG], child);
+}
+
+/* Both halves at the same time, then what links them. */
+static bool compile_halves(const making *m, file_name *files, const piece first[3],
+                           const piece second[3])
+{
+    const char *sources[] = {files[SOURCE], NULL}, *sources_2[] = {files[SOURCE_2], NULL};
+    const char *objects[] = {files[OBJECT], files[OBJECT_2], NULL};
+    pid_t one, two, link;
+    if (!put_source(m, files[SOURCE], first) || !put_source(m, files[SOURCE_2], second) ||
+        !start_compiler(m, "-c", sources, files[OBJECT], files[LOG], &one))
+        return false;
+    bool good = start_compiler(m, "-c", sources_2, files[OBJECT_2], files[LOG_2], &two) &&
+                wait_compiler(m, files[LOG_2], two);
+    good = wait_compiler(m, files[LOG], one) && good;
+    return good && start_compiler(m, "-shared", objects, files[LIBRARY], files[LOG], &link) &&
+           wait_compiler(m, files[LOG], link);
+}
+
 /* Compiles in files of our own, then gives the library its name. */
 static bool compile(const making *m, const char *library)
 {
-    char source[PATH_MAX + 32], made[PATH_MAX + 32], complaints[PATH_MAX + 32];
+    static const char *const ends[FILES] = {"a.c", "b.c", "a.o", "b.o", "a.log", "b.log", "so"};
+    file_name files[FILES];
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    const unsigned long tag = (unsigned long)t.tv_nsec;
-    snprintf(source, sizeof source, "%s/%s-%ld-%lu.c", m->folder, m->key, (long)getpid(), tag);
-    snprintf(made, sizeof made, "%s/%s-%ld-%lu.so", m->folder, m->key, (long)getpid(), tag);
-    snprintf(complaints, sizeof complaints, "%s/%s-%ld-%lu.log", m->folder, m->key,
-             (long)getpid(), tag);
-    const int file = open(source, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    const int error = file < 0 ? errno : ns_file_put(file, m->text, m->length);
-    if (file >= 0)
-        close(file);
-    bool good = !error || fail(m, "%s: %s", source, strerror(error));
-    good = good && run_compiler(m, source, made, complaints) && add_seal(m, made);
-    if (good && rename(made, library) != 0)
+    for (int i = 0; i < FILES; i++)
+        snprintf(files[i], sizeof files[i], "%s/%s-%ld-%lu.%s", m->folder, m->key,
+                 (long)getpid(), (unsigned long)t.tv_nsec, ends[i]);
+    piece first[3], second[3];
+    bool good = m->two && cut(m, first, second) ? compile_halves(m, files, first, second)
+                                                : compile_at_once(m, files);
+    good = good && add_seal(m, files[LIBRARY]);
+    if (good && rename(files[LIBRARY], library) != 0)
         good = fail(m, "%s: %s", library, strerror(errno));
-    if (!good)
-        unlink(made);
-    unlink(source);
-    unlink(complaints);
+    for (int i = 0; i < FILES; i++)
+        if (i != LIBRARY || !good)
+            unlink(files[i]);
     return good;
 }
 
@@ -334,12 +423,18 @@ static void *obtain(making *m, bool *cached)
     snprintf(path, sizeof path, "%s/%s.so", m->folder, m->key);
     void *library = NULL;
     *cached = is_sealed(path);
-    if (*cached || compile(m, path))
+    if (*cached) {
+        ns_prune_used(path);
+        library = load(m, path);
+        *cached = library != NULL; /* it may have been removed meanwhile */
+    }
+    if (!*cached && compile(m, path))
         library = load(m, path);
     if (m->temporary) {
         unlink(path);
         rmdir(m->folder);
-    }
+    } else if (!*cached)
+        ns_prune(m->folder, &ns_prune_usual);
     return library;
 }
 

@@ -6,6 +6,9 @@
  * used; nor is a file whose bytes have changed.  New files appear by rename: processes that need
  * the same code at the same time do not disturb each other.
  *
+ * What nobody used for 60 days is removed, and what was used longest ago when all together has more
+ * than 256 MB (prune.h).
+ *
  * The compiler is `cc`, or what NOSLIP_CC names; NOSLIP_CC= (empty) switches it off.  It is
  * started with a list of arguments, never through a shell. */
 #ifndef NS_CODE_NATIVE_H
