@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/diff.h"
 #include "expr/print.h"
 #include "expr/sparse.h"
 #include "io/emit_c_texts.h"
@@ -34,18 +35,19 @@ typedef struct writer {
 static bool is_taken(const char *name)
 {
     static const char *const words[] = {
-        "auto",    "break",  "case",     "char",    "const",    "continue", "default",
-        "do",      "double", "else",     "enum",    "extern",   "float",    "for",
-        "goto",    "if",     "inline",   "int",     "long",     "register", "restrict",
-        "return",  "short",  "signed",   "sizeof",  "static",   "struct",   "switch",
-        "typedef", "union",  "unsigned", "void",    "volatile", "while",    "t",
-        "x",       "p",      "dx",       "v",       "sin",      "cos",      "tan",
-        "asin",    "acos",   "atan",     "atan2",   "sinh",     "cosh",     "tanh",
-        "asinh",   "acosh",  "atanh",    "exp",     "log",      "pow",      "sqrt",
-        "fabs",    "power",  "sign",     "least",   "most",     "factor",   "solve",
-        "stdin",   "stdout", "stderr",   "errno",   "linux",    "unix",     "main",
-        "NULL",    "EOF",    "INFINITY", "NAN",     "HUGE_VAL", "STATES",   "PARAMETERS",
-        "VALUES",  "asm",    "typeof",   "signbit", "isnan",    "isinf",    "isfinite"};
+        "auto",    "break",       "case",     "char",   "const",    "continue", "default",
+        "do",      "double",      "else",     "enum",   "extern",   "float",    "for",
+        "goto",    "if",          "inline",   "int",    "long",     "register", "restrict",
+        "return",  "short",       "signed",   "sizeof", "static",   "struct",   "switch",
+        "typedef", "union",       "unsigned", "void",   "volatile", "while",    "t",
+        "x",       "p",           "dx",       "v",      "sin",      "cos",      "tan",
+        "asin",    "acos",        "atan",     "atan2",  "sinh",     "cosh",     "tanh",
+        "asinh",   "acosh",       "atanh",    "exp",    "log",      "pow",      "sqrt",
+        "fabs",    "power",       "sign",     "least",  "most",     "factor",   "solve",
+        "stdin",   "stdout",      "stderr",   "errno",  "linux",    "unix",     "main",
+        "NULL",    "EOF",         "INFINITY", "NAN",    "HUGE_VAL", "STATES",   "PARAMETERS",
+        "VALUES",  "CONSTRAINTS", "g",        "asm",    "typeof",   "signbit",  "isnan",
+        "isinf",   "isfinite"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], name) == 0)
             return true;
@@ -336,9 +338,9 @@ static const ns_shared *share(const writer *w, const ns_ex *roots, uint32_t n, c
     return made;
 }
 
-/* The body of a function that computes `roots` into an array. */
+/* The body of a function that computes `roots` into an array, at their places in it if given. */
 static void put_body(writer *w, const ns_ex *roots, uint32_t n, const char *array,
-                     const char *const *comments)
+                     const uint32_t *place, const char *const *comments)
 {
     const ns_system *s = w->model->system;
     bool *used = NS_NEW_ARRAY(w->arena, bool, ns_graph_size(w->g));
@@ -369,7 +371,7 @@ static void put_body(writer *w, const ns_ex *roots, uint32_t n, const char *arra
     ns_text_add(w->out, w->shared->items.n ? "\n" : "");
     for (uint32_t i = 0; i < n; i++) {
         const char *comment = harmless(w->arena, comments[i]);
-        ns_text_addf(&w->line, "%s[%u] = ", array, i);
+        ns_text_addf(&w->line, "%s[%u] = ", array, place ? place[i] : i);
         put(w, roots[i], SUM);
         ns_text_add(&w->line, ";");
         if (w->line.length + strlen(comment) < WIDTH - 12) /* not broken: behind it */
@@ -404,7 +406,87 @@ static void put_strings(writer *w, const char *head, const char *const *names, u
     ns_text_addf(w->out, "%s};\n\n", n ? "" : "    \"\"\n");
 }
 
-static void put_head(const writer *w)
+/* ---- constraints ----------------------------------------------------------------------------- */
+
+/* Residuals that are to vanish along the motion, and the entries of their Jacobian that can differ
+ * from zero, at their places in an array of both: residuals, then the Jacobian by rows. */
+typedef struct manifold {
+    uint32_t rows, dropped; /* dropped: more than a file of this kind should project */
+    NS_LIST(ns_ex) value;
+    NS_LIST(uint32_t) place;
+    NS_LIST(const char *) name;
+} manifold;
+
+static manifold find_manifold(ns_arena *arena, const ns_system *s)
+{
+    enum { LARGE = 100000 }; /* entries of the Jacobian: they are on the stack */
+    const uint32_t n = s->states.n;
+    manifold k = {0};
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        k.rows += s->constraints.at[i].project;
+    if ((uint64_t)k.rows * n > LARGE)
+        return (manifold){.dropped = k.rows};
+    ns_ex *x = NS_NEW_ARRAY(arena, ns_ex, n + 1), *g = NS_NEW_ARRAY(arena, ns_ex, k.rows + 1);
+    ns_ex *G = NS_NEW_ARRAY(arena, ns_ex, (size_t)k.rows * n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        x[i] = s->states.at[i].symbol;
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < s->constraints.n; i++) {
+        if (!s->constraints.at[i].project)
+            continue;
+        g[row] = s->constraints.at[i].residual;
+        NS_PUSH(arena, k.value, g[row]);
+        NS_PUSH(arena, k.place, row++);
+        NS_PUSH(arena, k.name, s->constraints.at[i].name);
+    }
+    ns_diff_jacobian(s->graph, g, k.rows, x, n, G);
+    for (uint32_t i = 0; i < k.rows * n; i++) {
+        if (ns_graph_is_zero(s->graph, G[i]))
+            continue;
+        NS_PUSH(arena, k.value, G[i]);
+        NS_PUSH(arena, k.place, k.rows + i);
+        NS_PUSH(
+            arena, k.name,
+            ns_arena_format(arena, "d(%s)/d(%s)", k.name.at[i / n], s->states.at[i % n].name));
+    }
+    return k;
+}
+
+static void put_manifold(writer *w, const manifold *k)
+{
+    ns_text_add(w->out,
+                "/* What vanishes along the motion, and its derivatives by the states, by "
+                "rows. */\n"
+                "void model_constraints(double t, const double x[STATES], const double "
+                "*p,\n                       double g[CONSTRAINTS*(STATES + 1)])\n{\n"
+                "    for (int i = 0; i < CONSTRAINTS*(STATES + 1); i++)\n"
+                "        g[i] = 0.0;\n");
+    put_body(w, k->value.at, k->value.n, "g", k->place.at, k->name.at);
+    ns_text_add(w->out, "}\n\n");
+}
+
+/* Velocities are cheaper to change than positions (ode/project.c). */
+static void put_weights(writer *w)
+{
+    const ns_problem *problem = w->model->problem;
+    const uint32_t n = problem->n;
+    ns_text_add(w->out,
+                "/* How easily a state is changed: velocities rather than positions. */\n"
+                "static const double weight[STATES] = {");
+    for (uint32_t i = 0; i < n; i++) {
+        bool velocity = false;
+        for (uint32_t j = 0; j < n; j++)
+            velocity = velocity || problem->source[j] == i;
+        ns_text_addf(w->out, "%s%s",
+                     i == 0   ? "\n    "
+                     : i % 12 ? ", "
+                              : ",\n    ",
+                     velocity && !problem->correction ? "1e6" : "1.0");
+    }
+    ns_text_add(w->out, "\n};\n\n");
+}
+
+static void put_head(const writer *w, const manifold *kept)
 {
     const ns_model *m = w->model;
     ns_text_addf(w->out, "/* %s\n *\n", harmless(w->arena, m->system->description->title));
@@ -424,6 +506,12 @@ static void put_head(const writer *w)
             " *\n"
             " * The start was computed for the parameters given here: other parameters may\n"
             " * need another start.\n");
+    if (kept->dropped)
+        ns_text_addf(
+            w->out,
+            " *\n * The %u constraints are not imposed again after each step: they drift "
+            "with the\n * errors of the integrator, and the motion with them.\n",
+            kept->dropped);
     if (m->system->events.n)
         ns_text_add(w->out, " *\n * Events of the model are not part of this file.\n");
     ns_text_add(w->out, " */\n");
@@ -435,6 +523,7 @@ void ns_emit_c(const ns_model *model, ns_text *out)
     const ns_system *s = model->system;
     const uint32_t n = s->states.n, np = s->description->params.n, nv = s->observables.n;
     ns_text bodies = ns_text_new(arena);
+    const manifold kept = find_manifold(arena, s);
     writer w = {.arena = arena,
                 .model = model,
                 .g = s->graph,
@@ -466,23 +555,30 @@ void ns_emit_c(const ns_model *model, ns_text *out)
     ns_text_add(&bodies, "/* Derivatives of the states. */\n"
                          "void model_rhs(double t, const double x[STATES], const double *p,"
                          " double dx[STATES])\n{\n");
-    put_body(&w, roots, n, "dx", rates);
+    put_body(&w, roots, n, "dx", NULL, rates);
     ns_text_add(&bodies, "}\n\n/* Everything that can be observed. */\n"
                          "void model_values(double t, const double x[STATES], const double *p,"
                          " double v[VALUES])\n{\n");
-    put_body(&w, roots + n, nv, "v", values);
+    put_body(&w, roots + n, nv, "v", NULL, values);
     ns_text_add(&bodies, "}\n\n");
+    if (kept.rows)
+        put_manifold(&w, &kept);
 
     w.out = out;
-    put_head(&w);
+    put_head(&w, &kept);
     ns_text_addf(out,
                  "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n"
-                 "enum { STATES = %u, PARAMETERS = %u, VALUES = %u };\n\n"
+                 "enum { STATES = %u, PARAMETERS = %u, VALUES = %u, CONSTRAINTS = %u };\n\n"
                  "void model_rhs(double t, const double x[STATES], const double *p,"
                  " double dx[STATES]);\n"
                  "void model_values(double t, const double x[STATES], const double *p,"
-                 " double v[VALUES]);\n\n",
-                 n, np, nv);
+                 " double v[VALUES]);\n%s\n",
+                 n, np, nv, kept.rows,
+                 kept.rows
+                     ? "void model_constraints(double t, const double x[STATES], const "
+                       "double *p,\n                       double g[CONSTRAINTS*(STATES + "
+                       "1)]);\n"
+                     : "");
     put_values(&w, "static const double parameters[]", params, model->p, np);
     put_values(&w, "static const double start[]", states, model->x0, n);
     put_strings(&w, "static const char *const names[]", values, nv);
@@ -502,6 +598,11 @@ void ns_emit_c(const ns_model *model, ns_text *out)
     w.line.length = 0;
     put_number(&w, isnan(settings->every) ? fabs(until - from) : settings->every, SUM);
     ns_text_addf(out, "%s;\n\n", ns_text_string(&w.line));
+    if (kept.rows) {
+        put_weights(&w);
+        ns_text_add(out, ns_emit_c_projection);
+    } else
+        ns_text_add(out, ns_emit_c_no_projection);
     ns_text_add(out, ns_emit_c_integrator);
     ns_text_add(out, ns_emit_c_main);
 }
