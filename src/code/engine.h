@@ -38,6 +38,7 @@ typedef void (*ns_program_code)(const ns_engine_math *math, double *work, const 
                                 const double *x, double *out);
 void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight);
 const ns_stream *ns_program_stream(const ns_program *program);
+const struct ns_jet *ns_program_jet(const ns_program *program); /* NULL if it has none */
 
 #if NS_HAVE_QUAD
 void ns_quad_bind(const ns_stream *stream, ns_quad *work, const ns_quad *p);

@@ -10,6 +10,8 @@
 #ifndef NS_CODE_JET_INTERNAL_H
 #define NS_CODE_JET_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "code/jet.h"
 
 /* What to do at order n > 0. */
@@ -77,6 +79,11 @@ struct ns_jet {
     uint32_t ncells;    /* of the tape, and derivatives */
     uint32_t largest;   /* size of the largest system */
     size_t factor_size; /* of all factors, in doubles */
+    ns_jet_math math;   /* for native code */
+    struct ns_jet_native {
+        _Atomic(ns_jet_values) values;
+        _Atomic(ns_jet_orders) orders;
+    } * native; /* the one part that changes */
 };
 
 /* The work block of one order. */

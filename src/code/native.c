@@ -17,12 +17,14 @@
 
 #include "base/file.h"
 #include "code/emit.h"
+#include "code/jet_emit.h"
 #include "code/prune.h"
 
 extern char **environ;
 
 struct ns_native {
     void *library;
+    const ns_program *series; /* of which the Taylor series are native; NULL: none */
     uint32_t n;
     const ns_program *programs[];
 };
@@ -33,6 +35,7 @@ enum { KEY = 32, FLAGS = 24, MOST_LIBRARY = 256 << 20 };
 typedef struct making {
     char *message;
     size_t room;
+    const ns_program *series;
     char compiler[PATH_MAX];
     const char *flags[FLAGS]; /* ends with NULL */
     const char *text;
@@ -440,11 +443,13 @@ static void *obtain(making *m, bool *cached)
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
-static const char *write_text(ns_arena *arena, const ns_native_request *requests, uint32_t n,
-                              size_t *length)
+static const char *write_text(ns_arena *arena, const ns_program *series,
+                              const ns_native_request *requests, uint32_t n, size_t *length)
 {
     ns_text text = ns_text_new(arena);
     ns_emit_prelude(&text);
+    if (series)
+        ns_jet_emit_prelude(&text);
     for (uint32_t i = 0; i < n; i++) {
         char name[24];
         snprintf(name, sizeof name, "program%u", i);
@@ -452,33 +457,50 @@ static const char *write_text(ns_arena *arena, const ns_native_request *requests
                         (requests[i].one ? NS_EMIT_ONE : 0u) |
                             (requests[i].eight ? NS_EMIT_EIGHT : 0u));
     }
+    if (series)
+        ns_jet_emit(&text, ns_program_jet(series), "series");
     *length = text.length;
     return ns_text_string(&text);
 }
 
-static ns_program_code find(const making *m, void *library, uint32_t i, const char *lanes,
-                            bool *good)
+static void *find(const making *m, void *library, const char *name, bool *good)
+{
+    void *symbol = dlsym(library, name);
+    if (!symbol)
+        *good = fail(m, "the compiled code has no %s", name);
+    return symbol;
+}
+
+static void *find_program(const making *m, void *library, uint32_t i, const char *lanes,
+                          bool *good)
 {
     char name[32];
     snprintf(name, sizeof name, "program%u_%s", i, lanes);
-    void *symbol = dlsym(library, name);
-    ns_program_code code;
-    memcpy(&code, &symbol, sizeof code); /* ISO C has no cast from object to function */
-    if (!symbol)
-        *good = fail(m, "the compiled code has no %s", name);
-    return code;
+    return find(m, library, name, good);
 }
+
+/* ISO C has no cast from object to function. */
+#define AS_FUNCTION(function, symbol)                                                          \
+    do {                                                                                       \
+        void *found_ = (symbol);                                                               \
+        memcpy(&(function), &found_, sizeof(function));                                        \
+    } while (0)
 
 static ns_native *attach(const making *m, void *library, const ns_native_request *requests,
                          uint32_t n)
 {
     ns_native *native = malloc(sizeof *native + n * sizeof *native->programs);
     bool good = native != NULL;
+    ns_jet_values values;
+    ns_jet_orders orders;
+    AS_FUNCTION(values, m->series ? find(m, library, "series_values", &good) : NULL);
+    AS_FUNCTION(orders, m->series ? find(m, library, "series_orders", &good) : NULL);
     for (int pass = 0; pass < 2 && good; pass++) /* first see that all is there */
         for (uint32_t i = 0; i < n; i++) {
             const ns_native_request *r = &requests[i];
-            const ns_program_code one = r->one ? find(m, library, i, "1", &good) : NULL;
-            const ns_program_code eight = r->eight ? find(m, library, i, "8", &good) : NULL;
+            ns_program_code one, eight;
+            AS_FUNCTION(one, r->one ? find_program(m, library, i, "1", &good) : NULL);
+            AS_FUNCTION(eight, r->eight ? find_program(m, library, i, "8", &good) : NULL);
             native->programs[i] = r->program;
             if (pass == 1)
                 ns_program_use(r->program, one, eight);
@@ -488,7 +510,10 @@ static ns_native *attach(const making *m, void *library, const ns_native_request
         dlclose(library);
         return NULL;
     }
+    if (m->series)
+        ns_jet_use(ns_program_jet(m->series), values, orders);
     native->library = library;
+    native->series = m->series;
     native->n = n;
     return native;
 }
@@ -496,7 +521,7 @@ static ns_native *attach(const making *m, void *library, const ns_native_request
 static ns_native *make(making *m, ns_arena *arena, const ns_native_request *requests,
                        uint32_t n, ns_native_facts *facts)
 {
-    m->text = write_text(arena, requests, n, &m->length);
+    m->text = write_text(arena, m->series, requests, n, &m->length);
     facts->text_length = m->length;
     choose_flags(m, ns_program_lanes_name(requests[0].program));
     void *library = obtain(m, &facts->cached);
@@ -505,6 +530,12 @@ static ns_native *make(making *m, ns_arena *arena, const ns_native_request *requ
 
 ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
                          size_t room, ns_native_facts *facts)
+{
+    return ns_native_new_series(NULL, requests, n, message, room, facts);
+}
+
+ns_native *ns_native_new_series(const ns_program *series, const ns_native_request *requests,
+                                uint32_t n, char *message, size_t room, ns_native_facts *facts)
 {
     const double begin = now();
     ns_native_facts found = {0};
@@ -515,6 +546,7 @@ ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *me
     if (m && arena && n && !NS_ARENA_GUARD(arena)) {
         m->message = message;
         m->room = room;
+        m->series = series;
         native = make(m, arena, requests, n, &found);
     }
     if (arena)
@@ -532,6 +564,8 @@ void ns_native_free(ns_native *native)
         return;
     for (uint32_t i = 0; i < native->n; i++)
         ns_program_use(native->programs[i], NULL, NULL);
+    if (native->series)
+        ns_jet_use(ns_program_jet(native->series), NULL, NULL);
     dlclose(native->library);
     free(native);
 }

@@ -33,6 +33,9 @@ typedef struct ns_native_facts {
  * and `message` says why.  The programs must outlive the code.  facts may be NULL. */
 ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
                          size_t room, ns_native_facts *facts);
+/* The same, and the Taylor series of one more program, which was built with jets. */
+ns_native *ns_native_new_series(const ns_program *series, const ns_native_request *requests,
+                                uint32_t n, char *message, size_t room, ns_native_facts *facts);
 /* Back to the interpreter.  No program may be evaluated meanwhile. */
 void ns_native_free(ns_native *native);
 

@@ -142,6 +142,11 @@ const ns_stream *ns_program_stream(const ns_program *program)
     return program->stream;
 }
 
+const ns_jet *ns_program_jet(const ns_program *program)
+{
+    return program->jet;
+}
+
 void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight)
 {
     atomic_store_explicit(&program->native->one, one, memory_order_release);

@@ -464,7 +464,7 @@ static ns_status integrate(ns_record *r)
             continue;
         double time = now();
         r->seconds = before + (time - began);
-        if (engine == NS_ENGINE_AUTO && r->method->lanes && pays(r, time - began)) {
+        if (engine == NS_ENGINE_AUTO && pays(r, time - began)) {
             engine = NS_ENGINE_NATIVE;
             go_native(r);
         }

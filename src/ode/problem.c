@@ -364,12 +364,14 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
     enum { SHORT = 2000, MOST = 24 };
     ns_native_request requests[MOST + 3];
     uint32_t n = 0;
-    if (lanes == 0) {
-        snprintf(message, room, "this method works with Taylor series, which are interpreted");
+    enum { LONG_SERIES = 1500 }; /* operations of a series: compiling it would take seconds */
+    const ns_program *series = lanes == 0 ? problem->rhs : NULL;
+    if (series && ns_program_operations(series, NULL) > LONG_SERIES) {
+        snprintf(message, room, "its Taylor series are too long to be compiled");
         return NULL;
     }
     const ns_cascade *cascade = problem->cascade;
-    bool whole = lanes == 1 || ns_program_operations(problem->rhs, NULL) < SHORT;
+    bool whole = lanes != 8 || ns_program_operations(problem->rhs, NULL) < SHORT;
     for (uint32_t p = 0; p < cascade->n && lanes == 8; p++)
         for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
             const ns_rate_block *block = &cascade->part[p].block[k];
@@ -378,12 +380,12 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
                 requests[n++] = (ns_native_request){block->rhs, false, true};
         }
     if (whole)
-        requests[n++] = (ns_native_request){problem->rhs, lanes == 1, lanes == 8};
+        requests[n++] = (ns_native_request){problem->rhs, lanes != 8, lanes == 8};
     const uint32_t manifold = ns_program_operations(problem->manifold, NULL);
     if (manifold > 0 && manifold < SHORT)
         requests[n++] = (ns_native_request){problem->manifold, true, false};
     const uint32_t events = ns_program_operations(problem->events, NULL);
     if (events > 0 && events < SHORT)
         requests[n++] = (ns_native_request){problem->events, false, true};
-    return ns_native_new(requests, n, message, room, facts);
+    return ns_native_new_series(series, requests, n, message, room, facts);
 }

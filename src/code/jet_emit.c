@@ -1,0 +1,300 @@
+/* Jets as C text: the operations of jet_run.inc one after the other, with their places as numbers.
+ * The kernels are those of jet_run.inc, and so is the order of all additions: the bits are the
+ * same. */
+#include "code/jet_emit.h"
+
+#include "code/jet_internal.h"
+
+enum { CHUNK = 40 }; /* operations in one function */
+
+static const char kernels[] =
+    "#if defined(__AVX2__)\n#define WIDTH 4\n#else\n#define WIDTH 2\n#endif\n"
+    "#define PARTS (4 / WIDTH)\n"
+    "typedef double jvector __attribute__((vector_size(8 * WIDTH)));\n"
+    "typedef long long jmask __attribute__((vector_size(8 * WIDTH)));\n"
+    "typedef double junaligned __attribute__((vector_size(8 * WIDTH), aligned(8), "
+    "may_alias));\n"
+    "typedef struct four { jvector part[PARTS]; } four;\n"
+    "typedef struct length { unsigned chunks; jmask last[PARTS]; } length;\n"
+    "typedef struct pass { unsigned n; length full, half; const double *rows; unsigned long "
+    "stride; } pass;\n"
+    "typedef struct block { double *value, *latest, *rows; unsigned long stride; double "
+    "*factors, *scratch; } block;\n"
+    "typedef struct jetmath { double (*const *call)(double, double); void (*factor)(unsigned, "
+    "double *); void (*solve)(unsigned, const double *, double *); } jetmath;\n"
+    "static inline length length_of(unsigned count)\n{\n"
+    "length l; l.chunks = (count + 3) / 4;\n"
+    "for (unsigned i = 0; i < 4; i++) l.last[i / WIDTH][i % WIDTH] = l.chunks * 4 - count < 4 "
+    "- "
+    "i ? -1 : 0;\nreturn l;\n}\n"
+    "static inline jvector reversed(jvector v)\n{\n"
+    "#ifdef __clang__\n#if WIDTH == 4\nreturn __builtin_shufflevector(v, v, 3, 2, 1, 0);\n"
+    "#else\nreturn __builtin_shufflevector(v, v, 1, 0);\n#endif\n#else\n"
+    "#if WIDTH == 4\nreturn __builtin_shuffle(v, (jmask){3, 2, 1, 0});\n"
+    "#else\nreturn __builtin_shuffle(v, (jmask){1, 0});\n#endif\n#endif\n}\n"
+    "static inline __attribute__((always_inline)) void convolve(const pass *p, const length "
+    "*l, "
+    "unsigned ra, unsigned rb, int minus, four *sum)\n{\n"
+    "const double *a = p->rows + ra * p->stride + 1, *b = p->rows + rb * p->stride + p->n - "
+    "3;\n"
+    "for (unsigned chunk = l->chunks; chunk > 0; chunk--, a += 4, b -= 4)\n"
+    "for (int i = 0; i < PARTS; i++) {\n"
+    "jvector y = *(const junaligned *)(a + i * WIDTH) * reversed(*(const junaligned *)(b - i * "
+    "WIDTH - (WIDTH - 1)));\n"
+    "if (chunk == 1) y = (jvector)((jmask)y & l->last[i]);\n"
+    "sum->part[i] = minus ? sum->part[i] - y : sum->part[i] + y;\n}\n}\n"
+    "static inline double total(const four *sum)\n{\n"
+    "#if WIDTH == 4\nconst jvector s = sum->part[0]; return (s[0] + s[2]) + (s[1] + s[3]);\n"
+    "#else\nconst jvector s = sum->part[0] + sum->part[1]; return s[0] + s[1];\n#endif\n}\n"
+    "static inline double edges(const pass *p, unsigned ra, unsigned rb)\n{\n"
+    "const double *a = p->rows + ra * p->stride, *b = p->rows + rb * p->stride;\n"
+    "const unsigned last = p->n - 2;\n"
+    "return p->n > 2 ? a[0] * b[last] + a[last] * b[0] : p->n == 2 ? a[0] * b[0] : 0;\n}\n"
+    "static inline double middle(const pass *p, unsigned a, unsigned b)\n{\n"
+    "four sum = {0}; convolve(p, &p->full, a, b, 0, &sum); return total(&sum) + edges(p, a, "
+    "b);\n"
+    "}\n"
+    "static inline double square_edges(const pass *p, unsigned row)\n{\n"
+    "const double *a = p->rows + row * p->stride;\n"
+    "const double centre = p->n % 2 ? 0 : a[p->n / 2 - 1];\n"
+    "return (p->n > 2 ? 2 * a[0] * a[p->n - 2] : 0) + centre * centre;\n}\n"
+    "static inline double middle_square(const pass *p, unsigned a)\n{\n"
+    "four sum = {0}; convolve(p, &p->half, a, a, 0, &sum); return 2 * total(&sum) + "
+    "square_edges(p, a);\n}\n"
+    "static inline double jpower(const pass *p, unsigned ra, unsigned ry, double b, double an, "
+    "double a0, double y0)\n{\n"
+    "const double *a = p->rows + ra * p->stride - 1, *y = p->rows + ry * p->stride - 1, n = "
+    "p->n;\n"
+    "double sum = n * b * (an * y0);\n"
+    "for (unsigned k = 1; k < p->n; k++) sum += (k * b - (n - k)) * (a[k] * y[p->n - k]);\n"
+    "return sum / (n * a0);\n}\n"
+    "static inline double jsign(double a)\n{\nreturn a != a ? a : (double)((a > 0) - (a < "
+    "0));\n}\n";
+
+void ns_jet_emit_prelude(ns_text *text)
+{
+    ns_text_add(text, kernels);
+}
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+static void emit_value(ns_text *text, const ns_jet *jet, const ns_tape_op *op)
+{
+    const ns_tape *tape = jet->tape;
+    const uint32_t *args = tape->args.at + op->a;
+    static const struct {
+        uint32_t op;
+        char sign;
+    } plain[] = {{NS_OP_ADD, '+'}, {NS_OP_SUB, '-'}, {NS_OP_MUL, '*'}, {NS_OP_DIV, '/'}};
+    if (op->op == NS_OP_FACTOR) {
+        const ns_jet_matrix *m = &jet->matrices[op->y];
+        for (uint32_t k = 0; k < m->n * m->n; k++)
+            ns_text_addf(text, "w->factors[%zu] = v[%u];\n", m->place + k, args[k]);
+        ns_text_addf(text, "m->factor(%u, w->factors + %zu);\n", m->n, m->place);
+    } else if (op->op == NS_OP_SOLVE) {
+        const ns_jet_matrix *m = &jet->matrices[op->c];
+        for (uint32_t k = 0; k < m->n; k++)
+            ns_text_addf(text, "v[%u] = v[%u];\n", op->y + k, args[k]);
+        ns_text_addf(text, "m->solve(%u, w->factors + %zu, v + %u);\n", m->n, m->place, op->y);
+    } else if (op->op == NS_TAPE_SQUARE)
+        ns_text_addf(text, "v[%u] = v[%u] * v[%u];\n", op->y, op->a, op->a);
+    else if (op->op == NS_OP_NEG)
+        ns_text_addf(text, "v[%u] = -v[%u];\n", op->y, op->a);
+    else {
+        for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+            if (plain[i].op == op->op) {
+                ns_text_addf(text, "v[%u] = v[%u] %c v[%u];\n", op->y, op->a, plain[i].sign,
+                             op->b);
+                return;
+            }
+        ns_text_addf(text, "v[%u] = m->call[%u](v[%u], v[%u]);\n", op->y, op->op, op->a, op->b);
+    }
+}
+
+/* ---- higher orders ----------------------------------------------------------------------- */
+
+static void emit_sum(ns_text *text, const ns_jet *jet, const ns_jet_op *op)
+{
+    const ns_jet_term *term = jet->terms.at + op->first, *end = term + op->count;
+    ns_text_add(text, "{ double ends = 0; four sum = {0};\n");
+    for (; term < end && !term->b.row && !term->a.row; term++)
+        ns_text_addf(text, "ends %c= l[%u];\n", term->sign < 0 ? '-' : '+', term->a.cell);
+    const ns_jet_term *squares = term;
+    for (; term < end && term->a.row == term->b.row; term++)
+        ns_text_addf(text,
+                     "convolve(p, &p->half, %u, %u, %d, &sum);\n"
+                     "ends %c= 2 * v[%u] * l[%u] + square_edges(p, %u);\n",
+                     term->a.row, term->a.row, term->sign < 0, term->sign < 0 ? '-' : '+',
+                     term->a.cell, term->a.cell, term->a.row);
+    if (term > squares)
+        ns_text_add(text, "for (int i = 0; i < PARTS; i++) sum.part[i] += sum.part[i];\n");
+    for (; term < end; term++)
+        ns_text_addf(text,
+                     "convolve(p, &p->full, %u, %u, %d, &sum);\n"
+                     "ends %c= v[%u] * l[%u] + l[%u] * v[%u] + edges(p, %u, %u);\n",
+                     term->a.row, term->b.row, term->sign < 0, term->sign < 0 ? '-' : '+',
+                     term->a.cell, term->b.cell, term->a.cell, term->b.cell, term->a.row,
+                     term->b.row);
+    ns_text_addf(text, "l[%u] = total(&sum) + ends; }\n", op->y.cell);
+}
+
+static void emit_solve(ns_text *text, const ns_jet *jet, const ns_jet_op *op)
+{
+    const ns_jet_matrix *m = &jet->matrices[op->matrix];
+    const uint32_t *b = jet->tape->args.at + op->first;
+    const ns_jet_entry *M = jet->entries.at + m->first, *end = M + m->count;
+    ns_text_add(text, "{ double *s = w->scratch;\n");
+    for (uint32_t i = 0; i < m->n; i++) {
+        ns_text_addf(text, "{ double ends = l[%u]; four sum = {0};\n", b[i]);
+        for (; M < end && M->i == i; M++)
+            ns_text_addf(text,
+                         "convolve(p, &p->full, %u, %u, 1, &sum);\n"
+                         "ends -= l[%u] * v[%u] + edges(p, %u, %u);\n",
+                         M->M.row, op->y.row + M->j, M->M.cell, op->y.cell + M->j, M->M.row,
+                         op->y.row + M->j);
+        ns_text_addf(text, "s[%u] = ends + total(&sum); }\n", i);
+    }
+    ns_text_addf(text, "m->solve(%u, w->factors + %zu, s);\n", m->n, m->place);
+    for (uint32_t i = 0; i < m->n; i++)
+        ns_text_addf(text, "l[%u] = s[%u];\n", op->y.cell + i, i);
+    ns_text_add(text, "}\n");
+}
+
+static void emit_angle(ns_text *text, const ns_jet_op *op)
+{
+    ns_text_addf(text,
+                 "{ const double da = n * l[%u], db = n * l[%u]; four sum = {0};\n"
+                 "convolve(p, &p->full, %u, %u, 0, &sum);\n"
+                 "convolve(p, &p->full, %u, %u, 1, &sum);\n"
+                 "convolve(p, &p->full, %u, %u, 1, &sum);\n"
+                 "l[%u] = da; l[%u] = db;\n",
+                 op->a.cell, op->b.cell, op->da.row, op->b.row, op->db.row, op->a.row,
+                 op->dy.row, op->w.row, op->da.cell, op->db.cell);
+    ns_text_addf(text,
+                 "const double ends = da * v[%u] - db * v[%u] + (edges(p, %u, %u) - edges(p, "
+                 "%u, %u) - edges(p, %u, %u));\n"
+                 "const double dy = (ends + total(&sum)) / v[%u];\n"
+                 "l[%u] = dy; l[%u] = dy / n; }\n",
+                 op->b.cell, op->a.cell, op->da.row, op->b.row, op->db.row, op->a.row,
+                 op->dy.row, op->w.row, op->w.cell, op->dy.cell, op->y.cell);
+}
+
+static void emit_op(ns_text *text, const ns_jet *jet, const ns_jet_op *op)
+{
+    const uint32_t y = op->y.cell, a = op->a.cell, b = op->b.cell, w = op->w.cell;
+    switch ((ns_jet_rule)op->rule) {
+    case NS_JET_ADD:
+        ns_text_addf(text, "l[%u] = l[%u] + l[%u];\n", y, a, b);
+        break;
+    case NS_JET_SUB:
+        ns_text_addf(text, "l[%u] = l[%u] - l[%u];\n", y, a, b);
+        break;
+    case NS_JET_NEG:
+        ns_text_addf(text, "l[%u] = -l[%u];\n", y, a);
+        break;
+    case NS_JET_SCALE:
+        ns_text_addf(text, "l[%u] = l[%u] * v[%u];\n", y, a, b);
+        break;
+    case NS_JET_SHRINK:
+        ns_text_addf(text, "l[%u] = l[%u] / v[%u];\n", y, a, b);
+        break;
+    case NS_JET_MUL:
+        ns_text_addf(text, "l[%u] = middle(p, %u, %u) + (v[%u] * l[%u] + l[%u] * v[%u]);\n", y,
+                     op->a.row, op->b.row, a, b, a, b);
+        break;
+    case NS_JET_SQUARE:
+        ns_text_addf(text, "l[%u] = middle_square(p, %u) + 2 * v[%u] * l[%u];\n", y, op->a.row,
+                     a, a);
+        break;
+    case NS_JET_SUM:
+        emit_sum(text, jet, op);
+        break;
+    case NS_JET_DIV:
+        ns_text_addf(text, "l[%u] = (l[%u] - (middle(p, %u, %u) + l[%u] * v[%u])) / v[%u];\n",
+                     y, a, op->b.row, op->y.row, b, y, b);
+        break;
+    case NS_JET_POWER:
+        ns_text_addf(text, "l[%u] = jpower(p, %u, %u, v[%u], l[%u], v[%u], v[%u]);\n", y,
+                     op->a.row, op->y.row, b, a, a, y);
+        break;
+    case NS_JET_ROOT:
+        ns_text_addf(text, "l[%u] = (l[%u] - middle_square(p, %u)) / (2 * v[%u]);\n", y, a,
+                     op->y.row, y);
+        break;
+    case NS_JET_TIMES:
+    case NS_JET_MINUS_TIMES:
+        ns_text_addf(text,
+                     "{ const double da = n * l[%u]; l[%u] = da;\n"
+                     "l[%u] = %s(middle(p, %u, %u) + da * v[%u]) / n; }\n",
+                     a, op->da.cell, y, op->rule == NS_JET_TIMES ? "" : "-", op->da.row,
+                     op->w.row, w);
+        break;
+    case NS_JET_OVER:
+    case NS_JET_MINUS_OVER:
+        ns_text_addf(text,
+                     "{ const double dy = (%s(n * l[%u]) - middle(p, %u, %u)) / v[%u];\n"
+                     "l[%u] = dy; l[%u] = dy / n; }\n",
+                     op->rule == NS_JET_OVER ? "" : "-", a, op->dy.row, op->w.row, w,
+                     op->dy.cell, y);
+        break;
+    case NS_JET_ANGLE:
+        emit_angle(text, op);
+        break;
+    case NS_JET_ABS:
+        ns_text_addf(text, "l[%u] = jsign(v[%u]) * l[%u];\n", y, a, a);
+        break;
+    case NS_JET_SELECT:
+        ns_text_addf(text, "l[%u] = v[%u] == v[%u] ? l[%u] : l[%u];\n", y, y, a, a, b);
+        break;
+    case NS_JET_ZERO:
+        ns_text_addf(text, "l[%u] = 0;\n", y);
+        break;
+    case NS_JET_SOLVE:
+        emit_solve(text, jet, op);
+        break;
+    }
+}
+
+#define ARGUMENTS "(const jetmath *m, const block *w, const pass *p)"
+
+static void open_chunk(ns_text *text, const char *name, uint32_t chunk)
+{
+    ns_text_addf(text,
+                 "static __attribute__((noinline)) void %s_jet_%u" ARGUMENTS "\n{\n"
+                 "const double *restrict v = w->value; double *restrict l = w->latest; const "
+                 "double n = p->n;\n(void)m; (void)v; (void)l; (void)n;\n",
+                 name, chunk);
+}
+
+void ns_jet_emit(ns_text *text, const ns_jet *jet, const char *name)
+{
+    const ns_tape *tape = jet->tape;
+    ns_text_addf(text,
+                 "void %s_values(const jetmath *m, const block *w)\n{\ndouble *v = w->value; "
+                 "(void)m;\n",
+                 name);
+    for (uint32_t i = tape->nbound; i < tape->ops.n; i++)
+        emit_value(text, jet, &tape->ops.at[i]);
+    ns_text_add(text, "}\n");
+    uint32_t chunks = 0;
+    for (uint32_t i = 0; i < jet->ops.n; i++) {
+        if (i % CHUNK == 0) {
+            ns_text_add(text, i ? "}\n" : "");
+            open_chunk(text, name, chunks++);
+        }
+        emit_op(text, jet, &jet->ops.at[i]);
+    }
+    ns_text_add(text, chunks ? "}\n" : "");
+    ns_text_addf(text,
+                 "void %s_orders(const jetmath *m, const block *w, unsigned n)\n{\n"
+                 "pass made, *p = &made; double *l = w->latest, *to = w->rows + n - 1;\n"
+                 "made.n = n; made.rows = w->rows; made.stride = w->stride;\n"
+                 "made.full = length_of(n > 3 ? n - 3 : 0);\n"
+                 "made.half = length_of(n > 4 ? (n - 1) / 2 - 1 : 0);\n",
+                 name);
+    for (uint32_t i = 0; i < chunks; i++)
+        ns_text_addf(text, "%s_jet_%u(m, w, p);\n", name, i);
+    for (uint32_t row = 1; row < jet->rows.n; row++)
+        ns_text_addf(text, "to[%u * w->stride] = l[%u];\n", row, jet->rows.at[row]);
+    ns_text_add(text, "}\n");
+}
