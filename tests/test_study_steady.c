@@ -66,6 +66,30 @@ static void turntable(void **state)
     close_study(&s);
 }
 
+/* A ball that goes round in a vertical cylinder at one height: spin about the normal holds it; deviations
+ * go up and down with sqrt(2/7) of its rate (Littlewood). */
+static void cylinder(void **state)
+{
+    (void)state;
+    study s = open_model(motion_model_file("ball-in-cylinder", NULL));
+    const ns_steady_spec spec = {.over = UINT32_MAX};
+    const uint32_t n = s.field->n;
+    double *x = ns_arena_copy(s.arena, s.model->x0, n * sizeof *x);
+    x[motion_state(&(motion){.model = s.model}, "omega.x")] = -100;
+    ns_steady *q = ns_steady_new(s.arena, s.field, &spec, s.model->x0);
+    ns_steady_point point;
+    assert_true(ns_steady_find(q, x, &point));
+    const ns_linear *l = ns_linear_at(s.field, ns_steady_generators(q), s.arena, point.x,
+                                      point.c, NULL);
+    const ns_system *y = s.model->system;
+    const int64_t turning = ns_model_observable(s.model, "turning");
+    assert_true(turning >= 0 && l->n == 2);
+    double rate;
+    ns_system_eval(y, &y->observables.at[turning].value, 1, 0, s.model->p, point.x, &rate);
+    close_to(fabs(l->eigenvalue[0].im), sqrt(2.0 / 7) * fabs(rate), 1e-10, "up and down");
+    close_study(&s);
+}
+
 #define TALL                                                                                   \
     "param r = 0.05, l = 0.03, m = 1, theta = 0.5, n = 12, w = -3.1\nground plane\n"           \
     "body cylinder(r, 2*l) { mass m; uniform }\n"                                              \
@@ -184,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turntable),
+        cmocka_unit_test(cylinder),
         cmocka_unit_test(tall_cylinder),
         cmocka_unit_test(pitchfork),
     };

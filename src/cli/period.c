@@ -233,7 +233,7 @@ static int reduced_period(ns_cli *cli, const ns_arguments *a, ns_model *model, d
         return ns_command_wrong(cli, "%s", message);
     if (ns_command_flag(a, "json"))
         json(cli, model, r);
-    else
+    else if (!cli->quiet)
         print(cli, model, r);
     const int status = write_files(cli, a, model, r, until);
     return status ? status : !r->found;
