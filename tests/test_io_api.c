@@ -249,12 +249,42 @@ static void nothing(void **state)
     ns_options_free(NULL);
 }
 
+/* Runs in quadruple precision, where the library has them. */
+static void quad(void **state)
+{
+    (void)state;
+    ns_model *model = open_sleigh();
+    ns_simulate_options options;
+    ns_simulate_defaults(&options, sizeof options);
+    options.until = 1;
+    ns_result *plain = ns_simulate(model, &options);
+    assert_int_equal(ns_result_verdict(plain), NS_DONE);
+    assert_null(ns_result_low(plain, 0));
+    options.method = "quad";
+    ns_result *result = ns_simulate(model, &options);
+    if (ns_result_verdict(result) == NS_DONE) {
+        const double *value = ns_result_column(result, 0), *low = ns_result_low(result, 0);
+        assert_non_null(low);
+        assert_true(fabs(low[0]) <= 0x1p-53 * fabs(value[0]));
+        assert_true(fabs(value[0] - ns_result_column(plain, 0)[0]) < 1e-12);
+        assert_true(ns_result_diagnostic(result, "energy_drift") < 1e-29);
+    } else
+        assert_non_null(strstr(ns_result_reason(result), "gcc"));
+    ns_result_close(plain);
+    ns_result_close(result);
+    ns_model_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(version),  cmocka_unit_test(models),
-        cmocka_unit_test(runs),     cmocka_unit_test(options_by_name),
-        cmocka_unit_test(stopping), cmocka_unit_test(shorter_struct),
+        cmocka_unit_test(quad),
+        cmocka_unit_test(version),
+        cmocka_unit_test(models),
+        cmocka_unit_test(runs),
+        cmocka_unit_test(options_by_name),
+        cmocka_unit_test(stopping),
+        cmocka_unit_test(shorter_struct),
         cmocka_unit_test(nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

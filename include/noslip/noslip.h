@@ -148,6 +148,9 @@ NS_API const double *ns_result_times(const ns_result *result);
 NS_API const double *ns_result_values(const ns_result *result, const char *name);
 /* The same by number, as in ns_model_name(model, NS_VALUES, i). */
 NS_API const double *ns_result_column(const ns_result *result, size_t i);
+/* Of runs in quadruple precision (method "quad"): what the doubles lack; value + low has 106 bits.
+ * NULL in double precision. */
+NS_API const double *ns_result_low(const ns_result *result, size_t i);
 /* Value at the end of the run, whatever the output times. */
 NS_API double ns_result_final(const ns_result *result, const char *name);
 

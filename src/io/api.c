@@ -429,6 +429,12 @@ const double *ns_result_column(const ns_result *result, size_t i)
     return r && i < r->columns ? ns_table_column(&r->table, (uint32_t)i) : NULL;
 }
 
+const double *ns_result_low(const ns_result *result, size_t i)
+{
+    const ns_record *r = record_of(result);
+    return r && i < r->columns && r->low.rows ? ns_table_column(&r->low, (uint32_t)i) : NULL;
+}
+
 static int64_t column_of(const ns_record *r, const char *name)
 {
     return r && r->model->status == NS_OK ? ns_model_observable(r->model, name) : -1;
