@@ -209,7 +209,8 @@ static void gallery_has_the_same_bits(void **state)
             check_batch(b);
         assert_true(b->n < MOST);
         b->models[b->n] = model;
-        b->requests[b->n] = (ns_native_request){model->problem->rhs, true, true};
+        b->requests[b->n] = (ns_native_request){
+            .program = model->problem->rhs, .one = true, .eight = true};
         size_t count;
         b->expected[b->n] = outputs(model, model->problem->rhs, &count);
         b->cells += cells;

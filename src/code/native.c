@@ -128,16 +128,11 @@ static bool find_compiler(making *m)
     }
 }
 
-static void choose_flags(making *m, const char *lanes)
+static void choose_flags(making *m, const char *lanes, bool fused)
 {
     /* no vectors made of scalars: gcc 12 then contracts products and sums all the same */
-    static const char *const usual[] = {"-fPIC",
-                                        "-nostdlib",
-                                        "-pipe",
-                                        "-w",
-                                        "-ffp-contract=off",
-                                        "-fno-math-errno",
-                                        "-fno-tree-slp-vectorize"};
+    static const char *const usual[] = {"-fPIC", "-nostdlib",       "-pipe",
+                                        "-w",    "-fno-math-errno", "-fno-tree-slp-vectorize"};
     static const size_t long_text = 60000; /* from here on compiling must be quick */
     /* what looks for stores and loads that can be spared finds nothing and takes half the time */
     static const char *const quick[] = {"-O1", "-fno-tree-dse", "-fno-dse", "-fno-tree-fre",
@@ -151,13 +146,19 @@ static void choose_flags(making *m, const char *lanes)
         m->flags[n++] = "-O2";
     for (uint32_t i = 0; i < sizeof usual / sizeof *usual; i++)
         m->flags[n++] = usual[i];
+    m->flags[n++] = fused ? "-ffp-contract=fast" : "-ffp-contract=off";
     if (strcmp(lanes, "avx512") == 0) {
         m->flags[n++] = "-mavx512f";
         m->flags[n++] = "-mavx512dq";
         m->flags[n++] = "-mavx512vl";
         m->flags[n++] = "-mprefer-vector-width=512";
-    } else if (strcmp(lanes, "avx2") == 0)
+    } else if (strcmp(lanes, "avx2") == 0) {
         m->flags[n++] = "-mavx2";
+#if NS_X86
+        if (fused && __builtin_cpu_supports("fma"))
+            m->flags[n++] = "-mfma";
+#endif
+    }
     m->flags[n] = NULL;
 }
 
@@ -523,7 +524,10 @@ static ns_native *make(making *m, ns_arena *arena, const ns_native_request *requ
 {
     m->text = write_text(arena, m->series, requests, n, &m->length);
     facts->text_length = m->length;
-    choose_flags(m, ns_program_lanes_name(requests[0].program));
+    bool fused = false;
+    for (uint32_t i = 0; i < n; i++)
+        fused = fused || requests[i].fused;
+    choose_flags(m, ns_program_lanes_name(requests[0].program), fused);
     void *library = obtain(m, &facts->cached);
     return library ? attach(m, library, requests, n) : NULL;
 }

@@ -32,6 +32,9 @@ typedef struct ns_program_spec {
     const ns_ex *out; /* [nout] outputs */
     uint32_t nx, np, nout;
     bool jets; /* prepare for jets too (companions are added to the tape) */
+    /* Several divisions by one number become products with its reciprocal, one rounding more: the
+     * last bits are not those of ns_eval. */
+    bool reciprocals;
 } ns_program_spec;
 
 /* The program lives in the arena. */

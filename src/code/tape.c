@@ -28,6 +28,7 @@ typedef struct lowering {
     uint32_t **parts; /* [graph size] cells of a solution by an LDL node */
     uint32_t one, zero;
     bool blocks; /* small LDL nodes as dense FACTORs: jets take those in one piece */
+    const uint32_t *divisions; /* [graph size] by a node; NULL: all are left as they are */
     /* operations that powers add are made once: open addressing over ops, +1, 0 = free */
     uint32_t *table;
     uint32_t table_size, table_used;
@@ -242,6 +243,28 @@ static void lower_dense(lowering *l, ns_ex e, const ns_ex *args)
 
 enum { MOST_DENSE = 80 };
 
+/* a/b where other nodes are divided by b too, or b is known when parameters are: a product with the
+ * reciprocal.  Of all arithmetic divisions take longest, and vectors cannot overlap them. */
+static uint32_t lower_quotient(lowering *l, const ns_ex *args)
+{
+    const uint32_t a = l->cell[args[0]], b = l->cell[args[1]];
+    const bool bound = !l->varies.at[b]; /* and so is its reciprocal */
+    if (!l->divisions || (bound ? !l->varies.at[a] : l->divisions[args[1]] < 2))
+        return add_op(l, NS_OP_DIV, a, b);
+    const uint32_t inverse = add_shared(l, NS_OP_DIV, constant(l, &l->one, 1), b);
+    return ns_graph_is_one(l->g, args[0]) ? inverse : add_op(l, NS_OP_MUL, a, inverse);
+}
+
+/* How often the graph below the roots divides by each node. */
+static const uint32_t *count_divisions(lowering *l, const bool *used, uint32_t size)
+{
+    uint32_t *times = NS_NEW_ARRAY(l->scratch, uint32_t, size);
+    for (ns_ex e = 1; e < size; e++)
+        if (used[e] && ns_graph_node(l->g, e)->op == NS_OP_DIV)
+            times[ns_graph_args(l->g, e)[1]]++;
+    return times;
+}
+
 static void lower_node(lowering *l, ns_ex e)
 {
     const ns_node *node = ns_graph_node(l->g, e);
@@ -276,6 +299,9 @@ static void lower_node(lowering *l, ns_ex e)
     case NS_OP_PICK:
         cell[e] = l->parts[args[0]] ? l->parts[args[0]][node->integer]
                                     : cell[args[0]] + (uint32_t)node->integer;
+        break;
+    case NS_OP_DIV:
+        cell[e] = lower_quotient(l, args);
         break;
     default: {
         uint32_t a = cell[args[0]];
@@ -365,6 +391,8 @@ ns_tape *ns_tape_lower(ns_arena *arena, const ns_program_spec *spec, const ns_ex
     memset(l.cell, 0xff, size * sizeof *l.cell);
     bool *used = NS_NEW_ARRAY(scratch, bool, size);
     ns_graph_mark(spec->graph, roots, nroots, used);
+    if (spec->reciprocals && !before)
+        l.divisions = count_divisions(&l, used, size);
 
     lower_symbols(&l, spec, used);
     for (size_t i = 0; i < nroots; i++)

@@ -113,8 +113,13 @@ static ns_status one_after_the_other(const ns_problem *problem,
     return status;
 }
 
+/* Is it done in lanes?  The sums of the steps are made of fused operations. */
 static bool in_lanes(const ns_problem *problem, const ns_ensemble_options *options)
 {
+#if NS_X86
+    if (!__builtin_cpu_supports("fma"))
+        return false;
+#endif
     return ns_method_find(options->run.method) == &ns_method_dop853 && !problem->pinv;
 }
 
@@ -154,11 +159,11 @@ ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_optio
     };
     ns_native_request requests[1 + sizeof others / sizeof *others];
     uint32_t n = 0;
-    requests[n++] = (ns_native_request){problem->rhs, false, true};
+    requests[n++] = (ns_native_request){problem->rhs, false, true, options->fused};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const uint32_t work = others[i] ? ns_program_operations(others[i], NULL) : 0;
         if (work > 0 && work < SHORT)
-            requests[n++] = (ns_native_request){others[i], false, true};
+            requests[n++] = (ns_native_request){others[i], false, true, options->fused};
     }
     return ns_native_new(requests, n, message, room, facts);
 }

@@ -20,10 +20,12 @@ typedef struct ns_bundle {
     double from[8];          /* the last accepted step began here */
     double h[8];             /* signed step: tried; of the last step where it was accepted */
     double want[8];          /* length proposed for the next */
-    double error[8];         /* of the step tried, 1 is allowed */
+    double error[8];         /* of the step tried, squared; 1 is allowed */
+    double factor[8];        /* what it makes of the length of the next step */
     double t_new[8];
     double cautious[8]; /* 1: the step before was rejected, do not grow at once */
     double steps[8], rejected[8], smallest[8], largest[8];
+    double probed[8]; /* number of the step when the noise of the rates was measured */
     double stage_t[8];
     int64_t live[8];    /* -1: a motion is in this lane */
     int64_t fresh[8];   /* -1: the last step was accepted, its last stage begins the next */
@@ -32,7 +34,9 @@ typedef struct ns_bundle {
     int64_t refused[8]; /* -1: rejected because something was not finite */
 
     /* of the last attempt, one bit per lane */
-    unsigned accepted, rejections;
+    unsigned accepted;
+    unsigned ended;    /* at the end of its time */
+    unsigned probe;    /* the noise of its rates is to be measured */
     unsigned singular; /* the rates are not finite at the state itself */
     unsigned tiny;     /* the step is too small for the arithmetic */
     bool dense;        /* F and the stages 13.. are those of the last step */
@@ -41,14 +45,14 @@ typedef struct ns_bundle {
     const ns_problem *problem;
     uint32_t n;
     size_t stride; /* between stages */
-    double sense, until, tolerance, max_step, fixed_step;
+    double sense, until, tolerance, max_step, fixed_step, least_size;
     bool project;
 
     double *work;          /* of the right-hand side, bound to the lanes' parameters */
     double *x, *x_lo;      /* [n] at t */
     double *x0, *x0_lo;    /* [n] at from */
     double *x_new, *x_low; /* [n] of the step tried */
-    double *size, *noise;  /* [n] as in ns_stepper */
+    double *size, *noise;  /* [n] as in ns_stepper; noise four times that */
     double *w;             /* [n] */
     double *K;             /* [NS_BUNDLE_STAGES] of stride */
     double *F;             /* [NS_BUNDLE_DENSE][n] */

@@ -11,7 +11,6 @@ typedef struct lane {
     uint64_t id;
     uint32_t time;        /* of the wanted times the next */
     uint64_t evaluations; /* beside those of the attempts */
-    double probed;        /* number of the step when the noise was measured */
     double *at;           /* [n_times][n] */
 } lane;
 
@@ -149,6 +148,7 @@ static bool make_group(ensemble *e, group *g, ns_status *status, const char **me
     b->tolerance = run->s.tolerance;
     b->max_step = run->s.max_step;
     b->fixed_step = run->s.fixed_step;
+    b->least_size = run->s.least_size;
     b->project = o->project && (e->problem->n_manifold > 0 || e->problem->correction);
     b->metric = run->metric;
     return true;
@@ -170,7 +170,7 @@ static const ns_bundle_kernel *kernel_for(const ns_problem *problem)
     const char *lanes = ns_program_lanes_name(problem->rhs);
     if (strcmp(lanes, ns_bundle_avx512.name) == 0)
         return &ns_bundle_avx512;
-    if (strcmp(lanes, ns_bundle_avx2.name) == 0)
+    if (strcmp(lanes, ns_bundle_avx2.name) == 0 && __builtin_cpu_supports("fma"))
         return &ns_bundle_avx2;
 #else
     (void)problem;
@@ -190,6 +190,13 @@ static void get(const double *block, double *values, uint32_t n, uint32_t l)
 {
     for (uint32_t i = 0; i < n; i++)
         values[i] = block[8 * (size_t)i + l];
+}
+
+/* Four times the noise counts as no error of the method. */
+static void put_noise(ns_bundle *b, const ns_stepper *s, uint32_t l)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        b->noise[8 * (size_t)i + l] = 4 * s->noise[i];
 }
 
 static void count(const group *g, uint32_t l)
@@ -298,7 +305,6 @@ static bool start(ensemble *e, lane *of)
         }
         of->time = 0;
         of->evaluations = of->run->s.now.evaluations;
-        of->probed = 0;
         keep_states(e, of);
         if (o->run.until != o->run.t0)
             return true;
@@ -321,13 +327,14 @@ static void load(ensemble *e, group *g, uint32_t l)
     put(b->x0, s->x0, n, l);
     put(b->x0_lo, s->x0_lo, n, l);
     put(b->size, s->size, n, l);
-    put(b->noise, s->noise, n, l);
+    put_noise(b, s, l);
     put(b->K, ns_dop853_first(s), n, l);
     put(g->sign, of->run->event_sign, n_ev, l);
     put(g->value[4], of->run->event_value, n_ev, l);
     b->t[l] = b->from[l] = s->now.t;
     b->want[l] = s->now.h;
-    b->cautious[l] = b->steps[l] = b->rejected[l] = b->smallest[l] = b->largest[l] = 0;
+    b->cautious[l] = b->probed[l] = b->steps[l] = b->rejected[l] = b->smallest[l] =
+        b->largest[l] = 0;
     b->fresh[l] = 0;
     b->live[l] = -1;
     e->live++;
@@ -375,7 +382,7 @@ static void idle(const ensemble *e, group *g)
 
 static void refill(ensemble *e, group *g)
 {
-    for (uint32_t l = 0; l < e->width; l++)
+    for (uint32_t l = 0; l < e->width && !e->dry; l++)
         if (!g->b->live[l])
             load(e, g, l);
     if (!g->rebind)
@@ -516,28 +523,24 @@ static void tally(const ensemble *e, group *g)
             }
 }
 
-/* The noise of the rates is measured now and then, and when a lane is in trouble: rejected twice in
- * a row, or for the first time in a while. */
+/* Measures the noise of the rates in the lanes that ask for it. */
 static void probe(group *g)
 {
-    enum { NOW_AND_THEN = 64, A_WHILE = 16 };
     ns_bundle *b = g->b;
     for (uint32_t l = 0; l < 8; l++) {
         lane *of = &g->lanes[l];
-        const double since = b->steps[l] - of->probed;
-        const bool due = b->accepted >> l & 1 && since >= NOW_AND_THEN;
-        const bool trouble = b->rejections >> l & 1 && since >= A_WHILE;
-        if (!due && !trouble)
+        if (!(b->probe >> l & 1) || !b->live[l])
             continue;
         ns_stepper *s = &of->run->s;
-        count(g, l);
+        s->now.from = b->from[l];
+        s->now.t = b->t[l];
         get(b->x, s->x, s->n, l);
         get(b->size, s->size, s->n, l);
         const uint64_t before = s->now.evaluations;
         ns_stepper_measure_noise(s);
         of->evaluations += s->now.evaluations - before;
-        put(b->noise, s->noise, s->n, l);
-        of->probed = b->steps[l];
+        put_noise(b, s, l);
+        b->probed[l] = b->steps[l];
     }
 }
 
@@ -585,8 +588,11 @@ static void look_after(ensemble *e, group *g)
         look_at_times(e, g, stopped);
     if (e->tally)
         tally(e, g);
-    end_motions(e, g, stopped);
-    probe(g);
+    const ns_run_options *o = &e->options->run;
+    if (stopped | g->b->ended | g->b->singular | g->b->tiny || o->max_steps || o->interrupt)
+        end_motions(e, g, stopped);
+    if (g->b->probe)
+        probe(g);
 }
 
 /* ---- all of it ----------------------------------------------------------------------------- */

@@ -8,6 +8,9 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "ode/dop853_table.h"
 #include "ode/ensemble_kernel.h"
@@ -52,7 +55,75 @@ static inline v8 size_of(v8 a)
     return (v8)((i8)a & INT64_MAX);
 }
 
-/* b where it is not a number */
+/* a > b ? a : b, a < b ? a : b; a b + c with one rounding; square roots; -1 in which lanes? */
+#if defined(__AVX512DQ__)
+static inline v8 larger(v8 a, v8 b)
+{
+    return (v8)_mm512_max_pd((__m512d)a, (__m512d)b);
+}
+
+static inline v8 smaller(v8 a, v8 b)
+{
+    return (v8)_mm512_min_pd((__m512d)a, (__m512d)b);
+}
+
+static inline v8 fused(v8 a, v8 b, v8 c)
+{
+    return (v8)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+
+static inline v8 root(v8 a)
+{
+    return (v8)_mm512_sqrt_pd((__m512d)a);
+}
+
+static inline unsigned bits(i8 m)
+{
+    return _mm512_movepi64_mask((__m512i)m);
+}
+#elif defined(__AVX2__) && defined(__FMA__)
+typedef union halves {
+    v8 all;
+    __m256d half[2];
+} halves;
+
+#define NS_HALVES(operation, ...)                                                              \
+    halves y;                                                                                  \
+    for (int i = 0; i < 2; i++)                                                                \
+        y.half[i] = operation(__VA_ARGS__);                                                    \
+    return y.all
+
+static inline v8 larger(v8 a, v8 b)
+{
+    const halves p = {a}, q = {b};
+    NS_HALVES(_mm256_max_pd, p.half[i], q.half[i]);
+}
+
+static inline v8 smaller(v8 a, v8 b)
+{
+    const halves p = {a}, q = {b};
+    NS_HALVES(_mm256_min_pd, p.half[i], q.half[i]);
+}
+
+static inline v8 fused(v8 a, v8 b, v8 c)
+{
+    const halves p = {a}, q = {b}, r = {c};
+    NS_HALVES(_mm256_fmadd_pd, p.half[i], q.half[i], r.half[i]);
+}
+
+static inline v8 root(v8 a)
+{
+    const halves p = {a};
+    NS_HALVES(_mm256_sqrt_pd, p.half[i]);
+}
+
+static inline unsigned bits(i8 m)
+{
+    const halves p = {(v8)m};
+    return (unsigned)_mm256_movemask_pd(p.half[0]) | (unsigned)_mm256_movemask_pd(p.half[1])
+                                                         << 4;
+}
+#else
 static inline v8 larger(v8 a, v8 b)
 {
     return choose(a > b, a, b);
@@ -63,12 +134,18 @@ static inline v8 smaller(v8 a, v8 b)
     return choose(a < b, a, b);
 }
 
+static inline v8 fused(v8 a, v8 b, v8 c)
+{
+    for (int i = 0; i < 8; i++)
+        a[i] = fma(a[i], b[i], c[i]);
+    return a;
+}
+
 static inline v8 root(v8 a)
 {
-    v8 y = a;
     for (int i = 0; i < 8; i++)
-        y[i] = sqrt(y[i]);
-    return y;
+        a[i] = sqrt(a[i]);
+    return a;
 }
 
 static inline unsigned bits(i8 m)
@@ -78,6 +155,7 @@ static inline unsigned bits(i8 m)
         set |= (unsigned)(m[i] & 1) << i;
     return set;
 }
+#endif
 
 /* ns_two_sum and ns_add_compensated */
 static inline v8 two_sum(v8 a, v8 b, v8 *e)
@@ -90,8 +168,10 @@ static inline v8 two_sum(v8 a, v8 b, v8 *e)
 static inline v8 add_compensated(v8 x, v8 x_lo, v8 d, v8 *low)
 {
     v8 e;
-    const v8 sum = two_sum(x, d, &e);
-    return two_sum(sum, e + x_lo, low);
+    const v8 sum = two_sum(x, d, &e), small = e + x_lo;
+    const v8 y = sum + small; /* the smaller one second: its error takes less */
+    *low = small - (y - sum);
+    return y;
 }
 
 /* 0 in lanes where all values are finite, nan elsewhere */
@@ -111,6 +191,31 @@ static inline v8 not_finite(uint32_t n, const double *values)
     return even + odd;
 }
 
+/* ---- rough functions ---------------------------------------------------------------------------
+ * Error norms and step sizes need a few digits only.  A guess from the exponent and Newton's
+ * iteration take a few operations each where divisions and roots take dozens of cycles; and they
+ * have the same bits everywhere. */
+
+/* 1/a for a > 0, to 7e-6 (twice) or 5e-11 (three times) */
+static inline v8 rough_inverse(v8 a, int times)
+{
+    v8 y = (v8)(0x7fde623822fc16e6 - (i8)a); /* to 0.05 */
+    for (int k = 0; k < times; k++)
+        y = y * fused(-a, y, all(2));
+    return y;
+}
+
+/* a^(-1/16) for a > 0, to 5e-4; large for 0 */
+static inline v8 rough_root(v8 a)
+{
+    v8 y = (v8)(0x43ee2d0e56041894 - ((i8)a >> 4));
+    for (int k = 0; k < 2; k++) {
+        const v8 y2 = y * y, y4 = y2 * y2, y8 = y4 * y4;
+        y = y * fused(-0.0625 * a * y8, y8, all(1.0625));
+    }
+    return y;
+}
+
 #include "ode/ensemble_project.h"
 
 /* ---- before the stages ----------------------------------------------------------------------- */
@@ -119,11 +224,13 @@ static inline v8 not_finite(uint32_t n, const double *values)
 static void begin(ns_bundle *b)
 {
     const i8 live = load_mask(b->live), fresh = load_mask(b->fresh);
+    const size_t end_of = 8 * (size_t)b->n;
     const double *last = b->K + 12 * b->stride;
+    double *first = b->K;
     v8 bad = {0};
-    for (uint32_t i = 0; i < b->n; i++) {
-        const v8 k = choose(fresh, load(last + 8 * (size_t)i), load(b->K + 8 * (size_t)i));
-        store(b->K + 8 * (size_t)i, k);
+    for (size_t at = 0; at < end_of; at += 8) {
+        const v8 k = choose(fresh, load(last + at), load(first + at));
+        store(first + at, k);
         bad += k - k;
     }
     store_mask(b->fresh, (i8){0});
@@ -165,7 +272,7 @@ INLINE v8 combine(const double *a, int used, const double *K, size_t stride)
 #pragma GCC unroll 16
     for (int j = 1; j < used; j++)
         if (a[j] != 0)
-            sum += a[j] * load(K + (size_t)j * stride);
+            sum = fused(all(a[j]), load(K + (size_t)j * stride), sum);
     return sum;
 }
 
@@ -173,11 +280,11 @@ INLINE v8 combine(const double *a, int used, const double *K, size_t stride)
 INLINE void stage(int i, ns_bundle *b, const double *x, const double *t)
 {
     const v8 h = load(b->h);
-    const size_t stride = b->stride;
-    for (uint32_t s = 0; s < b->n; s++) {
-        const size_t at = 8 * (size_t)s;
-        store(b->w + at, load(x + at) + h * combine(dop853_a[i], i, b->K + at, stride));
-    }
+    const size_t stride = b->stride, end = 8 * (size_t)b->n;
+    const double *K = b->K;
+    double *w = b->w;
+    for (size_t at = 0; at < end; at += 8)
+        store(w + at, fused(h, combine(dop853_a[i], i, K + at, stride), load(x + at)));
     store(b->stage_t, load(t) + dop853_c[i] * h);
     ns_program_eval8(b->problem->rhs, b->work, b->stage_t, b->w, b->K + (size_t)i * stride);
 }
@@ -206,121 +313,140 @@ STAGE(11)
 
 /* ---- after the stages ------------------------------------------------------------------------ */
 
-/* Of one state: the new value, and what the two embedded methods make of the step. */
-INLINE v8 new_state(ns_bundle *b, size_t at, v8 h, v8 *e3, v8 *e5)
+typedef struct changes {
+    const double *K, *x, *x_lo, *size, *noise;
+    double *x_new, *x_low;
+    size_t stride;
+    v8 h;
+} changes;
+
+/* Of one state: the new value, what the two embedded methods make of the step, and the size that
+ * their errors are measured by.  The sum is compensated: x_low is what it has rounded off. */
+INLINE v8 new_state(const changes *c, size_t at, v8 *e3, v8 *e5)
 {
-    const double *K = b->K + at;
-    const size_t stride = b->stride;
+    const double *K = c->K + at;
+    const size_t stride = c->stride;
     const v8 slope = combine(dop853_a[12], 12, K, stride);
     /* the method of order 3 has three stages */
-    const v8 third = (dop853_a[12][0] - dop853_e3[0]) * load(K) +
-                     (dop853_a[12][8] - dop853_e3[8]) * load(K + 8 * stride) +
-                     (dop853_a[12][11] - dop853_e3[11]) * load(K + 11 * stride);
-    const v8 d = h * slope;
-    v8 low;
-    const v8 x = add_compensated(load(b->x + at), load(b->x_lo + at), d, &low);
-    store(b->x_new + at, x);
-    store(b->x_low + at, low);
+    v8 third = fused(all(dop853_e3[0] - dop853_a[12][0]), load(K), slope);
+    third = fused(all(dop853_e3[8] - dop853_a[12][8]), load(K + 8 * stride), third);
+    third = fused(all(dop853_e3[11] - dop853_a[12][11]), load(K + 11 * stride), third);
+    const v8 old = load(c->x + at), d = fused(c->h, slope, load(c->x_lo + at)), x = old + d;
+    store(c->x_new + at, x);
+    store(c->x_low + at, d - (x - old));
     /* what rounding errors of the rates make of it is not the method's error */
-    const v8 noise = 4 * load(b->noise + at);
-    const v8 a3 = size_of(slope - third) - noise;
-    const v8 a5 = size_of(combine(dop853_e5, 12, K, stride)) - noise;
-    *e3 = choose(a3 < 0, (v8){0}, a3); /* not a number stays so */
-    *e5 = choose(a5 < 0, (v8){0}, a5);
-    return larger(larger(size_of(x), size_of(d)), load(b->size + at));
+    const v8 noise = load(c->noise + at);
+    *e3 = larger((v8){0}, size_of(third) - noise); /* not a number stays so */
+    *e5 = larger((v8){0}, size_of(combine(dop853_e5, 12, K, stride)) - noise);
+    return larger(size_of(x), load(c->size + at));
 }
 
+/* The new state, its error, and what that makes of the next step. */
 static void estimate(ns_bundle *b)
 {
     const v8 h = load(b->h);
+    const changes c = {b->K,     b->x,     b->x_lo,   b->size, b->noise,
+                       b->x_new, b->x_low, b->stride, h};
+    const uint32_t n = b->n;
     v8 e3 = {0}, e5 = {0}, a3, a5, c3, c5;
     uint32_t s = 0;
-    for (; s + 1 < b->n; s += 2) {
-        const v8 size_a = new_state(b, 8 * (size_t)s, h, &a3, &a5);
-        const v8 size_c = new_state(b, 8 * (size_t)(s + 1), h, &c3, &c5);
-        const v8 both = 1 / (size_a * size_c), a = size_c * both, c = size_a * both;
+    for (; s + 1 < n; s += 2) {
+        const v8 size_a = new_state(&c, 8 * (size_t)s, &a3, &a5);
+        const v8 size_c = new_state(&c, 8 * (size_t)(s + 1), &c3, &c5);
+        const v8 a = rough_inverse(size_a, 2), d = rough_inverse(size_c, 2);
         a3 *= a;
         a5 *= a;
-        c3 *= c;
-        c5 *= c;
-        e3 += a3 * a3 + c3 * c3;
-        e5 += a5 * a5 + c5 * c5;
+        c3 *= d;
+        c5 *= d;
+        e3 = fused(a3, a3, fused(c3, c3, e3));
+        e5 = fused(a5, a5, fused(c5, c5, e5));
     }
-    if (s < b->n) {
-        const v8 size = new_state(b, 8 * (size_t)s, h, &a3, &a5);
-        a3 /= size;
-        a5 /= size;
-        e3 += a3 * a3;
-        e5 += a5 * a5;
+    if (s < n) {
+        const v8 size = new_state(&c, 8 * (size_t)s, &a3, &a5);
+        const v8 a = rough_inverse(size, 2);
+        a3 *= a;
+        a5 *= a;
+        e3 = fused(a3, a3, e3);
+        e5 = fused(a5, a5, e5);
     }
+    /* the square of the error of dop853.c */
     const v8 both = e5 + 0.01 * e3;
-    const v8 error = size_of(h) * e5 / (b->tolerance * root((double)b->n * both));
-    const v8 known = choose(both > 0, error, both);
-    store(b->error, known);
-    i8 good = known <= 1;
+    const double allowed = b->tolerance * b->tolerance * n;
+    const v8 part = h * e5;
+    v8 error = part * part * rough_inverse(allowed * both, 3);
+    error = choose(both > 0, error, both);
+    i8 good = error <= 1;
     if (b->fixed_step > 0)
-        good = known - known == 0;
+        good = error - error == 0;
+    store(b->error, error);
     store_mask(b->good, good & load_mask(b->trying));
+    store(b->factor, larger(0.9 * rough_root(error), all(1.0 / 3)));
 }
 
-/* ns_stepper_resize in lanes */
-static void resize(ns_bundle *b, i8 accepted)
+/* Moves the lanes that accept to their new states; the others keep theirs. */
+static void move(ns_bundle *b, i8 accepted)
 {
-    v8 largest = {0};
-    for (uint32_t s = 0; s < b->n; s++) {
-        const size_t at = 8 * (size_t)s;
-        const v8 x = load(b->x + at), size = load(b->size + at);
-        const v8 present = larger(size_of(x), size_of(x - load(b->x0 + at)));
-        const v8 now = choose(accepted, larger(present, 0.99 * size), size);
-        store(b->size + at, now);
-        largest = larger(now, largest);
+    const size_t end = 8 * (size_t)b->n;
+    const double *x = b->x, *x_lo = b->x_lo;
+    double *x_new = b->x_new, *x_low = b->x_low, *sizes = b->size;
+    v8 largest = {0}, least = all(INFINITY);
+    for (size_t at = 0; at < end; at += 8) {
+        const v8 now = choose(accepted, load(x_new + at), load(x + at));
+        const v8 low = choose(accepted, load(x_low + at), load(x_lo + at));
+        /* ns_stepper_resize, in essence */
+        const v8 old = load(sizes + at);
+        const v8 size = choose(accepted, larger(size_of(now), 0.99 * old), old);
+        store(x_new + at, now);
+        store(x_low + at, low);
+        store(sizes + at, size);
+        largest = larger(size, largest);
+        least = smaller(size, least);
     }
-    largest = choose(largest == 0, all(1), largest);
-    for (uint32_t s = 0; s < b->n; s++) {
-        const size_t at = 8 * (size_t)s;
-        store(b->size + at, larger(1e-8 * largest, load(b->size + at)));
-    }
+    const v8 floor = larger(1e-8 * choose(largest == 0, all(1), largest), all(b->least_size));
+    if (bits(least < floor))
+        for (size_t at = 0; at < end; at += 8)
+            store(sizes + at, larger(floor, load(sizes + at)));
+    double *const old = b->x0, *const old_low = b->x0_lo;
+    b->x0 = b->x;
+    b->x0_lo = b->x_lo;
+    b->x = x_new;
+    b->x_lo = x_low;
+    b->x_new = old;
+    b->x_low = old_low;
 }
 
 /* Accepts or rejects, and proposes the next step. */
 static void finish(ns_bundle *b)
 {
-    const i8 trying = load_mask(b->trying);
+    const i8 trying = load_mask(b->trying), one = (i8)all(1);
     const i8 finite = not_finite(b->n, b->K + 12 * b->stride) == 0;
     const i8 accepted = load_mask(b->good) & finite, rejected = trying & ~accepted;
-    const v8 h = load(b->h), error = load(b->error), length = size_of(h);
+    const v8 error = load(b->error), length = size_of(load(b->h)), steps = load(b->steps);
     const i8 too_large = (error - error == 0) & (error > 1);
-    const v8 usual = larger(0.9 / root(root(root(error))), all(1.0 / 3));
-    const v8 most = choose(load(b->cautious) != 0, all(1), all(6));
-    v8 factor = choose(accepted, smaller(usual, most), choose(too_large, usual, all(0.1)));
-    store(b->want, choose(trying, length * factor, load(b->want)));
-    store(b->cautious, choose(trying, (v8)(rejected & (i8)all(1)), load(b->cautious)));
+    const i8 cautious = load(b->cautious) != 0;
+    move(b, accepted);
     store_mask(b->refused, rejected & ~too_large);
     store_mask(b->fresh, accepted);
     b->accepted = bits(accepted);
-    b->rejections = bits(rejected);
+    b->ended = bits(accepted & (load(b->t_new) == b->until));
+    /* the noise of the rates is measured now and then, and when a step was rejected twice */
+    enum { NOW_AND_THEN = 256 };
+    const i8 due = steps - load(b->probed) >= NOW_AND_THEN - 1;
+    b->probe = bits((accepted & due) | (rejected & cautious));
 
-    const v8 steps = load(b->steps), one = (v8)(accepted & (i8)all(1));
-    store(b->smallest, choose(accepted & ((steps == 0) | (length < load(b->smallest))), length,
-                              load(b->smallest)));
-    store(b->largest, choose(accepted & (length > load(b->largest)), length, load(b->largest)));
-    store(b->steps, steps + one);
-    store(b->rejected, load(b->rejected) + (v8)(rejected & (i8)all(1)));
+    const v8 usual = load(b->factor), most = choose(cautious, all(1), all(6));
+    const v8 factor = choose(accepted, smaller(usual, most),
+                             choose(too_large, usual, all(0.1)));
+    store(b->want, choose(trying, length * factor, load(b->want)));
+    store(b->cautious, choose(trying, (v8)(rejected & one), load(b->cautious)));
+    const v8 smallest = load(b->smallest), largest = load(b->largest);
+    store(b->smallest,
+          choose(accepted & ((steps == 0) | (length < smallest)), length, smallest));
+    store(b->largest, choose(accepted & (length > largest), length, largest));
+    store(b->steps, steps + (v8)(accepted & one));
+    store(b->rejected, load(b->rejected) + (v8)(rejected & one));
     store(b->from, choose(accepted, load(b->t), load(b->from)));
     store(b->t, choose(accepted, load(b->t_new), load(b->t)));
-    for (uint32_t s = 0; s < b->n; s++) {
-        const size_t at = 8 * (size_t)s;
-        store(b->x_new + at, choose(accepted, load(b->x_new + at), load(b->x + at)));
-        store(b->x_low + at, choose(accepted, load(b->x_low + at), load(b->x_lo + at)));
-    }
-    double *x = b->x0, *low = b->x0_lo;
-    b->x0 = b->x;
-    b->x0_lo = b->x_lo;
-    b->x = b->x_new;
-    b->x_lo = b->x_low;
-    b->x_new = x;
-    b->x_low = low;
-    resize(b, accepted);
 }
 
 static void attempt(ns_bundle *const *bundles, uint32_t count)

@@ -30,7 +30,7 @@ static ns_program_spec spec_of(const builder *b, const ns_ex *out, uint32_t nout
 static const ns_program *build(const builder *b, const ns_ex *out, uint32_t nout, bool jets)
 {
     ns_program_spec spec = spec_of(b, out, nout);
-    spec.jets = jets;
+    spec.jets = spec.reciprocals = jets; /* the rates: what the steps consist of */
     return ns_program_build(b->arena, &spec);
 }
 
@@ -232,12 +232,13 @@ enum { LONG = 20000 };
 static const ns_cascade *build_cascade(const builder *b, const ns_ex *rates,
                                        const ns_problem *problem)
 {
-    const ns_cascade_spec spec = {.rhs = spec_of(b, rates, b->n),
-                                  .whole = problem->rhs,
-                                  .source = problem->source,
-                                  .order = problem->order,
-                                  .split = !problem->pinv &&
-                                           ns_program_operations(problem->rhs, NULL) <= LONG};
+    ns_cascade_spec spec = {.rhs = spec_of(b, rates, b->n),
+                            .whole = problem->rhs,
+                            .source = problem->source,
+                            .order = problem->order,
+                            .split = !problem->pinv &&
+                                     ns_program_operations(problem->rhs, NULL) <= LONG};
+    spec.rhs.reciprocals = true;
     return ns_cascade_new(b->arena, &spec);
 }
 
@@ -377,15 +378,16 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
             const ns_rate_block *block = &cascade->part[p].block[k];
             whole = whole || block->all;
             if (block->rhs && !block->all && n < MOST)
-                requests[n++] = (ns_native_request){block->rhs, false, true};
+                requests[n++] = (ns_native_request){.program = block->rhs, .eight = true};
         }
     if (whole)
-        requests[n++] = (ns_native_request){problem->rhs, lanes != 8, lanes == 8};
+        requests[n++] = (ns_native_request){
+            .program = problem->rhs, .one = lanes != 8, .eight = lanes == 8};
     const uint32_t manifold = ns_program_operations(problem->manifold, NULL);
     if (manifold > 0 && manifold < SHORT)
-        requests[n++] = (ns_native_request){problem->manifold, true, false};
+        requests[n++] = (ns_native_request){.program = problem->manifold, .one = true};
     const uint32_t events = ns_program_operations(problem->events, NULL);
     if (events > 0 && events < SHORT)
-        requests[n++] = (ns_native_request){problem->events, false, true};
+        requests[n++] = (ns_native_request){.program = problem->events, .eight = true};
     return ns_native_new_series(series, requests, n, message, room, facts);
 }

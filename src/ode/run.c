@@ -166,6 +166,8 @@ static const char *check(const ns_problem *problem, const ns_run_options *o,
         return "the times of the run are not finite";
     if (!(o->tolerance >= 0) || o->tolerance >= 1)
         return "the tolerance must lie between 0 and 1";
+    if (!(o->least_size >= 0) || isinf(o->least_size))
+        return "the least size of states must not be negative";
     if (!(o->first_step >= 0) || !(o->max_step >= 0) || !(o->fixed_step >= 0) ||
         isinf(o->fixed_step))
         return "step sizes must not be negative";
@@ -197,6 +199,7 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
     s->sense = options->until < options->t0 ? -1 : 1;
     s->tolerance = options->tolerance > 0 ? fmax(options->tolerance, method->least_tolerance)
                                           : method->default_tolerance;
+    s->least_size = options->least_size;
     s->first_step = options->first_step;
     s->max_step = options->max_step;
     s->fixed_step = options->fixed_step;

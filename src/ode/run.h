@@ -16,6 +16,7 @@ typedef struct ns_run_options {
     const char *method; /* NULL: default */
     double t0, until;   /* until may be before t0: backwards in time */
     double tolerance;   /* relative to the size of each state; 0: default, close to round-off */
+    double least_size;  /* smaller states are measured by this; 0: each by its own size */
     double first_step, max_step; /* 0: chosen by the method / unlimited */
     double fixed_step;  /* > 0: constant steps, no error control (for convergence tests) */
     bool project;       /* keep the state on its manifold; default true */

@@ -71,7 +71,7 @@ void ns_stepper_resize(ns_stepper *s)
         largest = 1;
     /* and a state that begins at zero has no size yet: it counts as a small part of the largest */
     for (uint32_t i = 0; i < s->n; i++)
-        s->size[i] = ns_larger(s->size[i], 1e-8 * largest);
+        s->size[i] = ns_larger(s->size[i], ns_larger(1e-8 * largest, s->least_size));
 }
 
 /* Spread of the rates when lane 0 has the state itself and the others differ from it by up to

@@ -43,7 +43,7 @@ struct ns_stepper {
     uint32_t n;
     double sense; /* +1 forwards, -1 backwards in time */
     double until;
-    double tolerance;
+    double tolerance, least_size;
     double first_step, max_step, fixed_step; /* 0: not given */
 
     ns_progress now;
