@@ -23,6 +23,15 @@ py 'abs(d["algebra"]["residual"][1] - 4/11) < 1e-14 and d["algebra"]["gamma"] ==
     d["vanishes"] is False and d["given"] is None and d["density"] == {}' "--json: content"
 expect 0 "--json, density" "theta" "" -- measure falling-disk-frame --until 1 --json
 py 'abs(d["density"]["theta"] + math.tan(0.2)) < 1e-14' "--json: density"
+expect 0 "density in closed form" "rho = sqrt\(" "" -- measure chaplygin-ball --until 1
+expect 0 "density of chosen variables" "Density rho of g.31, g.32, g.33" "" -- \
+    measure veselova --on g.31,g.32,g.33 --degree 2 --until 1
+expect 0 "no density" "no density of these variables" "" -- measure chaplygin-sleigh --until 1
+expect 0 "--json, search" '"closed": true' "" -- measure chaplygin-ball --until 1 --json
+py 'd["search"]["exists"] is True and d["search"]["margin"] > 1e8 and d["search"]["rho"].startswith("sqrt(")' \
+    "--json: search"
+expect 2 "--degree out of range" "" "expects a number from 1 to 8" -- \
+    measure chaplygin-ball --on s.x --degree 9
 expect 2 "density of unknown names" "" "undefined name 'rho'" -- measure veselova --density rho
 expect 2 "density that is a vector" "" "expects a number" -- measure veselova --density "[1, 2]"
 expect 2 "no such model" "" "no-such-model" -- measure no-such-model

@@ -1,6 +1,7 @@
 /* Invariant measures: the decisions of Theorems 5.1 to 5.3 with their numbers, the divergence on the
  * graph, densities of coordinates, and the integral along motions in closed form. */
 #include "mech/lie.h"
+#include "study/density.h"
 #include "study/measure.h"
 #include "support/measure.h"
 #include "support/motion.h"
@@ -190,11 +191,115 @@ static void densities(void **state)
     ns_model_free(model);
 }
 
+/* ---- densities of chosen variables --------------------------------------------------------------- */
+
+typedef struct search {
+    ns_model *model;
+    ns_arena *arena;
+    ns_flow *flow;
+    const ns_density *d;
+} search;
+
+static search density(const char *name, uint32_t degree)
+{
+    search q = {.model = motion_model_file(name, NULL), .arena = ns_arena_new()};
+    const char *message = "";
+    bool reduced;
+    const ns_measure *m = look(q.model, NULL, 1);
+    q.flow = ns_flow_new(q.arena, ns_model_problem(q.model, true), 0, q.model->p, q.model->x0);
+    const ns_integrals_options o = {.run = ns_model_run_options(q.model)};
+    q.d = ns_density_search(q.flow, ns_family_default(q.flow, &reduced), m->divergence, degree,
+                            &o, q.model->x0, &message);
+    if (!q.d)
+        fail_msg("%s: %s", name, message);
+    print_message("%s: pointwise %.1e, left %.1e at degree %u, %s\n", name, q.d->pointwise,
+                  q.d->left[q.d->degree], q.d->degree, q.d->verdict);
+    return q;
+}
+
+static void end(search *q)
+{
+    ns_arena_free(q->arena);
+    ns_model_free(q->model);
+}
+
+/* Largest relative difference of P(s) from a constant multiple of `form` over the sphere of radius r. */
+static double differs(const search *q, double r, double (*form)(const double s[3]))
+{
+    const ns_system *sys = q->model->system;
+    ns_value value;
+    assert_true(
+        ns_description_evaluate(q->model->description, "density", q->d->P->text, &value));
+    double first = 0, worst = 0, *x = NS_NEW_ARRAY(q->arena, double, sys->states.n);
+    for (int k = 0; k < 40; k++) {
+        const double z = 1 - (2 * k + 1) / 40., phi = 2.4 * k, rho = sqrt(1 - z * z);
+        const double s[3] = {r * rho * cos(phi), r * rho * sin(phi), r * z};
+        for (uint32_t i = 0; i < sys->states.n; i++)
+            for (int j = 0; j < 3; j++)
+                if (strncmp(sys->states.at[i].name, "s.", 2) == 0 &&
+                    sys->states.at[i].name[2] == "xyz"[j])
+                    x[i] = s[j];
+        double P;
+        ns_system_eval(sys, value.at, 1, 0, q->model->p, x, &P);
+        const double ratio = P / form(s);
+        first = k ? first : ratio;
+        worst = fmax(worst, fabs(ratio / first - 1));
+    }
+    return worst;
+}
+
+/* Chaplygin (1903): with D = m r^2 and s = -r Gamma the measure  sqrt(1 - D Gamma.(I + D)^-1 Gamma) d omega  is
+ * invariant. */
+static double chaplygin(const double s[3])
+{
+    const double r = 0.1, D = 1 * r * r, I[3] = {0.002, 0.003, 0.0045};
+    double sum = 1;
+    for (int i = 0; i < 3; i++)
+        sum -= D * s[i] * s[i] / (r * r) / (I[i] + D);
+    return sum;
+}
+
+static void density_of_balls(void **state)
+{
+    (void)state;
+    search q = density("chaplygin-ball", 2);
+    assert_true(q.d->exists && q.d->closed && !q.d->vanishing);
+    assert_int_equal(q.d->above, 1);
+    assert_int_equal(q.d->below, 2);
+    assert_true(q.d->margin > 1e8);
+    measure_below(q.d->pointwise, 1e-12, "at one configuration", "chaplygin-ball");
+    measure_below(q.d->P->rate, q.d->P->fine ? 1e-28 : 1e-12, "rate", "chaplygin-ball");
+    measure_below(differs(&q, 0.1, chaplygin), 1e-13, "Chaplygin's density", "chaplygin-ball");
+    /* as the user would verify it */
+    const ns_measure *m = look(q.model, q.d->text, 1);
+    measure_below(m->given, 1e-12, "the density, given", "chaplygin-ball");
+    end(&q);
+    q = density("veselova", 2); /* sqrt(g.31^2/A + g.32^2/B + g.33^2/C), known */
+    assert_true(q.d->exists && q.d->closed && q.d->below == 2 && q.d->above == 1);
+    m = look(q.model, q.d->text, 1);
+    measure_below(m->given, 1e-12, "the density, given", "veselova");
+    end(&q);
+}
+
+static void no_density(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"chaplygin-sleigh", "ellipsoid", "sleigh-oscillator"};
+    for (int i = 0; i < 3; i++) {
+        search q = density(models[i], 3);
+        assert_true(q.d->none && !q.d->exists && !q.d->closed);
+        assert_true(q.d->pointwise > 1e-3);
+        assert_true(q.d->left[3] > 1e-3);
+        end(&q);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(suslov),         cmocka_unit_test(sleigh),
-        cmocka_unit_test(not_unimodular), cmocka_unit_test(several),
+        cmocka_unit_test(density_of_balls), cmocka_unit_test(no_density),
+        cmocka_unit_test(suslov),           cmocka_unit_test(sleigh),
+        cmocka_unit_test(not_unimodular),   cmocka_unit_test(several),
         cmocka_unit_test(densities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

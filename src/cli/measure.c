@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/open.h"
+#include "cli/study.h"
 #include "mech/lie.h"
+#include "study/density.h"
 
 static void print_covector(ns_cli *cli, const char *name, const double *at, uint32_t n)
 {
@@ -89,6 +90,41 @@ static void print_density(ns_cli *cli, const ns_system *s, const ns_measure *m)
             d->n > 1 ? ", and the form is closed" : "");
 }
 
+static void print_search(ns_cli *cli, const ns_density *d)
+{
+    ns_text names = ns_text_new(cli->arena);
+    for (uint32_t i = 0; i < d->variables; i++)
+        ns_text_addf(&names, "%s%s", i ? ", " : "", d->variable[i].name);
+    ns_terminal_heading(
+        cli->out, &cli->style_out,
+        ns_arena_format(cli->arena, "Density rho of %s", ns_text_string(&names)));
+    if (!isnan(d->pointwise))
+        fprintf(
+            cli->out,
+            "  at one configuration the divergence is a combination of their rates to %.1e\n",
+            d->pointwise);
+    fprintf(cli->out,
+            "  log(rho) a polynomial, (log rho)' = -div by least squares at %u states\n",
+            d->states / 2);
+    fprintf(cli->out, "  %-8s %-10s %s\n", "degree", "functions",
+            "left of the divergence, at other states");
+    for (uint32_t k = 0; k <= d->degree; k++)
+        fprintf(cli->out, "  %-8u %-10u %.1e\n", k, d->functions[k], d->left[k]);
+    if (d->closed) {
+        fprintf(cli->out, "\n  rho = %s\n", d->text);
+        fprintf(cli->out, "  %-15s rate %.1e of its terms at 24 new states, in %s precision\n",
+                "verified", d->P->rate, d->P->fine ? "quadruple" : "double");
+        fprintf(cli->out, "  %-15s %s\n", "coefficients",
+                d->P->in_parameters ? "hold for other values of the parameters too"
+                : d->P->persists    ? "are numbers for these values of the parameters; such a "
+                                      "density exists for others too"
+                                    : "are for these values of the parameters");
+        fprintf(cli->out, "  %-15s singular values %.1e | %.1e, ratio %.1e\n", "margin",
+                d->sigma[0], d->sigma[1], d->margin);
+    }
+    fprintf(cli->out, "  %-15s %s\n", "verdict", d->verdict);
+}
+
 static void print_motion(ns_cli *cli, const ns_measure *m)
 {
     ns_terminal_heading(cli->out, &cli->style_out, "Along the motion");
@@ -101,7 +137,7 @@ static void print_motion(ns_cli *cli, const ns_measure *m)
             m->t != m->t0 ? 2 * m->half / (m->t - m->t0) : 0);
 }
 
-static void print_conclusion(ns_cli *cli, const ns_measure *m)
+static void print_conclusion(ns_cli *cli, const ns_measure *m, const ns_density *d)
 {
     const ns_measure_algebra *r = m->algebra;
     ns_terminal_heading(cli->out, &cli->style_out, "Conclusion");
@@ -116,6 +152,8 @@ static void print_conclusion(ns_cli *cli, const ns_measure *m)
         text = "the given density is invariant";
     else if (m->density.found)
         text = "there is an invariant density of coordinates alone";
+    else if (d && (d->exists || d->none))
+        text = d->verdict;
     else
         text =
             "open: the volume is not invariant, and there is no density of coordinates alone; "
@@ -141,7 +179,28 @@ static void json_numbers(ns_cli *cli, const char *key, const double *at, uint32_
     fputs("], ", cli->out);
 }
 
-static void print_json(ns_cli *cli, const ns_system *s, const ns_measure *m)
+static void json_search(ns_cli *cli, const ns_density *d)
+{
+    ns_text text = ns_text_new(cli->arena);
+    fprintf(cli->out, "\"search\": {\"degree\": %u, ", d->degree);
+    json_numbers(cli, "left", d->left, d->degree + 1);
+    fprintf(cli->out, "\"exists\": %s, \"none\": %s, \"closed\": %s, ",
+            d->exists ? "true" : "false", d->none ? "true" : "false",
+            d->closed ? "true" : "false");
+    if (d->closed) {
+        for (const char *c = d->text; *c; c++)
+            ns_text_addf(&text, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        fprintf(cli->out, "\"rho\": \"%s\", ", ns_text_string(&text));
+        json_number(cli, "rate", d->P->rate, false);
+        json_number(cli, "margin", d->margin, false);
+    }
+    json_number(cli, "pointwise", d->pointwise, false);
+    json_number(cli, "divergence", d->divergence, true);
+    fputs("}, ", cli->out);
+}
+
+static void print_json(ns_cli *cli, const ns_system *s, const ns_measure *m,
+                       const ns_density *d)
 {
     const ns_measure_algebra *r = m->algebra;
     fputs("{", cli->out);
@@ -169,6 +228,8 @@ static void print_json(ns_cli *cli, const ns_system *s, const ns_measure *m)
         json_number(cli, s->states.at[m->density.state[i]].name, -m->density.at[i],
                     i + 1 == m->density.n);
     fputs("}, ", cli->out);
+    if (d)
+        json_search(cli, d);
     json_number(cli, "t", m->t, false);
     json_number(cli, "integral", m->integral, false);
     json_number(cli, "least", m->least, false);
@@ -192,7 +253,8 @@ static bool read_density(ns_cli *cli, ns_model *model, const char *text, ns_ex *
     return true;
 }
 
-static void print_all(ns_cli *cli, const ns_model *model, const ns_measure *m, bool density)
+static void print_all(ns_cli *cli, const ns_model *model, const ns_measure *m,
+                      const ns_density *d, bool density)
 {
     fprintf(cli->out, "%s%s%s\n", cli->style_out.bold, model->description->title,
             cli->style_out.plain);
@@ -213,8 +275,69 @@ static void print_all(ns_cli *cli, const ns_model *model, const ns_measure *m, b
         fprintf(cli->out, "  %-15s %s: div + (log rho)' is zero to %.1e\n", "given density",
                 m->given < 1e-10 ? "invariant" : "NOT invariant", m->given);
     print_density(cli, model->system, m);
+    if (d)
+        print_search(cli, d);
     print_motion(cli, m);
-    print_conclusion(cli, m);
+    print_conclusion(cli, m, d);
+}
+
+/* A density of the variables of --on, or of the shape variables where nothing else has decided.  False
+ * after saying what is wrong. */
+static bool search(ns_cli *cli, const ns_arguments *a, ns_model *model, const ns_measure *m,
+                   const ns_density **out)
+{
+    const char *text = ns_command_text(a, "on"), *message = "";
+    uint32_t degree = 0;
+    ns_family family = {.degree_velocity = 0};
+    if (!ns_study_count(cli, a, "degree", 1, &degree))
+        return false;
+    if (degree >= NS_DENSITY_DEGREES) {
+        ns_command_wrong(cli, "--degree expects a number from 1 to %d", NS_DENSITY_DEGREES - 1);
+        return false;
+    }
+    enum {
+        SMALL = 20
+    }; /* states: the search in larger systems takes long and must be asked for */
+    const bool decided = m->vanishes || m->density.found || m->reduced;
+    if (!text && (decided || model->system->states.n > SMALL)) {
+        if (degree)
+            ns_command_wrong(cli, "--degree is for the search of --on");
+        return !degree;
+    }
+    ns_flow *flow = ns_study_flow(cli, model, false);
+    if (!flow)
+        return false;
+    if (text) {
+        const ns_study_words words = ns_study_split(cli->arena, text, ',');
+        for (uint32_t i = 0; i < words.n; i++) {
+            ns_atom atom = {.name = words.at[i]};
+            if (!ns_study_expression(cli, model, "--on", words.at[i], &atom.value))
+                return false;
+            NS_PUSH(cli->arena, family.shape, atom);
+        }
+    } else {
+        bool reduced;
+        family = *ns_family_default(flow, &reduced);
+    }
+    if (!family.shape.n)
+        return true;
+    family.degree_shape = degree;
+    if (degree && ns_family_size(&family) > NS_INTEGRALS_MOST) {
+        ns_command_wrong(cli,
+                         "the family has more than %d functions: lower --degree or name "
+                         "fewer variables",
+                         NS_INTEGRALS_MOST);
+        return false;
+    }
+    ns_study_progress progress = ns_study_progress_new(cli, "search", 1);
+    const ns_integrals_options o = {.run = ns_model_run_options(model),
+                                    .progress = ns_study_progress_draw,
+                                    .context = &progress};
+    *out = ns_density_search(flow, &family, m->divergence, degree, &o, model->x0, &message);
+    ns_study_progress_end(&progress);
+    if (!*out)
+        ns_command_wrong(cli, "%s", message);
+    return *out != NULL;
 }
 
 static int measure(ns_cli *cli, const ns_arguments *a)
@@ -236,10 +359,15 @@ static int measure(ns_cli *cli, const ns_arguments *a)
         ns_model_free(model);
         return ns_status_exit(NS_ERR_USAGE);
     }
+    const ns_density *found = NULL;
+    if (!search(cli, a, model, m, &found)) {
+        ns_model_free(model);
+        return ns_status_exit(NS_ERR_USAGE);
+    }
     if (ns_command_flag(a, "json"))
-        print_json(cli, model->system, m);
+        print_json(cli, model->system, m, found);
     else
-        print_all(cli, model, m, density != NULL);
+        print_all(cli, model, m, found, density != NULL);
     status = ns_status_exit(m->status);
     if (m->status != NS_OK)
         fprintf(cli->err, "noslip: the motion ended at t = %.10g s: %s\n", m->t, m->reason);
@@ -252,20 +380,27 @@ static const ns_option options[] = {
     {.name = "until", .argument = "T", .help = "end of the motion that is looked at"},
     {.name = "json", .help = "one JSON object instead of text"},
     {.name = "density", .argument = "EXPR", .help = "a density to verify"},
+    {.name = "on", .argument = "EXPR,...", .help = "look for a density of these variables"},
+    {.name = "degree", .argument = "D", .help = "largest degree of log(rho) in them"},
     {0},
 };
 
 const ns_command ns_command_measure = {
     .name = "measure",
     .summary = "Decide whether a measure is invariant: unimodularity, (5.5), divergence",
-    .usage = "MODEL [--until T] [--density EXPR] [--json] [--set NAME=EXPR]...",
+    .usage = "MODEL [--on EXPR,...] [--degree D] [--density EXPR] [--until T] [--json] [--set "
+             "NAME=EXPR]...",
     .doc =
         "On a Lie algebra Theorems 5.1 and 5.2 of Bloch, Marsden and Zenkov (2009) decide: "
         "the\n"
         "left side of (5.5), gamma or the residual are printed, for any number of "
         "constraints.\n"
         "For systems with coordinates a density that depends on coordinates alone is looked\n"
-        "for.  For every system the divergence of the equations, exact, is integrated along "
+        "for.  Where that does not decide, or with --on, a density of variables (rolling\n"
+        "bodies: arm and vertical): log(rho) a polynomial, by least squares at states all over "
+        "the\n"
+        "manifold, and rho a power of a polynomial, in closed form.\n"
+        "For every system the divergence of the equations, exact, is integrated along "
         "the\n"
         "motion: the logarithm of the growth of a small volume.",
     .options = options,

@@ -21,6 +21,14 @@ uint32_t ns_family_size(const ns_family *f)
     return count < 1e9 ? (uint32_t)(count + 0.5) : UINT32_MAX;
 }
 
+/* Some formulations say so; the others have velocities NAME' and omega. */
+bool ns_family_velocity(const ns_system *s, uint32_t i)
+{
+    const char *name = s->states.at[i].name;
+    return s->states.at[i].odd || strchr(name, '\'') || strncmp(name, "omega.", 6) == 0 ||
+           strstr(name, ".omega.");
+}
+
 static ns_ex value_of(const ns_system *s, const char *name)
 {
     for (uint32_t i = 0; i < s->states.n; i++)
@@ -149,10 +157,10 @@ void ns_family_complete(ns_flow *flow, ns_family *f, bool *reduced)
     *reduced = false;
     if (!rolling_atoms(flow, f)) {
         for (uint32_t i = 0; i < s->states.n; i++) {
-            if (s->states.at[i].odd && !own_velocity)
+            if (ns_family_velocity(s, i) && !own_velocity)
                 NS_PUSH(a, f->velocity,
                         (ns_atom){s->states.at[i].name, s->states.at[i].symbol});
-            else if (!s->states.at[i].odd)
+            else if (!ns_family_velocity(s, i))
                 add_coordinate(flow, f, i, !own_shape);
         }
     }
@@ -165,7 +173,9 @@ void ns_family_complete(ns_flow *flow, ns_family *f, bool *reduced)
     const bool own_v = f->degree_velocity != UINT32_MAX, own_s = f->degree_shape != UINT32_MAX;
     f->degree_velocity = own_v ? f->degree_velocity : 2;
     f->degree_shape = own_s ? f->degree_shape : 2;
-    while (ns_family_size(f) > NS_INTEGRALS_MOST &&
+    /* states of large systems take long to find */
+    const uint32_t most = flow->n > 30 ? NS_INTEGRALS_MOST / 6 : NS_INTEGRALS_MOST;
+    while (ns_family_size(f) > most &&
            ((!own_s && f->degree_shape > 0) || (!own_v && f->degree_velocity > 1))) {
         if (!own_s && (f->degree_shape >= f->degree_velocity || own_v))
             f->degree_shape--;

@@ -99,7 +99,7 @@ void ns_integrals_term(const ns_integrals_work *w, uint32_t term, const double *
             v *= atom[i];
         }
     *value = v;
-    *rate = d;
+    *rate = w->weight ? d + w->factor * atom[2 * w->atoms] * v : d;
 }
 
 /* ---- samples -------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static void make_programs(ns_integrals_work *w)
     const ns_system *s = w->flow->system;
     const uint32_t n = w->flow->n, a = w->atoms;
     ns_ex *x = NS_NEW_ARRAY(w->arena, ns_ex, n + 2), *dx = NS_NEW_ARRAY(w->arena, ns_ex, n + 2);
-    ns_ex *out = NS_NEW_ARRAY(w->arena, ns_ex, 2 * (size_t)a + 1);
+    ns_ex *out = NS_NEW_ARRAY(w->arena, ns_ex, 2 * (size_t)a + 2);
     ns_ex *slope = NS_NEW_ARRAY(w->arena, ns_ex, (size_t)a * n + 1);
     uint32_t nx = n;
     for (uint32_t i = 0; i < n; i++) {
@@ -124,7 +124,8 @@ static void make_programs(ns_integrals_work *w)
         out[i] = w->atom[i].value;
     ns_diff_along(s->graph, out, a, x, dx, nx, out + a);
     ns_diff_jacobian(s->graph, out, a, x, n, slope);
-    w->rates = ns_flow_program_new(w->flow, out, 2 * a, NULL, 0);
+    out[2 * a] = w->weight;
+    w->rates = ns_flow_program_new(w->flow, out, 2 * a + (w->weight ? 1 : 0), NULL, 0);
     w->slopes = ns_flow_program_new(w->flow, slope, a * n, NULL, 0);
 }
 
@@ -151,24 +152,26 @@ static bool take_samples(ns_integrals_work *w, const ns_integrals_options *o,
     w->t = NS_NEW_ARRAY(w->arena, double, w->N);
     w->phi = NS_NEW_ARRAY(w->arena, double, (size_t)w->terms * w->N);
     w->dphi = NS_NEW_ARRAY(w->arena, double, (size_t)w->terms * w->N);
+    w->divergence = NS_NEW_ARRAY(w->arena, double, w->N);
     for (uint32_t s = 0; s < w->N; s++) {
         double *x = w->x + (size_t)s * n;
         bool good = false;
-        for (int k = 0; k < 20 && !good; k++) {
+        for (int k = 0; k < 4 && !good; k++) {
             good = ns_sampler_next(w->sampler, x);
             if (good)
                 ns_flow_eval(w->flow, w->rates, x, atom);
-            good = good && all_finite(atom, 2 * w->atoms);
+            good = good && all_finite(atom, w->rates->outputs);
         }
         if (!good) {
             *message = "no states were found on the manifold near the run";
             return false;
         }
         w->t[s] = w->flow->t;
+        w->divergence[s] = w->weight ? atom[2 * w->atoms] : 0;
         for (uint32_t k = 0; k < w->terms; k++)
             ns_integrals_term(w, k, atom, &w->phi[(size_t)k * w->N + s],
                               &w->dphi[(size_t)k * w->N + s]);
-        if (o->progress && s % 16 == 0 && !o->progress(o->context, 0.4 * s / w->N)) {
+        if (o->progress && !o->progress(o->context, 0.4 * s / w->N)) {
             *message = "stopped";
             return false;
         }
@@ -252,32 +255,46 @@ static void back_substitute(const ns_integrals_work *w, const double *a, double 
     }
 }
 
+static void make_rates(ns_integrals_work *w)
+{
+    const uint32_t N = w->N, K = w->terms;
+    w->rate_Q = NS_NEW_ARRAY(w->arena, double, (size_t)w->kept * N);
+    for (uint32_t k = 0; k < w->kept; k++) {
+        double *v = w->rate_Q + (size_t)k * N;
+        const double *rate = w->dphi + (size_t)w->column[k] * N;
+        for (uint32_t i = 0; i < N; i++)
+            v[i] = rate[i] / w->size[k];
+        for (uint32_t j = 0; j < k; j++)
+            subtract(N, w->R[(size_t)j * K + k], w->rate_Q + (size_t)j * N, v);
+        for (uint32_t i = 0; i < N; i++)
+            v[i] /= w->R[(size_t)k * K + k];
+    }
+}
+
+/* The constant is an integral, and counts among functions only if there is a weight. */
+static uint32_t first_of(const ns_integrals_work *w)
+{
+    return w->weight ? 0 : 1;
+}
+
 /* Singular values, ascending, and rows Z[zero][kept] of coefficients of the null space. */
 static double *null_space(ns_integrals_work *w, ns_integrals *r)
 {
-    const uint32_t N = w->N, K = w->terms, n = w->kept - 1;
+    const uint32_t N = w->N, first = first_of(w);
     ns_arena *scratch = w->flow->scratch;
+    const uint32_t n = w->kept - first;
     double *Z = NS_NEW_ARRAY(w->arena, double, (size_t)(n + 1) * w->kept + 1);
     r->n = n;
     r->sigma = NS_NEW_ARRAY(w->arena, double, n + 1);
     if (!n)
         return Z;
     const ns_arena_place mark = ns_arena_mark(scratch);
-    double *W = NS_NEW_ARRAY(scratch, double, (size_t)w->kept * N); /* by columns */
-    for (uint32_t k = 0; k < w->kept; k++) {
-        double *v = W + (size_t)k * N;
-        const double *rate = w->dphi + (size_t)w->column[k] * N;
-        for (uint32_t i = 0; i < N; i++)
-            v[i] = rate[i] / w->size[k];
-        for (uint32_t j = 0; j < k; j++)
-            subtract(N, w->R[(size_t)j * K + k], W + (size_t)j * N, v);
-        for (uint32_t i = 0; i < N; i++)
-            v[i] /= w->R[(size_t)k * K + k];
-    }
     double *rows = NS_NEW_ARRAY(scratch, double, (size_t)N * n);
     for (uint32_t i = 0; i < N; i++)
-        for (uint32_t k = 0; k < n; k++)
-            rows[(size_t)i * n + k] = W[(size_t)(k + 1) * N + i];
+        for (uint32_t k = 0; k < n; k++) {
+            const size_t at = (size_t)(k + first) * N + i;
+            rows[(size_t)i * n + k] = w->rate_Q[at] + w->factor * w->divergence[i] * w->Q[at];
+        }
     double *sigma = NS_NEW_ARRAY(scratch, double, n);
     double *V = NS_NEW_ARRAY(scratch, double, (size_t)n * n);
     double *a = NS_NEW_ARRAY(scratch, double, w->kept);
@@ -287,8 +304,8 @@ static double *null_space(ns_integrals_work *w, ns_integrals *r)
     while (r->zero < n && r->sigma[r->zero] <= vanishes * r->sigma[n - 1])
         r->zero++;
     for (uint32_t z = 0; z < r->zero; z++) {
-        memcpy(a + 1, V + (size_t)(n - 1 - z) * n, n * sizeof *a);
-        a[0] = 0;
+        memset(a, 0, w->kept * sizeof *a);
+        memcpy(a + first, V + (size_t)(n - 1 - z) * n, n * sizeof *a);
         back_substitute(w, a, Z + (size_t)z * w->kept);
     }
     const double floor = 1e-16 * r->sigma[n - 1];
@@ -308,10 +325,10 @@ typedef struct echelon {
     uint32_t *pivot; /* [n] columns, decreasing */
 } echelon;
 
-static double largest(const double *row, uint32_t n)
+static double largest(const ns_integrals_work *w, const double *row)
 {
     double most = 0;
-    for (uint32_t k = 1; k < n; k++) /* the constant does not count */
+    for (uint32_t k = first_of(w); k < w->kept; k++)
         most = fmax(most, fabs(row[k]));
     return most;
 }
@@ -339,23 +356,23 @@ static echelon echelon_of(ns_integrals_work *w, const double *rows, uint32_t n,
     for (uint32_t i = 0; i < n; i++) {
         double *row = left + (size_t)rest * kept;
         memcpy(row, rows + (size_t)i * kept, kept * sizeof *row);
-        const double before = largest(row, kept);
+        const double before = largest(w, row);
         if (apart)
             reduce(apart, kept, row);
-        const double after = largest(row, kept);
+        const double after = largest(w, row);
         if (!(after > small * before))
             continue;
         for (uint32_t k = 0; k < kept; k++)
             row[k] /= after;
         rest++;
     }
-    for (uint32_t k = kept; k-- > 1 && rest;) {
+    for (uint32_t k = kept; k-- > first_of(w) && rest;) {
         uint32_t best = 0;
         for (uint32_t i = 1; i < rest; i++)
             if (fabs(left[(size_t)i * kept + k]) > fabs(left[(size_t)best * kept + k]))
                 best = i;
         double *row = left + (size_t)best * kept;
-        if (!(fabs(row[k]) > small * largest(row, kept)))
+        if (!(fabs(row[k]) > small * largest(w, row)))
             continue;
         double *out = e.row + (size_t)e.n * kept;
         const double pivot = row[k];
@@ -375,7 +392,7 @@ static echelon echelon_of(ns_integrals_work *w, const double *rows, uint32_t n,
         e.pivot[e.n++] = k;
         for (uint32_t i = 0; i < rest;) { /* rows that were combinations are gone */
             double *other = left + (size_t)i * kept;
-            if (largest(other, kept) > small) {
+            if (largest(w, other) > small) {
                 i++;
                 continue;
             }
@@ -565,18 +582,18 @@ static const char *recognise(ns_integrals_work *w, const double *c)
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-static uint32_t terms_of(const double *row, uint32_t kept)
+static uint32_t terms_of(const ns_integrals_work *w, const double *row)
 {
-    const double most = largest(row, kept);
+    const double most = largest(w, row);
     uint32_t n = 0;
-    for (uint32_t k = 1; k < kept; k++)
+    for (uint32_t k = 1; k < w->kept; k++)
         n += fabs(row[k]) > small * most;
     return n;
 }
 
 static uint32_t top_degree(const ns_integrals_work *w, const double *row)
 {
-    const double most = largest(row, w->kept);
+    const double most = largest(w, row);
     uint32_t degree = 0;
     for (uint32_t k = 1; k < w->kept; k++)
         if (fabs(row[k]) > small * most) {
@@ -596,11 +613,11 @@ static const double *shortest(ns_integrals_work *w, const echelon *plain, const 
     double *left = NS_NEW_ARRAY(w->arena, double, kept + 1);
     for (uint32_t i = 0; i < plain->n; i++) {
         const double *other = plain->row + (size_t)i * kept;
-        if (top_degree(w, other) > degree || terms_of(other, kept) >= terms_of(row, kept))
+        if (top_degree(w, other) > degree || terms_of(w, other) >= terms_of(w, row))
             continue;
         memcpy(left, other, kept * sizeof *left);
         reduce(apart, kept, left);
-        if (largest(left, kept) > small * largest(other, kept))
+        if (largest(w, left) > small * largest(w, other))
             row = other;
     }
     return row;
@@ -614,7 +631,7 @@ static void separate(ns_integrals_work *w, ns_integrals *r, const double *Z,
         double *value = NS_NEW_ARRAY(w->arena, double, w->N);
         memcpy(value, w->phi + (size_t)(w->terms - 1) * w->N, w->N * sizeof *value);
         double *row = row_of(w, value);
-        if (row && largest(row, w->kept) > 0)
+        if (row && largest(w, row) > 0)
             add_known(w, &k, "energy", row, slopes_of(w, row));
     }
     const echelon plain = echelon_of(w, Z, r->zero, NULL);
@@ -651,6 +668,30 @@ static void separate(ns_integrals_work *w, ns_integrals *r, const double *Z,
     r->trivial = r->zero - (r->found.n < r->zero ? r->found.n : r->zero);
 }
 
+bool ns_integrals_sample(ns_integrals_work *w, const ns_integrals_options *o,
+                         const char **message)
+{
+    ns_integrals_prepare(w);
+    w->N = 2 * w->terms + 60;
+    if (o->states > w->terms + 10)
+        w->N = o->states;
+    w->sampler = ns_sampler_new(w->flow, &o->run, w->x0, message);
+    if (!w->sampler || !take_samples(w, o, message))
+        return false;
+    *message = "stopped";
+    if (!make_orthonormal(w, o))
+        return false;
+    make_rates(w);
+    return true;
+}
+
+const double *ns_integrals_lowest(ns_integrals_work *w, ns_integrals *r)
+{
+    const double *Z = null_space(w, r);
+    const echelon e = echelon_of(w, Z, r->zero, NULL);
+    return e.n ? e.row + (size_t)(e.n - 1) * w->kept : NULL;
+}
+
 ns_integrals *ns_integrals_search(ns_flow *flow, const ns_family *family,
                                   const ns_integrals_options *o, const double *x0,
                                   const char **message)
@@ -661,19 +702,8 @@ ns_integrals *ns_integrals_search(ns_flow *flow, const ns_family *family,
     ns_integrals *r = NS_NEW(arena, ns_integrals);
     const double t = flow->t;
     r->family = family;
-    ns_integrals_prepare(&w);
-    w.N = 2 * w.terms + 60;
-    if (o->states > w.terms + 10)
-        w.N = o->states;
-    w.sampler = ns_sampler_new(flow, &o->run, x0, message);
-    if (!w.sampler)
+    if (!ns_integrals_sample(&w, o, message))
         return NULL;
-    if (!take_samples(&w, o, message))
-        return NULL;
-    if (!make_orthonormal(&w, o)) {
-        *message = "stopped";
-        return NULL;
-    }
     r->terms = w.terms;
     r->states = w.N;
     r->relations = w.terms - w.kept;

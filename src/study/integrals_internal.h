@@ -16,19 +16,32 @@ typedef struct ns_integrals_work {
     uint8_t *power;          /* [terms][atoms] */
     ns_flow_program *rates;  /* outputs: atoms, then their rates */
     ns_flow_program *slopes; /* [atoms][n] gradients of the atoms */
+    /* For densities: what counts as the rate of a function is phi' + factor*weight*phi, and the constant is one
+     * of the functions.  The weight is a further output of `rates`. */
+    ns_ex weight;       /* 0: none */
+    bool negative;      /* the leading coefficient is -1 */
+    double factor, rms; /* root mean square of the weight */
     /* samples */
     uint32_t N;
-    double *x, *t; /* [N][n], [N] */
-    double *phi;   /* [terms][N] */
-    double *dphi;  /* [terms][N] */
+    double *x, *t;      /* [N][n], [N] */
+    double *phi;        /* [terms][N] */
+    double *dphi;       /* [terms][N] */
+    double *divergence; /* [N] the weight */
     /* functions that are independent on the manifold; the first is the constant */
     uint32_t kept;
     uint32_t *column; /* [kept] which term */
-    double *size; /* [kept] root mean squares of the columns: phi/size is what R belongs to */
-    double *Q;    /* [kept][N] orthonormal */
-    double *R;    /* [kept][kept] upper triangular: phi_k/size_k = sum_j Q_j R_jk */
+    double *size;   /* [kept] root mean squares of the columns: phi/size is what R belongs to */
+    double *Q;      /* [kept][N] orthonormal */
+    double *R;      /* [kept][kept] upper triangular: phi_k/size_k = sum_j Q_j R_jk */
+    double *rate_Q; /* [kept][N] rates of the orthonormal functions, without the weight */
 } ns_integrals_work;
 
+/* Samples, orthonormal functions and their rates; false with a message if there are none. */
+bool ns_integrals_sample(ns_integrals_work *w, const ns_integrals_options *o,
+                         const char **message);
+/* The combination of lowest degree with rate zero, as a row for ns_integrals_refine; NULL if there is none.
+ * r: sigma, n, zero, margin. */
+const double *ns_integrals_lowest(ns_integrals_work *w, ns_integrals *r);
 /* Terms and programs of the family. */
 void ns_integrals_prepare(ns_integrals_work *w);
 /* A term in the model language. */

@@ -47,7 +47,7 @@ static real rate_of(const ns_integrals_work *w, uint32_t term, const real *atom)
             d = d * atom[i] + v * atom[w->atoms + i];
             v *= atom[i];
         }
-    return d;
+    return w->weight ? d + (real)w->factor * atom[2 * w->atoms] * v : d;
 }
 
 static void bind(candidate *q)
@@ -115,7 +115,7 @@ static double residual(const candidate *q)
     return most > 0 ? (double)(worst / most) : 0;
 }
 
-/* Least squares for c[0 .. n-2], the last being 1; `rounds` corrections. */
+/* Least squares for c[0 .. n-2], the last being kept; `rounds` corrections. */
 static void solve(candidate *q, int rounds)
 {
     const uint32_t m = q->states, n = q->n - 1;
@@ -425,18 +425,20 @@ static bool refine(candidate *q)
 static void choose_terms(candidate *q, const double *row, double least)
 {
     const ns_integrals_work *w = q->w;
+    const uint32_t first = w->weight ? 0 : 1; /* the constant */
     double most = 0;
     q->n = 0;
-    for (uint32_t k = 1; k < w->kept; k++)
+    for (uint32_t k = first; k < w->kept; k++)
         most = fmax(most, fabs(row[k]));
-    for (uint32_t k = 1; k < w->kept; k++)
+    for (uint32_t k = first; k < w->kept; k++)
         if (fabs(row[k]) > least * most) {
             q->term[q->n] = w->column[k];
             q->c[q->n++] = row[k] / w->size[k];
         }
+    const real lead = w->negative ? -1 : 1;
     for (uint32_t k = 0; k < q->n; k++)
-        q->c[k] /= q->c[q->n - 1];
-    q->c[q->n - 1] = 1;
+        q->c[k] *= lead / q->c[q->n - 1];
+    q->c[q->n - 1] = lead;
 }
 
 ns_integral *ns_integrals_refine(ns_integrals_work *w, const double *row)
@@ -476,17 +478,17 @@ ns_integral *ns_integrals_refine(ns_integrals_work *w, const double *row)
                                    : ns_arena_format(w->arena, "%.17g", out->c[k]);
         const bool minus = c[0] == '-', one = strcmp(c + minus, "1") == 0;
         out->formula[k] = c;
+        const char *term = ns_integrals_term_text(w, q.term[k]);
         ns_text_addf(&text, "%s%s%s%s",
                      !k      ? minus ? "-" : ""
                      : minus ? " - "
                              : " + ",
-                     one ? "" : c + minus, one ? "" : "*",
-                     ns_integrals_term_text(w, q.term[k]));
+                     one && term[0] ? "" : c + minus, one || !term[0] ? "" : "*", term);
     }
     out->text = ns_text_string(&text);
     out->fine = NS_HAVE_QUAD;
     out->rate = sample(&q, 24) ? residual(&q) : NAN;
-    out->identically = is_identity(&q, expression(&q));
-    out->drift = drift_of(&q);
+    out->identically = !w->weight && is_identity(&q, expression(&q));
+    out->drift = w->weight ? (double)NAN : drift_of(&q);
     return out;
 }

@@ -123,7 +123,7 @@ static void turn_quaternions(const ns_system *s, const double *x, double *y)
  * projection after each changes little of it. */
 static bool walk(ns_sampler *s, const double *target, double *x)
 {
-    enum { STEPS = 6, HALVINGS = 8 };
+    enum { STEPS = 6, HALVINGS = 5 };
     ns_flow *flow = s->flow;
     const uint32_t n = flow->n;
     ns_arena *a = flow->scratch;
@@ -164,7 +164,7 @@ static bool walk(ns_sampler *s, const double *target, double *x)
 
 bool ns_sampler_next(ns_sampler *s, double *x)
 {
-    enum { TRIES = 60 };
+    enum { TRIES = 15 };
     static const double scale[3] = {0.5, 1, 1.5};
     ns_flow *flow = s->flow;
     const ns_system *system = flow->system;
@@ -173,7 +173,7 @@ bool ns_sampler_next(ns_sampler *s, double *x)
         const double speed = scale[(int)(3 * ns_eval_random(&s->seed)) % 3];
         for (uint32_t i = 0; i < n; i++) {
             s->target[i] = s->middle[i] + s->width[i] * (2 * ns_eval_random(&s->seed) - 1);
-            s->target[i] *= system->states.at[i].odd ? speed : 1;
+            s->target[i] *= ns_family_velocity(system, i) ? speed : 1;
         }
         flow->t = s->t0 + (s->t1 > s->t0 ? (s->t1 - s->t0) * ns_eval_random(&s->seed) : 0);
         memcpy(x, s->last, n * sizeof *x);
