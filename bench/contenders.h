@@ -31,6 +31,9 @@ extern const bench_contender contender_noslip_lanes, contender_noslip_lanes_gaus
  * way of Udwadia and Mogharabin's paper. */
 extern const bench_contender contender_scipy, contender_octave;
 
+/* P3 in Octave with the tolerances of the paper, a minute and more; -1 without Octave. */
+int bench_octave_paper(double *end, bench_cost *cost);
+
 /* Their scripts (bench/scripts). */
 extern const char bench_script_with_scipy[], bench_script_with_octave[];
 

@@ -4,13 +4,13 @@
  * (below 1: faster than that).
  *
  *     noslip-bench [--quick] [--rounds N] [--longest SECONDS] [--csv FILE] [--with NAME,...]
- *                  [--noslip PROGRAM] [PROBLEM...]
+ *                  [--write FILE.md] [--noslip PROGRAM] [PROBLEM...]
  *
  * It is a program of its own because it links what noslip must not need: rival libraries, and code
  * compiled for this one processor.
  */
 #define _GNU_SOURCE
-#include "session.h"
+#include "report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,14 +29,6 @@ static const bench_contender *const table[] = {
 };
 
 enum { COUNT = sizeof table / sizeof *table };
-
-const double bench_targets[BENCH_TARGETS] = {1e-3, 1e-6, 1e-9, 1e-11, 1e-12, 1e-13};
-
-double bench_ratio(const bench_session *s, int problem, int contender, int target)
-{
-    const bench_result *r = s->results[problem];
-    return r[contender].seconds[target] / r[0].seconds[target];
-}
 
 /* ---- printing ---------------------------------------------------------------------------- */
 
@@ -181,6 +173,8 @@ static int read_words(bench_session *s, int argc, char **argv)
             status = longest > 0 ? 0 : wrong("not a number of seconds:", value);
         } else if (strcmp(argv[i], "--csv") == 0) {
             s->csv = argv[++i];
+        } else if (strcmp(argv[i], "--write") == 0) {
+            s->page = argv[++i];
         } else if (strcmp(argv[i], "--noslip") == 0) {
             s->noslip = argv[++i];
         } else if (strcmp(argv[i], "--with") == 0) {
@@ -193,8 +187,14 @@ static int read_words(bench_session *s, int argc, char **argv)
     }
     s->options.rounds = rounds > 0 ? (int)fmin(rounds, 101) : s->quick ? 3 : 5;
     s->options.longest = longest > 0 ? longest : s->quick ? 0.04 : 0.2;
-    s->options.per_decade = s->quick ? 1 : 0;
+    s->options.per_decade = s->quick ? 1 : 4;
     s->everything = s->n_problems == 0 && s->n_contenders == 1;
+    if (s->page && (!s->everything || s->quick)) {
+        fprintf(stderr,
+                "noslip bench: the page is written from all problems and contenders: no "
+                "names and no --quick with --write\n");
+        return 2;
+    }
     if (s->n_problems == 0)
         for (int i = 0; hand_problem_at(i); i++)
             s->problems[s->n_problems++] = hand_problem_at(i);
@@ -203,6 +203,28 @@ static int read_words(bench_session *s, int argc, char **argv)
             if (!s->quick || !table[c]->once)
                 s->contenders[s->n_contenders++] = table[c];
     return 0;
+}
+
+/* What is measured beside the table. */
+static void the_rest(bench_session *s)
+{
+    fprintf(stderr, "noslip bench: growth\n");
+    bench_growth_measure(&s->growth);
+    fprintf(stderr, "noslip bench: start-up, engines, compiling\n");
+    bench_facts_measure(s->noslip, &s->facts);
+    s->facts.paper_octave_cpu = s->facts.paper_noslip_cpu = NAN;
+    if (s->noslip) {
+        fprintf(stderr,
+                "noslip bench: the paper's problem (Octave, if it is there: minutes)\n");
+        bench_facts_paper(s->noslip, &s->facts);
+    }
+    printf("\nAims\n\n");
+    bench_report_aims(stdout, s);
+    printf("\nGrowth\n\n");
+    bench_report_growth(stdout, s);
+    printf("\nEngines\n\n");
+    bench_report_facts(stdout, s);
+    fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -226,11 +248,15 @@ int main(int argc, char **argv)
                     s->problems[i]->name);
             return 1;
         }
-        problem.motions = s->quick ? 8 : 64;
+        problem.motions = s->quick ? 8 : 32;
         bench_measure(&problem, s->contenders, s->n_contenders, bench_targets, BENCH_TARGETS,
                       &s->options, s->results[i]);
         print_problem(s, i);
     }
+    if (s->everything && !s->quick)
+        the_rest(s);
+    if (s->page && bench_report_write(s) != 0)
+        return 3;
     if (s->csv && write_csv(s) != 0) {
         fprintf(stderr, "noslip bench: cannot write %s: %s\n", s->csv, strerror(errno));
         return 3;

@@ -14,8 +14,8 @@ enum { MAX_RUNGS = 200, MAX_ROUNDS = 101 };
 /* Short runs are repeated within a sample until it lasts this long: clocks cost time too. */
 static const double sample_seconds = 1e-3;
 
-/* Longer runs average over disturbances by themselves and are timed half as often. */
-static const double slow_seconds = 0.01;
+/* Longer runs average over disturbances by themselves: the first one is enough. */
+static const double slow_seconds = 0.03;
 
 /* How a rung is timed. */
 typedef struct timing {
@@ -97,7 +97,7 @@ static void climb(ladder *l, const bench_problem *problem, const bench_options *
         r->error = fmax(bench_error(problem, end), 1e-17);
         if (!isfinite(r->error))
             continue;
-        t->rounds = took * motions > slow_seconds ? (rounds + 1) / 2 : rounds;
+        t->rounds = took * motions > (motions > 1 ? 5 : 1) * slow_seconds ? 1 : rounds;
         t->repeat = took < sample_seconds && r->cost.motions <= 1
                         ? (int)ceil(sample_seconds / fmax(took, 1e-7))
                         : 1;
@@ -247,8 +247,8 @@ void bench_measure(const bench_problem *problem, const bench_contender *const *c
     for (int round = 0; round < rounds; round++)
         for (int i = 0; i < MAX_RUNGS; i++)
             for (int c = 0; c < count; c++)
-                if (i < ladders[c].n && round < ladders[c].timings[i].rounds &&
-                    !contenders[c]->once)
+                if (i < ladders[c].n && ladders[c].timings[i].rounds > 1 &&
+                    round < ladders[c].timings[i].rounds)
                     time_rung(&ladders[c], i, round);
 
     for (int c = 0; c < count; c++)

@@ -6,6 +6,7 @@
 #define BENCH_SESSION_H
 
 #include "contenders.h"
+#include "facts.h"
 
 enum { BENCH_TARGETS = 6, BENCH_MAX_CONTENDERS = 24, BENCH_MAX_PROBLEMS = 16 };
 
@@ -24,6 +25,8 @@ typedef struct bench_session {
     const bench_contender *contenders[BENCH_MAX_CONTENDERS]; /* the first is the yardstick */
     int n_contenders;
     bench_result results[BENCH_MAX_PROBLEMS][BENCH_MAX_CONTENDERS];
+    bench_facts facts;
+    bench_growth growth;
 } bench_session;
 
 /* Ratio of a contender's time to the yardstick's at a target; nan if one of them has none. */

@@ -74,17 +74,23 @@ static const ns_option options[] = {
      .argument = "S",
      .help = "seconds: tighter tolerances are left out where a motion takes longer"},
     {.name = "csv", .argument = "FILE", .help = "write every measurement"},
+    {.name = "write",
+     .argument = "FILE.md",
+     .help = "write the page of docs/performance.md, its figures in images/bench beside it"},
     {0}};
 
 const ns_command ns_command_bench = {
     .name = "bench",
     .summary = "Measure accuracy against time, beside other programs",
-    .usage = "[PROBLEM]... [--with NAME,...] [--quick] [--csv FILE]",
-    .doc = "Runs standard problems with this program's methods and engines and with others\n"
-           "(hand-written C, CVODE, GSL), and prints the CPU time at equal error of the final\n"
-           "state as a ratio to DOP853 written by hand in C.  Errors are measured against\n"
-           "solutions in quadruple precision.  A wrong name lists problems and contenders;\n"
-           "bench/README.md describes them, docs/performance.md shows results.",
+    .usage = "[PROBLEM]... [--with NAME,...] [--quick] [--csv FILE] [--write FILE.md]",
+    .doc =
+        "Runs standard problems with this program's methods and engines and with others\n"
+        "(hand-written C, CVODE, GSL; SciPy and Octave where they are installed), and prints\n"
+        "the CPU time at equal error of the final state as a ratio to DOP853 written by hand\n"
+        "in C.  Errors are measured against solutions in quadruple precision.  Without names\n"
+        "it also measures start-up, compiling, the engines, and how costs grow; this takes\n"
+        "minutes.  A wrong name lists problems and contenders; bench/README.md describes\n"
+        "them, docs/performance.md shows results.",
     .options = options,
     .most = 16,
     .run = bench,
