@@ -20,11 +20,19 @@
 
 /* The first is the yardstick. */
 static const bench_contender *const table[] = {
-    &contender_c853,          &contender_c853_form2,           &contender_cvode_adams,
-    &contender_gsl,           &contender_noslip_gauss,         &contender_noslip_gauss_native,
-    &contender_noslip_dop853, &contender_noslip_dop853_native, &contender_noslip_taylor,
-    &contender_noslip_adams,  &contender_noslip_derived,       &contender_noslip_derived_native,
-    &contender_noslip_lanes,  &contender_noslip_lanes_gauss,   &contender_scipy,
+    &contender_c853,
+    &contender_c853_form2,
+    &contender_cvode_adams,
+    &contender_gsl,
+    &contender_noslip_gauss,
+    &contender_noslip_gauss_native,
+    &contender_noslip_dop853,
+    &contender_noslip_dop853_native,
+    &contender_noslip_taylor,
+    &contender_noslip_derived,
+    &contender_noslip_derived_native,
+    &contender_noslip_lanes,
+    &contender_scipy,
     &contender_octave,
 };
 
@@ -186,13 +194,13 @@ static int read_words(bench_session *s, int argc, char **argv)
             return status;
     }
     s->options.rounds = rounds > 0 ? (int)fmin(rounds, 101) : s->quick ? 3 : 5;
-    s->options.longest = longest > 0 ? longest : s->quick ? 0.04 : 0.2;
+    s->options.longest = longest > 0 ? longest : s->quick ? 0.04 : 0.1;
     s->options.per_decade = s->quick ? 1 : 4;
     s->everything = s->n_problems == 0 && s->n_contenders == 1;
-    if (s->page && (!s->everything || s->quick)) {
+    if (s->page && !s->everything) {
         fprintf(stderr,
                 "noslip bench: the page is written from all problems and contenders: no "
-                "names and no --quick with --write\n");
+                "names with --write\n");
         return 2;
     }
     if (s->n_problems == 0)
@@ -241,6 +249,7 @@ int main(int argc, char **argv)
            s->options.rounds, isnan(bench_instructions()) ? "not " : "");
     for (int c = 0; c < s->n_contenders; c++)
         printf("  %-16s%s\n", s->contenders[c]->name, s->contenders[c]->what);
+    fflush(stdout);
     for (int i = 0; i < s->n_problems; i++) {
         bench_problem problem;
         if (bench_problem_get(s->problems[i]->name, &problem) != 0) {
@@ -248,12 +257,12 @@ int main(int argc, char **argv)
                     s->problems[i]->name);
             return 1;
         }
-        problem.motions = s->quick ? 8 : 32;
+        problem.motions = s->quick ? 8 : 16;
         bench_measure(&problem, s->contenders, s->n_contenders, bench_targets, BENCH_TARGETS,
                       &s->options, s->results[i]);
         print_problem(s, i);
     }
-    if (s->everything && !s->quick)
+    if (s->everything && (!s->quick || s->page))
         the_rest(s);
     if (s->page && bench_report_write(s) != 0)
         return 3;

@@ -111,7 +111,7 @@ void bench_report_aims(FILE *out, const bench_session *s)
     static const char *const one[] = {"gauss-native", "dop853-native", "taylor",
                                       "derived-native", NULL};
     static const char *const derived[] = {"derived-native", NULL};
-    static const char *const lanes[] = {"lanes", "lanes-gauss", NULL};
+    static const char *const lanes[] = {"lanes", NULL};
     const bench_facts *f = &s->facts;
     const char *which;
     char how[160];

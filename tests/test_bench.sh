@@ -14,6 +14,7 @@ expect 2 'unknown problem' '' "there is no problem 'P9'" -- bench P9
 expect 2 'lists the problems' '' 'problems: .*P1c.* P2' -- bench P9
 expect 2 'unknown contender' '' "there is no contender 'nobody'" -- bench P2 --with gauss,nobody
 expect 2 'rounds' '' "not a number of rounds: '0'" -- bench P2 --rounds 0
+expect 2 'a page of all or nothing' '' 'no names with --write' -- bench P2 --write "$W/p.md"
 expect 3 'folder that is not there' '' 'cannot write' -- bench --quick P2 --with cvode --csv "$W/no/x.csv"
 
 expect 0 'one problem, two contenders' '^P2: sleigh' '' -- \
