@@ -63,7 +63,8 @@ static void start_up(const char *noslip, bench_facts *facts)
     facts->start_all = bench_median(whole, RUNS);
 }
 
-void bench_facts_paper(const char *noslip, bench_facts *facts)
+/* The sphere in a trough from its model's text to the printed result. */
+static void paper_run(const char *noslip, bench_facts *facts)
 {
     enum { RUNS = 5 };
     double cpu[RUNS];
@@ -75,13 +76,14 @@ void bench_facts_paper(const char *noslip, bench_facts *facts)
         cpu[i] = r.cpu;
     }
     facts->paper_noslip_cpu = bench_median(cpu, RUNS);
-    facts->paper_octave_cpu = facts->paper_octave_error = NAN;
+}
+
+void bench_facts_octave(bench_facts *facts)
+{
     bench_problem problem;
     double end[HAND_MAX_STATES];
     bench_cost cost = {0};
-    if (bench_problem_get("P3", &problem) != 0)
-        return;
-    if (bench_octave_paper(end, &cost) == 0) {
+    if (bench_problem_get("P3", &problem) == 0 && bench_octave_paper(end, &cost) == 0) {
         facts->paper_octave_cpu = cost.seconds;
         facts->paper_octave_error = bench_error(&problem, end);
     }
@@ -99,13 +101,9 @@ static int slowest_first(const void *a, const void *b)
 /* Native code of every model of the gallery for its default method, from nothing. */
 static void compile_gallery(bench_facts *facts)
 {
-    char folder[] = "/tmp/noslip-bench-XXXXXX";
     bench_compile *list = calloc(ns_gallery_count + 1, sizeof *list);
-    if (!list || !mkdtemp(folder)) {
-        free(list);
+    if (!list)
         return;
-    }
-    setenv("XDG_CACHE_HOME", folder, 1); /* nothing is there yet */
     int n = 0;
     for (unsigned i = 0; i < ns_gallery_count; i++) {
         const char *text = ns_gallery_entries[i].text, *name = ns_gallery_entries[i].name;
@@ -127,9 +125,6 @@ static void compile_gallery(bench_facts *facts)
         }
         ns_model_free(model);
     }
-    unsetenv("XDG_CACHE_HOME");
-    const char *const remove[] = {"rm", "-rf", folder, NULL};
-    child_run(remove, 60, NULL, 0);
     qsort(list, (size_t)n, sizeof *list, slowest_first);
     facts->compiled = n;
     facts->compile_median = n ? list[n / 2].seconds : NAN;
@@ -234,8 +229,11 @@ void bench_facts_measure(const char *noslip, bench_facts *facts)
 {
     facts->peak = peak();
     facts->start_wall = facts->start_cpu = facts->start_all = NAN;
-    if (noslip)
+    facts->paper_noslip_cpu = facts->paper_noslip_wall = NAN;
+    if (noslip) {
         start_up(noslip, facts);
+        paper_run(noslip, facts);
+    }
+    compile_gallery(facts); /* before anything of it is compiled */
     engines(facts);
-    compile_gallery(facts);
 }

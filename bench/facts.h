@@ -53,8 +53,10 @@ typedef struct bench_growth {
     double times[GROWTH_TIMES], seconds[GROWTH_TIMES], energy[GROWTH_TIMES]; /* P2 */
 } bench_growth;
 
+/* Everything but Octave's part; noslip: the program, may be NULL. */
 void bench_facts_measure(const char *noslip, bench_facts *facts);
-void bench_facts_paper(const char *noslip, bench_facts *facts);
+/* Octave's part: a minute of CPU time and more. Not measured without Octave. */
+void bench_facts_octave(bench_facts *facts);
 void bench_growth_measure(bench_growth *growth);
 
 #endif

@@ -176,7 +176,8 @@ static void panel_lanes(const bench_session *s, ns_plot *plot)
 {
     static const double lanes[GROWTH_LANES] = {1, 2, 4, 8};
     ns_plot_panel *panel = ns_plot_add(plot, "P1c, ensemble", "lanes", "", "motions", "1/s");
-    panel->x.log = panel->y.log = true;
+    panel->x.to = 8.5;
+    panel->y.to = 1.1 * fmax(s->growth.lanes[GROWTH_LANES - 1], 1);
     ns_plot_line(panel, NULL, GROWTH_LANES, lanes, s->growth.lanes)->marker = NS_PLOT_TRIANGLE;
 }
 
