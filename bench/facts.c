@@ -213,7 +213,7 @@ static void engines(bench_facts *facts)
             e->operations = (long)ns_program_operations(p->rhs, NULL);
             e->one = one_lane(p, model);
             e->eight = eight_lanes(p, model);
-            const ns_native_request request = {p->rhs, true, true};
+            const ns_native_request request = {.program = p->rhs, .one = true, .eight = true};
             ns_native *native = ns_native_new(&request, 1, message, sizeof message, NULL);
             if (native) {
                 e->one_native = one_lane(p, model);
