@@ -61,6 +61,8 @@ study() {
 study study-branch equilibria "$MODELS/bicycle.mech" --set kick=0 --over v=4:6.5
 study study-section section "$MODELS/rattleback-attractor.mech" --on s.x --plot omega.z,omega.y --crossings 200 --tol 1e-9
 study study-hostile lyapunov "$hostile" --until 20
+study study-map sweep "$MODELS/coin.mech" --over v=0.1:0.4:7 --over m=0.005:0.01:4 --get 'end,fall=reversal(com.z - a/2)' --until 1
+study study-curve sweep "$MODELS/coin.mech" --over v=0.1:0.4:7 --get 'com.x' --until 1
 
 # A run that stops early, with warnings, still has its page.
 cat >"$work/stopped.mech" <<'MODEL'

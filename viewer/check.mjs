@@ -92,6 +92,11 @@ async function checkFigures(page, data, expect) {
         await page.mouse.move(box.x + px, box.y + py);
         const hovered = await look();
         if (spot || panel.field) expect(hovered.tip && hovered.tip.includes(panel.y.label), `hover on panel ${i} shows ${hovered.tip}`);
+        if (panel.command) {
+            await page.mouse.click(box.x + px, box.y + py);
+            const { command } = await look();
+            expect(command?.startsWith('noslip run ') && !/[{}]/.test(command), `click on panel ${i} tells ${command}`);
+        }
         await page.keyboard.down('Control');
         await page.mouse.wheel(0, -300);
         await page.keyboard.up('Control');
