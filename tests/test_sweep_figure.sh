@@ -14,7 +14,7 @@ event fall: a - 60 deg = 0 stop
 run { until 10 }
 MODEL
 
-expect 0 "map" '12 of 12' '' -- sweep "$W/pole.mech" --over mu=-1:5:4 --over s=0.01:1:3:log --get 'fall=event(fall),a' \
+expect 0 "map" '12 of 12' '' -- sweep "$W/pole.mech" --over mu=-1:5:4 --over s=0.01:1:3:log --get 'fall=event(fall),a' --method gauss \
     --out "$W/map.h5" --figure "$W/map.svg" --report "$W/map.html"
 cat >"$W/look.py" <<'PY'
 import base64, json, re, shlex, struct, subprocess, sys

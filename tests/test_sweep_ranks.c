@@ -124,20 +124,27 @@ static bool pool_done(void *context, uint64_t first, uint32_t count, const void 
     return true;
 }
 
-/* What ns_sweep_work does, without motions. */
+/* What ns_sweep_work does, without motions: it wants several blocks before it gives the first back. */
 static void compute(const ns_sweep_client *client, const volatile int *stop)
 {
-    uint64_t first = 0;
-    uint32_t count = 0;
-    while (client->next(client->context, &first, &count)) {
-        char records[16 * RECORD];
-        if (first % 17 == 0)
-            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-        if (*stop)
+    enum { HELD = 5 };
+    uint64_t first[HELD] = {0};
+    uint32_t count[HELD] = {0}, held = 0;
+    bool more = true;
+    while (more || held) {
+        while (more && held < HELD) {
+            more = client->next(client->context, &first[held], &count[held]);
+            held += more;
+        }
+        if (*stop || !held)
             return;
-        for (uint32_t i = 0; i < count; i++)
-            make_record(first + i, records + (size_t)i * RECORD);
-        if (!client->done(client->context, first, count, records))
+        char records[16 * RECORD];
+        held--;
+        if (first[held] % 17 == 0)
+            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+        for (uint32_t i = 0; i < count[held]; i++)
+            make_record(first[held] + i, records + (size_t)i * RECORD);
+        if (!client->done(client->context, first[held], count[held], records))
             return;
     }
 }

@@ -63,7 +63,7 @@ static bool is_parameter(const ns_model *model, const char *name, const char **u
 static const char *rerun(ns_cli *cli, const ns_arguments *a, const ns_sweep *w,
                          const bool *parameter)
 {
-    static const char *const kept[] = {"set", "until", "tol", "method"};
+    static const char *const kept[] = {"set", "until", "tol"};
     ns_text text = ns_text_new(cli->arena);
     ns_text_add(&text, "noslip run ");
     ns_page_quote(&text, a->words.at[0]);
@@ -75,6 +75,7 @@ static const char *rerun(ns_cli *cli, const ns_arguments *a, const ns_sweep *w,
             }
     if (!ns_command_flag(a, "method"))
         ns_text_addf(&text, " --method %s", w->options.run.method);
+    ns_text_addf(&text, " --method %s", w->options.run.method); /* run has another default */
     for (uint32_t i = 0; i < w->n_axes; i++) {
         ns_text_add(&text, parameter[i] ? " --set " : " --start ");
         ns_page_quote(&text, ns_arena_format(cli->arena, "%s=", w->axis[i]));

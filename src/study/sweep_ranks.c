@@ -115,7 +115,6 @@ static void hear(ns_sweep_leader *l, uint32_t from, size_t length)
             note(l, from, "records of another size");
         else if (!l->client.done(l->client.context, h.first, h.count, l->buffer + sizeof h))
             l->no_more = true;
-        m->wants++;
         break;
     case FAILED:
         l->buffer[length - 1] = '\0';
@@ -222,7 +221,8 @@ struct ns_sweep_follower {
     pthread_mutex_t lock;
     pthread_cond_t blocks, news; /* for the threads; for the one that serves */
     queue waiting, done;
-    uint32_t left; /* threads that have ended */
+    uint32_t taken; /* blocks that threads have taken since the last WANT */
+    uint32_t left;  /* threads that have ended */
     bool ended;
     char failed[NS_SWEEP_RANKS_MESSAGE];
 };
@@ -272,6 +272,9 @@ static bool follower_next(void *context, uint64_t *first, uint32_t *count)
     parcel *p = NULL;
     while (!(p = pull(&f->waiting)) && !f->ended)
         pthread_cond_wait(&f->blocks, &f->lock);
+    f->taken += p != NULL;
+    if (p)
+        pthread_cond_signal(&f->news);
     pthread_mutex_unlock(&f->lock);
     if (!p)
         return false;
@@ -331,6 +334,18 @@ static void deliver(ns_sweep_follower *f)
     }
 }
 
+/* Asks for as many blocks as threads have taken, whether they are done with them or not: a thread may want
+ * several before it gives the first back. */
+static void ask(ns_sweep_follower *f)
+{
+    pthread_mutex_lock(&f->lock);
+    const uint32_t n = f->ended ? 0 : f->taken;
+    f->taken = 0;
+    pthread_mutex_unlock(&f->lock);
+    if (n)
+        send_head(&f->job, 0, WANT, 0, n);
+}
+
 static void obey(ns_sweep_follower *f, const head *h, volatile int *stop)
 {
     pthread_mutex_lock(&f->lock);
@@ -366,7 +381,7 @@ static void wait_for_news(ns_sweep_follower *f, long nanoseconds)
         until.tv_sec++;
     }
     pthread_mutex_lock(&f->lock);
-    if (!f->done.first && f->left < f->threads)
+    if (!f->done.first && !f->taken && f->left < f->threads)
         pthread_cond_timedwait(&f->news, &f->lock, &until);
     pthread_mutex_unlock(&f->lock);
 }
@@ -392,7 +407,7 @@ void ns_sweep_follower_serve(ns_sweep_follower *f, volatile int *stop)
     size_t room = 0;
     complain(f, &complained); /* before it is taken for a stranger */
     send_head(&f->job, 0, HELLO, f->identity, f->threads);
-    send_head(&f->job, 0, WANT, 0, 2 * f->threads);
+    send_head(&f->job, 0, WANT, 0, f->threads);
     while (!over) {
         uint32_t from = 0;
         size_t length = 0;
@@ -401,6 +416,7 @@ void ns_sweep_follower_serve(ns_sweep_follower *f, volatile int *stop)
         const bool idle = !f->waiting.first && !f->ended;
         pthread_mutex_unlock(&f->lock);
         deliver(f);
+        ask(f);
         complain(f, &complained);
         while (f->job.exchange->waiting(f->job.state, &from, &length)) {
             head h = {0};

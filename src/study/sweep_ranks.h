@@ -5,14 +5,14 @@
  *                        <- HELLO identity, n   the same program, model and request? so many threads
  *                        <- WANT n              room for n more blocks
  *     BLOCK first, count ->
- *                        <- DONE first, count, records: and room for another
+ *                        <- DONE first, count, records
  *     END                ->                     there are no more: finish what you have
  *     STOP               ->                     drop what you have
  *                        <- FAILED text         cannot compute at all
  *                        <- BYE                 the follower's last word
  *
- * A follower has at most two blocks for each of its threads, one under way and one waiting, so that no
- * thread waits for a message and the last blocks are spread.  Who computes a row does not change its
+ * A follower has one block for each of its threads in reserve, waiting or asked for, so that no thread waits
+ * for a message and the last blocks are spread.  Who computes a row does not change its
  * record.  A process that dies ends the job (MPI sees to that); its blocks have not been written, and
  * the same command computes them when it goes on. */
 #ifndef NS_STUDY_SWEEP_RANKS_H
