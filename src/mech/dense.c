@@ -41,3 +41,39 @@ void ns_dense_symmetric(ns_arena *arena, uint32_t n, const double *A, double *la
     double *a = ns_arena_copy(arena, A, (size_t)n * n * sizeof *a);
     LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'N', 'U', (lapack_int)n, a, (lapack_int)n, lambda);
 }
+
+bool ns_dense_regular(ns_arena *arena, uint32_t n, const double *A, double limit)
+{
+    double *a = ns_arena_copy(arena, A, (size_t)n * n * sizeof *a); /* becomes the inverse */
+    double first = 0, second = 0;
+    for (uint32_t i = 0; i < n * n; i++)
+        first += A[i] * A[i];
+    /* Gauss and Jordan, rows exchanged for the largest pivot: columns of the inverse come out in another
+     * order, which does not change its norm */
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t best = k;
+        for (uint32_t i = k + 1; i < n; i++)
+            if (fabs(a[i * n + k]) > fabs(a[best * n + k]))
+                best = i;
+        const double pivot = a[best * n + k];
+        if (!(fabs(pivot) > 0))
+            return false;
+        for (uint32_t j = 0; j < n; j++) {
+            const double x = a[best * n + j];
+            a[best * n + j] = a[k * n + j];
+            a[k * n + j] = x / pivot;
+        }
+        a[k * n + k] = 1 / pivot;
+        for (uint32_t i = 0; i < n; i++) {
+            const double factor = a[i * n + k];
+            if (i == k)
+                continue;
+            a[i * n + k] = 0;
+            for (uint32_t j = 0; j < n; j++)
+                a[i * n + j] -= factor * a[k * n + j];
+        }
+    }
+    for (uint32_t i = 0; i < n * n; i++)
+        second += a[i] * a[i];
+    return sqrt(first) * sqrt(second) < limit; /* false if not a number */
+}

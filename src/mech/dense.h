@@ -2,6 +2,7 @@
 #ifndef NS_MECH_DENSE_H
 #define NS_MECH_DENSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -15,6 +16,10 @@ uint32_t ns_dense_least(ns_arena *arena, uint32_t m, uint32_t n, const double *A
  * of V[n][n]. */
 void ns_dense_svd(ns_arena *arena, uint32_t m, uint32_t n, const double *A, double *sigma,
                   double *V);
+
+/* Is the ratio of the largest to the smallest singular value of an n x n matrix surely below `limit`?  Decided
+ * by |A| |A^-1| in the norm of Frobenius, which is not below it; false also where that is not enough. */
+bool ns_dense_regular(ns_arena *arena, uint32_t n, const double *A, double limit);
 
 /* Eigenvalues of a symmetric n x n matrix, ascending. */
 void ns_dense_symmetric(ns_arena *arena, uint32_t n, const double *A, double *lambda);
