@@ -109,6 +109,12 @@ for way in INT TERM KILL KILL KILL; do
         rounds=$((rounds + 1))
         "$NOSLIP" sweep "$R" $B --out cut.h5 --quiet >o 2>e &
         pid=$!
+        if [ $rounds = 1 ]; then # signals are heeded from before the table is made
+            for _ in {1..200}; do
+                [ -e cut.h5 ] && break
+                sleep 0.05
+            done
+        fi
         if [ $rounds -lt 4 ]; then
             sleep 0.1$((RANDOM % 9))
             kill -$way $pid 2>/dev/null && kills=$((kills + 1))
@@ -116,8 +122,8 @@ for way in INT TERM KILL KILL KILL; do
         wait $pid 2>/dev/null
         got=$?
         [ $got = 0 ] && break
-        if [ $way != KILL ] && [ $got != 1 ]; then fail "$way: exit status $got"; fi
-        if [ $way != KILL ] && ! grep -q "the same command continues" e; then fail "$way: $(cat e)"; fi
+        if [ $way != KILL ] && [ $rounds = 1 ] && [ $got != 1 ]; then fail "$way: exit status $got"; fi
+        if [ $way != KILL ] && [ $rounds = 1 ] && ! grep -q "the same command continues" e; then fail "$way: $(cat e)"; fi
         [ -e cut.h5 ] && ! "$PYTHON" -c "import h5py; h5py.File('cut.h5')['status'][:]" && fail "$way: the file cannot be read"
         [ $rounds -gt 9 ] && break
     done
