@@ -216,6 +216,12 @@ static bool scan(search *w, const stretch *at, const double *inner)
     }
     const double near = 16 * p.error + 1e-12 * p.size;
     int count = 0;
+    bool clear = good &&
+                 w->sign != 0; /* a polynomial lies between its Bernstein coefficients */
+    for (int i = 0; i < NS_ROOTS_POINTS && clear; i++)
+        clear = p.b[i] * w->sign > near;
+    if (clear)
+        return true;
     if (good) {
         double extrema[NS_ROOTS_DEGREE];
         const int n = ns_roots_extrema(&p, extrema);

@@ -50,6 +50,19 @@ static double residuals(ns_run *run, double t, const double *x, const double *x_
     return worst;
 }
 
+/* In four sums: additions that wait for each other are what such loops spend their time on. */
+static double dot(uint32_t n, const double *a, const double *b)
+{
+    double sum[4] = {0};
+    uint32_t j = 0;
+    for (; j + 4 <= n; j += 4)
+        for (uint32_t k = 0; k < 4; k++)
+            sum[k] += a[j + k] * b[j + k];
+    for (; j < n; j++)
+        sum[0] += a[j] * b[j];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 /* Change of the state in units of w, into run->f. */
 static void correction(ns_run *run)
 {
@@ -81,24 +94,24 @@ static void correction(ns_run *run)
         const uint32_t p = row[best];
         row[best] = row[k];
         row[k] = p;
-        /* twice: Gram-Schmidt is then orthogonal to rounding error */
+        /* again where much cancelled: Gram-Schmidt is then orthogonal to rounding error */
         double *q = Q + (size_t)p * n, *r = R + (size_t)p * m;
         memset(r, 0, m * sizeof(double));
-        double length = 0;
-        for (int pass = 0; pass < 2; pass++) {
+        double length = 1;
+        for (int pass = 0; pass < 2 && k > 0; pass++) {
+            const double before = length;
             for (uint32_t l = 0; l < k; l++) {
                 const double *ql = Q + (size_t)row[l] * n;
-                double dot = 0;
+                const double product = dot(n, q, ql);
                 for (uint32_t j = 0; j < n; j++)
-                    dot += q[j] * ql[j];
-                for (uint32_t j = 0; j < n; j++)
-                    q[j] -= dot * ql[j];
-                r[l] += dot;
+                    q[j] -= product * ql[j];
+                r[l] += product;
             }
+            length = dot(n, q, q);
+            if (length > 0.5 * before)
+                break;
         }
-        for (uint32_t j = 0; j < n; j++)
-            length += q[j] * q[j];
-        length = sqrt(length);
+        length = sqrt(dot(n, q, q));
         if (!(length > 1e-9))
             break; /* this and all others depend on those before */
         double z = rhs[p];
@@ -111,11 +124,8 @@ static void correction(ns_run *run)
             run->f[j] -= z * q[j];
         }
         for (uint32_t i = k + 1; i < m; i++) {
-            double dot = 0;
-            const double *qi = Q + (size_t)row[i] * n;
-            for (uint32_t j = 0; j < n; j++)
-                dot += qi[j] * q[j];
-            norm[row[i]] = ns_larger(0, norm[row[i]] - dot * dot);
+            const double product = dot(n, Q + (size_t)row[i] * n, q);
+            norm[row[i]] = ns_larger(0, norm[row[i]] - product * product);
         }
     }
 }
