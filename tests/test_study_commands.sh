@@ -72,6 +72,24 @@ expect 0 "q=x" compare swing.mech - --match q=x --until 1 <<<"state x' = 1"
 expect 0 "period" section swing.mech --on q --periodic 1 --from q=0,"q'=1"
 expect 0 "1 start, 7 crossings" section swing.mech --on q=0.1 --crossings 7
 expect 0 "3 starts, 6 crossings" section two.mech --on x --grid y=0.1:0.3:3 --energy 0.5 --crossings 2
+expect 0 "3 starts, 6 crossings" section two.mech --on x --grid y=0.1:0.3:3 --energy 0.5 --crossings 2 --method dop853
+expect 2 "unknown method 'euler'" section swing.mech --on q --method euler
+# in lanes, whatever the threads: the same crossings to the bit, and those of gauss
+for threads in 1 2; do
+    "$NOSLIP" section two.mech --on x --grid y=0.1:0.4:11 --energy 0.5 --crossings 20 --method dop853 \
+        --threads $threads --out lanes$threads.csv --quiet || failed=1
+done
+cmp lanes1.csv lanes2.csv || failed=1
+"$NOSLIP" section two.mech --on x --grid y=0.1:0.4:11 --energy 0.5 --crossings 20 --out gauss.csv --quiet || failed=1
+"$PYTHON" - <<'P' || failed=1
+def rows(name):
+    return [[float(v) for v in line.split(',')] for line in open(name) if line[0] not in '#s']
+a, b = rows('lanes1.csv'), rows('gauss.csv')
+assert len(a) == len(b) == 220, (len(a), len(b))
+assert max(abs(x - y) for p, q in zip(a, b) for x, y in zip(p, q)) < 1e-9
+P
+expect 0 "no measure with a smooth positive density" measure suslov --out measure.csv --out measure.svg
+[ "$(grep -vc '^#' measure.csv)" -gt 20 ] || failed=1
 expect 2 "no start is left" section swing.mech --on q --grid "q'=1:3:3" --energy -5 --crossings 2
 expect 2 "--on EXPR says where" section swing.mech
 expect 2 "rising, falling or both" section swing.mech --on q --direction up

@@ -137,28 +137,73 @@ static void print_motion(ns_cli *cli, const ns_measure *m)
             m->t != m->t0 ? 2 * m->half / (m->t - m->t0) : 0);
 }
 
-static void print_conclusion(ns_cli *cli, const ns_measure *m, const ns_density *d)
+static const char *conclusion(const ns_measure *m, const ns_density *d)
 {
     const ns_measure_algebra *r = m->algebra;
-    ns_terminal_heading(cli->out, &cli->style_out, "Conclusion");
-    const char *text;
     if (r && r->applies && r->preserved)
-        text = "the volume in the velocities is invariant";
-    else if (r && r->applies)
-        text = "no measure with a smooth positive density is invariant";
-    else if (m->vanishes)
-        text = "the volume in these variables is invariant";
-    else if (m->given < 1e-10)
-        text = "the given density is invariant";
-    else if (m->density.found)
-        text = "there is an invariant density of coordinates alone";
-    else if (d && (d->exists || d->none))
-        text = d->verdict;
-    else
-        text =
-            "open: the volume is not invariant, and there is no density of coordinates alone; "
-            "look at the integral along the motion, or try --density";
-    fprintf(cli->out, "  %s\n", text);
+        return "the volume in the velocities is invariant";
+    if (r && r->applies)
+        return "no measure with a smooth positive density is invariant";
+    if (m->vanishes)
+        return "the volume in these variables is invariant";
+    if (m->given < 1e-10)
+        return "the given density is invariant";
+    if (m->density.found)
+        return "there is an invariant density of coordinates alone";
+    if (d && (d->exists || d->none))
+        return d->verdict;
+    return "open: the volume is not invariant, and there is no density of coordinates alone; "
+           "look at the integral along the motion, or try --density";
+}
+
+static void print_conclusion(ns_cli *cli, const ns_measure *m, const ns_density *d)
+{
+    ns_terminal_heading(cli->out, &cli->style_out, "Conclusion");
+    fprintf(cli->out, "  %s\n", conclusion(m, d));
+}
+
+/* ---- --out, --report ------------------------------------------------------------------------- */
+
+static ns_sheet *make_sheet(ns_cli *cli, const ns_model *model, const ns_measure *m,
+                            const ns_density *d)
+{
+    ns_sheet *sheet = ns_sheet_new(cli->arena, "measure", model->description->title);
+    ns_sheet_text(sheet, "conclusion", conclusion(m, d));
+    ns_sheet_number(sheet, "variables", m->variables);
+    ns_sheet_number(sheet, "divergence", m->at_start);
+    ns_sheet_number(sheet, "t", m->t);
+    ns_sheet_number(sheet, "integral", m->integral);
+    ns_sheet_number(sheet, "least", m->least);
+    ns_sheet_number(sheet, "most", m->most);
+    if (m->algebra && m->algebra->applies)
+        ns_sheet_number(sheet, "rate", m->algebra->rate);
+    if (d) {
+        ns_sheet_text(sheet, "search", d->verdict);
+        if (d->closed)
+            ns_sheet_text(sheet, "rho", d->text);
+    }
+    ns_sheet_table *t = ns_sheet_add(sheet, "motion", m->times.n);
+    ns_sheet_column_add(sheet, t, "t", "s", m->times.at);
+    ns_sheet_column_add(sheet, t, "integral", "1", m->grown.at);
+    if (d) {
+        double *degree = NS_NEW_ARRAY(cli->arena, double, d->degree + 1);
+        for (uint32_t k = 0; k <= d->degree; k++)
+            degree[k] = k;
+        t = ns_sheet_add(sheet, "fit", d->degree + 1);
+        ns_sheet_column_add(sheet, t, "degree", "1", degree);
+        ns_sheet_column_add(sheet, t, "left", "1", d->left);
+    }
+    return sheet;
+}
+
+static ns_plot *make_plot(ns_cli *cli, const ns_model *model, const ns_measure *m)
+{
+    ns_plot *plot = ns_plot_new(cli->arena, model->description->title);
+    ns_plot_panel *panel = ns_plot_add(plot, "", "t", "s",
+                                       "log of the growth of a small volume", "");
+    ns_plot_line(panel, NULL, m->times.n, m->times.at, m->grown.at);
+    ns_plot_at(panel, NULL, 0);
+    return plot;
 }
 
 /* ---- --json ---------------------------------------------------------------------------------- */
@@ -343,6 +388,8 @@ static bool search(ns_cli *cli, const ns_arguments *a, ns_model *model, const ns
 static int measure(ns_cli *cli, const ns_arguments *a)
 {
     int status;
+    if (!ns_study_check_outputs(cli, a))
+        return ns_status_exit(NS_ERR_USAGE);
     ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
     if (!model)
         return status;
@@ -366,19 +413,21 @@ static int measure(ns_cli *cli, const ns_arguments *a)
     }
     if (ns_command_flag(a, "json"))
         print_json(cli, model->system, m, found);
-    else
+    else if (!cli->quiet)
         print_all(cli, model, m, found, density != NULL);
-    status = ns_status_exit(m->status);
+    status = ns_study_write(cli, a, model, make_sheet(cli, model, m, found),
+                            make_plot(cli, model, m));
     if (m->status != NS_OK)
         fprintf(cli->err, "noslip: the motion ended at t = %.10g s: %s\n", m->t, m->reason);
+    if (status == 0)
+        status = ns_status_exit(m->status);
     ns_model_free(model);
     return status;
 }
 
 static const ns_option options[] = {
-    NS_OPTION_SET,
+    NS_STUDY_OPTIONS,
     {.name = "until", .argument = "T", .help = "end of the motion that is looked at"},
-    {.name = "json", .help = "one JSON object instead of text"},
     {.name = "density", .argument = "EXPR", .help = "a density to verify"},
     {.name = "on", .argument = "EXPR,...", .help = "look for a density of these variables"},
     {.name = "degree", .argument = "D", .help = "largest degree of log(rho) in them"},
@@ -388,8 +437,9 @@ static const ns_option options[] = {
 const ns_command ns_command_measure = {
     .name = "measure",
     .summary = "Decide whether a measure is invariant: unimodularity, (5.5), divergence",
-    .usage = "MODEL [--on EXPR,...] [--degree D] [--density EXPR] [--until T] [--json] [--set "
-             "NAME=EXPR]...",
+    .usage =
+        "MODEL [--on EXPR,...] [--degree D] [--density EXPR] [--until T] [--set NAME=EXPR]... "
+        "[--out FILE]... [--report FILE.html] [--json] [--quiet]",
     .doc =
         "On a Lie algebra Theorems 5.1 and 5.2 of Bloch, Marsden and Zenkov (2009) decide: "
         "the\n"

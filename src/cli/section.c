@@ -4,6 +4,7 @@
 
 #include "cli/relative.h"
 #include "expr/eval.h"
+#include "ode/method.h"
 #include "study/section.h"
 
 typedef struct job {
@@ -446,6 +447,15 @@ static int section(ns_cli *cli, const ns_arguments *a)
         ns_study_count(cli, a, "periodic", 1, &returns)) {
         if (tolerance > 0)
             j.spec.run.tolerance = tolerance;
+        if (ns_command_flag(a, "method"))
+            j.spec.run.method = ns_command_text(a, "method");
+        if (!ns_method_find(j.spec.run.method)) {
+            status = ns_command_wrong(cli,
+                                      "unknown method '%s'; `noslip help methods` lists them",
+                                      j.spec.run.method);
+            ns_model_free(model);
+            return status;
+        }
         /* without an end the number of crossings ends it; a motion that never crosses must end too */
         j.spec.run.until = isfinite(until) ? until : j.spec.run.t0 + 1e5;
         status = ns_command_flag(a, "periodic") ? periodic(&j, returns) : sections(&j);
@@ -478,6 +488,9 @@ static const ns_option options[] = {
     {.name = "modulo", .help = "with --periodic: it closes up to a symmetry, which is told"},
     {.name = "plot", .argument = "X,Y", .help = "values of the figure and the table"},
     {.name = "threads", .argument = "N", .help = "how many starts at once (all cores)"},
+    {.name = "method",
+     .argument = "M",
+     .help = "of integration; dop853 takes eight starts at a time, in lanes"},
     {.name = "tol", .argument = "R", .help = "tolerance of the integration"},
     NS_STUDY_OPTIONS,
     {0},

@@ -69,7 +69,7 @@ static void smallest_change(ns_bundle *b)
             store(q + at, entry);
             sum = fused(entry, entry, sum);
         }
-        v8 z = load(b->g + 8 * (size_t)k), rest = k ? (v8){0} : sum;
+        v8 z = load(b->g + 8 * (size_t)k), rest = sum; /* for k > 0 found below */
         for (uint32_t l = 0; l < k; l++) {
             const double *other = b->rows + l * end;
             v8 part = {0};

@@ -352,7 +352,10 @@ ns_status ns_events_scan(ns_run *run)
             continue;
         ns_run_dense(run, found.t, run->event_states + (size_t)kept * s->n);
         run->events[kept++] = found;
-        if (event->action == NS_EVENT_STOP || event->action == NS_EVENT_SINGULAR) {
+        const bool counted = run->options.last_count && found.event == run->options.last_event;
+        run->n_last += counted;
+        if (event->action == NS_EVENT_STOP || event->action == NS_EVENT_SINGULAR ||
+            (counted && run->n_last == run->options.last_count)) {
             run->n_events = kept;
             return cut(run, event, &found);
         }

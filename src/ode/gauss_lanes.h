@@ -285,7 +285,7 @@ static void weights(uint32_t n, const double *F, double length, double unsettled
 
 static inline v8 gather(uint32_t n, const uint32_t *index, const double *from)
 {
-    v8 out;
+    v8 out = {0};
     for (uint32_t i = 0; i < 8; i++)
         out[i] = from[index[i < n ? i : n - 1]];
     return out;

@@ -235,6 +235,7 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
     run->status = NS_OK;
     run->reason[0] = 0;
     run->n_events = 0;
+    run->n_last = 0;
     s->why = NS_WHY_NONE;
     s->now = (ns_progress){.t = run->options.t0, .from = run->options.t0};
     memcpy(s->x, x0, s->n * sizeof(double));

@@ -23,7 +23,9 @@ typedef struct ns_run_options {
     uint64_t max_steps; /* 0: no limit */
     /* for precise methods: [np], [n] what parameters and start lack (ode/quad.h); NULL: nothing */
     const double *p_lo, *x0_lo;
-    const volatile int *interrupt; /* looked at between steps; non-zero stops; may be NULL */
+    uint32_t last_event, last_count; /* stop at the last_count-th occurrence of event number
+                                        last_event; last_count 0: never */
+    const volatile int *interrupt;   /* looked at between steps; non-zero stops; may be NULL */
 } ns_run_options;
 
 ns_run_options ns_run_defaults(void);

@@ -55,6 +55,7 @@ struct ns_run {
     ns_occurrence *events;
     double *event_states;
     uint32_t n_events, room_events;
+    uint32_t n_last; /* occurrences of options.last_event */
 
     void *block;    /* everything above but the events */
     size_t n_block; /* bytes */

@@ -515,6 +515,8 @@ static bool follow(work *w, const ns_run_options *o, const char **message)
     if (!run)
         return false;
     m->t0 = m->t = o->t0;
+    NS_PUSH(s->arena, m->times, m->t0);
+    NS_PUSH(s->arena, m->grown, 0);
     double middle = 0.5 * (o->t0 + o->until);
     while ((o->until > o->t0 ? m->t < o->until : m->t > o->until) &&
            (m->status = ns_run_step(run)) == NS_OK) {
@@ -530,6 +532,8 @@ static bool follow(work *w, const ns_run_options *o, const char **message)
         m->least = fmin(m->least, m->integral);
         m->most = fmax(m->most, m->integral);
         m->t = from + h;
+        NS_PUSH(s->arena, m->times, m->t);
+        NS_PUSH(s->arena, m->grown, m->integral);
         if (fabs(m->t - o->t0) > fabs(middle - o->t0))
             m->half += part;
     }

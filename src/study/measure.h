@@ -55,10 +55,11 @@ typedef struct ns_measure {
     /* along the motion */
     ns_status status;
     const char *reason;
-    double t0, t;       /* from, to */
-    double integral;    /* of the divergence */
-    double least, most; /* of the integral up to any time */
-    double half;        /* the integral over the second half of the time */
+    double t0, t;                 /* from, to */
+    double integral;              /* of the divergence */
+    double least, most;           /* of the integral up to any time */
+    double half;                  /* the integral over the second half of the time */
+    NS_LIST(double) times, grown; /* ends of steps, and the integral up to them */
 } ns_measure;
 
 typedef struct ns_measure_options {

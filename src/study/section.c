@@ -7,6 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ode/ensemble.h"
+#include "ode/method.h"
+
 /* ---- tracks --------------------------------------------------------------------------------- */
 
 typedef struct crew {
@@ -17,6 +20,8 @@ typedef struct crew {
     uint32_t count, event; /* event: number of the surface */
     atomic_uint next, done, crossings;
     atomic_int stop;
+    volatile int halt;          /* the same for ensembles */
+    const char *_Atomic failed; /* why no motion could be run at all; NULL */
 } crew;
 
 /* One start: steps until there are enough crossings.  Everything it needs is its own. */
@@ -58,6 +63,60 @@ static void follow(crew *w, uint32_t number)
     ns_run_free(run);
 }
 
+/* ---- in lanes -------------------------------------------------------------------------------- */
+
+static bool next_start(void *context, uint64_t *id, double *p, double *x0)
+{
+    crew *w = context;
+    const uint32_t number = atomic_fetch_add(&w->next, 1);
+    if (number >= w->count || w->stop)
+        return false;
+    *id = number;
+    memcpy(p, w->p, w->v->problem->np * sizeof *p);
+    memcpy(x0, w->x + (size_t)number * w->v->n, w->v->n * sizeof *x0);
+    return true;
+}
+
+static bool take_track(void *context, const ns_ensemble_result *result)
+{
+    crew *w = context;
+    const uint32_t n = w->v->n;
+    const ns_outcome *o = result->outcome;
+    ns_section_track *track = &w->tracks[result->id];
+    for (uint32_t i = 0; i < o->n_events && track->n < w->spec->crossings; i++) {
+        if (o->events[i].event != w->event)
+            continue;
+        track->t[track->n] = o->events[i].t;
+        memcpy(track->x + (size_t)track->n * n, o->event_states + (size_t)i * n,
+               n * sizeof(double));
+        track->n++;
+    }
+    atomic_fetch_add(&w->crossings, w->spec->crossings);
+    if (o->status != NS_OK && track->n < w->spec->crossings) {
+        track->status = o->status;
+        snprintf(track->reason, sizeof track->reason, "%s", o->reason);
+    }
+    atomic_fetch_add(&w->done, 1);
+    return !w->stop;
+}
+
+/* Starts in the lanes of one thread; each motion ends at its last crossing. */
+static void *work_in_lanes(void *context)
+{
+    crew *w = context;
+    ns_ensemble_options options = {.run = w->spec->run, .events = true};
+    options.run.last_event = w->event;
+    options.run.last_count = w->spec->crossings;
+    options.run.interrupt = &w->halt;
+    const ns_ensemble_client client = {w, next_start, take_track};
+    const char *message;
+    if (ns_ensemble_run(w->v->problem, &options, &client, &message) != NS_OK) {
+        w->failed = message;
+        w->stop = 1;
+    }
+    return NULL;
+}
+
 static void *work(void *context)
 {
     crew *w = context;
@@ -86,24 +145,32 @@ ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_sectio
         w.tracks[i].t = NS_NEW_ARRAY(arena, double, spec->crossings + 1);
         w.tracks[i].x = NS_NEW_ARRAY(arena, double, (size_t)spec->crossings * n + 1);
     }
+    const ns_method *method = ns_method_find(spec->run.method);
+    void *(*const hand)(void *) = method && strcmp(method->name, "dop853") == 0 ? work_in_lanes
+                                                                                : work;
     pthread_t thread[MOST_THREADS];
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t wanted = spec->threads ? spec->threads : cores > 0 ? (uint32_t)cores : 1;
     wanted = wanted > count ? count : wanted > MOST_THREADS ? MOST_THREADS : wanted;
     uint32_t started = 0;
-    while (started < wanted && pthread_create(&thread[started], NULL, work, &w) == 0)
+    while (started < wanted && pthread_create(&thread[started], NULL, hand, &w) == 0)
         started++;
     if (!started)
-        work(&w);
+        hand(&w);
     while (started && w.done < count && !w.stop) {
         const struct timespec pause = {.tv_nsec = 20000000};
         nanosleep(&pause, NULL);
         if (spec->progress &&
             !spec->progress(spec->context,
                             (double)w.crossings / ((double)count * (double)spec->crossings)))
-            w.stop = 1;
+            w.stop = w.halt = 1;
     }
     for (uint32_t i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
+    for (uint32_t i = 0; w.failed && i < count; i++)
+        if (!w.tracks[i].n) {
+            w.tracks[i].status = NS_ERR_MEMORY;
+            snprintf(w.tracks[i].reason, sizeof w.tracks[i].reason, "%s", w.failed);
+        }
     return w.tracks;
 }
