@@ -8,6 +8,8 @@
  * --profile runs the ensemble alone, for a while, at one tolerance: for perf.
  */
 #include "hand_problems.h"
+#include "measure.h"
+#include "texts.h"
 
 #include "io/model.h"
 #include "ode/ensemble.h"
@@ -16,71 +18,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* The right-hand side of C853, term by term (hand_rhs.inc): two divisions and a root. */
-static const char equations_text[] =
-    "param a = 0.2, b = 0.03, c = 0.02, m = 1, g = 9.81, turn = 0.02\n"
-    "param J1 = m/5*(b^2 + c^2), J2 = m/5*(a^2 + c^2), I33 = m/5*(a^2 + b^2)\n"
-    "param I11 = J1*cos(turn)^2 + J2*sin(turn)^2, I22 = J1*sin(turn)^2 + J2*cos(turn)^2\n"
-    "param I12 = (J1 - J2)*sin(turn)*cos(turn), aa = a^2, bb = b^2, cc = c^2\n"
-    "let O = [O1, O2, O3], G = [g1, g2, g3], d = [aa*g1, bb*g2, cc*g3], q = dot(G, d)\n"
-    "let root = sqrt(q), inv = 1/q, dG = cross(G, O), rate = dot(d, dG)*inv\n"
-    "let u = [aa*dG[1], bb*dG[2], cc*dG[3]] - rate*d\n"
-    "let L = [I11*O1 + I12*O2, I12*O1 + I22*O2, I33*O3]\n"
-    "let r = q*cross(L, O) + m*dot(d, O)*(u - cross(d, O)) - m*dot(d, u)*O"
-    " - m*g*root*cross(d, G)\n"
-    "let md1 = m*d[1], md2 = m*d[2], e1 = md1*d[1], e2 = md2*d[2], e3 = m*d[3]*d[3]\n"
-    "let k11 = I11*q + (e2 + e3), k22 = I22*q + (e1 + e3), k33 = I33*q + (e1 + e2)\n"
-    "let k12 = I12*q - md1*d[2], k13 = -md1*d[3], k23 = -md2*d[3]\n"
-    "let c11 = k22*k33 - k23^2, c12 = k13*k23 - k12*k33, c13 = k12*k23 - k13*k22\n"
-    "let c22 = k11*k33 - k13^2, c23 = k12*k13 - k11*k23, c33 = k11*k22 - k12^2\n"
-    "let idet = 1/(k11*c11 + (k12*c12 + k13*c13)), ds = -root*inv*u\n"
-    "let e = [q1, q2, q3], h = 0.5*O, w = cross(e, ds) + q0*ds\n"
-    "let dq = q0*h + cross(e, h)\n"
-    "state q0' = -dot(e, h)\n"
-    "state q1' = dq[1]\nstate q2' = dq[2]\nstate q3' = dq[3]\n"
-    "state O1' = (c11*r[1] + c12*r[2] + c13*r[3])*idet\n"
-    "state O2' = (c12*r[1] + c22*r[2] + c23*r[3])*idet\n"
-    "state O3' = (c13*r[1] + c23*r[2] + c33*r[3])*idet\n"
-    "state g1' = dG[1]\nstate g2' = dG[2]\nstate g3' = dG[3]\n"
-    "state x' = ds[1] + 2*(q2*w[3] - q3*w[2])\nstate y' = ds[2] + 2*(q3*w[1] - q1*w[3])\n"
-    "start { q0 = 1; O1 = 0.01; O2 = 0.02; O3 = -3; g3 = 1 }\n";
-
-static const char rolling_text[] =
-    "param a = 0.2, b = 0.03, c = 0.02\n"
-    "ground plane\n"
-    "body ellipsoid(a, b, c) { mass 1; uniform; turn [0, 0, 1], 0.02 }\n"
-    "start { omega [0.01, 0.02, -3] }\n";
-
-#define EQUATIONS "q0", "q1", "q2", "q3", "O1", "O2", "O3", "g1", "g2", "g3", "x", "y"
-#define BODY                                                                                   \
-    "quat.w", "quat.x", "quat.y", "quat.z", "omega.x", "omega.y", "omega.z", "vertical.x",     \
-        "vertical.y", "vertical.z", "contact.x", "contact.y"
 
 enum { N = 12, MOST = 1024, MOST_RUNGS = 40, MOST_ROUNDS = 51, CONTENDERS = 5 };
 
 static int motions = 64, rounds = 5;
 static double starts[MOST][3], reference[MOST][N], end_state[MOST][N];
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int n)
-{
-    qsort(values, (size_t)n, sizeof *values, by_size);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 static double median_error(void)
 {
@@ -93,14 +35,14 @@ static double median_error(void)
             errors[k] = d <= errors[k] ? errors[k] : isnan(d) ? INFINITY : d;
         }
     }
-    return median(errors, motions);
+    return bench_median(errors, motions);
 }
 
 /* ---- contenders ---------------------------------------------------------------------------- */
 
 typedef struct contender {
     const char *name;
-    const char *text, *const *values; /* NULL: C853 */
+    const bench_text *text; /* NULL: C853 */
     ns_ensemble_options options;
     bool native;
     ns_model *model;
@@ -187,11 +129,9 @@ static bool open_model(contender *c)
 {
     if (!c->text)
         return true;
-    c->model = ns_model_load_text(c->name, c->text, strlen(c->text), NULL, 0, NS_MODEL_READY);
-    if (!c->model || c->model->status != NS_OK) {
-        fputs(c->model ? c->model->messages : "out of memory\n", stderr);
+    c->model = bench_text_load(c->text);
+    if (!c->model)
         return false;
-    }
     c->problem = ns_model_problem(c->model, false);
     char message[300];
     if (c->native)
@@ -199,9 +139,9 @@ static bool open_model(contender *c)
     if (c->native && !c->code)
         fprintf(stderr, "no native code: %s\n", message);
     for (int i = 0; i < N; i++) {
-        c->place[i] = ns_model_observable(c->model, c->values[i]);
+        c->place[i] = ns_model_observable(c->model, c->text->values[i]);
         if (i >= 4 && i < 7)
-            c->spin[i - 4] = state_of(c->model, c->values[i]);
+            c->spin[i - 4] = state_of(c->model, c->text->values[i]);
     }
     c->observed = calloc(c->model->system->observables.n, sizeof *c->observed);
     c->work = calloc(ns_program_work1(c->problem->observables) + 1, sizeof *c->work);
@@ -247,9 +187,9 @@ static void measure(contender *contenders, int count, rung (*rungs)[MOST_RUNGS],
             for (int c = 0; c < count; c++) {
                 rung *r = &rungs[c][i];
                 r->tolerance = pow(10, -6 - i / 3.0);
-                const double begin = cpu_seconds();
+                const double begin = bench_cpu_seconds();
                 run(&contenders[c], r->tolerance);
-                r->seconds[round] = cpu_seconds() - begin;
+                r->seconds[round] = bench_cpu_seconds() - begin;
                 if (round == 0) {
                     r->error = median_error();
                     r->steps = (double)(contenders[c].steps + contenders[c].rejected) / motions;
@@ -258,7 +198,7 @@ static void measure(contender *contenders, int count, rung (*rungs)[MOST_RUNGS],
             }
     for (int c = 0; c < count; c++)
         for (int i = 0; i < n; i++)
-            rungs[c][i].per_motion = median(rungs[c][i].seconds, rounds) / motions;
+            rungs[c][i].per_motion = bench_median(rungs[c][i].seconds, rounds) / motions;
 }
 
 static void print(const contender *contenders, int count, rung (*rungs)[MOST_RUNGS], int n)
@@ -297,7 +237,8 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const equations[] = {EQUATIONS}, *const body[] = {BODY};
+    const bench_text *equations = bench_text_find("P1c", BENCH_EQUATIONS);
+    const bench_text *body = bench_text_find("P1c", BENCH_MECHANICS);
     static rung rungs[CONTENDERS][MOST_RUNGS];
     const int n_rungs = 27;
     int profile = -1;
@@ -315,17 +256,13 @@ int main(int argc, char **argv)
     }
     contender contenders[CONTENDERS] = {
         {.name = "C853"},
-        {.name = "lanes, native", .text = equations_text, .values = equations, .native = true},
-        {.name = "lanes, native, derived by rolling",
-         .text = rolling_text,
-         .values = body,
-         .native = true},
+        {.name = "lanes, native", .text = equations, .native = true},
+        {.name = "lanes, native, derived by rolling", .text = body, .native = true},
         {.name = "lanes, native, fused",
-         .text = equations_text,
-         .values = equations,
+         .text = equations,
          .native = true,
          .options.fused = true},
-        {.name = "lanes, interpreted", .text = equations_text, .values = equations},
+        {.name = "lanes, interpreted", .text = equations},
     };
     for (int c = 0; c < CONTENDERS; c++) {
         contenders[c].options.run = ns_run_defaults();
@@ -345,11 +282,11 @@ int main(int argc, char **argv)
         contender *c = &contenders[profile];
         double seconds[TIMES];
         for (int k = 0; k < TIMES; k++) {
-            const double begin = cpu_seconds();
+            const double begin = bench_cpu_seconds();
             run(c, 1e-9);
-            seconds[k] = cpu_seconds() - begin;
+            seconds[k] = bench_cpu_seconds() - begin;
         }
-        median(seconds, TIMES);
+        bench_median(seconds, TIMES);
         const double took = seconds[0] / motions; /* the least disturbed */
         printf("%.1f steps, %.1f rejected, %.1f evaluations of a motion; %.1f us, %.2f ns for "
                "an evaluation of one of the stages\n",
@@ -359,7 +296,7 @@ int main(int argc, char **argv)
         return 0;
     }
     /* the reference: gauss, to round-off */
-    contender exact = {.name = "reference", .text = equations_text, .values = equations};
+    contender exact = {.name = "reference", .text = equations};
     exact.options.run = ns_run_defaults();
     exact.options.run.until = 20;
     if (!open_model(&exact))

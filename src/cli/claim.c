@@ -347,7 +347,7 @@ static void read_command(scan *s)
         const char *text = *s->at == '"' ? quoted(s) : word(s, "");
         const bool figure = strncmp(text, "figures/", 8) == 0;
         if (figure && !s->world.folder)
-            n--; /* with the option it belongs to */
+            n -= n > 0; /* with the option it belongs to */
         else if (figure)
             words[n++] = ns_arena_format(s->world.arena, "%s%s", s->world.folder, text + 7);
         else
