@@ -173,7 +173,7 @@ static ns_status begin(ns_stepper *s)
         if (set_up(s, c, s->method->needs_jacobian))
             return NS_OK;
     }
-    snprintf(s->why_text, sizeof s->why_text, "CVODE could not be set up: out of memory");
+    s->why_begin = "CVODE could not be set up: out of memory";
     return NS_ERR_MEMORY;
 }
 

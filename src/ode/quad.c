@@ -430,7 +430,7 @@ static ns_status begin(ns_stepper *s)
     const ns_problem *problem = s->problem;
     ns_quad_engine *q = s->outside ? s->outside : engine_new(problem);
     if (!q) {
-        snprintf(s->why_text, sizeof s->why_text, "out of memory");
+        s->why_begin = "out of memory";
         return NS_ERR_MEMORY;
     }
     s->outside = q;
@@ -565,8 +565,8 @@ double ns_quad_time_low(double t)
 
 static ns_status begin(ns_stepper *s)
 {
-    snprintf(s->why_text, sizeof s->why_text,
-             "this program was compiled without quadruple precision: gcc has it, and glibc");
+    s->why_begin =
+        "this program was compiled without quadruple precision: gcc has it, and glibc";
     return NS_ERR_USAGE;
 }
 

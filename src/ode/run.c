@@ -247,8 +247,9 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
     ns_stepper_resize(s);
     ns_stepper_measure_noise(s);
     ns_project_begin(run);
-    *message = s->why_text;
+    s->why_begin = "the method could not begin";
     const ns_status status = s->method->begin(s);
+    *message = s->why_begin;
     if (status != NS_OK)
         return status;
     if (!run->no_tally)

@@ -60,6 +60,7 @@ struct ns_stepper {
 
     ns_why why;
     char why_text[160];
+    const char *why_begin; /* literal: why `begin` failed; it outlives the run */
 };
 
 /* Right-hand side on one and on eight lanes, counted. */
