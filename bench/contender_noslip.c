@@ -43,7 +43,8 @@ static void close_noslip(void *opaque)
 static int compile(handle *h)
 {
     char message[300];
-    h->native = ns_problem_native(h->problem, ns_method_find(h->method)->lanes, message,
+    const ns_method *method = ns_method_find(h->method);
+    h->native = ns_problem_native(h->problem, method ? method->lanes : NS_LANES_ALL, message,
                                   sizeof message, NULL);
     if (!h->native)
         fprintf(stderr, "no native code: %s\n", message);
@@ -65,7 +66,7 @@ static void *open_text(const bench_problem *problem, const bench_text *text, con
         free(h);
         return NULL;
     }
-    h->problem = ns_model_problem(h->model, ns_method_find(method)->needs_jacobian);
+    h->problem = ns_model_problem(h->model, false);
     h->values = calloc(h->model->system->observables.n, sizeof *h->values);
     bool good = h->problem && h->values && (!native || compile(h) == 0);
     for (int i = 0; i < h->n && good; i++) {
@@ -85,6 +86,14 @@ static void *open_kind(const bench_problem *problem, bench_kind kind, const char
                        bool native)
 {
     return open_text(problem, bench_text_find(problem->hand->name, kind), method, native);
+}
+
+/* The equations as given where there are any. */
+static void *open_either(const bench_problem *problem, const char *method, bool native)
+{
+    const bench_text *text = bench_text_find(problem->hand->name, BENCH_EQUATIONS);
+    text = text ? text : bench_text_find(problem->hand->name, BENCH_MECHANICS);
+    return open_text(problem, text, method, native);
 }
 
 static ns_run_options options_of(const handle *h, double tolerance)
@@ -240,6 +249,10 @@ CONTENDER(gauss_native, "gauss-native", "noslip, native, equations as given",
           open_kind(problem, BENCH_EQUATIONS, "gauss", true), run, 1e-2, 1e-17);
 CONTENDER(dop853_native, "dop853-native", "noslip, native, equations as given",
           open_kind(problem, BENCH_EQUATIONS, "dop853", true), run, 1e-4, 1e-16);
+CONTENDER(taylor_native, "taylor-native", "noslip, native, equations as given",
+          open_kind(problem, BENCH_EQUATIONS, "taylor", true), run, 1e-4, 1e-17);
+CONTENDER(automatic, "auto", "noslip, native, method chosen by trials, which are timed too",
+          open_either(problem, "auto", true), run, 1e-2, 1e-17);
 CONTENDER(derived, "derived",
           "noslip, interpreted, gauss on what it derives from the mechanics",
           open_kind(problem, BENCH_MECHANICS, "gauss", false), run, 1e-2, 1e-17);

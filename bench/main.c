@@ -31,6 +31,8 @@ static const bench_contender *const table[] = {
     &contender_noslip_dop853,
     &contender_noslip_dop853_native,
     &contender_noslip_taylor,
+    &contender_noslip_taylor_native,
+    &contender_noslip_automatic,
     &contender_noslip_derived,
     &contender_noslip_derived_native,
     &contender_noslip_lanes,

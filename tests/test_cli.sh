@@ -47,6 +47,10 @@ expect 2 "at and every" "" "exclude each other" -- run $O --at 1 --every 1
 expect 2 "output time outside" "" "outside of the run" -- run $O --until 1 --at 2
 expect 2 "unknown method" "" "did you mean 'gauss'" -- run $O --method gaus
 expect 2 "method far off" "" "unknown method 'euler'" -- run $O --method euler
+expect 0 "method auto says why" "chosen by +counted cost: gauss" "" -- run $O --method auto
+expect 0 "method auto in JSON" '"method_choice": "counted cost: gauss' "" -- run $O --method auto --tol 1e-6 --json
+expect 0 "help on auto" "clock is read: the same command" "" -- help auto
+expect 2 "quad has its own method" "" "leave out --method auto" -- run $O --method auto --precision quad
 export XDG_CACHE_HOME=$W/cache
 expect 0 "native engine" "" "" -- run $O --engine native
 NOSLIP_CC= expect 0 "native without a compiler" "Oscillator" "no native code: the compiler is switched off" \
@@ -180,7 +184,7 @@ expect 1 "a singularity, --json" "" "stopped" -- run blow.mech --json
 py 'd["status"] == "stopped" and d["reason"] and abs(d["t"][0] - 1) < 1e-3' "... and its JSON"
 
 expect 0 "--json" "" "" -- run $O --at 2.5,1,2.5 --json
-py 'sorted(d) == ["diagnostics", "events", "formulation", "model", "reason", "status", "t", "values"]' "keys"
+py 'sorted(d) == ["diagnostics", "events", "formulation", "method", "model", "reason", "status", "t", "values"]' "keys"
 py 'd["t"] == [1, 2.5] and d["status"] == "done" and d["reason"] == ""' "times sorted, once each"
 py 'abs(d["values"]["x"][1] - math.cos(2.5)) < 1e-13 and abs(d["values"]["x'"'"'"][1] + math.sin(2.5)) < 1e-13' \
     "values against the closed form"

@@ -5,6 +5,7 @@
 #include "cli/topics.h"
 #include "io/model.h"
 #include "noslip/noslip.h"
+#include "ode/auto.h"
 
 static void overview(ns_cli *cli)
 {
@@ -53,6 +54,8 @@ static int unknown(ns_cli *cli, const char *name)
     for (const ns_method *const *m = ns_methods; *m; m++)
         if (ns_model_is_near(name, (*m)->name, &best))
             nearest = (*m)->name;
+    if (ns_model_is_near(name, NS_METHOD_AUTO, &best))
+        nearest = NS_METHOD_AUTO;
     for (const ns_formulation *const *f = ns_formulations; *f; f++)
         if (ns_model_is_near(name, (*f)->name, &best))
             nearest = (*f)->name;
@@ -81,6 +84,10 @@ static int help(ns_cli *cli, const ns_arguments *a)
             t->print(cli);
             return 0;
         }
+    if (strcmp(name, NS_METHOD_AUTO) == 0) {
+        print_doc(cli, name, "the method that costs least, by short trials", ns_auto_doc);
+        return 0;
+    }
     const ns_method *method = ns_method_find(name);
     if (method) {
         print_method(cli, method);

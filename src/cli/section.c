@@ -4,7 +4,7 @@
 
 #include "cli/relative.h"
 #include "expr/eval.h"
-#include "ode/method.h"
+#include "ode/auto.h"
 #include "study/section.h"
 
 typedef struct job {
@@ -449,6 +449,12 @@ static int section(ns_cli *cli, const ns_arguments *a)
             j.spec.run.tolerance = tolerance;
         if (ns_command_flag(a, "method"))
             j.spec.run.method = ns_command_text(a, "method");
+        if (ns_auto_asked(&j.spec.run)) {
+            status = ns_command_wrong(cli, "method auto chooses for one motion, not for many "
+                                           "starts: name a method");
+            ns_model_free(model);
+            return status;
+        }
         if (!ns_method_find(j.spec.run.method)) {
             status = ns_command_wrong(cli,
                                       "unknown method '%s'; `noslip help methods` lists them",

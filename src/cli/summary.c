@@ -96,6 +96,9 @@ static void print_head(ns_cli *cli, const ns_record *r)
     else
         fprintf(f, "  %-*s %s, tolerance %g\n", NAME, "method", r->method->name,
                 run->tolerance);
+    if (r->chosen)
+        fprintf(f, "  %-*s %s\n", NAME, "chosen by",
+                r->choice[0] ? r->choice : "the run that is continued");
     if (r->status == NS_OK)
         fprintf(f, "  %-*s %g to %g s\n", NAME, "time", run->t0, o->t);
     else

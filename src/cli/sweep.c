@@ -16,6 +16,7 @@
 #include "cli/study.h"
 #include "code/native.h"
 #include "io/sweep_from.h"
+#include "ode/auto.h"
 
 /* Set by a signal handler, which has nothing else to write to. */
 static volatile sig_atomic_t interrupted;
@@ -251,6 +252,11 @@ static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
         run->method = ns_command_text(a, "method");
     else if (!model->settings.method)
         run->method = ns_method_dop853.name; /* the method with motions in lanes */
+    if (ns_auto_asked(run)) {
+        ns_command_wrong(cli, "method auto chooses for one motion, not for a sweep: name a "
+                              "method (dop853 takes eight motions at a time)");
+        return false;
+    }
     const ns_method *method = ns_method_find(run->method);
     if (!method) {
         const char *near = ns_model_nearest_method(run->method);

@@ -9,7 +9,7 @@
 #include "lang/statements.h"
 #include "lang/units.h"
 #include "mech/system.h"
-#include "ode/method.h"
+#include "ode/auto.h"
 
 void ns_topic_line(ns_cli *cli, int width, const char *name, const char *words)
 {
@@ -27,6 +27,7 @@ static void print_methods(ns_cli *cli)
         if (m == ns_methods && !strstr((*m)->summary, "default"))
             ns_topic_line(cli, 10, "", "(the default)");
     }
+    ns_topic_line(cli, 10, NS_METHOD_AUTO, "whichever of these costs least, by short trials");
     fprintf(cli->out, "\n`noslip help NAME` says more.\n");
 }
 

@@ -429,6 +429,33 @@ uint32_t ns_jet_operations(const ns_jet *jet)
     return jet->ops.n;
 }
 
+double ns_jet_weight(const ns_jet *jet, double *products)
+{
+    double weight = jet->rows.n, full = 0, half = 0; /* a row is filled */
+    for (const ns_jet_op *op = jet->ops.at; op < jet->ops.at + jet->ops.n; op++) {
+        weight += 2;
+        if (op->rule == NS_JET_MUL || op->rule == NS_JET_DIV || op->rule == NS_JET_POWER ||
+            (op->rule >= NS_JET_TIMES && op->rule <= NS_JET_MINUS_OVER))
+            full++;
+        else if (op->rule == NS_JET_SQUARE || op->rule == NS_JET_ROOT)
+            half++;
+        else if (op->rule == NS_JET_ANGLE)
+            full += 3;
+        else if (op->rule == NS_JET_SOLVE) {
+            const ns_jet_matrix *m = &jet->matrices[op->matrix];
+            full += m->count;
+            weight += (double)m->n * m->n;
+        }
+        for (uint32_t k = 0; k < op->count && op->rule == NS_JET_SUM; k++) {
+            const ns_jet_term *term = &jet->terms.at[op->first + k];
+            full += term->b.row && term->a.row != term->b.row;
+            half += term->b.row && term->a.row == term->b.row;
+        }
+    }
+    *products = full + half / 2;
+    return weight;
+}
+
 /* ---- running ------------------------------------------------------------------------------- */
 
 /* Chunks of four may reach over the ends of the rows. */

@@ -22,6 +22,8 @@ typedef void (*ns_jet_orders)(const ns_jet_math *math, const struct ns_jet_work_
                               uint32_t n);
 void ns_jet_use(const ns_jet *jet, ns_jet_values values, ns_jet_orders orders);
 uint32_t ns_jet_operations(const ns_jet *jet); /* at one order */
+/* Sums and products at one order beside the convolutions; their number, squares as halves. */
+double ns_jet_weight(const ns_jet *jet, double *products);
 
 size_t ns_jet_work(const ns_jet *jet, uint32_t order);
 void ns_jet_bind(const ns_jet *jet, double *work, uint32_t order, const double *p);

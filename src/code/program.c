@@ -68,6 +68,17 @@ uint32_t ns_program_operations(const ns_program *program, uint32_t *bound)
     return program->operations;
 }
 
+double ns_program_weight(const ns_program *program)
+{
+    return ns_tape_weight(program->tape, program->tape->nbound, program->tape->ops.n);
+}
+
+double ns_program_jet_weight(const ns_program *program, double *products)
+{
+    assert(program->jet);
+    return ns_jet_weight(program->jet, products);
+}
+
 /* ---- values -------------------------------------------------------------------------------- */
 
 size_t ns_program_work1(const ns_program *program)

@@ -45,6 +45,11 @@ uint32_t ns_program_nout(const ns_program *program);
 /* Operations per evaluation after bind (a solve of size n counts as its multiply-adds), and
  * evaluated once by bind. */
 uint32_t ns_program_operations(const ns_program *program, uint32_t *bound);
+/* The same in units of a sum or product: divisions and functions count for more. */
+double ns_program_weight(const ns_program *program);
+/* Of one order of its series, without the convolutions, whose number goes to *products; squares,
+ * which take half the work, count as halves. */
+double ns_program_jet_weight(const ns_program *program, double *products);
 
 /* Sizes of the work block in doubles (quad: in ns_quad). */
 size_t ns_program_work1(const ns_program *program);

@@ -423,3 +423,19 @@ uint32_t ns_tape_count(const ns_tape *tape, uint32_t from, uint32_t to)
     }
     return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
+
+double ns_tape_weight(const ns_tape *tape, uint32_t from, uint32_t to)
+{
+    static const double division = 6, function = 20;
+    double weight = ns_tape_count(tape, from, to);
+    for (uint32_t i = from; i < to; i++) {
+        const ns_tape_op *op = &tape->ops.at[i];
+        if (op->op == NS_OP_DIV || op->op == NS_OP_SQRT)
+            weight += division - 1;
+        else if (op->op == NS_OP_FACTOR)
+            weight += op->b * (division - 1);
+        else if (op->op == NS_OP_POW || (op->op >= NS_OP_EXP && op->op <= NS_OP_ATANH))
+            weight += function - 1;
+    }
+    return weight;
+}

@@ -57,5 +57,7 @@ ns_tape *ns_tape_lower(ns_arena *arena, const ns_program_spec *spec, const ns_ex
 
 /* Arithmetic operations of one run of tape->ops[from .. to). */
 uint32_t ns_tape_count(const ns_tape *tape, uint32_t from, uint32_t to);
+/* The same with divisions and functions counted as what they cost in sums and products. */
+double ns_tape_weight(const ns_tape *tape, uint32_t from, uint32_t to);
 
 #endif

@@ -260,3 +260,28 @@ void ns_checkpoint_load(ns_record *r, const char *path)
     ns_checkpoint_parse(r, path, bytes, length);
     free(bytes);
 }
+
+const ns_method *ns_checkpoint_method(ns_record *r, const char *path)
+{
+    static const char key[] = "\nmethod ";
+    char text[MOST_HEAD + 1] = "", name[32] = "";
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        ns_record_fail(r, NS_ERR_USAGE, "cannot read %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    const size_t length = fread(text, 1, MOST_HEAD, file);
+    fclose(file);
+    const char *end = memmem(text, length, "\n\n", 2);
+    const char *at = end ? memmem(text, (size_t)(end - text), key, sizeof key - 1) : NULL;
+    if (length < sizeof magic || memcmp(text, magic, sizeof magic - 1) != 0 || !at) {
+        ns_record_fail(r, NS_ERR_USAGE, "%s is no checkpoint of noslip", path);
+        return NULL;
+    }
+    at += sizeof key - 1;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "\n"), at);
+    const ns_method *method = ns_method_find(name);
+    if (!method)
+        damaged(r, path);
+    return method;
+}

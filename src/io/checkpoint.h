@@ -11,6 +11,8 @@
 /* Both report through the record's status and message. */
 void ns_checkpoint_save(ns_record *record, const char *path);
 void ns_checkpoint_load(ns_record *record, const char *path);
+/* The method of the run that was saved; NULL after a failure. */
+const ns_method *ns_checkpoint_method(ns_record *record, const char *path);
 /* The same from bytes in memory; `name` is for messages. */
 void ns_checkpoint_parse(ns_record *record, const char *name, const void *bytes, size_t length);
 

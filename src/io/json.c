@@ -218,6 +218,12 @@ static bool put_object(FILE *f, const ns_output *output, const ns_record *r)
     put_string(f, s->description->title);
     put_key(f, "  ", false, "formulation");
     put_string(f, s->formulation->name);
+    put_key(f, "  ", false, "method");
+    put_string(f, r->method->name);
+    if (r->chosen && r->choice[0]) {
+        put_key(f, "  ", false, "method_choice");
+        put_string(f, r->choice);
+    }
     put_key(f, "  ", false, "status");
     put_string(f, done ? "done" : "stopped");
     put_key(f, "  ", false, "reason");

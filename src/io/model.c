@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "expr/eval.h"
+#include "ode/auto.h"
 #include "ode/quad.h"
 
 enum { MOST_BYTES = 64 << 20 }; /* a model of this size is surely another kind of file */
@@ -50,6 +51,8 @@ const char *ns_model_nearest_method(const char *name)
     for (const ns_method *const *m = ns_methods; *m; m++)
         if (ns_model_is_near(name, (*m)->name, &best))
             nearest = (*m)->name;
+    if (ns_model_is_near(name, NS_METHOD_AUTO, &best))
+        nearest = NS_METHOD_AUTO;
     return nearest;
 }
 
@@ -113,7 +116,8 @@ static void set_word(ns_model *model, const setting_type *type, const ns_setting
         ns_diag_error(diag, line->span, "'%s' is on or off, not '%s'", type->name, line->word);
         return;
     }
-    if (type->kind == WORD && !ns_method_find(line->word)) {
+    if (type->kind == WORD && !ns_method_find(line->word) &&
+        strcmp(line->word, NS_METHOD_AUTO) != 0) {
         const char *nearest = ns_model_nearest_method(line->word);
         if (nearest)
             ns_diag_error(diag, line->span, "unknown method '%s'; did you mean '%s'?",

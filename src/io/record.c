@@ -11,6 +11,7 @@
 #include "io/checkpoint.h"
 #include "io/output.h"
 #include "io/record_internal.h"
+#include "ode/auto.h"
 #include "ode/quad.h"
 
 enum {
@@ -154,7 +155,8 @@ double ns_record_time(const ns_record *r, size_t i)
 static void settle_method(ns_record *r)
 {
     const char *name = r->options.run.method;
-    r->method = name ? ns_method_find(name) : ns_methods[0];
+    r->chosen = ns_auto_asked(&r->options.run);
+    r->method = name && !r->chosen ? ns_method_find(name) : ns_methods[0];
     if (r->method)
         return;
     const char *nearest = ns_model_nearest_method(name);
@@ -163,6 +165,33 @@ static void settle_method(ns_record *r)
                        nearest);
     else
         ns_record_fail(r, NS_ERR_USAGE, "unknown method '%s'; see `noslip help methods`", name);
+}
+
+/* --method auto: the trials begin where the run does.  A run that is continued goes on with the
+ * method it began with. */
+static void choose_method(ns_record *r)
+{
+    ns_run_options *o = &r->options.run;
+    const char *refusal = ns_auto_refusal(o);
+    if (refusal) {
+        ns_record_fail(r, NS_ERR_USAGE, "%s", refusal);
+        return;
+    }
+    if (r->options.resume && !r->options.periodic) {
+        r->method = ns_checkpoint_method(r, r->options.resume);
+        o->method = r->method ? r->method->name : NULL;
+        return;
+    }
+    ns_choice choice;
+    ns_auto_choose(ns_model_problem(r->model, false), o, r->model->p, r->model->x0, &choice);
+    if (choice.stiff) {
+        const ns_problem *problem = ns_model_problem(r->model, true);
+        if (problem)
+            ns_auto_choose_stiff(problem, o, r->model->p, r->model->x0, &choice);
+    }
+    r->method = choice.method;
+    o->method = choice.method->name;
+    memcpy(r->choice, choice.why, sizeof r->choice);
 }
 
 static void settle_tolerance(ns_record *r)
@@ -275,9 +304,11 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
     if (memory && r->status == NS_OK)
         settle_method(r);
     if (memory && r->status == NS_OK)
-        settle_tolerance(r);
-    if (memory && r->status == NS_OK)
         settle_until(r);
+    if (memory && r->status == NS_OK && r->chosen)
+        choose_method(r);
+    if (memory && r->status == NS_OK)
+        settle_tolerance(r);
     if (memory && r->status == NS_OK)
         memory = settle_times(r);
     if (memory && r->status == NS_OK)

@@ -59,6 +59,8 @@ typedef struct ns_record {
     ns_model *model;
     ns_record_options options; /* as used: until and tolerance are known */
     const ns_method *method;
+    bool chosen;      /* by --method auto, for this reason: */
+    char choice[200]; /* "" if a checkpoint says which method */
     bool running;     /* false before and after the run */
     uint32_t columns; /* = observables of the system, in their order */
     ns_table table;   /* rows in memory */

@@ -79,6 +79,8 @@ static void put_head(ns_report *r, const char *command)
     ns_json_value(j, "format", 1);
     ns_report_put_model(j, r->model, r->arena);
     ns_json_text(j, "method", record->method->name);
+    if (record->chosen && record->choice[0])
+        ns_json_text(j, "method_choice", record->choice);
     ns_json_text(j, "engine", record->native ? "native" : "interpreter");
     ns_json_text(j, "version", NS_VERSION);
     if (record->options.run.fixed_step <= 0)

@@ -660,6 +660,12 @@ static void sample(ns_stepper *s, const double *tau, double *x)
             x[8 * i + j] = s->x0[i] + (s->x0_lo[i] + Z[8 * i + j]);
 }
 
+bool ns_gauss_is_stiff(const ns_stepper *s)
+{
+    const kept *k = (const kept *)s->kept;
+    return k->stiff != 0 || k->stiff_step != 0;
+}
+
 const ns_method ns_method_gauss = {
     .name = "gauss",
     .summary = "Gauss-Legendre collocation of order 16, eight stages in eight lanes (default)",

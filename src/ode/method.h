@@ -41,6 +41,10 @@ extern const double ns_method_nodes[8];
 
 extern const ns_method ns_method_gauss, ns_method_taylor, ns_method_dop853, ns_method_bdf,
     ns_method_adams, ns_method_quad;
+/* gauss: has the last step, or will the next one, use Newton's iteration? */
+bool ns_gauss_is_stiff(const ns_stepper *s);
+/* taylor: the order at a tolerance. */
+uint32_t ns_taylor_order(const ns_problem *problem, double tolerance);
 extern const ns_method *const ns_methods[]; /* ends with NULL; the first is the default */
 const ns_method *ns_method_find(const char *name); /* NULL: the default */
 

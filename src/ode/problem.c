@@ -366,14 +366,18 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
     ns_native_request requests[MOST + 3];
     uint32_t n = 0;
     enum { LONG_SERIES = 1500 }; /* operations of a series: compiling it would take seconds */
-    const ns_program *series = lanes == 0 ? problem->rhs : NULL;
-    if (series && ns_program_operations(series, NULL) > LONG_SERIES) {
+    const bool eight = lanes == 8 || lanes == NS_LANES_ALL;
+    const ns_program *series = lanes == 0 || lanes == NS_LANES_ALL ? problem->rhs : NULL;
+    const bool too_long = series && ns_program_operations(series, NULL) > LONG_SERIES;
+    if (too_long && lanes == NS_LANES_ALL)
+        series = NULL;
+    else if (too_long) {
         snprintf(message, room, "its Taylor series are too long to be compiled");
         return NULL;
     }
     const ns_cascade *cascade = problem->cascade;
     bool whole = lanes != 8 || ns_program_operations(problem->rhs, NULL) < SHORT;
-    for (uint32_t p = 0; p < cascade->n && lanes == 8; p++)
+    for (uint32_t p = 0; p < cascade->n && eight; p++)
         for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
             const ns_rate_block *block = &cascade->part[p].block[k];
             whole = whole || block->all;
@@ -382,7 +386,7 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
         }
     if (whole)
         requests[n++] = (ns_native_request){
-            .program = problem->rhs, .one = lanes != 8, .eight = lanes == 8};
+            .program = problem->rhs, .one = lanes != 8, .eight = eight};
     const uint32_t manifold = ns_program_operations(problem->manifold, NULL);
     if (manifold > 0 && manifold < SHORT)
         requests[n++] = (ns_native_request){.program = problem->manifold, .one = true};

@@ -45,6 +45,8 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian);
 /* Adds the derivative of the right-hand side along a direction, for methods that need it. */
 void ns_problem_add_tangent(ns_problem *problem);
 
+enum { NS_LANES_ALL = -1 }; /* for whichever method */
+
 /* Native code for what the steps of a method consist of that evaluates on `lanes` lanes
  * (ns_method.lanes).  The results keep their bits.  NULL if that is not possible, and why; to be
  * freed before the problem and after its last run. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "mech/rank.h"
+#include "ode/auto.h"
 #include "ode/pinv.h"
 #include "ode/quad_internal.h"
 #include "ode/run_internal.h"
@@ -153,7 +154,8 @@ static const char *check(const ns_problem *problem, const ns_run_options *o,
                          const ns_method *method)
 {
     if (!method)
-        return "unknown method";
+        return ns_auto_asked(o) ? "auto chooses for one motion: name a method here"
+                                : "unknown method";
     if (method->needs_jacobian && !problem->jacobian)
         return "this method needs the Jacobian of the system";
     if (method->precise && problem->pinv)
@@ -263,7 +265,17 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
 ns_run *ns_run_new(const ns_problem *problem, const ns_run_options *options, const double *p,
                    const double *x0, ns_status *status, const char **message)
 {
-    ns_run *run = ns_run_make(problem, options, status, message);
+    ns_run_options chosen = *options;
+    if (ns_auto_asked(options)) {
+        ns_choice choice;
+        *status = NS_ERR_USAGE;
+        *message = ns_auto_refusal(options);
+        if (*message)
+            return NULL;
+        ns_auto_choose(problem, options, p, x0, &choice);
+        chosen.method = choice.method->name;
+    }
+    ns_run *run = ns_run_make(problem, &chosen, status, message);
     if (run)
         *status = ns_run_start(run, p, x0, message);
     if (*status == NS_OK)

@@ -33,6 +33,12 @@ static uint32_t order_for(double tolerance)
     return (uint32_t)fmin(fmax(ceil(1 - log(tolerance) / 2), 6), 40);
 }
 
+uint32_t ns_taylor_order(const ns_problem *problem, double tolerance)
+{
+    (void)problem;
+    return order_for(tolerance);
+}
+
 static size_t memory(const ns_problem *problem, double tolerance)
 {
     return 8 + (size_t)problem->n * (order_for(tolerance) + 1);
