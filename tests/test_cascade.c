@@ -92,9 +92,9 @@ static void test_parts(void **state)
     /* (a, w) with a after w, then (u, v), then b, then x */
     assert_int_equal(c->n, 3);
     assert_true(c->part[0].feedback && c->part[1].feedback && !c->part[2].feedback);
-    assert_true(c->part[0].n == 2 && c->part[0].n_blocks == 2 && c->part[0].block[0].major);
-    assert_true(c->part[0].block[0].state[0] == 1 && c->part[0].block[1].state[0] == 0);
-    assert_true(c->part[0].block[1].row[0] == NS_NO_ROW && !c->part[0].block[1].rhs);
+    assert_true(c->part[0].n == 2 && c->part[0].n_blocks == 1 && c->part[0].block[0].major);
+    assert_true(c->part[0].block[0].state[0] == 1 && c->part[0].block[0].state[1] == 0);
+    assert_true(c->part[0].block[0].row[0] == 0 && c->part[0].block[0].row[1] == NS_NO_ROW);
     assert_true(c->part[1].n == 2 && c->part[1].n_blocks == 1);
     assert_true(c->part[2].n == 2 && c->part[2].n_blocks == 2);
     assert_true(c->part[2].block[0].state[0] == 2 && c->part[2].block[1].state[0] == 3);

@@ -68,7 +68,9 @@ static const ns_gauss_kernel *kernels(int i)
 #endif
 }
 
-/* Interpolation and integration are exact for polynomials of degree 7, on nodes and off. */
+#define ALIGNED __attribute__((aligned(64)))
+
+/* Prediction and integration are exact for polynomials of degree 7, on nodes and off. */
 static void test_kernel(void **state)
 {
     (void)state;
@@ -76,38 +78,141 @@ static void test_kernel(void **state)
         const ns_gauss_kernel *g = kernels(kernel);
         if (!g)
             continue;
-        double u[8] __attribute__((aligned(64)));
-        double E[64] __attribute__((aligned(64))), I[64] __attribute__((aligned(64)));
+        double powers[64] ALIGNED, Y[64] ALIGNED, u[8] ALIGNED, I[64] ALIGNED;
+        for (int k = 0; k < 8; k++)
+            for (int j = 0; j < 8; j++)
+                powers[8 * k + j] = pow(gauss_c[j], k);
+        static const double shift[3] = {0, 0, 0.3}, ratio[3] = {1, 0.6, 1.1};
+        for (int c = 0; c < 3; c++) {
+            g->predict(8, shift[c], ratio[c], powers, Y);
+            for (int k = 0; k < 8; k++)
+                for (int i = 0; i < 8; i++)
+                    assert_true(fabs(Y[8 * k + i] - pow(shift[c] + ratio[c] * gauss_c[i], k)) <
+                                1e-13);
+        }
         for (int i = 0; i < 8; i++)
             u[i] = i < 4 ? 0.3 * i : gauss_c[i];
-        g->interpolation(u, E);
         g->integration(u, I);
+        g->apply(8, I, powers, Y);
         for (int k = 0; k < 8; k++)
-            for (int i = 0; i < 8; i++) {
-                double value = 0, integral = 0;
-                for (int j = 0; j < 8; j++) {
-                    value += E[8 * j + i] * pow(gauss_c[j], k);
-                    integral += I[8 * j + i] * pow(gauss_c[j], k);
-                }
-                assert_true(fabs(value - pow(u[i], k)) < 2e-14);
-                assert_true(fabs(integral - pow(u[i], k + 1) / (k + 1)) < 2e-14);
-            }
+            for (int i = 0; i < 8; i++)
+                assert_true(fabs(Y[8 * k + i] - pow(u[i], k + 1) / (k + 1)) < 2e-14);
         /* the Legendre polynomial of degree 7 has coefficients 0, 1 and one deviation */
-        double F[8] __attribute__((aligned(64))), out[24] __attribute__((aligned(64)));
+        double F[8] ALIGNED, out[24] ALIGNED;
         for (int j = 0; j < 8; j++) {
             const double x = 2 * gauss_c[j] - 1;
             F[j] = (429 * pow(x, 7) - 693 * pow(x, 5) + 315 * pow(x, 3) - 35 * x) / 16;
         }
-        const uint32_t first = 0;
-        const double one[1] = {1}, none[1] = {0};
+        double one[8] ALIGNED = {1}, none[8] ALIGNED = {0};
+        const ns_gauss_arrays arrays = {
+            .n = 1, .Y = F, .weight = one, .settle = one, .share = one, .noise = none};
         const ns_gauss_limits limits = {1, 0, 0};
-        ns_gauss_judgement sum = {0};
-        double tail;
-        g->judge(1, &first, F, &limits, one, one, none, out, &sum, &tail);
-        assert_true(fabs(out[0] - sqrt(1.0 / 15)) < 1e-15);
-        assert_true(out[8] < 1e-14 && fabs(out[16] - 1) < 1e-14);
-        assert_true(sum.most == out[0] && fabs(sum.m7 * out[0] - 1) < 1e-14 && tail == out[16]);
+        for (int listed = 0; listed < 2; listed++) {
+            const uint32_t first = 0;
+            ns_gauss_judgement sum = {0};
+            double tail;
+            g->judge(&arrays, 1, listed ? &first : NULL, &limits, out, &sum, &tail);
+            assert_true(fabs(out[0] - 1.0 / 15) < 1e-15);
+            assert_true(out[8] < 1e-14 && fabs(out[16] - 1) < 1e-14);
+            assert_true(sum.most == out[0] && fabs(sum.m7 * out[0] - 1) < 1e-14);
+            assert_true(tail == out[16] && sum.e7 == sum.m7 * tail * tail);
+        }
     }
+}
+
+/* All that one kernel makes of a step of eleven states: the same bits from every kernel. */
+enum { STATES = 11, ROOM = 16 };
+
+typedef struct step_data {
+    double F[8 * ROOM] ALIGNED, Y[8 * ROOM] ALIGNED, Z[8 * ROOM] ALIGNED, X[8 * ROOM] ALIGNED;
+    double rates[8 * ROOM] ALIGNED;
+    double time[8] ALIGNED, hb[8] ALIGNED, hb_lo[8] ALIGNED;
+    double weight[ROOM] ALIGNED, settle[ROOM] ALIGNED, share[ROOM] ALIGNED;
+    double size[ROOM] ALIGNED, noise[ROOM] ALIGNED, x[ROOM] ALIGNED, x_lo[ROOM] ALIGNED;
+    double x0[ROOM] ALIGNED, x0_lo[ROOM] ALIGNED, x_new[ROOM] ALIGNED, x_new_lo[ROOM] ALIGNED;
+    double room[3 * ROOM] ALIGNED;
+    double change, tail;
+    ns_gauss_judgement sum;
+} step_data;
+
+static void one_step(const ns_gauss_kernel *g, step_data *d)
+{
+    static const uint32_t order[STATES] = {3, 1, 4, 10, 5, 9, 2, 6, 8, 7, 0};
+    uint32_t row[STATES], source[STATES];
+    memset(d, 0, sizeof *d);
+    for (uint32_t i = 0; i < STATES; i++) {
+        row[i] = i < 9 ? i : NS_NO_ROW;
+        source[i] = order[i < 9 ? 0 : i - 8];
+        d->x[i] = sin(1 + i);
+        d->x_lo[i] = 1e-17 * cos(i);
+        d->size[i] = i == 3 ? 1e-9 : fabs(d->x[i]) + 0.1;
+        d->noise[i] = i == 5 ? 1e-9 : 1e-16;
+        for (uint32_t j = 0; j < 8; j++) {
+            d->F[8 * i + j] = cos(i + gauss_c[j]);
+            d->rates[8 * i + j] = cos(i + gauss_c[j]) + 1e-3 * sin(7 * i + j);
+        }
+    }
+    const ns_gauss_arrays a = {.n = STATES,
+                               .Y = d->Y,
+                               .Z = d->Z,
+                               .X = d->X,
+                               .time = d->time,
+                               .hb = d->hb,
+                               .hb_lo = d->hb_lo,
+                               .weight = d->weight,
+                               .settle = d->settle,
+                               .share = d->share,
+                               .size = d->size,
+                               .noise = d->noise};
+    const ns_rate_block block = {.n = STATES, .state = order, .row = row, .source = source};
+    g->predict(STATES, 1, 0.7, d->F, d->Y);
+    g->prepare(&a, 0.1, 0.3, 1e-13, d->x, d->x_lo);
+    d->change = g->sweep(&a, &block, d->rates, d->x, d->x_lo);
+    const ns_gauss_limits limits = {0.3, 1e-16, 1e-3};
+    g->judge(&a, 5, order, &limits, d->room, &d->sum, &d->tail);
+    g->judge(&a, STATES, NULL, &limits, d->room, &d->sum, &d->tail);
+    assert_true(g->update(&a, d->x, d->x_lo, d->x_new, d->x_new_lo));
+    ns_stepper s = {.n = STATES,
+                    .x = d->x,
+                    .x_lo = d->x_lo,
+                    .x0 = d->x0,
+                    .x0_lo = d->x0_lo,
+                    .size = d->size};
+    g->accept(&s, d->x_new, d->x_new_lo);
+    /* what lies behind the last state has no meaning, except that it does not count */
+    for (uint32_t i = STATES; i < ROOM; i++) {
+        assert_true(d->weight[i] == 0 && d->settle[i] == 0 && d->share[i] == 0);
+        d->x_new[i] = d->x_new_lo[i] = d->x[i] = d->x_lo[i] = d->size[i] = 0;
+        for (int k = 0; k < 3; k++)
+            d->room[k * ROOM + (int)i] = 0;
+    }
+}
+
+static void test_same_bits(void **state)
+{
+    (void)state;
+    static step_data first, other;
+    one_step(kernels(0), &first);
+    assert_true(first.change > 0 && first.tail > 0 && first.sum.e7 > 0 && first.sum.m6 > 0);
+    for (uint32_t i = 0; i < STATES; i++) { /* against the definitions */
+        double sum = 0, mean = 0;           /* the prediction is right to 1e-4 */
+        for (int j = 0; j < 8; j++) {
+            sum += 0.3 * gauss_b[j] * first.Y[8 * i + (uint32_t)j];
+            mean += gauss_b[j] * pow(cos(i + 1 + 0.7 * gauss_c[j]), 2);
+        }
+        assert_true(fabs(first.x[i] - (first.x0[i] + sum)) < 1e-15);
+        const double old = i == 3 ? 1e-9 : fabs(first.x0[i]) + 0.1;
+        const double size = fmax(old, 0.3 * sqrt(mean));
+        assert_true(fabs(first.weight[i] * size / first.share[i] - 1) < 3e-4);
+        assert_true((i == 5) == (first.share[i] < 1));
+        const double now = fmax(fmax(fabs(first.x[i]), fabs(sum)), 0.99 * old);
+        assert_true(fabs(first.size[i] / now - 1) < 1e-14);
+    }
+    for (int kernel = 1; kernel < 3; kernel++)
+        if (kernels(kernel)) {
+            one_step(kernels(kernel), &other);
+            assert_memory_equal(&first, &other, sizeof first);
+        }
 }
 
 /* One Newton correction solves a linear system of stages: Z = h A J (x + Z). */
@@ -445,12 +550,13 @@ static void test_mildly_stiff(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),        cmocka_unit_test(test_kernel),
-        cmocka_unit_test(test_newton),        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_dense_order),   cmocka_unit_test(test_dense_accuracy),
-        cmocka_unit_test(test_brouwer_gauss), cmocka_unit_test(test_brouwer_taylor),
-        cmocka_unit_test(test_quadratic),     cmocka_unit_test(test_lanes),
-        cmocka_unit_test(test_stiff),         cmocka_unit_test(test_mildly_stiff),
+        cmocka_unit_test(test_tables),         cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_same_bits),      cmocka_unit_test(test_newton),
+        cmocka_unit_test(test_order),          cmocka_unit_test(test_dense_order),
+        cmocka_unit_test(test_dense_accuracy), cmocka_unit_test(test_brouwer_gauss),
+        cmocka_unit_test(test_brouwer_taylor), cmocka_unit_test(test_quadratic),
+        cmocka_unit_test(test_lanes),          cmocka_unit_test(test_stiff),
+        cmocka_unit_test(test_mildly_stiff),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,13 +330,30 @@ static ns_rate_block whole_block(const splitter *b)
                            .major = true};
 }
 
+/* Are the rates of all states from `dear` on states that were updated before? */
+static bool all_follow(const splitter *b, const uint32_t *state, uint32_t dear, uint32_t n,
+                       const bool *known)
+{
+    bool *before = NS_NEW_ARRAY(b->scratch, bool, b->n);
+    memcpy(before, known, b->n * sizeof *before);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t from = b->spec->source[state[k]];
+        if (k >= dear && (from == UINT32_MAX || !before[from]))
+            return false;
+        before[state[k]] = true;
+    }
+    return true;
+}
+
 static void add_blocks(splitter *b, ns_rate_part *part, bool *known)
 {
     ns_rate_block *blocks;
     if (part->feedback) {
         uint32_t *state = NS_NEW_ARRAY(b->arena, uint32_t, part->n);
         memcpy(state, part->state, part->n * sizeof *state);
-        const uint32_t dear = sort_by_price(b, state, part->n);
+        uint32_t dear = sort_by_price(b, state, part->n);
+        if (all_follow(b, state, dear, part->n, known))
+            dear = part->n; /* there is nothing to evaluate between */
         part->n_blocks = dear < part->n ? 2 : 1;
         blocks = NS_NEW_ARRAY(b->arena, ns_rate_block, 2);
         blocks[0] = block_of(b, state, dear, known);
@@ -367,6 +384,18 @@ static void mark_major(const splitter *b)
         }
     if (most)
         most->major = true;
+}
+
+static size_t place_work(const splitter *b)
+{
+    size_t sum = 0;
+    for (uint32_t p = 0; p < b->parts.n; p++)
+        for (uint32_t k = 0; k < b->parts.at[p].n_blocks; k++) {
+            ns_rate_block *block = (ns_rate_block *)&b->parts.at[p].block[k]; /* made here */
+            block->place = sum;
+            sum += block->rhs && !block->all ? ns_program_work8(block->rhs) : 0;
+        }
+    return sum;
 }
 
 const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
@@ -413,6 +442,7 @@ const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
         memcpy(all + used, b.parts.at[p].state, b.parts.at[p].n * sizeof *all);
     cascade->state = all;
     cascade->n = b.parts.n;
+    cascade->work = place_work(&b);
     cascade->part = ns_arena_copy(arena, b.parts.at, b.parts.n * sizeof *b.parts.at);
     ns_arena_release(scratch, mark);
     return cascade;

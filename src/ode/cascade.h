@@ -24,6 +24,7 @@ typedef struct ns_rate_block {
     const uint32_t *source; /* [n] the state, updated before, that is the rate */
     bool all;               /* rhs is the whole right-hand side, of which `row` picks */
     bool major;             /* of all blocks the one that costs most */
+    size_t place;           /* of its work block on eight lanes, in one for all */
 } ns_rate_block;
 
 typedef struct ns_rate_part {
@@ -37,6 +38,7 @@ typedef struct ns_cascade {
     uint32_t n;
     const uint32_t *state; /* all of them, in the order of the parts */
     const ns_rate_part *part;
+    size_t work; /* doubles: the work blocks of all */
 } ns_cascade;
 
 typedef struct ns_cascade_spec {

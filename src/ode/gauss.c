@@ -50,26 +50,29 @@ typedef struct kept {
     double stiff_step; /* the last step used it */
     double
         reference; /* |h J| at which sweeps contract by CONTRACTION; < 0: -|h|, J unknown yet */
-} kept;            /* eight numbers: what follows is aligned */
+    double tail;   /* size of the last Legendre coefficients of the last step */
+    double unused[7];
+} kept; /* sixteen numbers: what follows is aligned */
 
 typedef struct gauss {
     const ns_gauss_kernel *kernel;
     kept *k;
-    double *F, *Z; /* kept: derivatives and increments at the stages of the last step */
-    double *Y, *Zn, *X, *E, *time, *hb, *hb_lo;
-    double *weight, *settle, *x_new, *x_new_lo, *f, *legendre;
+    double *F, *Z;     /* kept: derivatives and increments at the stages of the last step */
+    ns_gauss_arrays a; /* of the step being tried */
+    double *E, *x_new, *x_new_lo, *f, *legendre;
     double *work_jet, *jet, *newton;
     double *rates, *work;   /* of the blocks: outputs, work blocks one after the other */
     ns_gauss_judgement sum; /* of the parts that are done */
     double goal, settled;   /* see the functions */
-    double early;           /* change of the stages from which on the error can be told */
-    double price;           /* of Newton's iteration */
-    double h;               /* step being tried */
-    double rho;             /* contraction of its sweeps */
-    double part_rho;        /* of those of one part */
-    double error;           /* in units of the tolerance; negative: not known */
-    double tail;            /* size of the last Legendre coefficients */
-    double norm;            /* of the Jacobian */
+    double early;     /* change of the stages from which on the error can be told, squared */
+    bool judge_first; /* judge the first part while it is iterated */
+    double price;     /* of Newton's iteration */
+    double h;         /* step being tried */
+    double rho;       /* contraction of its sweeps */
+    double error;     /* in units of the tolerance; negative: not known */
+    double factor;    /* to the length that would have the error aimed at */
+    double tail;      /* size of the last Legendre coefficients */
+    double norm;      /* of the Jacobian */
 } gauss;
 
 static size_t memory(const ns_problem *problem, double tolerance)
@@ -78,27 +81,14 @@ static size_t memory(const ns_problem *problem, double tolerance)
     return sizeof(kept) / sizeof(double) + 16 * (size_t)problem->n;
 }
 
-/* Work blocks of the programs of all blocks. */
-static size_t block_memory(const ns_problem *problem)
-{
-    const ns_cascade *cascade = problem->cascade;
-    size_t sum = 0;
-    for (uint32_t p = 0; p < cascade->n; p++)
-        for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
-            const ns_rate_block *block = &cascade->part[p].block[k];
-            sum += block->rhs && !block->all ? ns_program_work8(block->rhs) : 0;
-        }
-    return sum;
-}
-
 static size_t scratch(const ns_problem *problem, double tolerance)
 {
     (void)tolerance;
     const size_t n = problem->n;
-    return ns_round8(sizeof(gauss) / sizeof(double)) + 32 * n + 64 + 24 + 8 * ns_round8(n) +
+    return ns_round8(sizeof(gauss) / sizeof(double)) + 32 * n + 64 + 24 + 9 * ns_round8(n) +
            ns_round8(ns_program_work_jet(problem->rhs, START_ORDER)) +
            ns_round8((START_ORDER + 1) * n) + ns_round8(ns_newton_memory(problem)) +
-           block_memory(problem);
+           problem->cascade->work;
 }
 
 static const ns_gauss_kernel *choose_kernel(const ns_stepper *s)
@@ -130,6 +120,19 @@ static double settled(const ns_stepper *s)
     return ns_larger(DBL_EPSILON, 0.02 * s->tolerance);
 }
 
+/* The error of a step shows before its sweeps have ended, and while they go on it costs little to
+ * look.  But where other parts follow that must be judged too, it is looked for twice: that pays if
+ * sweeps are dear, because steps that will be rejected end early. */
+static bool judge_first(const ns_cascade *cascade)
+{
+    const ns_rate_part *first = &cascade->part[0];
+    uint32_t operations = 16 * first->n;
+    for (uint32_t b = 0; b < first->n_blocks; b++)
+        operations += first->block[b].rhs ? ns_program_operations(first->block[b].rhs, NULL)
+                                          : 0;
+    return first->feedback && (cascade->n == 1 || operations > 500);
+}
+
 /* The arrays and what does not change during a run, at the beginning of the scratch memory. */
 static void arrange(const ns_stepper *s)
 {
@@ -138,21 +141,23 @@ static void arrange(const ns_stepper *s)
                .k = (kept *)s->kept,
                .goal = goal(s),
                .settled = settled(s),
-               .early = 0.02 * pow(s->tolerance, 7.0 / 16),
+               .early = 4e-4 * pow(s->tolerance, 7.0 / 8),
+               .judge_first = judge_first(s->problem->cascade),
                .price = s->problem->jacobian ? ns_newton_price(s->problem) : 0};
     g.F = s->kept + sizeof(kept) / sizeof(double);
     g.Z = g.F + n8;
-    g.Y = s->scratch + ns_round8(sizeof(gauss) / sizeof(double));
-    g.Zn = g.Y + n8;
-    g.X = g.Zn + n8;
-    g.rates = g.X + n8;
+    double *at = s->scratch + ns_round8(sizeof(gauss) / sizeof(double));
+    g.a = (ns_gauss_arrays){
+        .n = s->n, .Y = at, .Z = at + n8, .X = at + 2 * n8, .size = s->size, .noise = s->noise};
+    g.rates = g.a.X + n8;
     g.E = g.rates + n8;
-    g.time = g.E + 64;
-    g.hb = g.time + 8;
-    g.hb_lo = g.hb + 8;
-    g.weight = g.hb_lo + 8;
-    g.settle = g.weight + r;
-    g.x_new = g.settle + r;
+    g.a.time = g.E + 64;
+    g.a.hb = g.a.time + 8;
+    g.a.hb_lo = g.a.hb + 8;
+    g.a.weight = g.a.hb_lo + 8;
+    g.a.settle = g.a.weight + r;
+    g.a.share = g.a.settle + r;
+    g.x_new = g.a.share + r;
     g.x_new_lo = g.x_new + r;
     g.f = g.x_new_lo + r;
     g.legendre = g.f + r;
@@ -176,14 +181,11 @@ static ns_status begin(ns_stepper *s)
     if (s->problem->jacobian)
         ns_newton_bind(s, g.newton);
     const ns_cascade *cascade = s->problem->cascade;
-    double *work = g.work;
     for (uint32_t p = 0; p < cascade->n; p++)
         for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
             const ns_rate_block *block = &cascade->part[p].block[k];
-            if (!block->rhs || block->all)
-                continue;
-            ns_program_bind8(block->rhs, work, s->p8);
-            work += ns_program_work8(block->rhs);
+            if (block->rhs && !block->all)
+                ns_program_bind8(block->rhs, g.work + block->place, s->p8);
         }
     memset(g.k, 0, sizeof *g.k);
     g.k->rho = 0.3;
@@ -217,29 +219,8 @@ static void predict_first(const ns_stepper *s, const gauss *g, double h)
             double sum = 0;
             for (uint32_t k = series ? START_ORDER : 1; k > 0; k--)
                 sum = sum * (h * gauss_c[j]) + k * g->jet[i * w + k];
-            g->Y[8 * i + (uint32_t)j] = sum;
+            g->a.Y[8 * i + (uint32_t)j] = sum;
         }
-}
-
-/* Values at u_i = shift + ratio c_i of the polynomial through the columns of F. */
-static void predict(const ns_stepper *s, const gauss *g, double shift, double ratio,
-                    const double *F)
-{
-    double u[8] __attribute__((aligned(64)));
-    for (int i = 0; i < 8; i++)
-        u[i] = shift + ratio * gauss_c[i];
-    g->kernel->interpolation(u, g->E);
-    g->kernel->apply(s->n, g->E, F, g->Y);
-}
-
-static void set_step(gauss *g, double t, double h)
-{
-    g->h = h;
-    for (int j = 0; j < 8; j++) {
-        g->time[j] = t + h * gauss_c[j];
-        g->hb[j] = h * gauss_b[j];
-        g->hb_lo[j] = fma(h, gauss_b[j], -g->hb[j]) + h * gauss_b_lo[j];
-    }
 }
 
 /* The n-th root of a number between 0 and 1, to 6 per cent: binary logarithms that are straight
@@ -256,60 +237,62 @@ static double rough_root(double a, int n)
     return a;
 }
 
+/* The 16th root of a positive number, to 0.3 per cent: binary logarithm and power by parabolas. */
+static double root16(double a)
+{
+    static const int64_t one = INT64_C(1023) << 52, fraction = (INT64_C(1) << 52) - 1;
+    int64_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    const double exponent = (double)((bits >> 52) - 1023);
+    bits = (bits & fraction) | one;
+    memcpy(&a, &bits, sizeof bits);
+    const double power = (exponent + (a - 1) * (1.3465 - 0.3465 * (a - 1))) / 16 + 64;
+    const int64_t whole = (int64_t)power; /* 0 to 127 */
+    const double rest = power - (double)whole;
+    bits = (1023 - 64 + whole) << 52;
+    memcpy(&a, &bits, sizeof bits);
+    return a * (1 + rest * (0.6565 + 0.3435 * rest));
+}
+
 /* Error of the step in units of the tolerance, by these states and those judged before:
  * see the head of the file.  States that hardly change in comparison with the others get credit for
  * that.  What is not the method's error is left out: rounding errors of the states (`least`), and
  * what relative errors `unsettled` of the states make of the rates, rounding errors or what the
  * iteration has left.  g->tail becomes the size of their last coefficients; *all what has been seen
  * including them. */
-static double estimate(const ns_stepper *s, gauss *g, uint32_t n, const uint32_t *state,
-                       double least, double unsettled, double tolerance,
-                       ns_gauss_judgement *all)
+static double estimate(gauss *g, uint32_t n, const uint32_t *state, double least,
+                       double unsettled, double tolerance, ns_gauss_judgement *all)
 {
     const ns_gauss_limits limits = {fabs(g->h), least, unsettled / DBL_EPSILON};
     *all = g->sum;
-    g->kernel->judge(n, state, g->Y, &limits, g->weight, g->settle, s->noise, g->legendre, all,
-                     &g->tail);
-    const double D = ns_smaller(1, ns_larger(rough_root(all->m6, 6), rough_root(all->m7, 7)));
-    return ns_larger(all->e7, all->e6 * D * D) * D * D / tolerance;
-}
-
-/* Errors count relative to the size of a state, or to its change if it is new.  A small state
- * that depends on differences of large ones counts less, in proportion to what their rounding
- * and iteration errors make of its rate; and even less in the iteration, which would otherwise
- * wait for it to settle. */
-static void weights(const ns_stepper *s, const gauss *g)
-{
-    const double length = fabs(g->h);
-    g->kernel->weights(s->n, g->Y, length, length * g->settled / DBL_EPSILON, 64 * g->settled,
-                       s->size, s->noise, g->weight, g->settle);
+    g->kernel->judge(&g->a, n, n < g->a.n ? state : NULL, &limits, g->legendre, all, &g->tail);
+    /* the square of D */
+    const double D2 = ns_smaller(1, ns_larger(rough_root(all->m6, 6), rough_root(all->m7, 7)));
+    const double error = sqrt(ns_larger(all->e7, all->e6 * D2 * D2)) * D2 / tolerance;
+    g->factor = error > DBL_MIN ? AIM / root16(error) : 2;
+    return error;
 }
 
 typedef enum outcome { CONVERGED, DIVERGED, NOT_FINITE, TOO_LONG } outcome;
 
 /* Rates of the states of a block at X, and a sweep with them: returns its sum of squares. */
-static double sweep(ns_stepper *s, gauss *g, const ns_rate_block *block, double *work,
-                    const double *x, const double *x_lo)
+static double sweep(ns_stepper *s, gauss *g, const ns_rate_block *block, const double *x,
+                    const double *x_lo)
 {
     if (block->all)
-        ns_stepper_rhs8(s, s->work8, g->time, g->X, g->rates);
+        ns_stepper_rhs8(s, s->work8, g->a.time, g->a.X, g->rates);
     else if (block->rhs) {
-        ns_program_eval8(block->rhs, work, g->time, g->X, g->rates);
+        ns_program_eval8(block->rhs, g->work + block->place, g->a.time, g->a.X, g->rates);
         s->now.evaluations += block->major ? 8 : 0;
     }
-    return g->kernel->sweep(block, g->hb, g->rates, x, x_lo, g->settle, g->Y, g->Zn, g->X);
-}
-
-static double *after(const ns_rate_block *block, double *work)
-{
-    return block->rhs && !block->all ? work + ns_program_work8(block->rhs) : work;
+    return g->kernel->sweep(&g->a, block, g->rates, x, x_lo);
 }
 
 /* Is the error of the step too large, by what these states show? */
-static bool too_long(const ns_stepper *s, gauss *g, uint32_t n, const uint32_t *state,
-                     double unsettled, double limit, ns_gauss_judgement *all)
+static bool too_long(gauss *g, uint32_t n, const uint32_t *state, double unsettled,
+                     double limit, ns_gauss_judgement *all)
 {
-    g->error = estimate(s, g, n, state, DBL_EPSILON, unsettled, g->goal, all);
+    g->error = estimate(g, n, state, DBL_EPSILON, unsettled, g->goal, all);
     return g->error > limit;
 }
 
@@ -320,15 +303,15 @@ static bool too_long(const ns_stepper *s, gauss *g, uint32_t n, const uint32_t *
  *
  * The error of the step shows in Y long before: a step that will be rejected, because its error
  * is above the limit, is given up then.  Limit 0: nobody cares about the error. */
-static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, double *work,
-                            const double *x, const double *x_lo, double limit,
-                            double *contraction)
+static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, const double *x,
+                            const double *x_lo, double limit, double *contraction)
 {
     const double count = 8.0 * part->n; /* the norms are of so many numbers */
     const double noise = 4 * DBL_EPSILON * DBL_EPSILON * count;
     const double little = 0.001 * s->tolerance;
     const double enough = ns_larger(little * little, 25e-40 * count);
-    double early = g->early * g->early; /* the error can be told from here on */
+    /* the error can be told from here on, by what the last step had */
+    double early = ns_smaller(g->early, 0.0006 * g->k->tail * g->k->tail);
     double first = 0, last = 0;
     double seen = 0; /* the last change that was more than noise, */
     int sweeps = 0;  /* after so many sweeps */
@@ -336,11 +319,9 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, d
     bool judged = !(limit > 0);
     outcome result = DIVERGED;
     for (int k = 1; k <= MAX_SWEEPS; k++) {
-        double *at = work, change = 0;
-        for (uint32_t b = 0; b < part->n_blocks; b++) {
-            change += sweep(s, g, &part->block[b], at, x, x_lo);
-            at = after(&part->block[b], at);
-        }
+        double change = 0;
+        for (uint32_t b = 0; b < part->n_blocks; b++)
+            change += sweep(s, g, &part->block[b], x, x_lo);
         if (!(change <= DBL_MAX)) {
             result = NOT_FINITE;
             break;
@@ -360,7 +341,7 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, d
                           (k > 1 && change > 0.25 * last && change <= noise);
         if (!judged && (done || change <= early)) {
             ns_gauss_judgement all;
-            const bool give_up = too_long(s, g, part->n, part->state,
+            const bool give_up = too_long(g, part->n, part->state,
                                           ns_larger(sqrt(change), g->settled), limit, &all);
             judged = done || change <= 0.0025 * g->tail * g->tail;
             if (judged)
@@ -380,50 +361,45 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, d
             break;
         last = change;
     }
-    *contraction = sweeps ? rough_root(sqrt(seen / first), sweeps) : 0;
+    *contraction = sweeps ? rough_root(seen / first, 2 * sweeps) : 0;
     return result;
 }
 
 /* A part without feedback: its rates once. */
-static outcome integrate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, double *work,
+static outcome integrate_part(ns_stepper *s, gauss *g, const ns_rate_part *part,
                               const double *x, const double *x_lo)
 {
     double change = 0;
-    for (uint32_t k = 0; k < part->n; k++)
-        memset(g->Zn + 8 * (size_t)part->state[k], 0, 8 * sizeof(double));
-    for (uint32_t b = 0; b < part->n_blocks; b++) {
-        change += sweep(s, g, &part->block[b], work, x, x_lo);
-        work = after(&part->block[b], work);
-    }
+    for (uint32_t b = 0; b < part->n_blocks; b++)
+        change += sweep(s, g, &part->block[b], x, x_lo);
     return change <= DBL_MAX ? CONVERGED : NOT_FINITE;
 }
 
-/* All parts, one after the other.  The first one is judged while it is iterated, the others
+/* All parts, one after the other.  The first one may be judged while it is iterated, the others
  * together at the end.  g->rho is a guess of the contraction and becomes that of the part that
  * contracts least. */
 static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x_lo,
                        double limit)
 {
     const ns_cascade *cascade = s->problem->cascade;
-    double *work = g->work, slowest = 0;
+    double slowest = 0;
     g->error = -1;
+    g->factor = 2;
     g->sum = (ns_gauss_judgement){0};
     outcome result = CONVERGED;
+    const bool soon = g->judge_first;
     for (uint32_t p = 0; p < cascade->n && result == CONVERGED; p++) {
         const ns_rate_part *part = &cascade->part[p];
         if (part->feedback) {
             double rho = 0;
-            g->kernel->start(part->n, part->state, g->hb, g->Y, x, x_lo, g->Zn, g->X);
-            result = iterate_part(s, g, part, work, x, x_lo, p ? 0 : limit, &rho);
+            result = iterate_part(s, g, part, x, x_lo, soon && p == 0 ? limit : 0, &rho);
             slowest = ns_larger(slowest, rho);
         } else
-            result = integrate_part(s, g, part, work, x, x_lo);
-        for (uint32_t b = 0; b < part->n_blocks; b++)
-            work = after(&part->block[b], work);
+            result = integrate_part(s, g, part, x, x_lo);
     }
-    const uint32_t judged = cascade->part[0].feedback ? cascade->part[0].n : 0;
+    const uint32_t judged = soon ? cascade->part[0].n : 0;
     if (result == CONVERGED && limit > 0 && judged < s->n &&
-        too_long(s, g, s->n - judged, cascade->state + judged, g->settled, limit, &g->sum))
+        too_long(g, s->n - judged, cascade->state + judged, g->settled, limit, &g->sum))
         result = TOO_LONG;
     g->rho = slowest;
     return result;
@@ -440,19 +416,23 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
     const uint32_t n = s->n;
     double last = INFINITY, rho = 1;
     g->error = -1;
+    g->factor = 2;
     g->rho = 0;
-    for (uint32_t i = 0; i < n; i++) /* rates and their rounding errors say little here */
-        g->weight[i] = g->settle[i] = 1 / s->size[i];
+    for (uint32_t i = 0; i < n; i++) { /* rates and their rounding errors say little here */
+        g->a.weight[i] = g->a.settle[i] = 1 / s->size[i];
+        g->a.share[i] = 1;
+        for (uint32_t j = 0; j < 8; j++)
+            g->a.Z[8 * i + j] -= x_lo[i];
+    }
     g->norm = ns_newton_jacobian(s, g->newton, t, x);
     if (!isfinite(g->norm))
         return NOT_FINITE;
     if (!ns_newton_factor(s, g->newton, g->h))
         return DIVERGED;
-    const uint32_t *all = s->problem->order;
-    g->kernel->start(n, all, g->hb, g->Y, x, x_lo, g->Zn, g->X);
     for (int k = 1; k <= MAX_SWEEPS; k++) {
-        ns_stepper_rhs8(s, s->work8, g->time, g->X, g->Y);
-        const double change = ns_newton_correct(s, g->newton, g->h, g->Y, g->settle, g->Zn);
+        ns_stepper_rhs8(s, s->work8, g->a.time, g->a.X, g->a.Y);
+        const double change = ns_newton_correct(s, g->newton, g->h, g->a.Y, g->a.settle,
+                                                g->a.Z);
         if (!isfinite(change))
             return NOT_FINITE;
         if (k > 1)
@@ -461,13 +441,14 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
                           (k > 1 && rho > 0.3 && change <= noise); /* rounding errors only */
         for (uint32_t i = 0; i < n && !done; i++)
             for (uint32_t j = 0; j < 8; j++)
-                g->X[8 * i + j] = x[i] + (x_lo[i] + g->Zn[8 * i + j]);
+                g->a.X[8 * i + j] = x[i] + (x_lo[i] + g->a.Z[8 * i + j]);
         if (done) {
-            ns_newton_derivatives(n, g->h, g->Zn, g->Y);
+            ns_newton_derivatives(n, g->h, g->a.Z, g->a.Y);
+            for (uint32_t i = 0; i < 8 * n; i++)
+                g->a.Z[i] += x_lo[i / 8];
             g->sum = (ns_gauss_judgement){0};
             if (limit > 0)
-                g->error = estimate(s, g, n, all, 16 * DBL_EPSILON * root, 0, tolerance,
-                                    &g->sum);
+                g->error = estimate(g, n, NULL, 16 * DBL_EPSILON * root, 0, tolerance, &g->sum);
             return g->error > limit ? TOO_LONG : CONVERGED;
         }
         if (k > 2 && rho > 0.9)
@@ -544,34 +525,32 @@ static ns_status step(ns_stepper *s)
             return s->why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP;
         }
         if (tried != 0) {
-            memcpy(g->X, g->Y, bytes);
-            predict(s, g, 0, h / tried, g->X);
+            memcpy(g->a.X, g->a.Y, bytes);
+            g->kernel->predict(s->n, 0, h / tried, g->a.X, g->a.Y);
         } else if (k->h != 0)
-            predict(s, g, (s->now.t - k->from) / k->h, h / k->h, g->F);
+            g->kernel->predict(s->n, (s->now.t - k->from) / k->h, h / k->h, g->F, g->a.Y);
         else
             predict_first(s, g, h);
-        set_step(g, s->now.t, h);
-        weights(s, g);
+        g->h = h;
+        g->kernel->prepare(&g->a, s->now.t, h, g->settled, s->x, s->x_lo);
         g->rho = k->rho;
         const bool stiff = k->stiff != 0;
         outcome result = stiff ? iterate_newton(s, g, s->now.t, s->x, s->x_lo, limit)
                                : iterate(s, g, s->x, s->x_lo, limit);
-        const double factor = g->error > 0 ? AIM / sqrt(sqrt(sqrt(sqrt(g->error)))) : 2;
+        if (result == CONVERGED &&
+            !g->kernel->update(&g->a, s->x, s->x_lo, g->x_new, g->x_new_lo))
+            result = NOT_FINITE;
         if (result == CONVERGED) {
-            g->kernel->update(s->n, g->hb, g->hb_lo, g->Y, s->x, s->x_lo, g->x_new,
-                              g->x_new_lo);
-            if (!ns_stepper_finite(g->x_new, s->n))
-                result = NOT_FINITE;
-        }
-        if (result == CONVERGED) {
-            memcpy(g->F, g->Y, bytes);
-            memcpy(g->Z, g->Zn, bytes);
+            memcpy(g->F, g->a.Y, bytes);
+            memcpy(g->Z, g->a.Z, bytes);
             k->from = s->now.t;
             k->h = h;
             k->rho = ns_smaller(ns_larger(g->rho, 0.01), 0.5);
+            k->tail = g->tail;
             k->stiff_step = stiff;
-            ns_stepper_accept(s, h, g->x_new, g->x_new_lo);
-            s->now.h = propose(s, g, ns_larger(factor, isinf(limit) ? 1 : 0));
+            g->kernel->accept(s, g->x_new, g->x_new_lo);
+            ns_stepper_advance(s, h);
+            s->now.h = propose(s, g, ns_larger(g->factor, isinf(limit) ? 1 : 0));
             s->why = NS_WHY_NONE;
             return NS_OK;
         }
@@ -582,7 +561,7 @@ static ns_status step(ns_stepper *s)
         switch (result) {
         case TOO_LONG:
             s->why = NS_WHY_STEP;
-            want = fabs(h) * ns_larger(factor, 0.1);
+            want = fabs(h) * ns_larger(g->factor, 0.1);
             /* an error that hardly gets less in a shorter step is rounding error: let it pass */
             if (tried != 0 && g->error > tried_error * pow(h / tried, 6)) {
                 limit = INFINITY;
@@ -612,30 +591,30 @@ static ns_status step(ns_stepper *s)
     }
 }
 
-/* The polynomial of the last step at fractions u[8] of it: increments into g->Zn. */
+/* The polynomial of the last step at fractions u[8] of it: x_lo and increments into Z. */
 static void polynomial(const ns_stepper *s, const gauss *g, const double *u)
 {
     double at[8] __attribute__((aligned(64)));
     memcpy(at, u, sizeof at);
     g->kernel->integration(at, g->E);
-    g->kernel->apply(s->n, g->E, g->F, g->Zn);
+    g->kernel->apply(s->n, g->E, g->F, g->a.Z);
     for (uint32_t i = 0; i < 8 * s->n; i++)
-        g->Zn[i] *= g->k->h;
+        g->a.Z[i] = s->x0_lo[i / 8] + g->k->h * g->a.Z[i];
 }
 
 static void state_at(ns_stepper *s, double t, double *x)
 {
     gauss *const g = view(s);
     const double h = t - g->k->from;
-    predict(s, g, 0, h / g->k->h, g->F);
-    set_step(g, g->k->from, h);
-    weights(s, g);
+    g->h = h;
+    g->kernel->predict(s->n, 0, h / g->k->h, g->F, g->a.Y);
+    g->kernel->prepare(&g->a, g->k->from, h, g->settled, s->x0, s->x0_lo);
     g->rho = g->k->rho;
     const outcome result = g->k->stiff_step != 0
                                ? iterate_newton(s, g, g->k->from, s->x0, s->x0_lo, 0)
                                : iterate(s, g, s->x0, s->x0_lo, 0);
     if (result == CONVERGED) {
-        g->kernel->update(s->n, g->hb, g->hb_lo, g->Y, s->x0, s->x0_lo, g->x_new, g->x_new_lo);
+        g->kernel->update(&g->a, s->x0, s->x0_lo, g->x_new, g->x_new_lo);
         memcpy(x, g->x_new, s->n * sizeof(double));
         return;
     }
@@ -644,7 +623,7 @@ static void state_at(ns_stepper *s, double t, double *x)
         u[i] = h / g->k->h;
     polynomial(s, g, u);
     for (uint32_t i = 0; i < s->n; i++)
-        x[i] = s->x0[i] + (s->x0_lo[i] + g->Zn[8 * i]);
+        x[i] = s->x0[i] + g->a.Z[8 * i];
 }
 
 static void sample(ns_stepper *s, const double *tau, double *x)
@@ -653,11 +632,11 @@ static void sample(ns_stepper *s, const double *tau, double *x)
     const double *Z = g->Z;
     if (memcmp(tau, gauss_c, sizeof gauss_c) != 0) {
         polynomial(s, g, tau);
-        Z = g->Zn;
+        Z = g->a.Z;
     }
     for (uint32_t i = 0; i < s->n; i++)
         for (uint32_t j = 0; j < 8; j++)
-            x[8 * i + j] = s->x0[i] + (s->x0_lo[i] + Z[8 * i + j]);
+            x[8 * i + j] = s->x0[i] + Z[8 * i + j];
 }
 
 bool ns_gauss_is_stiff(const ns_stepper *s)

@@ -4,9 +4,9 @@
 #ifndef NS_ODE_GAUSS_KERNEL_H
 #define NS_ODE_GAUSS_KERNEL_H
 
-#include "ode/cascade.h"
+#include "ode/stepper.h"
 
-/* What the error estimate has seen of the Legendre coefficients f_k of F. */
+/* What the error estimate has seen of the Legendre coefficients f_k of F; all of it squared. */
 typedef struct ns_gauss_judgement {
     double most;   /* largest deviation of a rate from its mean, weighted */
     double e6, e7; /* largest f_6^2 / f, f_7^2 / f */
@@ -19,46 +19,55 @@ typedef struct ns_gauss_limits {
     double unsettled; /* times noise: below are errors of the rates */
 } ns_gauss_limits;
 
+/* Arrays of a step; those over states have room for a multiple of eight. */
+typedef struct ns_gauss_arrays {
+    uint32_t n;
+    double *Y, *Z, *X;               /* [n][8] derivatives, increments, stages */
+    double *time, *hb, *hb_lo;       /* [8] times of the stages; h b_j = hb_j + hb_lo_j */
+    double *weight, *settle, *share; /* [n] of the states, see `prepare`; 0 behind the last */
+    const double *size, *noise;      /* [n] of ns_stepper */
+} ns_gauss_arrays;
+
 typedef struct ns_gauss_kernel {
     const char *name; /* as ns_program_lanes_name */
 
-    /* Columns of the matrix that takes values at the nodes to values at the points u[8]:
-     * out[j][i] = l_j(u_i); and to integrals from 0 to u_i. */
-    void (*interpolation)(const double *u, double *out);
+    /* Columns of the matrix that takes values at the nodes to integrals from 0 to u_i. */
     void (*integration)(const double *u, double *out);
 
     /* Y[s][i] = sum_j E[j][i] F[s][j] */
     void (*apply)(uint32_t n, const double *E, const double *F, double *Y);
 
-    /* The beginning:  Z = A F and X = x + (x_lo + Z)  for n states. */
-    void (*start)(uint32_t n, const uint32_t *state, const double *hb, const double *F,
-                  const double *x, const double *x_lo, double *Z, double *X);
+    /* Y[s][i] = value at u_i = shift + ratio c_i of the polynomial through the row F[s] */
+    void (*predict)(uint32_t n, double shift, double ratio, const double *F, double *Y);
 
-    /* One sweep of a block:  Z_i = sum_j mu_ij hb_j F_j,  X_i = x + (x_lo + Z_i), over its states
-     * in their order.  F of a state is the block's row of `rates`, or the new X of its source.
-     * Z, X and F are overwritten; returned is the sum of squares of all changes
-     * (Z_new - Z) weight: nan if any rate is not finite. */
-    double (*sweep)(const ns_rate_block *block, const double *hb, const double *rates,
-                    const double *x, const double *x_lo, const double *weight, double *F,
-                    double *Z, double *X);
+    /* All that a step of length h begins with, given the prediction Y: times and weights of the
+     * stages;  Z = x_lo + A Y  and  X = x + Z;  weights of the states: with the root mean square f of
+     * Y, settled the relative error of the states when the sweeps end,
+     *     size = max(size, |h| f),   noise = |h| (settled / eps) noise / size,
+     *     share = min(1, 64 settled / noise),  weight = share / size,  settle = share^2 / size. */
+    void (*prepare)(const ns_gauss_arrays *a, double t, double h, double settled,
+                    const double *x, const double *x_lo);
 
-    /* In the following, arrays over states have room for a multiple of eight. */
+    /* One sweep of a block:  Z_i = x_lo + sum_j mu_ij hb_j F_j,  X_i = x + Z_i, over its states
+     * in their order.  F of a state is the block's row of `rates`, or the new X of its source; it is
+     * kept in Y.  Returned is the sum of squares of all changes (Z_new - Z) settle: nan if any rate
+     * is not finite. */
+    double (*sweep)(const ns_gauss_arrays *a, const ns_rate_block *block, const double *rates,
+                    const double *x, const double *x_lo);
 
-    /* x_new + x_new_lo = x + x_lo + sum_j (hb_j + hb_lo_j) F_j, summed without rounding errors */
-    void (*update)(uint32_t n, const double *hb, const double *hb_lo, const double *F,
-                   const double *x, const double *x_lo, double *x_new, double *x_new_lo);
+    /* x_new + x_new_lo = x + x_lo + sum_j (hb_j + hb_lo_j) Y_j, summed without rounding errors;
+     * false if one of them is not finite. */
+    bool (*update)(const ns_gauss_arrays *a, const double *x, const double *x_lo, double *x_new,
+                   double *x_new_lo);
 
-    /* With the root mean square f of F over the step, for each state:  size = max(size, length f),
-     * noise = unsettled noise / size;  weight = share / size and settle = share^2 / size  with
-     * share = min(1, usual / noise). */
-    void (*weights)(uint32_t n, const double *F, double length, double unsettled, double usual,
-                    const double *size, const double *noise, double *weight, double *settle);
+    /* x and x_lo to x0 and x0_lo, the new state to x and x_lo, and ns_stepper_resize */
+    void (*accept)(ns_stepper *s, const double *x_new, const double *x_new_lo);
 
-    /* Adds what n states show to the judgement; tail becomes the size of their last coefficients.
-     * room[3][n rounded up]. */
-    void (*judge)(uint32_t n, const uint32_t *state, const double *F,
-                  const ns_gauss_limits *limits, const double *weight, const double *settle,
-                  const double *noise, double *room, ns_gauss_judgement *sum, double *tail);
+    /* Adds what n states show to the judgement: these, or the first n if state is NULL.  The tail
+     * becomes the size of their last coefficients.  room[3][n rounded up]. */
+    void (*judge)(const ns_gauss_arrays *a, uint32_t n, const uint32_t *state,
+                  const ns_gauss_limits *limits, double *room, ns_gauss_judgement *sum,
+                  double *tail);
 } ns_gauss_kernel;
 
 extern const ns_gauss_kernel ns_gauss_plain, ns_gauss_avx2, ns_gauss_avx512;

@@ -2,6 +2,7 @@
  * of the table of functions, and NS_GAUSS_NAME, the name of the instruction set. */
 #ifdef NS_GAUSS
 
+#include <float.h>
 #include <math.h>
 #if NS_X86
 #include <immintrin.h>
@@ -9,7 +10,6 @@
 
 #include "ode/gauss_kernel.h"
 #include "ode/gauss_table.h"
-#include "ode/stepper.h"
 
 typedef double v8 __attribute__((vector_size(64)));
 typedef double v8_in_memory __attribute__((vector_size(64), may_alias));
@@ -24,24 +24,66 @@ static inline void store(double *at, v8 v)
     *(v8_in_memory *)at = v;
 }
 
-/* a b + c, rounded once: the same bits everywhere, and fast where the processor has it */
-static inline v8 madd(v8 a, double b, v8 c)
-{
+/* a b + c, rounded once: the same bits everywhere, and fast where the processor has it.
+ * The larger of two:  b > a ? b : a. */
 #if defined __AVX512F__
-    return (v8)_mm512_fmadd_pd((__m512d)a, _mm512_set1_pd(b), (__m512d)c);
+
+static inline v8 fused(v8 a, v8 b, v8 c)
+{
+    return (v8)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+
+static inline v8 larger(v8 a, v8 b)
+{
+    return (v8)_mm512_max_pd((__m512d)b, (__m512d)a);
+}
+
+static inline v8 root(v8 a)
+{
+    return (v8)_mm512_sqrt_pd((__m512d)a);
+}
+
 #elif defined __FMA__
+
+static inline __m256d low(v8 a)
+{
+    return (__m256d)__builtin_shufflevector(a, a, 0, 1, 2, 3);
+}
+
+static inline __m256d high(v8 a)
+{
+    return (__m256d)__builtin_shufflevector(a, a, 4, 5, 6, 7);
+}
+
+static inline v8 both(__m256d a, __m256d b)
+{
     typedef double v4 __attribute__((vector_size(32)));
-    const __m256d b4 = _mm256_set1_pd(b);
-    const v4 low = (v4)_mm256_fmadd_pd((__m256d)__builtin_shufflevector(a, a, 0, 1, 2, 3), b4,
-                                       (__m256d)__builtin_shufflevector(c, c, 0, 1, 2, 3));
-    const v4 high = (v4)_mm256_fmadd_pd((__m256d)__builtin_shufflevector(a, a, 4, 5, 6, 7), b4,
-                                        (__m256d)__builtin_shufflevector(c, c, 4, 5, 6, 7));
-    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+    return __builtin_shufflevector((v4)a, (v4)b, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+static inline v8 fused(v8 a, v8 b, v8 c)
+{
+    return both(_mm256_fmadd_pd(low(a), low(b), low(c)),
+                _mm256_fmadd_pd(high(a), high(b), high(c)));
+}
+
+static inline v8 larger(v8 a, v8 b)
+{
+    return both(_mm256_max_pd(low(b), low(a)), _mm256_max_pd(high(b), high(a)));
+}
+
+static inline v8 root(v8 a)
+{
+    return both(_mm256_sqrt_pd(low(a)), _mm256_sqrt_pd(high(a)));
+}
+
 #else
+
+static inline v8 fused(v8 a, v8 b, v8 c)
+{
     for (int i = 0; i < 8; i++)
-        c[i] = fma(a[i], b, c[i]);
+        c[i] = fma(a[i], b[i], c[i]);
     return c;
-#endif
 }
 
 static inline v8 larger(v8 a, v8 b)
@@ -51,43 +93,28 @@ static inline v8 larger(v8 a, v8 b)
     return (v8)((which & (i8)b) | (~which & (i8)a));
 }
 
+static inline v8 root(v8 a)
+{
+    for (int i = 0; i < 8; i++)
+        a[i] = sqrt(a[i]);
+    return a;
+}
+
+#endif
+
+static inline v8 all(double a)
+{
+    return (v8){a, a, a, a, a, a, a, a};
+}
+
+static inline v8 madd(v8 a, double b, v8 c)
+{
+    return fused(a, all(b), c);
+}
+
 static inline double add_up(v8 v)
 {
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
-}
-
-static void interpolation(const double *u, double *out)
-{
-    /* products from the left and from the right: no division, so points on nodes are fine */
-    v8 left[8];
-    const v8 at = load(u);
-    v8 product = at * 0 + 1;
-    for (int j = 0; j < 8; j++) {
-        left[j] = product;
-        product *= at - gauss_c[j];
-    }
-    product = at * 0 + 1;
-    for (int j = 8; j-- > 0;) {
-        store(out + 8 * j, gauss_w[j] * (left[j] * product));
-        product *= at - gauss_c[j];
-    }
-}
-
-static void integration(const double *u, double *out)
-{
-    /* the quadrature on [0, u] with 8 nodes is exact for polynomials of degree 15 */
-    double point[8] __attribute__((aligned(64))), value[64] __attribute__((aligned(64)));
-    const v8 at = load(u);
-    for (int j = 0; j < 8; j++)
-        store(out + 8 * j, at * 0);
-    for (int k = 0; k < 8; k++) {
-        store(point, at * gauss_c[k]);
-        interpolation(point, value);
-        for (int j = 0; j < 8; j++)
-            store(out + 8 * j, load(out + 8 * j) + gauss_b[k] * load(value + 8 * j));
-    }
-    for (int j = 0; j < 8; j++)
-        store(out + 8 * j, at * load(out + 8 * j));
 }
 
 /* A matrix by columns, in registers. */
@@ -101,14 +128,14 @@ static inline matrix load_matrix(const double *E)
                     load(E + 32), load(E + 40), load(E + 48), load(E + 56)};
 }
 
-/* sum_j E[j] y_j in a fixed order */
-static inline v8 combine(const matrix *E, v8 y8)
+/* c + sum_j E[j] y_j in a fixed order */
+static inline v8 combine(const matrix *E, v8 y8, v8 c)
 {
     double y[8] __attribute__((aligned(64)));
     store(y, y8);
     /* through memory, or gcc spreads the lanes by permutations that compete with sums */
     __asm__("" : "+m"(y));
-    v8 a = E->c0 * y[0], b = E->c4 * y[4];
+    v8 a = madd(E->c0, y[0], c), b = E->c4 * y[4];
     a = madd(E->c1, y[1], a);
     b = madd(E->c5, y[5], b);
     a = madd(E->c2, y[2], a);
@@ -118,43 +145,68 @@ static inline v8 combine(const matrix *E, v8 y8)
     return a + b;
 }
 
+/* l_j(u_i) by columns */
+static inline matrix interpolation(v8 at)
+{
+    /* products from the left and from the right: no division, so points on nodes are fine */
+    v8 d[8], left[8], right[8];
+    for (int j = 0; j < 8; j++)
+        d[j] = at - gauss_c[j];
+    left[0] = right[7] = all(1);
+    for (int j = 1; j < 8; j++) {
+        left[j] = left[j - 1] * d[j - 1];
+        right[7 - j] = right[8 - j] * d[8 - j];
+    }
+    for (int j = 0; j < 8; j++)
+        d[j] = gauss_w[j] * (left[j] * right[j]);
+    return (matrix){d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]};
+}
+
+static void integration(const double *u, double *out)
+{
+    /* the quadrature on [0, u] with 8 nodes is exact for polynomials of degree 15 */
+    const v8 at = load(u);
+    v8 sum[8] = {at * 0, at * 0, at * 0, at * 0, at * 0, at * 0, at * 0, at * 0};
+    for (int k = 0; k < 8; k++) {
+        const matrix m = interpolation(at * gauss_c[k]);
+        const v8 value[8] = {m.c0, m.c1, m.c2, m.c3, m.c4, m.c5, m.c6, m.c7};
+        for (int j = 0; j < 8; j++)
+            sum[j] += gauss_b[k] * value[j];
+    }
+    for (int j = 0; j < 8; j++)
+        store(out + 8 * j, at * sum[j]);
+}
+
 static void apply(uint32_t n, const double *E, const double *F, double *Y)
 {
     const matrix m = load_matrix(E);
     for (uint32_t s = 0; s < n; s++)
-        store(Y + 8 * s, combine(&m, load(F + 8 * s)));
+        store(Y + 8 * (size_t)s, combine(&m, load(F + 8 * (size_t)s), all(0)));
 }
 
-static void start(uint32_t n, const uint32_t *state, const double *hb, const double *F,
-                  const double *x, const double *x_lo, double *Z, double *X)
+static void predict(uint32_t n, double shift, double ratio, const double *F, double *Y)
 {
-    const v8 hb8 = load(hb);
-    const matrix mu = load_matrix(&gauss_mu[0][0]);
-    for (uint32_t k = 0; k < n; k++) {
-        const uint32_t s = state[k];
-        const v8 z = combine(&mu, hb8 * load(F + 8 * (size_t)s));
-        store(Z + 8 * (size_t)s, z);
-        store(X + 8 * (size_t)s, x[s] + (x_lo[s] + z));
-    }
+    const matrix m = interpolation(shift + ratio * load(gauss_c));
+    for (uint32_t s = 0; s < n; s++)
+        store(Y + 8 * (size_t)s, combine(&m, load(F + 8 * (size_t)s), all(0)));
 }
 
-static double sweep(const ns_rate_block *block, const double *hb, const double *rates,
-                    const double *x, const double *x_lo, const double *weight, double *F,
-                    double *Z, double *X)
+static double sweep(const ns_gauss_arrays *a, const ns_rate_block *block, const double *rates,
+                    const double *x, const double *x_lo)
 {
-    const v8 hb8 = load(hb);
+    const v8 hb = load(a->hb);
     const matrix mu = load_matrix(&gauss_mu[0][0]);
-    v8 sum = hb8 * 0;
+    v8 sum = all(0);
     for (uint32_t k = 0; k < block->n; k++) {
         const uint32_t s = block->state[k], row = block->row[k];
         const v8 f = load(row != NS_NO_ROW ? rates + 8 * (size_t)row
-                                           : X + 8 * (size_t)block->source[k]);
-        store(F + 8 * (size_t)s, f);
-        const v8 z = combine(&mu, hb8 * f);
-        const v8 change = (z - load(Z + 8 * (size_t)s)) * weight[s];
-        sum += change * change;
-        store(Z + 8 * (size_t)s, z);
-        store(X + 8 * (size_t)s, x[s] + (x_lo[s] + z));
+                                           : a->X + 8 * (size_t)block->source[k]);
+        store(a->Y + 8 * (size_t)s, f);
+        const v8 z = combine(&mu, hb * f, all(x_lo[s]));
+        const v8 change = (z - load(a->Z + 8 * (size_t)s)) * a->settle[s];
+        sum = fused(change, change, sum);
+        store(a->Z + 8 * (size_t)s, z);
+        store(a->X + 8 * (size_t)s, x[s] + z);
     }
     return add_up(sum);
 }
@@ -163,10 +215,36 @@ static double sweep(const ns_rate_block *block, const double *hb, const double *
  * Rows of F become lanes.  Where fewer than eight states are left the last one is repeated; what
  * is stored behind it is never read. */
 
-static inline void load_rows(uint32_t n, uint32_t s, const double *F, v8 row[8])
+/* Rows of the states s, s + 1 .. or of those in the list. */
+static inline void load_rows(uint32_t n, uint32_t s, const uint32_t *state, const double *F,
+                             v8 row[8])
 {
-    for (uint32_t i = 0; i < 8; i++)
-        row[i] = load(F + 8 * (size_t)(s + i < n ? s + i : n - 1));
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t k = s + i < n ? s + i : n - 1;
+        row[i] = load(F + 8 * (size_t)(state ? state[k] : k));
+    }
+}
+
+/* From rows of states to rows of stages. */
+static inline void transpose(const v8 row[8], v8 stage[8])
+{
+    v8 two[8], four[8];
+    for (int i = 0; i < 8; i += 2) {
+        const v8 a = row[i], b = row[i + 1];
+        two[i] = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
+        two[i + 1] = __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int i = 0; i < 4; i++) {
+        const int k = i < 2 ? i : i + 2;
+        const v8 a = two[k], b = two[k + 2];
+        four[k] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+        four[k + 2] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    for (int i = 0; i < 4; i++) {
+        const v8 a = four[i], b = four[i + 4];
+        stage[i] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+        stage[i + 4] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+    }
 }
 
 /* Lane i of the result is add_up(row[i]), with the same roundings. */
@@ -212,22 +290,6 @@ static inline double largest(v8 v)
     return ns_larger(v[0], v[1]);
 }
 
-static inline v8 weighted_sums(v8 weight, const v8 row[8])
-{
-    v8 product[8];
-    for (int i = 0; i < 8; i++)
-        product[i] = weight * row[i];
-    return add_rows(product);
-}
-
-static inline v8 root(v8 a)
-{
-    v8 y = a;
-    for (int i = 0; i < 8; i++)
-        y[i] = sqrt(y[i]);
-    return y;
-}
-
 static inline v8 size_of(v8 a)
 {
     typedef int64_t i8 __attribute__((vector_size(64)));
@@ -242,114 +304,173 @@ static inline v8 two_sums(v8 a, v8 b, v8 *e)
     return s;
 }
 
-static void update(uint32_t n, const double *hb, const double *hb_lo, const double *F,
-                   const double *x, const double *x_lo, double *x_new, double *x_new_lo)
+static bool update(const ns_gauss_arrays *a, const double *x, const double *x_lo, double *x_new,
+                   double *x_new_lo)
 {
     /* the increments first, from the outer stages (small weights) to the inner */
     static const int inwards[8] = {0, 7, 1, 6, 2, 5, 3, 4};
-    for (uint32_t s = 0; s < n; s += 8) {
-        v8 sum = {0}, low = {0}, e;
-        const double *row[8];
-        for (uint32_t i = 0; i < 8; i++)
-            row[i] = F + 8 * (size_t)(s + i < n ? s + i : n - 1);
+    v8 row[8], stage[8], not_finite = all(0);
+    for (uint32_t s = 0; s < a->n; s += 8) {
+        load_rows(a->n, s, NULL, a->Y, row);
+        transpose(row, stage);
+        v8 sum = all(0), rest = all(0), e;
         for (int k = 0; k < 8; k++) {
             const int j = inwards[k];
-            const v8 stage = {row[0][j], row[1][j], row[2][j], row[3][j],
-                              row[4][j], row[5][j], row[6][j], row[7][j]};
-            sum = two_sums(sum, hb[j] * stage, &e);
-            low += e + hb_lo[j] * stage;
+            sum = two_sums(sum, a->hb[j] * stage[j], &e);
+            rest += madd(stage[j], a->hb_lo[j], e);
         }
         v8 e1, e2;
         const v8 total = two_sums(load(x + s), sum, &e1);
-        store(x_new + s, two_sums(total, e1 + (load(x_lo + s) + low), &e2));
+        const v8 new = two_sums(total, e1 + (load(x_lo + s) + rest), &e2);
+        store(x_new + s, new);
         store(x_new_lo + s, e2);
+        not_finite += new - new; /* 0, or nan; behind the last state it is repeated */
     }
+    return add_up(not_finite) == 0;
 }
 
-static void weights(uint32_t n, const double *F, double length, double unsettled, double usual,
-                    const double *size, const double *noise, double *weight, double *settle)
+/* 1 where a state is, 0 behind the last one */
+static inline v8 there(uint32_t n, uint32_t s)
 {
-    const v8 b = load(gauss_b);
-    v8 row[8];
-    for (uint32_t s = 0; s < n; s += 8) {
-        load_rows(n, s, F, row);
-        for (int i = 0; i < 8; i++)
-            row[i] = b * row[i] * row[i];
-        const v8 tiny = b * 0 + 1e-300;
-        const v8 one = 1 / larger(larger(load(size + s), length * root(add_rows(row))), tiny);
-        const v8 share = usual / larger(b * 0 + usual, unsettled * load(noise + s) * one);
-        store(weight + s, share * one);
-        store(settle + s, share * share * one);
-    }
-}
-
-static inline v8 gather(uint32_t n, const uint32_t *index, const double *from)
-{
-    v8 out = {0};
-    for (uint32_t i = 0; i < 8; i++)
-        out[i] = from[index[i < n ? i : n - 1]];
+    static const double ones[16] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const uint32_t missing = s + 8 > n ? s + 8 - n : 0;
+    v8 out;
+    memcpy(&out, ones + missing, sizeof out);
     return out;
 }
 
-static void judge(uint32_t n, const uint32_t *state, const double *F,
-                  const ns_gauss_limits *limits, const double *weight, const double *settle,
-                  const double *noise, double *room, ns_gauss_judgement *sum, double *tail)
+static void accept(ns_stepper *st, const double *x_new, const double *x_new_lo)
+{
+    v8 most = all(0);
+    for (uint32_t s = 0; s < st->n; s += 8) {
+        const v8 old = load(st->x + s), new = load(x_new + s);
+        store(st->x0 + s, old);
+        store(st->x0_lo + s, load(st->x_lo + s));
+        store(st->x + s, new);
+        store(st->x_lo + s, load(x_new_lo + s));
+        const v8 size = there(st->n, s) * larger(larger(size_of(new), size_of(new - old)),
+                                                 0.99 * load(st->size + s));
+        store(st->size + s, size);
+        most = larger(most, size);
+    }
+    const double greatest = largest(most);
+    const v8 floor = all(ns_larger(1e-8 * (greatest == 0 ? 1 : greatest), st->least_size));
+    for (uint32_t s = 0; s < st->n; s += 8)
+        store(st->size + s, larger(load(st->size + s), floor));
+}
+
+static void prepare(const ns_gauss_arrays *a, double t, double h, double settled,
+                    const double *x, const double *x_lo)
+{
+    const v8 b = load(gauss_b), hb = h * b;
+    store(a->time, t + h * load(gauss_c));
+    store(a->hb, hb);
+    store(a->hb_lo, fused(all(h), b, -hb) + h * load(gauss_b_lo));
+    const matrix mu = load_matrix(&gauss_mu[0][0]);
+    for (uint32_t s = 0; s < a->n; s++) {
+        const v8 z = combine(&mu, hb * load(a->Y + 8 * (size_t)s), all(x_lo[s]));
+        store(a->Z + 8 * (size_t)s, z);
+        store(a->X + 8 * (size_t)s, x[s] + z);
+    }
+    const double length = fabs(h), unsettled = length * settled / DBL_EPSILON;
+    const v8 tiny = all(1e-300), usual = all(64 * settled);
+    v8 row[8];
+    for (uint32_t s = 0; s < a->n; s += 8) {
+        load_rows(a->n, s, NULL, a->Y, row);
+        for (int i = 0; i < 8; i++)
+            row[i] = b * row[i] * row[i];
+        const v8 change = length * root(add_rows(row));
+        const v8 one = 1 / larger(larger(load(a->size + s), change), tiny);
+        const v8 share = there(a->n, s) * usual /
+                         larger(usual, unsettled * load(a->noise + s) * one);
+        store(a->share + s, share);
+        store(a->weight + s, share * one);
+        store(a->settle + s, share * share * one);
+    }
+}
+
+/* What belongs to the rows of load_rows; 0 behind the last state, where the list ends */
+static inline v8 gather(uint32_t n, uint32_t s, const uint32_t *state, const double *from)
+{
+    if (!state)
+        return load(from + s);
+    v8 out = all(0);
+    for (uint32_t i = 0; i < 8 && s + i < n; i++)
+        out[i] = from[state[s + i]];
+    return out;
+}
+
+static void judge(const ns_gauss_arrays *a, uint32_t n, const uint32_t *state,
+                  const ns_gauss_limits *limits, double *room, ns_gauss_judgement *sum,
+                  double *tail)
 {
     const size_t stride = ns_round8(n);
-    const v8 b = load(gauss_b), p6 = load(gauss_leg6), p7 = load(gauss_leg7);
-    v8 row[8], most = b * 0 + sum->most;
+    v8 row[8], stage[8], most = all(sum->most);
     for (uint32_t s = 0; s < n; s += 8) {
-        for (uint32_t i = 0; i < 8; i++)
-            row[i] = load(F + 8 * (size_t)state[s + i < n ? s + i : n - 1]);
-        const v8 middle = weighted_sums(b, row);
-        store(room + stride + s, size_of(weighted_sums(p6, row)));
-        store(room + 2 * stride + s, size_of(weighted_sums(p7, row)));
-        for (int i = 0; i < 8; i++) {
-            const v8 d = row[i] - middle[i];
-            row[i] = b * d * d;
+        load_rows(n, s, state, a->Y, row);
+        transpose(row, stage);
+        /* P_6 is even about the middle, P_7 odd */
+        v8 even[4], odd[4];
+        for (int j = 0; j < 4; j++) {
+            even[j] = stage[j] + stage[7 - j];
+            odd[j] = stage[j] - stage[7 - j];
         }
-        const v8 f = root(add_rows(row));
+        v8 twice = 2 * gauss_b[0] * even[0], f6 = gauss_leg6[0] * even[0],
+           f7 = gauss_leg7[0] * odd[0], f = all(0);
+        for (int j = 1; j < 4; j++) {
+            twice = madd(even[j], 2 * gauss_b[j], twice);
+            f6 = madd(even[j], gauss_leg6[j], f6);
+            f7 = madd(odd[j], gauss_leg7[j], f7);
+        }
+        for (int j = 0; j < 4; j++) {
+            const v8 d = even[j] - twice;
+            f = madd(fused(d, d, odd[j] * odd[j]), gauss_b[j] / 2, f);
+        }
+        const v8 w = gather(n, s, state, a->weight);
         store(room + s, f);
-        most = larger(most, f * gather(n - s, state + s, weight));
+        store(room + stride + s, size_of(f6));
+        store(room + 2 * stride + s, size_of(f7));
+        most = larger(most, f * w * w);
     }
     sum->most = largest(most);
     *tail = 0;
     if (!(sum->most > 0))
         return;
-    v8 e6 = b * 0, e7 = e6, m6 = e6, m7 = e6, last = e6;
-    const v8 zero = e6, least = e6 + limits->least, length = e6 + limits->length;
-    const v8 floor = 1e-3 * length * sum->most;
+    const v8 zero = all(0), least = all(limits->least), length = all(limits->length);
+    const v8 floor = 1e-6 * (length * length) * sum->most;
+    v8 e6 = zero, e7 = zero, m6 = zero, m7 = zero, last = zero;
     for (uint32_t s = 0; s < n; s += 8) {
-        const v8 scale = gather(n - s, state + s, weight), w = length * scale;
+        const v8 w = length * gather(n, s, state, a->weight);
         const v8 error = 4 *
-                         larger(least, w * gather(n - s, state + s, noise) * limits->unsettled);
-        const v8 whole = 1 / larger(load(room + s) * w, floor);
+                         larger(least, w * gather(n, s, state, a->noise) * limits->unsettled);
+        const v8 whole = 1 / larger(load(room + s) * w * w, floor);
         const v8 a6 = larger(zero, load(room + stride + s) * w - error);
         const v8 a7 = larger(zero, load(room + 2 * stride + s) * w - error);
-        last = larger(last, larger(a6, a7) * (gather(n - s, state + s, settle) / scale));
-        e6 = larger(e6, a6 * a6 * whole);
-        e7 = larger(e7, a7 * a7 * whole);
-        m6 = larger(m6, a6 * whole);
-        m7 = larger(m7, a7 * whole);
+        const v8 s6 = a6 * a6, s7 = a7 * a7;
+        last = larger(last, larger(a6, a7) * gather(n, s, state, a->share));
+        e6 = larger(e6, s6 * s6 * whole);
+        e7 = larger(e7, s7 * s7 * whole);
+        m6 = larger(m6, s6 * whole);
+        m7 = larger(m7, s7 * whole);
     }
     const v8 found[8] = {e6, e7, m6, m7, last, last, last, last};
-    const v8 all = largest_of(found);
-    sum->e6 = ns_larger(sum->e6, all[0]);
-    sum->e7 = ns_larger(sum->e7, all[1]);
-    sum->m6 = ns_larger(sum->m6, all[2]);
-    sum->m7 = ns_larger(sum->m7, all[3]);
-    *tail = all[4];
+    const v8 most_of = largest_of(found);
+    sum->e6 = ns_larger(sum->e6, most_of[0]);
+    sum->e7 = ns_larger(sum->e7, most_of[1]);
+    sum->m6 = ns_larger(sum->m6, most_of[2]);
+    sum->m7 = ns_larger(sum->m7, most_of[3]);
+    *tail = most_of[4];
 }
 
 const ns_gauss_kernel NS_GAUSS = {
     .name = NS_GAUSS_NAME,
-    .interpolation = interpolation,
     .integration = integration,
     .apply = apply,
-    .start = start,
+    .predict = predict,
+    .prepare = prepare,
     .sweep = sweep,
     .update = update,
-    .weights = weights,
+    .accept = accept,
     .judge = judge,
 };
 

@@ -158,6 +158,12 @@ void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const doubl
     memcpy(s->x0_lo, s->x_lo, bytes);
     memcpy(s->x, x_new, bytes);
     memcpy(s->x_lo, x_new_lo, bytes);
+    ns_stepper_advance(s, h);
+    ns_stepper_resize(s);
+}
+
+void ns_stepper_advance(ns_stepper *s, double h)
+{
     ns_progress *now = &s->now;
     const bool last = h == s->until - now->t;
     now->from = now->t;
@@ -169,7 +175,6 @@ void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const doubl
     enum { NOW_AND_THEN = 64 };
     if (now->steps >= now->probed + NOW_AND_THEN)
         ns_stepper_measure_noise(s);
-    ns_stepper_resize(s);
 }
 
 double ns_stepper_radius(const ns_stepper *s, const double *x, uint32_t order)

@@ -76,6 +76,8 @@ bool ns_stepper_too_small(const ns_stepper *s, double h);
 
 /* Makes x + x_lo = new state: moves the old one to x0, the time forward by h, updates size. */
 void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const double *x_new_lo);
+/* Its parts, for methods that move the state themselves: the time, and the sizes. */
+void ns_stepper_advance(ns_stepper *s, double h);
 void ns_stepper_resize(ns_stepper *s);
 
 /* Measures the rounding errors of the rates: how far they differ when the state is changed in its
