@@ -1,7 +1,12 @@
 #include "mech/dalembert.h"
 
+#include <string.h>
+
 #include "expr/diff.h"
+#include "expr/shorten.h"
 #include "expr/subst.h"
+
+enum { SHORTEN_MOST = 12 }; /* coordinates */
 
 typedef struct along {
     ns_ex *qt; /* [n+1] coordinates and time */
@@ -37,6 +42,73 @@ static bool no_acceleration(const ns_dalembert *w, ns_ex e, ns_span span, const 
     return false;
 }
 
+/* Do these take fewer operations than w->M, w->Q? */
+static bool cheaper(const ns_dalembert *w, const ns_ex *M, const ns_ex *Q)
+{
+    const uint32_t n = w->n;
+    ns_ex *all = NS_NEW_ARRAY(w->s->arena, ns_ex, (size_t)n * (n + 1));
+    memcpy(all, M, (size_t)n * n * sizeof *M);
+    memcpy(all + (size_t)n * n, Q, n * sizeof *Q);
+    const double cost = ns_shorten_cost(w->s->graph, all, (size_t)n * (n + 1));
+    memcpy(all, w->M, (size_t)n * n * sizeof *M);
+    memcpy(all + (size_t)n * n, w->Q, n * sizeof *Q);
+    return cost < ns_shorten_cost(w->s->graph, all, (size_t)n * (n + 1));
+}
+
+/* A natural Lagrangian L = 1/2 v.M v + l.v + L0, with M and l in short form:
+ *
+ *     Q_i = 1/2 v.(dM/dq_i) v - (dM/dt v)_i  + d(l.v)/dq_i - dl_i/dt  +  dL0/dq_i + F_i
+ *
+ * What comes from L0 stays as it is: expanding a potential could cost digits.  False, and nothing
+ * changed, if L is not of this form. */
+static bool natural(ns_dalembert *w, along a)
+{
+    ns_graph *g = w->s->graph;
+    const uint32_t n = w->n;
+    ns_arena *arena = w->s->arena;
+    ns_ex *M = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n), *zero = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_ex *Q = NS_NEW_ARRAY(arena, ns_ex, n), *momentum = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_ex *rate = NS_NEW_ARRAY(arena, ns_ex, n), *slope = NS_NEW_ARRAY(arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++) {
+        zero[i] = ns_zero(g);
+        for (uint32_t j = i; j < n; j++) {
+            M[i * n + j] = M[j * n + i] = ns_shorten(g, w->M[i * n + j]);
+            if (ns_graph_depends(g, M[i * n + j], w->v, n))
+                return false;
+        }
+    }
+    const ns_ex at_rest = ns_subst_one(g, w->lagrangian, w->v, zero, n);
+    ns_ex twice = zero[0], linear = zero[0];
+    ns_subst(g, w->momentum, n, w->v, zero, n, momentum);
+    for (uint32_t i = 0; i < n; i++) {
+        ns_ex Mv = ns_zero(g);
+        for (uint32_t j = 0; j < n; j++)
+            Mv = ns_add(g, Mv, ns_mul(g, M[i * n + j], w->v[j]));
+        momentum[i] = ns_shorten(g, momentum[i]);
+        linear = ns_add(g, linear, ns_mul(g, momentum[i], w->v[i]));
+        momentum[i] = ns_add(g, Mv, momentum[i]);
+        twice = ns_add(g, twice, ns_mul(g, Mv, w->v[i]));
+    }
+    const ns_ex kinetic = ns_mul(g, ns_number(g, 0.5), twice);
+    ns_diff_gradient(g, ns_add(g, kinetic, linear), w->q, n, slope);
+    ns_diff_along(g, momentum, n, a.qt, a.vt, n + 1, rate);
+    for (uint32_t i = 0; i < n; i++)
+        Q[i] = ns_shorten(g, ns_sub(g, slope[i], rate[i]));
+    ns_diff_gradient(g, at_rest, w->q, n, slope);
+    for (uint32_t i = 0; i < n; i++)
+        Q[i] = ns_add(g, Q[i], slope[i]);
+    for (uint32_t k = 0; k < w->n_forces; k++)
+        Q[w->forces[k].coordinate] = ns_add(g, Q[w->forces[k].coordinate], w->forces[k].value);
+    if (!cheaper(w, M, Q))
+        return false;
+    w->M = M;
+    w->Q = Q;
+    w->momentum = momentum;
+    w->s->kinetic = kinetic;
+    w->s->energy = ns_sub(g, kinetic, at_rest);
+    return true;
+}
+
 /* M, Q and the energy. */
 static bool dynamics(ns_dalembert *w, along a)
 {
@@ -65,6 +137,8 @@ static bool dynamics(ns_dalembert *w, along a)
         w->Q[force->coordinate] = ns_add(g, w->Q[force->coordinate], force->value);
     }
     w->conservative = w->n_forces == 0 && !uses_time(w, w->lagrangian);
+    if (w->shorten && n <= SHORTEN_MOST && natural(w, a))
+        return true;
 
     ns_ex energy = ns_neg(g, w->lagrangian), twice = ns_zero(g);
     for (uint32_t i = 0; i < n; i++) {

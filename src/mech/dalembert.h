@@ -22,6 +22,7 @@ typedef struct ns_dalembert {
     uint32_t n_forces;
     const ns_constraint_line *constraints; /* [m] */
     bool affine;                           /* constraints must be affine in the velocities */
+    bool shorten; /* M by normal forms and Q from it, where that is less work */
     /* derived */
     ns_ex *momentum; /* [n] dL/dv */
     ns_ex *M, *Q;    /* n x n by rows; n */

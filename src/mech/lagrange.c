@@ -21,25 +21,29 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/shorten.h"
 #include "mech/dalembert.h"
 #include "mech/dense.h"
 #include "mech/formulations.h"
+#include "mech/lean.h"
+#include "mech/nullspace.h"
 #include "mech/symmetry.h"
+
+enum { REDUCE_MOST = 12 }; /* coordinates: beyond that expressions grow too long */
 
 static bool fits(const ns_description *d)
 {
     return d->coordinates.n > 0 || d->lagrangian;
 }
 
-/* The saddle system, states, rates, multipliers. */
-static void assemble(const ns_dalembert *w)
+/* Accelerations and multipliers by the saddle system. */
+static void solve_saddle(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
 {
-    const ns_description *d = w->d;
     ns_system *s = w->s;
     ns_graph *g = s->graph;
     uint32_t n = w->n, m = w->m, size = n + m;
     ns_ex *K = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)size * size);
-    ns_ex *a = NS_NEW_ARRAY(s->arena, ns_ex, size);
+    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, size);
     for (uint32_t i = 0; i < size; i++)
         for (uint32_t j = 0; j < size; j++)
             K[i * size + j] = i < n && j < n ? w->M[i * n + j]
@@ -49,7 +53,75 @@ static void assemble(const ns_dalembert *w)
     ns_ex *right = NS_NEW_ARRAY(s->arena, ns_ex, size);
     for (uint32_t i = 0; i < size; i++)
         right[i] = i < n ? w->Q[i] : w->b[i - n];
-    ns_solve(g, size, K, right, a);
+    ns_solve(g, size, K, right, x);
+    memcpy(a, x, n * sizeof *a);
+    for (uint32_t k = 0; k < m; k++)
+        lambda[k] = ns_neg(g, x[n + k]);
+}
+
+/* The same on the velocities that the constraints leave:  T^T M T u = T^T (Q - M c). */
+static bool solve_reduced(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
+{
+    ns_graph *g = w->s->graph;
+    ns_arena *arena = w->s->arena;
+    const uint32_t n = w->n;
+    ns_nullspace t;
+    if (n > REDUCE_MOST || !ns_nullspace_make(g, n, w->m, w->A, w->b, &t))
+        return false;
+    const uint32_t d = t.d;
+    ns_ex *MT = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * d + 1); /* by columns */
+    ns_ex *M = NS_NEW_ARRAY(arena, ns_ex, (size_t)d * d + 1);
+    ns_ex *right = NS_NEW_ARRAY(arena, ns_ex, d + 1), *u = NS_NEW_ARRAY(arena, ns_ex, d + 1);
+    ns_ex *residual = NS_NEW_ARRAY(arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++) /* M c - Q */
+        residual[i] = ns_sub(g, ns_nullspace_dot(g, n, w->M + (size_t)i * n, t.c), w->Q[i]);
+    for (uint32_t j = 0; j < d; j++) {
+        for (uint32_t i = 0; i < n; i++)
+            MT[j * n + i] = ns_shorten(
+                g, ns_nullspace_dot(g, n, w->M + (size_t)i * n, t.T + (size_t)j * n));
+        right[j] = ns_shorten(g,
+                              ns_neg(g, ns_nullspace_dot(g, n, t.T + (size_t)j * n, residual)));
+    }
+    for (uint32_t i = 0; i < d; i++)
+        for (uint32_t j = i; j < d; j++)
+            M[i * d + j] = M[j * d + i] = ns_shorten(
+                g, ns_nullspace_dot(g, n, t.T + (size_t)i * n, MT + (size_t)j * n));
+    ns_lean_solve(g, d, M, right, 1, u);
+    for (uint32_t i = 0; i < n; i++) {
+        a[i] = t.c[i];
+        for (uint32_t j = 0; j < d; j++) {
+            a[i] = ns_add(g, a[i], ns_mul(g, t.T[j * n + i], u[j]));
+            residual[i] = ns_add(g, residual[i], ns_mul(g, MT[j * n + i], u[j]));
+        }
+    }
+    ns_nullspace_multipliers(g, &t, residual, lambda);
+    return true;
+}
+
+/* Accelerations and multipliers the way that takes fewer operations. */
+static void solve(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
+{
+    ns_graph *g = w->s->graph;
+    const uint32_t n = w->n;
+    ns_ex *b = NS_NEW_ARRAY(w->s->arena, ns_ex, n);
+    ns_ex *mu = NS_NEW_ARRAY(w->s->arena, ns_ex, w->m + 1);
+    solve_saddle(w, a, lambda);
+    if (!solve_reduced(w, b, mu) || ns_shorten_cost(g, a, n) <= ns_shorten_cost(g, b, n))
+        return;
+    memcpy(a, b, n * sizeof *a);
+    memcpy(lambda, mu, w->m * sizeof *lambda);
+}
+
+/* States, rates, multipliers. */
+static void assemble(const ns_dalembert *w)
+{
+    const ns_description *d = w->d;
+    ns_system *s = w->s;
+    ns_graph *g = s->graph;
+    const uint32_t n = w->n, m = w->m;
+    ns_ex *a = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    ns_ex *lambda = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    solve(w, a, lambda);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t k = ns_system_add_state(s, d->coordinates.at[i].name, w->q[i],
                                          d->coordinates.at[i].unit);
@@ -68,11 +140,11 @@ static void assemble(const ns_dalembert *w)
     ns_system_observe(s, "energy", s->energy, "J", true);
     for (uint32_t k = 0; k < m; k++)
         ns_system_observe(s, ns_arena_format(s->arena, "lambda.%s", d->constraints.at[k].name),
-                          ns_neg(g, a[n + k]), "", true);
+                          lambda[k], "", true);
     for (uint32_t i = 0; m && i < n; i++) {
         ns_ex reaction = ns_zero(g);
         for (uint32_t k = 0; k < m; k++)
-            reaction = ns_sub(g, reaction, ns_mul(g, w->A[k * n + i], a[n + k]));
+            reaction = ns_add(g, reaction, ns_mul(g, w->A[k * n + i], lambda[k]));
         ns_system_observe(s,
                           ns_arena_format(s->arena, "reaction.%s", d->coordinates.at[i].name),
                           reaction, "", false);
@@ -110,7 +182,8 @@ static bool derive(ns_description *d, ns_system *s)
                       .forces = d->forces.at,
                       .n_forces = d->forces.n,
                       .constraints = d->constraints.at,
-                      .affine = true};
+                      .affine = true,
+                      .shorten = true};
     if (!ns_dalembert_derive(&w))
         return false;
     assemble(&w);

@@ -109,16 +109,10 @@ static double refine(search *w, const ns_roots_poly *p, const stretch *at, doubl
     const double from = run->s.now.from, h = run->s.now.t - from;
     double ta = time_at(run, a), tb = time_at(run, b);
     double t = (ta + tb) / 2;
-    if (p) { /* zero of the polynomial */
-        double l = (a - at->l) / (at->r - at->l), r = (b - at->l) / (at->r - at->l);
-        for (int k = 0; k < 60 && r - l > 1e-14; k++) {
-            const double u = (l + r) / 2;
-            if (ns_roots_value(p, u) * sign > 0)
-                l = u;
-            else
-                r = u;
-        }
-        t = time_at(run, at->l + (at->r - at->l) * (l + r) / 2);
+    if (p) {
+        const double width = at->r - at->l;
+        const double u = ns_roots_between(p, (a - at->l) / width, (b - at->l) / width, sign);
+        t = time_at(run, at->l + width * u);
     }
     double last_t = NAN, last_g = NAN, last_move = INFINITY;
     for (int k = 0; k < 100; k++) {
@@ -158,18 +152,21 @@ static double refine(search *w, const ns_roots_poly *p, const stretch *at, doubl
     return t;
 }
 
-/* Walks over points u[0..count-1] with values g[]: each change of sign is an event. */
+/* Walks over points u[0..count-1] with values g[]: each change of sign in the direction asked for
+ * is an event. */
 static bool walk(search *w, const ns_roots_poly *p, const stretch *at, const double *u,
                  const double *g, int count)
 {
+    const ns_event *event = &w->run->s.problem->system->events.at[w->event];
     double start = at->l;
     for (int i = 0; i < count; i++) {
         const double sign = ns_sgn(fabs(g[i]) <= 16 * DBL_EPSILON * w->size ? 0 : g[i]);
         if (sign != 0) {
-            if (w->sign != 0 && sign != w->sign) {
+            const int rising = sign * w->run->s.sense > 0 ? 1 : -1; /* with time */
+            const bool crossed = w->sign != 0 && sign != w->sign;
+            if (crossed && (event->direction == 0 || event->direction == rising)) {
                 const double t = refine(w, p, at, start, u[i], w->sign);
-                const double rising = sign * w->run->s.sense; /* with time, not with the run */
-                if (!push(w->run, w->event, rising > 0 ? 1 : -1, t))
+                if (!push(w->run, w->event, rising, t))
                     return false;
             }
             w->sign = sign;
@@ -348,8 +345,6 @@ ns_status ns_events_scan(ns_run *run)
     for (uint32_t k = first; k < run->n_events; k++) {
         const ns_occurrence found = run->events[k];
         const ns_event *event = &system->events.at[found.event];
-        if (event->direction != 0 && event->direction != found.direction)
-            continue;
         ns_run_dense(run, found.t, run->event_states + (size_t)kept * s->n);
         run->events[kept++] = found;
         const bool counted = run->options.last_count && found.event == run->options.last_event;

@@ -70,27 +70,40 @@ void ns_roots_fit(const double *values, ns_roots_poly *p)
     p->error = fmax(fabs(a8), fabs(a9));
 }
 
-static double casteljau(const double *b, int degree, double u)
+/* Value and slope, by a Horner scheme in the ratio of the smaller one of u and 1 - u to the other,
+ * which is as good as de Casteljau's in a fifth of the operations. */
+static double value_slope(const double *b, int degree, double u, double *slope)
 {
-    double c[NS_ROOTS_POINTS];
-    memcpy(c, b, sizeof(double) * (size_t)(degree + 1));
-    for (int k = degree; k > 0; k--)
-        for (int i = 0; i < k; i++)
-            c[i] = (1 - u) * c[i] + u * c[i + 1];
-    return c[0];
+    static const double binomial[2][NS_ROOTS_POINTS] = {{1, 8, 28, 56, 70, 56, 28, 8, 1},
+                                                        {1, 9, 36, 84, 126, 126, 84, 36, 9, 1}};
+    const double *c = binomial[degree == NS_ROOTS_DEGREE];
+    const bool left = u <= 0.5;
+    const double v = left ? 1 - u : u, z = left ? u / v : (1 - u) / v;
+    /* p = v^n P(z), P(z) = sum c_k b_k z^k from the near end */
+    double P = 0, D = 0, power = 1;
+    for (int k = degree; k >= 0; k--) {
+        D = D * z + P;
+        P = P * z + c[k] * b[left ? k : degree - k];
+    }
+    for (int k = 0; k < degree - 1; k++)
+        power *= v;
+    /* dp/dz-end: v' = -1, z' = 1/v^2 towards the other end */
+    const double along = power * (D / v - degree * P);
+    *slope = left ? along : -along;
+    return power * v * P;
 }
 
 double ns_roots_value(const ns_roots_poly *p, double u)
 {
-    return casteljau(p->b, NS_ROOTS_DEGREE, u);
+    double slope = 0;
+    return value_slope(p->b, NS_ROOTS_DEGREE, u, &slope);
 }
 
 double ns_roots_slope(const ns_roots_poly *p, double u)
 {
-    double d[NS_ROOTS_DEGREE];
-    for (int i = 0; i < NS_ROOTS_DEGREE; i++)
-        d[i] = NS_ROOTS_DEGREE * (p->b[i + 1] - p->b[i]);
-    return casteljau(d, NS_ROOTS_DEGREE - 1, u);
+    double slope = 0;
+    value_slope(p->b, NS_ROOTS_DEGREE, u, &slope);
+    return slope;
 }
 
 int ns_roots_extrema(const ns_roots_poly *p, double *u)
@@ -114,26 +127,31 @@ static int variations(const double *b, int degree)
     return count;
 }
 
-/* The only zero in (0, 1), where the signs at the ends differ: bisection with false position. */
-static double polish(const double *b, int degree)
+/* The zero between l and r, where the signs differ and `sign` is that at l: Newton's iteration in a
+ * shrinking bracket. */
+static double between(const double *b, int degree, double l, double r, double sign)
 {
-    double l = 0, r = 1, fl = b[0], fr = b[degree];
+    double u = (l + r) / 2;
     for (int k = 0; k < 100 && r - l > 1e-15; k++) {
-        double u = k % 3 == 2 ? (l + r) / 2 : l - fl * (r - l) / (fr - fl);
-        if (!(u > l && u < r))
-            u = (l + r) / 2;
-        const double f = casteljau(b, degree, u);
+        double slope = 0;
+        const double f = value_slope(b, degree, u, &slope);
         if (f == 0)
             return u;
-        if ((f < 0) == (fl < 0)) {
+        if (f * sign > 0)
             l = u;
-            fl = f;
-        } else {
+        else
             r = u;
-            fr = f;
-        }
+        const double next = u - f / slope;
+        if (fabs(next - u) <= 2e-16)
+            return u;
+        u = next > l && next < r && k % 8 != 7 ? next : (l + r) / 2;
     }
     return (l + r) / 2;
+}
+
+double ns_roots_between(const ns_roots_poly *p, double l, double r, double sign)
+{
+    return between(p->b, NS_ROOTS_DEGREE, l, r, sign);
 }
 
 /* Halves the interval until each piece has no or one change of sign.  The explicit stack holds
@@ -156,7 +174,8 @@ int ns_roots_bernstein(const double *b, int degree, double *u)
         const bool single = count == 1 && p->b[0] * p->b[degree] < 0;
         const bool point = p->l == p->r;
         if (point || single || (count > 0 && (p->r - p->l < 1e-9 || top >= DEPTH)))
-            u[found++] = p->l + (p->r - p->l) * (single ? polish(p->b, degree) : 0.5);
+            u[found++] = p->l +
+                         (p->r - p->l) * (single ? between(p->b, degree, 0, 1, p->b[0]) : 0.5);
         if (point || single || count == 0 || p->r - p->l < 1e-9 || top >= DEPTH) {
             top--;
             continue;

@@ -18,9 +18,11 @@ typedef struct ns_roots_poly {
 void ns_roots_fit(const double *values, ns_roots_poly *p);
 double ns_roots_value(const ns_roots_poly *p, double u);
 double ns_roots_slope(const ns_roots_poly *p, double u);
+/* The zero between l and r; the polynomial has the given sign at l and the other one at r. */
+double ns_roots_between(const ns_roots_poly *p, double l, double r, double sign);
 /* Zeros of the derivative in (0, 1), ascending; returns how many (at most 8). */
 int ns_roots_extrema(const ns_roots_poly *p, double *u);
-/* Zeros of the Bernstein polynomial b[degree + 1] in (0, 1), ascending. */
+/* Zeros of the Bernstein polynomial b[degree + 1], degree 8 or 9, in (0, 1), ascending. */
 int ns_roots_bernstein(const double *b, int degree, double *u);
 
 #endif

@@ -1,0 +1,14 @@
+/* Fewer operations, for what programs run on: expr/normal.h is for print. */
+#ifndef NS_EXPR_SHORTEN_H
+#define NS_EXPR_SHORTEN_H
+
+#include "expr/graph.h"
+
+/* e itself, or its normal form where that takes fewer operations.  Only forms with small
+ * exact numbers are used: the result is as good in quadruple precision as e was. */
+ns_ex ns_shorten(ns_graph *g, ns_ex e);
+
+/* Operations that evaluate all roots, common parts once; in units of an addition. */
+double ns_shorten_cost(const ns_graph *g, const ns_ex *roots, size_t n);
+
+#endif
