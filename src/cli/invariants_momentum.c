@@ -183,7 +183,7 @@ static void print_amended(ns_cli *cli, const ns_momentum *f, const ns_amended *u
     fprintf(cli->out, "  energy h                    %.15g\n", u->h);
     fprintf(cli->out, "  U_c <= h for %-8s between %.15g and %.15g\n", f->c->name[0], u->low,
             u->high);
-    fprintf(cli->out, "  the run went from           %.15g to  %.15g\n", u->run_low,
+    fprintf(cli->out, "  the run went from           %.12g to  %.12g\n", u->run_low,
             u->run_high);
     fprintf(cli->out, "  least (h - U_c)/scale along the run %.1e\n", u->least);
     for (uint32_t k = 0; k < u->points; k++)

@@ -13,6 +13,7 @@ ns_graph *ns_graph_new(ns_arena *arena)
     ns_graph *g = NS_NEW(arena, ns_graph);
     g->arena = arena;
     g->scratch = ns_arena_child(arena);
+    g->workspace = ns_arena_child(arena);
     g->marks = NS_NEW(arena, ns_marks);
     NS_PUSH(arena, g->nodes, (ns_node){0}); /* handle 0 is none */
     NS_PUSH(arena, g->pool, 0);             /* so that the pool has an address */
@@ -24,6 +25,11 @@ ns_graph *ns_graph_new(ns_arena *arena)
 ns_arena *ns_graph_arena(const ns_graph *g)
 {
     return g->arena;
+}
+
+ns_arena *ns_graph_workspace(const ns_graph *g)
+{
+    return g->workspace;
 }
 
 ns_arena *ns_graph_scratch(const ns_graph *g)

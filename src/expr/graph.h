@@ -57,6 +57,9 @@ ns_graph *ns_graph_new(ns_arena *arena);
 ns_arena *ns_graph_arena(const ns_graph *g);
 ns_arena *ns_graph_scratch(const ns_graph *g); /* use between ns_arena_mark and _release */
 
+/* The same for work that builds expressions meanwhile: building uses the scratch. */
+ns_arena *ns_graph_workspace(const ns_graph *g);
+
 /* Handles run from 1 to ns_graph_size(g) - 1. */
 uint32_t ns_graph_size(const ns_graph *g);
 const ns_node *ns_graph_node(const ns_graph *g, ns_ex e);

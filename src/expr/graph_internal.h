@@ -12,8 +12,9 @@ typedef struct ns_marks {
 
 struct ns_graph {
     ns_arena *arena;
-    ns_arena *scratch; /* for arrays that live during one call; see ns_arena_mark */
-    ns_marks *marks;   /* scratch of the read-only walks */
+    ns_arena *scratch;   /* for arrays that live during one call; see ns_arena_mark */
+    ns_arena *workspace; /* the same, for work that builds expressions meanwhile */
+    ns_marks *marks;     /* scratch of the read-only walks */
     NS_LIST(ns_node) nodes;
     NS_LIST(ns_ex) pool; /* arguments of all nodes */
     NS_LIST(ns_symbol) symbols;

@@ -450,17 +450,15 @@ double ns_normal_length(ns_graph *g, ns_ex e)
 static ns_ex attempt(ns_graph *g, ns_ex e, const ns_ex *x, size_t n,
                      const ns_normal_names *names, bool cosines)
 {
-    /* an arena of its own: the graph's scratch is in use while expressions are built */
-    ns_arena *arena = ns_arena_new();
-    if (!arena)
-        return 0;
+    ns_arena *arena = ns_graph_workspace(g);
+    const ns_arena_place mark = ns_arena_mark(arena);
     uint32_t size = ns_graph_size(g);
     work w = {.g = g, .p = {.arena = arena}, .cosines = cosines, .names = names, .size = size};
     w.known = NS_NEW_ARRAY(arena, ratio, size);
     w.done = NS_NEW_ARRAY(arena, bool, size);
     ratio r = settle(&w, convert(&w, e));
     ns_ex out = w.p.failed ? 0 : x ? grouped(&w, r, x, n) : quotient(&w, r);
-    ns_arena_free(arena);
+    ns_arena_release(arena, mark);
     return out;
 }
 

@@ -59,34 +59,46 @@ static void solve_saddle(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
         lambda[k] = ns_neg(g, x[n + k]);
 }
 
-/* The same on the velocities that the constraints leave:  T^T M T u = T^T (Q - M c). */
+/* The same on the velocities that the constraints leave, with the rows that are left:
+ *
+ *     [ T^T M T   (A T)^T ] [    u    ]   [ T^T (Q - M c) ]
+ *     [   A T        0    ] [ -lambda ] = [    b - A c    ]                                   */
 static bool solve_reduced(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
 {
     ns_graph *g = w->s->graph;
     ns_arena *arena = w->s->arena;
     const uint32_t n = w->n;
-    ns_nullspace t;
-    if (n > REDUCE_MOST || !ns_nullspace_make(g, n, w->m, w->A, w->b, &t))
+    if (n > REDUCE_MOST)
         return false;
-    const uint32_t d = t.d;
+    const ns_nullspace t = ns_nullspace_make(g, n, w->m, w->A, w->b);
+    const uint32_t d = t.d, left = t.m - t.taken, size = d + left;
     ns_ex *MT = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * d + 1); /* by columns */
-    ns_ex *M = NS_NEW_ARRAY(arena, ns_ex, (size_t)d * d + 1);
-    ns_ex *right = NS_NEW_ARRAY(arena, ns_ex, d + 1), *u = NS_NEW_ARRAY(arena, ns_ex, d + 1);
+    ns_ex *K = NS_NEW_ARRAY(arena, ns_ex, (size_t)size * size + 1);
+    ns_ex *right = NS_NEW_ARRAY(arena, ns_ex, size + 1);
+    ns_ex *u = NS_NEW_ARRAY(arena, ns_ex, size + 1);
     ns_ex *residual = NS_NEW_ARRAY(arena, ns_ex, n);
     for (uint32_t i = 0; i < n; i++) /* M c - Q */
         residual[i] = ns_sub(g, ns_nullspace_dot(g, n, w->M + (size_t)i * n, t.c), w->Q[i]);
     for (uint32_t j = 0; j < d; j++) {
+        const ns_ex *T = t.T + (size_t)j * n;
         for (uint32_t i = 0; i < n; i++)
-            MT[j * n + i] = ns_shorten(
-                g, ns_nullspace_dot(g, n, w->M + (size_t)i * n, t.T + (size_t)j * n));
-        right[j] = ns_shorten(g,
-                              ns_neg(g, ns_nullspace_dot(g, n, t.T + (size_t)j * n, residual)));
-    }
-    for (uint32_t i = 0; i < d; i++)
-        for (uint32_t j = i; j < d; j++)
-            M[i * d + j] = M[j * d + i] = ns_shorten(
+            MT[j * n + i] = ns_shorten(g, ns_nullspace_dot(g, n, w->M + (size_t)i * n, T));
+        right[j] = ns_shorten(g, ns_neg(g, ns_nullspace_dot(g, n, T, residual)));
+        for (uint32_t i = 0; i <= j; i++)
+            K[i * size + j] = K[j * size + i] = ns_shorten(
                 g, ns_nullspace_dot(g, n, t.T + (size_t)i * n, MT + (size_t)j * n));
-    ns_lean_solve(g, d, M, right, 1, u);
+    }
+    for (uint32_t k = 0; k < left; k++) {
+        const uint32_t row = t.row[t.taken + k], at = d + k;
+        const ns_ex *A = w->A + (size_t)row * n;
+        right[at] = ns_shorten(g, ns_sub(g, w->b[row], ns_nullspace_dot(g, n, A, t.c)));
+        for (uint32_t j = 0; j < d; j++)
+            K[at * size + j] = K[j * size + at] = ns_shorten(
+                g, ns_nullspace_dot(g, n, A, t.T + (size_t)j * n));
+        for (uint32_t l = 0; l < left; l++)
+            K[at * size + d + l] = ns_zero(g);
+    }
+    ns_lean_solve(g, size, K, right, 1, u);
     for (uint32_t i = 0; i < n; i++) {
         a[i] = t.c[i];
         for (uint32_t j = 0; j < d; j++) {
@@ -94,6 +106,8 @@ static bool solve_reduced(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
             residual[i] = ns_add(g, residual[i], ns_mul(g, MT[j * n + i], u[j]));
         }
     }
+    for (uint32_t k = 0; k < left; k++)
+        lambda[t.row[t.taken + k]] = ns_neg(g, u[d + k]);
     ns_nullspace_multipliers(g, &t, residual, lambda);
     return true;
 }

@@ -58,21 +58,20 @@ static bool plain_entry(const work *w, uint32_t *column)
 /* Two entries whose squares add up to a number? */
 static bool turned_pair(const work *w, uint32_t *one, uint32_t *two, ns_ex *norm)
 {
-    uint32_t found[2] = {0}, count = 0;
-    for (uint32_t j = 0; j < w->d; j++)
-        if (!ns_graph_is_zero(w->g, w->alpha[j])) {
-            if (count == 2)
-                return false;
-            found[count++] = j;
+    ns_graph *g = w->g;
+    for (uint32_t i = 0; i < w->d; i++)
+        for (uint32_t j = i + 1; j < w->d; j++) {
+            if (ns_graph_is_zero(g, w->alpha[i]) || ns_graph_is_zero(g, w->alpha[j]))
+                continue;
+            double value = 0;
+            *one = i;
+            *two = j;
+            *norm = ns_shorten(
+                g, ns_add(g, ns_powi(g, w->alpha[i], 2), ns_powi(g, w->alpha[j], 2)));
+            if (ns_graph_is_number(g, *norm, &value) && value > 0)
+                return true;
         }
-    if (count < 2)
-        return false;
-    *one = found[0];
-    *two = found[1];
-    *norm = ns_shorten(w->g, ns_add(w->g, ns_powi(w->g, w->alpha[found[0]], 2),
-                                    ns_powi(w->g, w->alpha[found[1]], 2)));
-    double value = 0;
-    return ns_graph_is_number(w->g, *norm, &value) && value > 0;
+    return false;
 }
 
 /* Column B_k into b; T without it. */
@@ -85,73 +84,88 @@ static bool eliminate(work *w, ns_ex *b)
         const ns_ex over = ns_div(g, ns_one(g), w->alpha[j]);
         for (uint32_t k = 0; k < w->n; k++)
             b[k] = ns_mul(g, over, w->at[j][k]);
-        for (i = 0; i < w->d; i++)
-            if (i != j && !ns_graph_is_zero(g, w->alpha[i]))
-                combine(w, ns_one(g), w->at[i], ns_neg(g, w->alpha[i]), b);
-        drop(w, j);
-        return true;
-    }
-    if (!turned_pair(w, &i, &j, &norm))
+    } else if (turned_pair(w, &i, &j, &norm)) {
+        for (uint32_t k = 0; k < w->n; k++) {
+            const ns_ex along = ns_add(g, ns_mul(g, w->alpha[i], w->at[i][k]),
+                                       ns_mul(g, w->alpha[j], w->at[j][k]));
+            b[k] = ns_shorten(g, ns_div(g, along, norm));
+        }
+        combine(w, w->alpha[j], w->at[i], ns_neg(g, w->alpha[i]), w->at[j]);
+        w->alpha[i] = ns_zero(g);
+    } else
         return false;
-    for (uint32_t k = 0; k < w->n; k++) {
-        const ns_ex along = ns_add(g, ns_mul(g, w->alpha[i], w->at[i][k]),
-                                   ns_mul(g, w->alpha[j], w->at[j][k]));
-        b[k] = ns_shorten(g, ns_div(g, along, norm));
-    }
-    combine(w, w->alpha[j], w->at[i], ns_neg(g, w->alpha[i]), w->at[j]);
     drop(w, j);
+    for (i = 0; i < w->d; i++)
+        if (!ns_graph_is_zero(g, w->alpha[i]))
+            combine(w, ns_one(g), w->at[i], ns_neg(g, w->alpha[i]), b);
     return true;
 }
 
-bool ns_nullspace_make(ns_graph *g, uint32_t n, uint32_t m, const ns_ex *A, const ns_ex *b,
-                       ns_nullspace *out)
+/* Row k; false if it has to be left. */
+static bool take(work *w, ns_nullspace *s, uint32_t k)
+{
+    ns_graph *g = w->g;
+    const ns_ex *row = s->A + (size_t)k * s->n;
+    ns_ex *b = s->B + (size_t)s->taken * s->n;
+    for (uint32_t j = 0; j < w->d; j++)
+        w->alpha[j] = ns_shorten(g, ns_nullspace_dot(g, s->n, row, w->at[j]));
+    if (!eliminate(w, b))
+        return false;
+    const ns_ex left = ns_shorten(g, ns_sub(g, s->b[k], ns_nullspace_dot(g, s->n, row, s->c)));
+    combine(w, ns_one(g), s->c, left, b);
+    return true;
+}
+
+ns_nullspace ns_nullspace_make(ns_graph *g, uint32_t n, uint32_t m, const ns_ex *A,
+                               const ns_ex *b)
 {
     ns_arena *arena = ns_graph_arena(g);
-    *out = (ns_nullspace){.n = n, .m = m, .d = n - m};
-    if (m > n)
-        return false;
+    ns_nullspace s = {.n = n, .m = m, .A = A, .b = b};
     ns_ex *columns = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n + 1);
     work w = {.g = g, .n = n, .d = n};
     w.at = NS_NEW_ARRAY(arena, ns_ex *, n + 1);
     w.alpha = NS_NEW_ARRAY(arena, ns_ex, n + 1);
-    out->B = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * m + 1);
-    out->L = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * m + 1);
-    out->c = NS_NEW_ARRAY(arena, ns_ex, n + 1);
+    s.B = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * m + 1);
+    s.c = NS_NEW_ARRAY(arena, ns_ex, n + 1);
+    s.row = NS_NEW_ARRAY(arena, uint32_t, m + 1);
     for (uint32_t j = 0; j < n; j++) {
         w.at[j] = columns + (size_t)j * n;
-        out->c[j] = ns_zero(g);
+        s.c[j] = ns_zero(g);
         for (uint32_t i = 0; i < n; i++)
             w.at[j][i] = i == j ? ns_one(g) : ns_zero(g);
     }
-    for (uint32_t k = 0; k < m; k++) {
-        const ns_ex *row = A + (size_t)k * n;
-        ns_ex *b_k = out->B + (size_t)k * n;
-        for (uint32_t j = 0; j < w.d; j++)
-            w.alpha[j] = ns_shorten(g, ns_nullspace_dot(g, n, row, w.at[j]));
-        if (!eliminate(&w, b_k))
-            return false;
-        const ns_ex left = ns_shorten(g, ns_sub(g, b[k], ns_nullspace_dot(g, n, row, out->c)));
-        combine(&(work){.g = g, .n = n}, ns_one(g), out->c, left, b_k);
+    for (uint32_t k = 0; k < m; k++)
+        s.row[k] = k;
+    bool progress = true; /* what others took may make a row simple */
+    while (progress) {
+        progress = false;
+        for (uint32_t k = s.taken; k < m; k++) {
+            const uint32_t row = s.row[k];
+            if (!take(&w, &s, row))
+                continue;
+            memmove(s.row + s.taken + 1, s.row + s.taken, (k - s.taken) * sizeof *s.row);
+            s.row[s.taken++] = row;
+            progress = true;
+        }
     }
-    for (uint32_t l = 0; l < m; l++)
-        for (uint32_t k = 0; k < m; k++)
-            out->L[l * m + k] = l < k ? ns_zero(g)
-                                : l == k
-                                    ? ns_one(g)
-                                    : ns_shorten(g, ns_nullspace_dot(g, n, A + (size_t)l * n,
-                                                                     out->B + (size_t)k * n));
-    out->T = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * out->d + 1);
-    for (uint32_t j = 0; j < out->d; j++)
-        memcpy(out->T + (size_t)j * n, w.at[j], n * sizeof(ns_ex));
-    return true;
+    s.d = w.d;
+    s.T = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * s.d + 1);
+    for (uint32_t j = 0; j < s.d; j++)
+        memcpy(s.T + (size_t)j * n, w.at[j], n * sizeof(ns_ex));
+    return s;
 }
 
 void ns_nullspace_multipliers(ns_graph *g, const ns_nullspace *s, const ns_ex *residual,
                               ns_ex *lambda)
 {
-    for (uint32_t k = s->m; k-- > 0;) {
-        lambda[k] = ns_nullspace_dot(g, s->n, s->B + (size_t)k * s->n, residual);
-        for (uint32_t l = k + 1; l < s->m; l++)
-            lambda[k] = ns_sub(g, lambda[k], ns_mul(g, s->L[l * s->m + k], lambda[l]));
+    for (uint32_t k = s->taken; k-- > 0;) {
+        const ns_ex *B = s->B + (size_t)k * s->n;
+        ns_ex sum = ns_nullspace_dot(g, s->n, B, residual);
+        for (uint32_t l = k + 1; l < s->m; l++) {
+            const ns_ex *row = s->A + (size_t)s->row[l] * s->n;
+            const ns_ex part = ns_shorten(g, ns_nullspace_dot(g, s->n, row, B));
+            sum = ns_sub(g, sum, ns_mul(g, part, lambda[s->row[l]]));
+        }
+        lambda[s->row[k]] = sum;
     }
 }
