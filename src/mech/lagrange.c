@@ -16,8 +16,10 @@
  *     [ M  A^T ] [   a     ]   [ Q ]
  *     [ A   0  ] [ -lambda ] = [ b ]
  *
- * which is one `solve` node.  The states are (q, v); phi and psi are the manifold on which
- * they are kept.  Energy: E = v . dL/dv - L. */
+ * Constraints like x' = ... and blades are eliminated first (mech/nullspace.h), with M and Q in
+ * short form (expr/shorten.h); this is used where it takes fewer operations than the solve as
+ * it stands: a sleigh's equations come out as one writes them by hand.  The states are (q, v);
+ * phi and psi are the manifold on which they are kept.  Energy: E = v . dL/dv - L. */
 #include <math.h>
 #include <string.h>
 
