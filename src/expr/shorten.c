@@ -5,7 +5,7 @@
 #include "expr/normal.h"
 
 enum {
-    LONGEST = 400, /* in print: beyond that normal forms take long and rarely help */
+    LONGEST = 2500, /* in print: beyond that normal forms take long and rarely help */
     DENOMINATOR = 64,
     LARGEST = 1 << 20
 };

@@ -24,11 +24,15 @@
 
 #include "expr/diff.h"
 #include "expr/eval.h"
+#include "expr/shorten.h"
 #include "expr/subst.h"
 #include "mech/block.h"
 #include "mech/formulations.h"
 #include "mech/hamel.h"
+#include "mech/lean.h"
 #include "mech/symmetry.h"
+
+enum { SHORTEN_MOST = 12 }; /* coordinates */
 
 static bool fits(const ns_description *d)
 {
@@ -66,6 +70,10 @@ static void solve_free(ns_hamel *w, const ns_ex *M, const ns_ex *right)
         for (uint32_t j = 0; j < m; j++)
             MD[i * m + j] = M[i * n + j];
     ns_solve(g, m, MD, right, w->dv);
+    ns_ex *dv = NS_NEW_ARRAY(arena, ns_ex, m);
+    ns_lean_solve(g, m, MD, right, 1, dv);
+    if (ns_shorten_cost(g, dv, m) < ns_shorten_cost(g, w->dv, m))
+        memcpy(w->dv, dv, m * sizeof *dv);
     ns_ex *T = NS_NEW_ARRAY(arena, ns_ex, p * p + 1), *rest = NS_NEW_ARRAY(arena, ns_ex, p + 1);
     for (uint32_t r = 0; r < p; r++) {
         uint32_t j = m + r;
@@ -122,6 +130,56 @@ static void solve_with_multipliers(ns_hamel *w, const ns_ex *M, const ns_ex *rig
     }
 }
 
+static ns_ex shorter(const ns_hamel *w, ns_ex e)
+{
+    return w->n <= SHORTEN_MOST ? ns_shorten(w->g, e) : e;
+}
+
+/* l = 1/2 v.M v + a.v + l0 with M and a in short form; l itself if it is not of this form or no
+ * shorter then. */
+static ns_ex natural(const ns_hamel *w, ns_ex l)
+{
+    ns_graph *g = w->g;
+    ns_arena *arena = w->d->arena;
+    const uint32_t n = w->n;
+    ns_ex *M = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n), *a = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_ex rest = 0;
+    if (n > SHORTEN_MOST || !ns_subst_collect_quadratic(g, l, w->vs, n, M, a, &rest))
+        return l;
+    ns_ex sum = rest;
+    for (uint32_t i = 0; i < n; i++) {
+        ns_ex Mv = ns_zero(g);
+        for (uint32_t j = 0; j < n; j++)
+            Mv = ns_add(g, Mv, ns_mul(g, ns_shorten(g, M[i * n + j]), w->vs[j]));
+        Mv = ns_add(g, ns_mul(g, ns_number(g, 0.5), Mv), ns_shorten(g, a[i]));
+        sum = ns_add(g, sum, ns_mul(g, Mv, w->vs[i]));
+    }
+    return ns_shorten_cost(g, &sum, 1) < ns_shorten_cost(g, &l, 1) ? sum : l;
+}
+
+/* Mass matrix and right-hand sides in short form, if that takes fewer operations.  What does not
+ * depend on velocities, `rest`, stays as it is: expanding a potential could cost digits. */
+static void shorten(const ns_hamel *w, ns_ex *M, ns_ex *right, const ns_ex *rest)
+{
+    ns_graph *g = w->g;
+    const uint32_t n = w->n;
+    if (n > SHORTEN_MOST)
+        return;
+    const size_t count = (size_t)n * n + n;
+    ns_ex *old = NS_NEW_ARRAY(w->d->arena, ns_ex, count);
+    ns_ex *new = NS_NEW_ARRAY(w->d->arena, ns_ex, count);
+    memcpy(old, M, (size_t)n * n * sizeof *M);
+    memcpy(old + (size_t)n * n, right, n * sizeof *right);
+    for (size_t i = 0; i < count; i++)
+        new[i] = ns_shorten(g, i < (size_t)n * n ? old[i] : ns_sub(g, old[i], rest[i - n * n]));
+    for (uint32_t j = 0; j < n; j++)
+        new[n * n + j] = ns_add(g, new[n * n + j], rest[j]);
+    if (ns_shorten_cost(g, new, count) >= ns_shorten_cost(g, old, count))
+        return;
+    memcpy(M, new, (size_t)n * n * sizeof *M);
+    memcpy(right, new + (size_t)n *n, n * sizeof *right);
+}
+
 static void equations(ns_hamel *w)
 {
     ns_graph *g = w->g;
@@ -136,9 +194,12 @@ static void equations(ns_hamel *w)
             w->rate[k] = ns_add(g, w->rate[k], ns_mul(g, w->vs[i], w->u[i * n + k]));
     }
     ns_ex l = ns_subst_one(g, w->d->lagrangian, w->dq, w->rate, n);
+    l = natural(w, l);
     ns_ex *pi = NS_NEW_ARRAY(arena, ns_ex, n);
     ns_diff_gradient(g, w->d->lagrangian, w->dq, n, pi);
     ns_subst(g, pi, n, w->dq, w->rate, n, pi);
+    for (uint32_t k = 0; k < n; k++)
+        pi[k] = shorter(w, pi[k]);
     w->momentum = NS_NEW_ARRAY(arena, ns_ex, n);
     ns_diff_gradient(g, l, w->vs, n, w->momentum);
     ns_ex *M = NS_NEW_ARRAY(arena, ns_ex, n * n), *right = NS_NEW_ARRAY(arena, ns_ex, n);
@@ -159,23 +220,33 @@ static void equations(ns_hamel *w)
     }
     along[n] = ns_one(g);
     qt[n] = w->d->time;
+    ns_ex *rest = NS_NEW_ARRAY(arena, ns_ex, n), *still = NS_NEW_ARRAY(arena, ns_ex, n);
+    for (uint32_t k = 0; k < n; k++)
+        still[k] = ns_zero(g);
+    const ns_ex l0 = ns_subst_one(g, l, w->vs, still, n);
     for (uint32_t j = 0; j < n; j++) {
         ns_ex change, push;
+        ns_diff_along(g, &l0, 1, w->q, w->u + j * n, n, &rest[j]);
         ns_diff_along(g, &w->momentum[j], 1, qt, along, n + 1, &change);
         ns_diff_along(g, &l, 1, w->q, w->u + j * n, n, &push);
         for (uint32_t k = 0; k < n; k++) {
-            push = ns_add(g, push, ns_mul(g, w->u[j * n + k], force[k]));
-            push = ns_add(g, push,
-                          ns_mul(g, pi[k], ns_hamel_bracket(w, w->rate, w->u + j * n, k)));
+            const ns_ex given = ns_mul(g, w->u[j * n + k], force[k]);
+            rest[j] = ns_add(g, rest[j], given);
+            push = ns_add(g, push, given);
+            push = ns_add(
+                g, push,
+                ns_mul(g, pi[k], shorter(w, ns_hamel_bracket(w, w->rate, w->u + j * n, k))));
         }
         w->force[j] = restricted(w, push);
         right[j] = restricted(w, ns_sub(g, push, change));
+        rest[j] = restricted(w, rest[j]);
     }
     for (uint32_t k = 0; k < n * n; k++)
         M[k] = restricted(w, M[k]);
     for (uint32_t i = 0; i < n; i++) /* exactly symmetric */
         for (uint32_t j = 0; j < i; j++)
             M[i * n + j] = M[j * n + i];
+    shorten(w, M, right, rest);
     if (w->multipliers)
         solve_with_multipliers(w, M, right);
     else
