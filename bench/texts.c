@@ -52,6 +52,20 @@ static const char sphere_text[] =
     "body sphere(r) { mass m; uniform }\n"
     "start { contact [-0.65, 0.1]; centre' [0.2, -0.3]; spin 0 }\n";
 
+static const char sphere_states_text[] =
+    "param r = 0.06, g = 9.81, kappa = 5/7, h1 = 0.65, h2 = -3, h3 = -6.7, h4 = 20.5\n"
+    "let f1 = h1 + x*(h2 + x*(h3 + x*h4)), f2 = h2 + x*(2*h3 + x*(3*h4)), ww = 1 + f1*f1\n"
+    "let root = sqrt(ww), inv = 1/ww, dx = r*o2*ww/(ww*root - r*f2), n3 = root*inv, n1 = "
+    "-f1*n3\n"
+    "let spin = -(kappa*(n1*o1 + n3*o3))*(f2*n3*inv)*dx, e1 = 0.5*o1, e2 = 0.5*o2, e3 = "
+    "0.5*o3\n"
+    "state x' = dx\nstate y' = r*(o3*n1 - o1*n3)\nstate o1' = spin\nstate o2' = kappa*g/r*n1\n"
+    "state o3' = spin*f1\nstate q0' = -(e1*q1 + e2*q2 + e3*q3)\nstate q1' = e1*q0 + e2*q3 - "
+    "e3*q2\n"
+    "state q2' = e2*q0 + e3*q1 - e1*q3\nstate q3' = e3*q0 + e1*q2 - e2*q1\n"
+    "start { x = -0.65; y = 0.1; q0 = 1; o1 = 0.841005204133082419; o2 = 19.8175547365926865;"
+    " o3 = -4.92876356164718784 }\n";
+
 static const char bowl_text[] =
     "param a = 0.1, b = 0.08, c = 0.06, m = 1, k = 1\n"
     "ground paraboloid(k)\n"
@@ -97,6 +111,10 @@ static const bench_text texts[] = {
      .set = {"p10", "1"},
      .varied = "theta' x' y' r'",
      .values = {"r", "r'", "p1", "p2", "theta", "x", "y"}},
+    {.problem = "P3min",
+     .text = sphere_states_text,
+     .varied = "o1 o2 o3",
+     .values = {"x", "y", "o1", "o2", "o3", "q0", "q1", "q2", "q3"}},
     {.problem = "P3min",
      .kind = BENCH_MECHANICS,
      .text = sphere_text,

@@ -234,11 +234,11 @@ static double differs(const search *q, double r, double (*form)(const double s[3
     for (int k = 0; k < 40; k++) {
         const double z = 1 - (2 * k + 1) / 40., phi = 2.4 * k, rho = sqrt(1 - z * z);
         const double s[3] = {r * rho * cos(phi), r * rho * sin(phi), r * z};
-        for (uint32_t i = 0; i < sys->states.n; i++)
-            for (int j = 0; j < 3; j++)
-                if (strncmp(sys->states.at[i].name, "s.", 2) == 0 &&
-                    sys->states.at[i].name[2] == "xyz"[j])
-                    x[i] = s[j];
+        /* s = -r Gamma: the ball turned so that Gamma is vertical, q = (1 + G.e3, G x e3)/|..| */
+        const double G[3] = {-s[0] / r, -s[1] / r, -s[2] / r}, norm = sqrt(2 + 2 * G[2]);
+        const double quat[4] = {(1 + G[2]) / norm, G[1] / norm, -G[0] / norm, 0};
+        const uint32_t at = motion_state(&(motion){.model = q->model}, "quat.w");
+        memcpy(x + at, quat, sizeof quat);
         double P;
         ns_system_eval(sys, value.at, 1, 0, q->model->p, x, &P);
         const double ratio = P / form(s);

@@ -1,4 +1,5 @@
 /* Formulation `rolling`: reference motions, closed forms, integrals, time reversal. */
+#include "mech/rolling.h"
 #include "support/motion.h"
 #include "support/reference.h"
 
@@ -578,7 +579,8 @@ static void reversal(void **state)
     double all = 0;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         motion m = motion_file(names[k], NULL);
-        uint32_t n = m.model->system->states.n, omega = motion_state(&m, "omega.x");
+        const ns_rolling *r = m.model->system->own;
+        uint32_t n = m.model->system->states.n, omega = r->omega; /* in the body or in space */
         double *x0 = calloc(n, sizeof *x0);
         assert_non_null(x0);
         memcpy(x0, m.x, n * sizeof *x0);

@@ -75,7 +75,7 @@ static void cylinder(void **state)
     const ns_steady_spec spec = {.over = UINT32_MAX};
     const uint32_t n = s.field->n;
     double *x = ns_arena_copy(s.arena, s.model->x0, n * sizeof *x);
-    x[motion_state(&(motion){.model = s.model}, "omega.x")] = -100;
+    x[motion_state(&(motion){.model = s.model}, "omega.space.x")] = -100;
     ns_steady *q = ns_steady_new(s.arena, s.field, &spec, s.model->x0);
     ns_steady_point point;
     assert_true(ns_steady_find(q, x, &point));

@@ -31,6 +31,9 @@
  */
 #include "mech/contact.h"
 
+#include "expr/diff.h"
+#include "expr/subst.h"
+
 /* The form S of two surfaces (up to the factor *scale, which is cheaper to apply later). */
 static ns_m3 relative_curvature(ns_graph *g, const ns_contact *c, ns_ex *scale)
 {
@@ -48,6 +51,70 @@ static ns_m3 relative_curvature(ns_graph *g, const ns_contact *c, ns_ex *scale)
     return S;
 }
 
+void ns_contact_forms(ns_graph *g, const ns_side *ground, ns_ex first[3], ns_ex second[3])
+{
+    for (int a = 0; a < 2; a++)
+        for (int b = a; b < 2; b++) {
+            ns_v3 bend = ns_v3_diff(g, ground->base[a], ground->symbol[b]);
+            first[a + b] = ns_v3_dot(g, ground->base[a], ground->base[b]);
+            second[a + b] = ns_neg(g, ns_v3_dot(g, ground->normal, bend));
+        }
+}
+
+/* s' for two surfaces where the ground has coordinates, and their rates.  In its base e_a, with
+ * t_a = C^T e_a, s' = t_a u_a':  (t_a.D t_b + e_a.d_b n_g) u_b' = t_a.(n x omega) */
+static ns_v3 roll_chart(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *rate)
+{
+    const ns_side *ground = &c->ground;
+    ns_ex first[3], second[3], M[3], right[2], determinant;
+    ns_v3 t[2], turn = ns_v3_cross(g, c->body.normal, omega), out;
+    ns_contact_forms(g, ground, first, second);
+    for (int a = 0; a < 2; a++)
+        t[a] = ns_m3_apply_transposed(g, c->C, ground->base[a]);
+    for (int a = 0; a < 2; a++) {
+        ns_v3 bent = ns_m3_apply(g, c->body.H, t[a]);
+        for (int b = a; b < 2; b++)
+            M[a + b] = ns_add(g, ns_mul(g, c->body.kappa, ns_v3_dot(g, t[b], bent)),
+                              second[a + b]);
+        right[a] = ns_v3_dot(g, t[a], turn);
+    }
+    determinant = ns_sub(g, ns_mul(g, M[0], M[2]), ns_powi(g, M[1], 2));
+    ns_ex metric = ns_sub(g, ns_mul(g, first[0], first[2]), ns_powi(g, first[1], 2));
+    ns_ex mixed = ns_mul(g, ns_number(g, 2), ns_mul(g, first[1], M[1]));
+    ns_ex trace = ns_add(g, ns_mul(g, first[2], M[0]), ns_mul(g, first[0], M[2]));
+    c->regular = ns_div(g, determinant, metric);
+    c->fit = ns_div(g, ns_sub(g, trace, mixed), metric);
+    ns_ex over = ns_div(g, ns_one(g), determinant);
+    rate[0] = ns_times(g, ns_sub(g, ns_mul(g, M[2], right[0]), ns_mul(g, M[1], right[1])),
+                       over);
+    rate[1] = ns_times(g, ns_sub(g, ns_mul(g, M[0], right[1]), ns_mul(g, M[1], right[0])),
+                       over);
+    out = ns_v3_scale(g, rate[0], t[0]);
+    return ns_v3_add(g, out, ns_v3_scale(g, rate[1], t[1]));
+}
+
+/* s' of a closed body on a plane: its normal turns with the body alone, gamma' = gamma x omega. */
+static ns_v3 roll_closed(ns_graph *g, ns_contact *c, ns_v3 omega)
+{
+    ns_v3 turn = ns_v3_cross(g, c->gamma, omega), rate = {{0}};
+    if (c->quadric) {
+        ns_ex grows = ns_times(g, ns_v3_dot(g, c->top, turn), c->inverse);
+        for (int i = 0; i < 3; i++) {
+            rate.at[i] = ns_sub(g, ns_mul(g, c->squares.at[i], turn.at[i]),
+                                ns_mul(g, grows, c->top.at[i]));
+            c->u.at[i] = rate.at[i];
+            rate.at[i] = ns_neg(g, ns_times(g, c->factor, rate.at[i]));
+        }
+        return rate;
+    }
+    turn = ns_v3_neg(g, turn);
+    if (c->radius)
+        return ns_v3_scale(g, c->radius, turn);
+    ns_diff_along(g, c->support.at, 3, c->way, turn.at, 3, rate.at);
+    ns_subst(g, rate.at, 3, c->way, c->body.normal.at, 3, rate.at);
+    return rate;
+}
+
 /* s' for two surfaces. */
 static ns_v3 roll_surfaces(ns_graph *g, ns_contact *c, ns_v3 omega)
 {
@@ -61,6 +128,8 @@ static ns_v3 roll_surfaces(ns_graph *g, ns_contact *c, ns_v3 omega)
     trace = ns_sub(g, trace, ns_v3_dot(g, n, ns_m3_apply(g, S, n)));
     c->regular = ns_mul(g, ns_powi(g, scale, 2), det);
     c->fit = ns_mul(g, scale, trace);
+    if (c->closed && c->ground.flat)
+        return roll_closed(g, c, omega);
     ns_v3 turned = ns_v3_cross(g, n, ns_m3_apply(g, S, omega_t)), rate;
     ns_ex factor = ns_div(g, ns_one(g), ns_mul(g, scale, det));
     for (int i = 0; i < 3; i++)
@@ -100,13 +169,22 @@ ns_v3 ns_contact_sweep(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *body_rate
 {
     ns_ex speed = 0;
     ns_v3 rate;
+    const ns_side *ground = &c->ground;
+    bool curves = ns_side_is_curve(&c->body) || ns_side_is_curve(ground);
+    if (!curves && !ground->flat && ground->kind != NS_SIDE_IMPLICIT) {
+        rate = roll_chart(g, c, omega, ground_rate);
+        if (!c->closed)
+            ns_side_rates(g, &c->body, rate, speed, body_rate);
+        return rate;
+    }
     if (ns_side_is_curve(&c->body))
         rate = roll_edge(g, c, omega, &speed);
     else if (ns_side_is_curve(&c->ground))
         rate = roll_wire(g, c, omega, &speed);
     else
         rate = roll_surfaces(g, c, omega);
-    ns_side_rates(g, &c->body, rate, speed, body_rate);
+    if (!c->closed)
+        ns_side_rates(g, &c->body, rate, speed, body_rate);
     if (!c->reduced)
         ns_side_rates(g, &c->ground, ns_m3_apply(g, c->C, rate), speed, ground_rate);
     return rate;
@@ -145,10 +223,60 @@ static void reduced_kinematics(ns_graph *g, ns_contact *c)
     c->com = ns_v3_make(ns_zero(g), ns_zero(g), ns_neg(g, ns_v3_dot(g, c->s, c->gamma)));
 }
 
+/* The body's contact point from the ground normal in the body frame, where it has a closed form:
+ * its coordinates become expressions. */
+static void close_contact(ns_graph *g, ns_contact *c)
+{
+    ns_side *body = &c->body;
+    ns_v3 down = ns_v3_neg(g, c->gamma), point = {{0}};
+    const ns_ex symbol[3] = {body->symbol[0], body->symbol[1], body->symbol[2]};
+    ns_ex kappa = 0;
+    if (body->kind == NS_SIDE_CIRCLE) { /* its lowest point */
+        const ns_ex *x = down.at;
+        ns_ex level = ns_sqrt(g, ns_add(g, ns_powi(g, x[0], 2), ns_powi(g, x[1], 2)));
+        ns_ex over = ns_div(g, ns_one(g), level);
+        c->side[0] = ns_times(g, over, x[0]);
+        c->side[1] = ns_times(g, over, x[1]);
+        ns_subst(g, body->point.at, 3, symbol, c->side, 2, body->point.at);
+        ns_subst(g, body->tangent.at, 3, symbol, c->side, 2, body->tangent.at);
+        ns_subst(g, body->second.at, 3, symbol, c->side, 2, body->second.at);
+        body->residual = 0;
+        return;
+    }
+    if (c->quadric) { /* root and reciprocal side by side, rather than one after the other */
+        for (int i = 0; i < 3; i++)
+            c->top.at[i] = ns_mul(g, c->squares.at[i], c->gamma.at[i]);
+        c->square = ns_v3_dot(g, c->gamma, c->top);
+        c->root = ns_sqrt(g, c->square);
+        c->inverse = ns_div(g, ns_one(g), c->square);
+        c->factor = ns_times(g, c->root, c->inverse);
+        for (int i = 0; i < 3; i++)
+            point.at[i] = ns_neg(g, ns_times(g, c->factor, c->top.at[i]));
+        kappa = c->root; /* the gradient sum s_i^2/a_i^2 / 2 has the length 1/root */
+    } else if (c->radius) {
+        point = ns_v3_scale(g, c->radius, down);
+        kappa = ns_div(g, ns_one(g), c->radius);
+    } else {
+        ns_subst(g, c->support.at, 3, c->way, down.at, 3, point.at);
+    }
+    ns_v3 s = ns_v3_sub(g, point, c->centre);
+    for (int i = 0; i < 3; i++)
+        c->side[i] = s.at[i];
+    body->point = point;
+    body->normal = down;
+    body->kappa = kappa ? kappa : ns_subst_one(g, body->kappa, symbol, c->side, 3);
+    ns_subst(g, &body->H.at[0][0], 9, symbol, c->side, 3, &body->H.at[0][0]);
+    body->residual = 0;
+}
+
 void ns_contact_kinematics(ns_graph *g, ns_contact *c)
 {
-    c->s = ns_v3_sub(g, c->body.point, c->centre);
+    if (c->ball) {
+        ns_contact_ball_kinematics(g, c);
+        return;
+    }
     if (c->reduced) {
+        c->s = ns_v3_sub(g, c->body.point, c->centre);
         reduced_kinematics(g, c);
         return;
     }
@@ -157,11 +285,18 @@ void ns_contact_kinematics(ns_graph *g, ns_contact *c)
     c->omega = c->moving ? ns_v3_sub(g, c->Omega, ns_m3_apply_transposed(g, c->A, c->W))
                          : c->Omega;
     bool edge = ns_side_is_curve(&c->body);
-    c->gamma = edge ? ns_m3_apply_transposed(g, c->C, c->ground.normal)
-                    : ns_v3_neg(g, c->body.normal);
+    c->gamma = edge || c->closed ? ns_m3_apply_transposed(g, c->C, c->ground.normal)
+                                 : ns_v3_neg(g, c->body.normal);
+    if (c->closed)
+        close_contact(g, c);
+    c->s = ns_v3_sub(g, c->body.point, c->centre);
     c->s_rate = ns_contact_sweep(g, c, c->omega, c->body_rate, c->ground_rate);
-    fit_together(g, c);
+    if (c->quadric && !c->ground.flat)
+        c->u = ns_v3_neg(g, ns_v3_scale(g, c->root, c->s_rate));
+    if (!c->closed)
+        fit_together(g, c);
     ns_v3_quaternion_rate(g, c->quat, c->Omega, c->quat_rate);
+    c->omega_space = ns_m3_apply(g, c->A, c->Omega);
     /* On a fixed horizontal plane the vertical is the ground normal. */
     bool level = !c->moving && c->ground.flat && !edge &&
                  ns_graph_is_one(g, c->ground.normal.at[2]);
@@ -172,41 +307,95 @@ void ns_contact_kinematics(ns_graph *g, ns_contact *c)
     c->velocity = ns_m3_apply(g, c->A, velocity(g, c));
 }
 
+ns_v3 ns_contact_solve(ns_graph *g, ns_m3 m, ns_v3 b)
+{
+    ns_m3 adj;
+    ns_v3 out;
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++) {
+            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+            adj.at[i][j] = adj.at[j][i] = ns_sub(g, ns_mul(g, m.at[i1][j1], m.at[i2][j2]),
+                                                 ns_mul(g, m.at[i1][j2], m.at[i2][j1]));
+        }
+    ns_v3 row = ns_v3_make(m.at[0][0], m.at[0][1], m.at[0][2]);
+    ns_v3 cofactors = ns_v3_make(adj.at[0][0], adj.at[0][1], adj.at[0][2]);
+    ns_ex over = ns_div(g, ns_one(g), ns_v3_dot(g, row, cofactors));
+    ns_v3 top = ns_m3_apply(g, adj, b);
+    for (int i = 0; i < 3; i++)
+        out.at[i] = ns_times(g, over, top.at[i]);
+    return out;
+}
+
+/* m (|s|^2 - s s^T) */
+static ns_m3 steiner(ns_graph *g, ns_ex mass, ns_v3 s)
+{
+    ns_m3 I;
+    ns_v3 weighted = ns_v3_scale(g, mass, s);
+    ns_ex square[3];
+    for (int i = 0; i < 3; i++)
+        square[i] = ns_mul(g, weighted.at[i], s.at[i]);
+    for (int i = 0; i < 3; i++) {
+        I.at[i][i] = ns_add(g, square[(i + 1) % 3], square[(i + 2) % 3]);
+        for (int j = i + 1; j < 3; j++)
+            I.at[i][j] = I.at[j][i] = ns_neg(g, ns_mul(g, weighted.at[i], s.at[j]));
+    }
+    return I;
+}
+
+/* Omega' of (12).  With the identity  s x (Omega x (s' + Omega x s)) = (s.s') Omega - (s.Omega)(s' +
+ * Omega x s).  For an ellipsoid about its centre everything is multiplied by its square q, which
+ * leaves q I + m (|d|^2 - d d^T) with d = D gamma on the left: no root, no division before it. */
+static ns_v3 turn_rate(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 free_torque)
+{
+    bool scaled = c->quadric && ns_v3_is_zero(g, c->centre);
+    ns_v3 Omega = c->Omega, s = c->s, rate = c->s_rate;
+    ns_m3 I = c->inertia;
+    if (scaled) {
+        s = c->top;
+        rate = c->u;
+        I = ns_m3_scale(g, c->square, I);
+        free_torque = ns_v3_scale(g, c->square, free_torque);
+        push = ns_v3_neg(g, ns_v3_scale(g, c->root, push));
+    }
+    I = ns_m3_add(g, I, steiner(g, c->mass, s));
+    ns_v3 drift = ns_v3_sub(g, rate, ns_v3_cross(g, s, Omega));
+    ns_ex along = ns_mul(g, c->mass, ns_v3_dot(g, s, Omega));
+    ns_ex across = ns_mul(g, c->mass, ns_v3_dot(g, s, rate));
+    ns_v3 right = ns_v3_sub(g, ns_v3_scale(g, along, drift), ns_v3_scale(g, across, Omega));
+    right = ns_v3_add(g, ns_v3_add(g, free_torque, right), ns_v3_cross(g, s, push));
+    return ns_contact_solve(g, I, right);
+}
+
 void ns_contact_dynamics(ns_graph *g, ns_contact *c)
 {
-    ns_v3 Omega = c->Omega, s = c->s;
-    ns_v3 sweep = ns_v3_cross(g, Omega, s);
-    ns_v3 v = velocity(g, c);
-    /* the part of the centre of mass's acceleration without Omega' */
-    ns_v3 a = ns_v3_neg(g, ns_v3_cross(g, Omega, ns_v3_add(g, c->s_rate, sweep)));
+    if (c->ball) {
+        ns_contact_ball_dynamics(g, c);
+        return;
+    }
+    ns_v3 Omega = c->Omega, s = c->s, v = velocity(g, c);
+    /* force needed beside what the turning of the body needs: m (w + g e) - f */
+    ns_v3 push = ns_v3_scale(g, ns_mul(g, c->mass, c->gravity), c->vertical);
     if (c->moving) {
         ns_v3 arm = ns_m3_apply(g, c->B, c->ground.point);
         ns_v3 carried = ns_v3_cross(g, c->W, arm);
         ns_v3 moved = ns_v3_add(g, carried, ns_m3_apply(g, c->A, c->s_rate));
         ns_v3 w = ns_v3_add(
             g, c->o2, ns_v3_add(g, ns_v3_cross(g, c->W1, arm), ns_v3_cross(g, c->W, moved)));
-        a = ns_v3_add(g, a, ns_m3_apply_transposed(g, c->A, w));
+        push = ns_v3_add(g, push, ns_v3_scale(g, c->mass, ns_m3_apply_transposed(g, c->A, w)));
     }
-    ns_v3 f = ns_v3_is_zero(g, c->force) ? c->force : ns_m3_apply_transposed(g, c->A, c->force);
-    ns_v3 push = ns_v3_add(g, a, ns_v3_scale(g, c->gravity, c->vertical));
-    push = ns_v3_sub(g, ns_v3_scale(g, c->mass, push), f); /* R without Omega' */
+    if (!ns_v3_is_zero(g, c->force))
+        push = ns_v3_sub(g, push, ns_m3_apply_transposed(g, c->A, c->force));
     ns_v3 momentum = ns_m3_apply(g, c->inertia, Omega);
-    ns_v3 right = ns_v3_sub(g, ns_v3_cross(g, s, push), ns_v3_cross(g, Omega, momentum));
-    right = ns_v3_add(g, right, c->torque);
-    /* inertia about the contact point */
-    ns_ex square = ns_v3_dot(g, s, s);
-    ns_m3 I = c->inertia; /* becomes I + m (|s|^2 - s s^T) */
-    for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++) {
-            ns_ex product = ns_mul(g, s.at[i], s.at[j]);
-            ns_ex part = i == j ? ns_sub(g, square, product) : ns_neg(g, product);
-            I.at[i][j] = I.at[j][i] = ns_add(g, I.at[i][j], ns_mul(g, c->mass, part));
-        }
-    c->about_contact = I;
-    c->Omega_rate = ns_m3_solve_spd(g, I, right);
+    ns_v3 free_torque = ns_v3_add(g, ns_v3_cross(g, momentum, Omega), c->torque);
+    c->about_contact = ns_m3_add(g, c->inertia, steiner(g, c->mass, s));
+    c->Omega_rate = turn_rate(g, c, push, free_torque);
 
-    ns_v3 swing = ns_v3_cross(g, c->Omega_rate, s);
+    /* R = m (w + g e) - f - m [Omega' x s + Omega x (s' + Omega x s)] */
+    ns_v3 sweep = ns_v3_cross(g, Omega, ns_v3_add(g, c->s_rate, ns_v3_cross(g, Omega, s)));
+    ns_v3 swing = ns_v3_add(g, ns_v3_cross(g, c->Omega_rate, s), sweep);
     c->reaction = ns_v3_sub(g, push, ns_v3_scale(g, c->mass, swing));
+    if (!c->reduced)
+        c->force_space = ns_m3_apply(g, c->A, c->reaction);
     c->normal_force = ns_v3_dot(g, c->reaction, c->gamma);
     ns_v3 tangential = ns_v3_sub(g, c->reaction, ns_v3_scale(g, c->normal_force, c->gamma));
     c->friction = ns_v3_norm(g, tangential);

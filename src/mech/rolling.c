@@ -5,13 +5,20 @@
  * States: quaternion (body to space), angular velocity (body frame), contact coordinates of the
  * body (s from the centre of mass, or surface parameters) and of the ground.  The equations are
  * those of mech/contact.c; the state is kept on its manifold: unit quaternion, contact point on
- * both surfaces, normals opposite. */
+ * both surfaces, normals opposite.
+ *
+ * Fewer where they follow from the others.  Bodies whose contact point has a closed form in terms of
+ * the ground normal (balls and ellipsoids on surfaces; tori and edges on planes): no coordinates of
+ * the body.  Balls with isotropic inertia: angular velocity in space, which with the contact on
+ * the ground makes a system of its own; the quaternion follows.  The names of what is no state are
+ * values. */
 #include "mech/rolling.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/subst.h"
 #include "mech/block.h"
 #include "mech/formulations.h"
 
@@ -40,6 +47,18 @@ static bool define_locals(ns_description *d, ns_rolling *r)
 
 /* ---- masses ------------------------------------------------------------------------------ */
 
+/* The same about every axis, whatever the parameters are. */
+static bool isotropic(ns_graph *g, ns_m3 I)
+{
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3;
+        if (!ns_graph_is_zero(g, I.at[i][j]) || !ns_graph_is_zero(g, I.at[j][i]) ||
+            !ns_graph_is_zero(g, ns_sub(g, I.at[i][i], I.at[j][j])))
+            return false;
+    }
+    return true;
+}
+
 static bool read_mass(ns_description *d, ns_rolling *r)
 {
     const ns_block *b = r->body_block;
@@ -59,6 +78,7 @@ static bool read_mass(ns_description *d, ns_rolling *r)
                           "the `solid` blocks give mass, centre and inertia already");
             return false;
         }
+        r->isotropic = isotropic(g, r->mass.inertia);
         return true;
     }
     if (!mass || !ns_block_scalar(d, mass, 0, &r->mass.mass)) {
@@ -104,11 +124,14 @@ static bool read_mass(ns_description *d, ns_rolling *r)
                     j + 1, i + 1, i + 1, j + 1);
                 return false;
             }
+    r->isotropic = isotropic(g, r->mass.inertia);
     if (turn) { /* inertia given along axes that are turned in the body */
         ns_v3 axis;
         ns_ex angle;
         if (!ns_block_vector(d, turn, 0, &axis) || !ns_block_scalar(d, turn, 1, &angle))
             return false;
+        if (r->isotropic)
+            return true;
         ns_m3 R = ns_solid_turn(g, axis, angle);
         ns_m3 I = ns_m3_mul(g, R, ns_m3_mul(g, r->mass.inertia, ns_m3_transpose(R)));
         for (int i = 0; i < 3; i++)
@@ -192,7 +215,8 @@ static bool read_loads(ns_description *d, ns_rolling *r, bool *any)
 static void add_states(ns_system *s, ns_rolling *r)
 {
     static const char *const quat[4] = {"quat.w", "quat.x", "quat.y", "quat.z"};
-    static const char *const omega[3] = {"omega.x", "omega.y", "omega.z"};
+    static const char *const names[2][3] = {
+        {"omega.x", "omega.y", "omega.z"}, {"omega.space.x", "omega.space.y", "omega.space.z"}};
     ns_contact *c = &r->contact;
     r->quat = s->states.n;
     for (uint32_t i = 0; i < 4 && !c->reduced; i++) {
@@ -201,12 +225,13 @@ static void add_states(ns_system *s, ns_rolling *r)
     }
     r->omega = s->states.n;
     for (uint32_t i = 0; i < 3; i++) {
-        c->Omega.at[i] = ns_symbol_new(s->graph, omega[i], NS_SYM_STATE, i);
-        ns_system_add_state(s, omega[i], c->Omega.at[i], "rad/s");
+        ns_ex *symbol = c->ball ? &c->omega_space.at[i] : &c->Omega.at[i];
+        *symbol = ns_symbol_new(s->graph, names[c->ball][i], NS_SYM_STATE, i);
+        ns_system_add_state(s, names[c->ball][i], *symbol, "rad/s");
     }
     r->side = s->states.n;
     const char *unit = c->body.kind == NS_SIDE_IMPLICIT ? "m" : "";
-    for (uint32_t i = 0; i < c->body.n; i++)
+    for (uint32_t i = 0; i < c->body.n && !c->closed; i++)
         ns_system_add_state(s, r->body.names[i], c->body.symbol[i], unit);
     r->support = s->states.n;
     if (c->reduced)
@@ -225,8 +250,8 @@ static void set_rates(ns_system *s, const ns_rolling *r)
     for (uint32_t i = 0; i < 4 && !c->reduced; i++)
         s->states.at[r->quat + i].rate = c->quat_rate[i];
     for (uint32_t i = 0; i < 3; i++)
-        s->states.at[r->omega + i].rate = c->Omega_rate.at[i];
-    for (uint32_t i = 0; i < c->body.n; i++)
+        s->states.at[r->omega + i].rate = (c->ball ? c->omega_space_rate : c->Omega_rate).at[i];
+    for (uint32_t i = 0; i < c->body.n && !c->closed; i++)
         s->states.at[r->side + i].rate = c->body_rate[i];
     for (uint32_t i = 0; i < c->ground.n && !c->reduced; i++)
         s->states.at[r->support + i].rate = c->ground_rate[i];
@@ -272,6 +297,8 @@ static void add_manifold(ns_system *s, const ns_rolling *r)
                   body);
     if (c->ground.residual)
         constrain(s, "ground surface", c->ground.residual, ground);
+    if (c->closed)
+        return;
     if (c->tangency) {
         constrain(s, "tangent", c->tangency, body);
         return;
@@ -287,8 +314,10 @@ static void add_values(ns_system *s, ns_rolling *r)
 {
     ns_graph *g = s->graph;
     ns_contact *c = &r->contact;
-    ns_system_define(s, "omega", c->Omega.at, 3);
-    ns_system_observe_vector(s, "s", c->s, "m", false);
+    ns_system_observe_vector(s, "omega", c->Omega, "rad/s", true);
+    ns_system_observe_vector(s, "s", c->s, "m", c->closed && c->body.kind == NS_SIDE_IMPLICIT);
+    for (uint32_t i = 0; i < 2 && c->closed && c->body.kind == NS_SIDE_CIRCLE; i++)
+        ns_system_observe(s, r->body.names[i], c->side[i], "", true);
     ns_system_observe_vector(s, "vertical", c->vertical, "", false);
     ns_system_observe(s, "energy", c->energy, "J", true);
     ns_system_observe(s, "force.normal", c->normal_force, "N", true);
@@ -305,10 +334,10 @@ static void add_values(ns_system *s, ns_rolling *r)
     ns_system_observe_vector(s, "centre", r->body_centre, "m", false);
     ns_system_observe_vector(s, "contact", c->point, "m", true);
     ns_system_observe_vector(s, "velocity", c->velocity, "m/s", false);
-    ns_system_observe_vector(s, "omega.space", ns_m3_apply(g, c->A, c->Omega), "rad/s", false);
-    ns_system_observe_vector(s, "normal", ns_m3_apply(g, c->A, c->gamma), "", false);
-    ns_v3 reaction = ns_m3_apply(g, c->A, c->reaction);
-    ns_system_observe_vector(s, "force", reaction, "N", false);
+    ns_system_observe_vector(s, "omega.space", c->omega_space, "rad/s", false);
+    ns_v3 normal = c->ball ? c->normal : ns_m3_apply(g, c->A, c->gamma);
+    ns_system_observe_vector(s, "normal", normal, "", false);
+    ns_system_observe_vector(s, "force", c->force_space, "N", false);
 }
 
 static bool event_action(const ns_description *d, const ns_block *block, const char *name,
@@ -383,15 +412,16 @@ static bool add_events(ns_description *d, ns_system *s, ns_rolling *r)
                         ns_mul(g, ns_number(g, 1e-6), ns_v3_norm(g, c->body.second)));
     else if (c->fit)
         nearly = ns_sub(g, nearly, ns_mul(g, ns_number(g, 1e-7), ns_powi(g, c->fit, 2)));
-    NS_PUSH(s->arena, s->events,
-            (ns_event){.name = edge ? "flat" : "irregular",
-                       .value = nearly,
-                       .direction = -1,
-                       .action = NS_EVENT_SINGULAR,
-                       .meaning = edge
-                                      ? "the edge lies flat on the ground"
-                                      : "the curvatures of body and ground became equal in one "
-                                        "direction: the contact is no longer a point"});
+    if (!(c->ground.flat && r->body.convex)) /* it can happen */
+        NS_PUSH(s->arena, s->events,
+                (ns_event){
+                    .name = edge ? "flat" : "irregular",
+                    .value = nearly,
+                    .direction = -1,
+                    .action = NS_EVENT_SINGULAR,
+                    .meaning = edge ? "the edge lies flat on the ground"
+                                    : "the curvatures of body and ground became equal in one "
+                                      "direction: the contact is no longer a point"});
     for (uint32_t i = 0; i < r->body.n_limits; i++) {
         const ns_limit *end = &r->body.limit[i];
         NS_PUSH(s->arena, s->events,
@@ -448,11 +478,9 @@ static void add_scene(ns_system *s, const ns_rolling *r)
     NS_PUSH(s->arena, scene->paths,
             (ns_scene_path){"centre of mass", -1, c->com, NS_PATH_COM, NULL});
     NS_PUSH(s->arena, scene->arrows,
-            (ns_scene_arrow){"angular velocity", "rad/s", c->com,
-                             ns_m3_apply(s->graph, c->A, c->Omega), NULL, 0});
+            (ns_scene_arrow){"angular velocity", "rad/s", c->com, c->omega_space, NULL, 0});
     NS_PUSH(s->arena, scene->arrows,
-            (ns_scene_arrow){"contact force", "N", c->point,
-                             ns_m3_apply(s->graph, c->A, c->reaction), NULL, 0});
+            (ns_scene_arrow){"contact force", "N", c->point, c->force_space, NULL, 0});
 }
 
 /* Blocks, masses, shapes and the motion of the ground. */
@@ -498,6 +526,15 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
                       "horizontal plane");
         return false;
     }
+    bool surface = !ns_side_is_curve(&c->ground);
+    c->closed = !c->reduced && surface &&
+                (r->body.convex || (r->body.lowest && c->ground.flat));
+    c->radius = c->closed ? r->body.radius : 0;
+    c->quadric = c->closed && r->body.quadric;
+    c->squares = r->body.squares;
+    c->support = r->body.support;
+    memcpy(c->way, r->locals.x, sizeof c->way);
+    c->ball = c->radius && r->isotropic && ns_v3_is_zero(d->graph, r->mass.centre);
     c->centre = r->mass.centre;
     c->mass = r->mass.mass;
     c->inertia = r->mass.inertia;
@@ -531,6 +568,13 @@ static bool derive(ns_description *d, ns_system *s)
     ns_contact_kinematics(g, c);
     if (!c->reduced)
         r->body_centre = ns_v3_sub(g, c->com, ns_m3_apply(g, c->A, r->mass.centre));
+    for (uint32_t i = 0; i < r->body.n_limits && c->closed; i++) {
+        ns_limit *end = &r->body.limit[i];
+        if (end->value)
+            end->value = ns_subst_one(g, end->value, c->body.symbol, c->side, c->body.n);
+        else
+            ns_subst(g, end->lean.at, 3, c->body.symbol, c->side, c->body.n, end->lean.at);
+    }
     if (!define_kinematics(d, c) || !read_loads(d, r, &loaded))
         return false;
     ns_contact_dynamics(g, c);
@@ -564,8 +608,10 @@ const ns_formulation ns_formulation_rolling = {
         "The body touches the ground at one point with a smooth surface or an edge and rolls\n"
         "without slipping; the contact is two-sided (lift-off is reported, and stops if "
         "asked).\n"
-        "States: quat (body to space), omega (body frame), s (centre of mass to contact, body\n"
-        "frame) or surface coordinates, and the contact on the ground.\n\n"
+        "States: quat (body to space), omega (body frame; of uniform balls in space), s "
+        "(centre\n"
+        "of mass to contact, body frame) or surface coordinates unless they have a closed\n"
+        "form, and the contact on the ground.\n\n"
         "Values: com, centre, contact, velocity, s, omega.space, normal, force (vectors .x .y "
         ".z),\n"
         "energy, force.normal, force.friction, force.ratio (the friction coefficient "

@@ -14,6 +14,7 @@ typedef struct ns_rolling {
     const ns_block *body_block, *ground_block, *start_block;
     ns_locals locals;
     ns_mass mass;
+    bool isotropic;                      /* the inertia */
     uint32_t quat, omega, side, support; /* places of the first state of each group */
     /* given at the start and not to be met by solving for anything, so checked afterwards: */
     const ns_property *placed, *moved; /* com or centre, com' or centre'; NULL if not */

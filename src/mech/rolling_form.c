@@ -51,7 +51,14 @@ double ns_rolling_form(const ns_system *s, const double *p, const double *x, uin
         v.A.at[i] = free_symbols[i];
         v.Omega.at[i] = free_symbols[i + 3];
     }
-    v.s = ns_contact_sweep(g, c, v.A, v.body, v.ground);
+    ns_v3 turn = v.Omega; /* of the states of angular velocity */
+    if (c->ball) {        /* d(A Omega) = A (dOmega + dA x Omega); fixed ground: x' = A s' */
+        ns_contact_ball_sweep(g, c, ns_m3_apply(g, c->A, v.A), v.ground, &v.s, NULL);
+        v.s = ns_m3_apply_transposed(g, c->A, v.s);
+        turn = ns_m3_apply(g, c->A, ns_v3_add(g, turn, ns_v3_cross(g, v.A, c->Omega)));
+    } else {
+        v.s = ns_contact_sweep(g, c, v.A, v.body, v.ground);
+    }
     ns_v3_quaternion_rate(g, c->quat, v.A, v.quat);
     ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, n),
                                   *along = NS_NEW_ARRAY(s->arena, ns_ex, n);
@@ -60,8 +67,8 @@ double ns_rolling_form(const ns_system *s, const double *p, const double *x, uin
     for (uint32_t i = 0; i < 4; i++)
         along[r->quat + i] = v.quat[i];
     for (uint32_t i = 0; i < 3; i++)
-        along[r->omega + i] = v.Omega.at[i];
-    for (uint32_t i = 0; i < c->body.n; i++)
+        along[r->omega + i] = turn.at[i];
+    for (uint32_t i = 0; i < c->body.n && !c->closed; i++)
         along[r->side + i] = v.body[i];
     for (uint32_t i = 0; i < c->ground.n; i++)
         along[r->support + i] = v.ground[i];

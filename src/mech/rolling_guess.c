@@ -184,6 +184,8 @@ void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x)
         search_grid(s, r->misfit, r->support, ground->n, true, t0, p, x);
     if (r->anywhere && !s->start.span[r->support].source)
         search_ground(s, t0, p, x);
+    if (r->contact.closed)
+        return;
     for (uint32_t i = 0; i < body->n; i++)
         if (s->start.span[r->side + i].source)
             return; /* the user's own guess */

@@ -157,6 +157,8 @@ static void touch(work *w)
     }
     ns_m3 C = c->moving ? ns_m3_mul(g, ns_m3_transpose(c->B), w->A) : w->A;
     r->up = ns_m3_apply_transposed(g, C, normal);
+    if (c->closed)
+        return;
     ns_v3 down = ns_v3_neg(g, r->up); /* outward normal of the body at the contact */
     for (uint32_t i = 0; i < c->body.n; i++)
         set(w, r->side + i, ns_zero(g), true, (ns_span){0});
@@ -172,6 +174,59 @@ static void touch(work *w)
             r->closed[i] = ns_sub(g, y, r->mass.centre.at[i]);
         }
     }
+}
+
+/* NAME = value or NAME ~ value for a single value */
+static const ns_property *named(const work *w, const char *name)
+{
+    const ns_property *p = ns_block_find(w->b, name);
+    return p && p->assigned ? p : NULL;
+}
+
+/* Values that are no states but could be: they may start, and sweeps may vary them, as if they were. */
+static void offer(work *w, const char *name, ns_ex value, ns_ex given, bool spin)
+{
+    const ns_rolling *r = w->r;
+    ns_start_value other = {.name = name, .value = value, .given = given};
+    if (spin) {
+        other.first = r->omega;
+        other.n = 3;
+        other.through = r->quat;
+    } else {
+        other.first = other.through = w->s->states.n; /* none */
+    }
+    NS_PUSH(w->s->arena, w->s->start.other, other);
+}
+
+/* The angular velocity of a ball: its states are the components in space, `body` those in the body
+ * frame, if given. */
+static bool ball_turns(work *w, const ns_property *space, ns_v3 body, bool open, ns_span span)
+{
+    static const char *const names[3] = {"omega.x", "omega.y", "omega.z"};
+    ns_rolling *r = w->r;
+    ns_contact *c = &r->contact;
+    ns_v3 turn = ns_m3_apply(w->g, w->A, body);
+    const ns_property *single[3];
+    bool some = false;
+    if (space && !ns_block_vector(w->d, space, 0, &turn))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        single[i] = named(w, names[i]);
+        some = some || single[i];
+        if (single[i] && !ns_block_scalar(w->d, single[i], 0, &body.at[i]))
+            return false;
+    }
+    if (some)
+        turn = ns_m3_apply(w->g, w->A, body);
+    bool equations = !open && (some || (w->loose && !space));
+    for (uint32_t i = 0; i < 3; i++) {
+        set(w, r->omega + i, turn.at[i], open || equations, span);
+        if ((equations || single[i]) && !(single[i] && single[i]->guess))
+            demand(w, names[i], ns_sub(w->g, c->Omega.at[i], body.at[i]),
+                   single[i] ? single[i]->value_span : span);
+        offer(w, names[i], c->Omega.at[i], open ? 0 : body.at[i], true);
+    }
+    return true;
 }
 
 static bool velocity(work *w)
@@ -209,7 +264,9 @@ static bool velocity(work *w)
         omega = ns_m3_apply_transposed(g, w->A, omega);
     }
     ns_span span = body ? body->value_span : space ? space->value_span : (ns_span){0};
-    for (uint32_t i = 0; i < 3; i++)
+    if (c->ball && !ball_turns(w, space, omega, by_point, span))
+        return false;
+    for (uint32_t i = 0; i < 3 && !c->ball; i++)
         set(w, r->omega + i, omega.at[i], by_point, span);
     if (!by_point)
         return true;
@@ -247,6 +304,18 @@ static bool velocity(work *w)
     return true;
 }
 
+/* The contact on the body where it is no state; its guess says nothing that is not known.  The
+ * angular velocity has been read. */
+static bool as_equation(work *w, const ns_start_value *other, const ns_property *p)
+{
+    ns_ex value;
+    if (!ns_block_scalar(w->d, p, 0, &value))
+        return false;
+    if (!other->n && !p->guess)
+        demand(w, p->name, ns_sub(w->g, other->value, value), p->value_span);
+    return true;
+}
+
 /* NAME = value and NAME ~ guess for states; everything else must be a known property. */
 static bool by_name(work *w)
 {
@@ -272,7 +341,14 @@ static bool by_name(work *w)
             }
         if (property)
             continue;
-        uint32_t state = 0;
+        uint32_t state = 0, other = 0;
+        while (other < w->s->start.other.n &&
+               strcmp(w->s->start.other.at[other].name, p->name) != 0)
+            other++;
+        if (other < w->s->start.other.n && p->assigned) {
+            good = as_equation(w, &w->s->start.other.at[other], p) && good;
+            continue;
+        }
         while (state < w->s->states.n && strcmp(w->s->states.at[state].name, p->name) != 0)
             state++;
         ns_ex value;
@@ -303,12 +379,21 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
     ns_ex quat[4];
     if (!ns_orientation_read(d, w.b, quat, &w.loose))
         return false;
+    static const char *const names[4] = {"quat.w", "quat.x", "quat.y", "quat.z"};
+    for (int i = 0; i < 4; i++) { /* by name: see by_name */
+        const ns_property *p = named(&w, names[i]);
+        if (p && !ns_block_scalar(d, p, 0, &quat[i]))
+            return false;
+        w.loose = w.loose || (p && p->guess);
+    }
     w.A = ns_m3_rotation(w.g, quat);
     for (uint32_t i = 0; i < 4 && !r->contact.reduced; i++)
         set(&w, r->quat + i, quat[i], w.loose, (ns_span){0});
     if (!place(&w))
         return false;
     touch(&w);
+    for (uint32_t i = 0; i < r->contact.body.n && r->contact.closed; i++)
+        offer(&w, r->body.names[i], r->contact.side[i], 0, false);
     return velocity(&w) && by_name(&w);
 }
 
@@ -415,7 +500,12 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
         ns_diag_error(diag, r->body_block->span,
                       "the edge lies flat on the ground, or bends less than the ground does "
                       "(relative curvature %.3g): they do not touch in one point",
-                      value[1] + 0.0); /* 0, not -0 */
+                      isnan(value[1]) ? 0.0 : value[1] + 0.0); /* 0, not -0 */
+        return false;
+    }
+    if (!isfinite(value[1])) {
+        ns_diag_error(diag, r->ground_block->span,
+                      "the curvature of body or ground is undefined at the start");
         return false;
     }
     if (!(value[1] > 0 && value[2] > 0)) {

@@ -91,6 +91,7 @@ static void set_support(work *w, ns_ex x, ns_ex y, ns_ex z)
 {
     w->out->support = ns_v3_make(x, y, z);
     w->out->has_support = true;
+    w->out->lowest = w->outward > 0;
 }
 
 /* the ellipsoid with these half axes, by longitude u and colatitude v */
@@ -108,6 +109,8 @@ static bool sphere(work *w)
     const ns_ex *x = w->locals->x;
     set_support(w, ns_mul(g, w->a[0], x[0]), ns_mul(g, w->a[0], x[1]),
                 ns_mul(g, w->a[0], x[2]));
+    w->out->convex = w->outward > 0;
+    w->out->radius = w->a[0];
     draw_round(w, w->a[0], w->a[0], w->a[0]);
     ns_ex F = ns_add(g, ns_add(g, sq(g, x[0]), sq(g, x[1])), sq(g, x[2]));
     return implicit(w, ns_mul(g, ns_number(g, 0.5), ns_sub(g, F, sq(g, w->a[0]))));
@@ -126,9 +129,12 @@ static bool ellipsoid(work *w)
         an[i] = ns_mul(g, w->a[i], w->locals->x[i]);
         square = ns_add(g, square, sq(g, an[i]));
     }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         an[i] = ns_div(g, ns_mul(g, w->a[i], an[i]), ns_sqrt(g, square));
+        w->out->squares.at[i] = sq(g, w->a[i]);
+    }
     set_support(w, an[0], an[1], an[2]);
+    w->out->convex = w->out->quadric = w->outward > 0;
     draw_round(w, w->a[0], w->a[1], w->a[2]);
     return implicit(w, ns_mul(g, ns_number(g, 0.5), F));
 }
@@ -154,6 +160,7 @@ static bool superellipsoid(work *w)
     for (int i = 0; i < 3; i++)
         y[i] = ns_div(g, y[i], ns_pow(g, sum, ns_div(g, one, w->a[3])));
     set_support(w, y[0], y[1], y[2]);
+    w->out->lowest = false; /* its derivatives do not exist where the surface is flat */
     return implicit(w, F);
 }
 
@@ -268,6 +275,7 @@ static bool circle_at(work *w, ns_ex z)
     d->size[0] = w->a[0];
     d->size[1] = tall ? w->a[1] : z;
     w->out->side = ns_side_circle(w->g, w->a[0], z, u);
+    w->out->lowest = true;
     return true;
 }
 

@@ -30,6 +30,12 @@ typedef struct ns_shape {
     ns_drawing drawing;   /* how it looks */
     ns_v3 support;        /* body: its point with outward normal (x, y, z), if has_support */
     bool has_support;
+    bool
+        lowest; /* on a plane only that point touches; strictly convex bodies: on any surface */
+    bool convex;
+    ns_ex radius;  /* of a ball about the origin of the frame; 0 if it is none */
+    ns_v3 squares; /* of an ellipsoid's half axes, if quadric */
+    bool quadric;
     ns_ex size[4]; /* scalar sizes */
     uint32_t n_sizes;
     const char *sizes, *signs; /* their names; '+' positive, '0' not negative, '.' any */

@@ -46,6 +46,16 @@ typedef struct ns_claim {
 
 typedef ns_event_line ns_event; /* the same content, expressions now in states */
 
+/* A value that is no state and may be set at the start like one: components of a vector in another
+ * frame.  States first .. first+n-1 belong to it, and follow from its components given and from the
+ * states through .. through+4 (a quaternion). */
+typedef struct ns_start_value {
+    const char *name;
+    ns_ex value; /* in states */
+    ns_ex given; /* at the start, in terms of parameters; 0 if it was not given */
+    uint32_t first, n, through;
+} ns_start_value;
+
 /* How the initial state is found: x_i = value_i, but the free ones are changed (as little as
  * possible) until all constraints hold. */
 typedef struct ns_start {
@@ -53,6 +63,7 @@ typedef struct ns_start {
     bool *free;                   /* [n] */
     ns_span *span;                /* [n] where the user set it; source 0 if not */
     NS_LIST(ns_constraint) extra; /* further equations for the start alone */
+    NS_LIST(ns_start_value) other;
     ns_ex *jacobian; /* [constraints, then extra][n] of the residuals by the states */
 } ns_start;
 

@@ -104,6 +104,37 @@ static bool accept(void *context, double t, const double *x)
     return ns_affine_match(w->flow, w->g, w->x0, x, w->h, &w->dt) < 1e-6;
 }
 
+/* Where the search begins.  At a turning point (a body that starts without tilting) none of the invariants
+ * moves, and a return could not be told; x(t + T) = h x(t) holds at every t, so it begins a step later. */
+static const double *begin(watch *w, const ns_run_options *options, const char **message)
+{
+    const uint32_t n = w->n;
+    bool moves = false;
+    ns_flow_rhs(w->flow, w->x0, w->f);
+    for (uint32_t c = 0; c < w->count; c++) {
+        double rate = 0, size = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            double slope = w->l[(size_t)c * n + i];
+            for (uint32_t j = 0; j < n; j++)
+                slope += 2 * w->Q[((size_t)c * n + i) * n + j] * w->x0[j];
+            rate += slope * w->f[i];
+            size += fabs(slope * w->f[i]);
+        }
+        moves = moves || fabs(rate) > 1e-9 * size;
+    }
+    if (moves)
+        return w->x0;
+    ns_status status;
+    ns_run *run = ns_run_new(w->flow->problem, options, w->flow->p, w->x0, &status, message);
+    if (!run)
+        return NULL;
+    double *x = NS_NEW_ARRAY(w->flow->arena, double, n + 1);
+    ns_run_step(run);
+    memcpy(x, ns_run_state(run), n * sizeof *x);
+    ns_run_free(run);
+    return x;
+}
+
 /* ---- period and shift -------------------------------------------------------------------------- */
 
 /* x at the end of a run to the time t, which ends a step. */
@@ -199,8 +230,11 @@ ns_relative *ns_relative_find(ns_arena *arena, ns_flow *flow, const ns_generator
                   .context = &w,
                   .near = 1e-6,
                   .still = 1e-9};
-    if (!ns_recur_search(&c, arena, flow->problem, options, flow->p, x, &r->message))
+    w.x0 = begin(&w, options, &r->message);
+    if (!w.x0 ||
+        !ns_recur_search(&c, arena, flow->problem, options, flow->p, w.x0, &r->message))
         return r;
+    w.x0 = x;
     r->best = c.best - options->t0;
     r->mismatch = c.mismatch;
     if (!c.found) {

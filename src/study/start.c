@@ -130,21 +130,47 @@ bool ns_starter_varies(const ns_starter *q, ns_ex e)
     return false;
 }
 
-/* A velocity that is no state: an equation for the start. */
+static void demand(ns_arena *arena, ns_system *s, const char *name, ns_ex residual, bool anew)
+{
+    const ns_constraint line = {.name = name, .residual = residual};
+    for (uint32_t k = 0; k < s->start.extra.n; k++)
+        if (strcmp(s->start.extra.at[k].name, name) == 0) {
+            if (anew)
+                s->start.extra.at[k] = line;
+            return;
+        }
+    NS_PUSH(arena, s->start.extra, line);
+}
+
+/* Values that are no states: equations for those given at the start, from which the states follow that
+ * belong to them. */
+static void demand_given(ns_arena *arena, ns_system *s, const ns_start_value *one)
+{
+    for (uint32_t k = 0; k < s->start.other.n; k++) {
+        const ns_start_value *v = &s->start.other.at[k];
+        if (v->first == one->first && v->given)
+            demand(arena, s, v->name, ns_sub(s->graph, v->value, v->given), false);
+    }
+    for (uint32_t i = 0; i < one->n; i++)
+        s->start.free[one->first + i] = true;
+}
+
+/* A value that is no state: an equation for the start. */
 static bool as_equation(ns_arena *arena, ns_system *s, const char *name, ns_ex symbol)
 {
     for (uint32_t i = 0; i < s->accelerations.n; i++) {
         const ns_symbol *of = ns_graph_symbol(s->graph, s->accelerations.at[i].from);
         if (!of || of->kind != NS_SYM_VELOCITY || strcmp(of->name, name) != 0)
             continue;
-        const ns_constraint line = {
-            .name = name, .residual = ns_sub(s->graph, s->accelerations.at[i].to, symbol)};
-        for (uint32_t k = 0; k < s->start.extra.n; k++)
-            if (strcmp(s->start.extra.at[k].name, name) == 0) {
-                s->start.extra.at[k] = line;
-                return true;
-            }
-        NS_PUSH(arena, s->start.extra, line);
+        demand(arena, s, name, ns_sub(s->graph, s->accelerations.at[i].to, symbol), true);
+        return true;
+    }
+    for (uint32_t i = 0; i < s->start.other.n; i++) {
+        const ns_start_value *v = &s->start.other.at[i];
+        if (strcmp(v->name, name) != 0)
+            continue;
+        demand_given(arena, s, v);
+        demand(arena, s, name, ns_sub(s->graph, v->value, symbol), true);
         return true;
     }
     return false;
@@ -161,6 +187,11 @@ static bool as_start(ns_starter *q, ns_arena *arena, const char *name, uint32_t 
         if (strcmp(s->states.at[i].name, name) == 0) {
             s->start.value[i] = symbol;
             s->start.free[i] = false;
+            for (uint32_t j = 0; j < s->start.other.n; j++) {
+                const ns_start_value *v = &s->start.other.at[j];
+                if (v->given && i >= v->through && i < v->through + 4)
+                    demand_given(arena, s, v);
+            }
             return true;
         }
     return as_equation(arena, s, name, symbol);
