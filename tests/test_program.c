@@ -286,7 +286,7 @@ static void test_every_lane_has_its_pivots(void **state)
 {
     (void)state;
     uint64_t seed = 77;
-    const uint32_t sizes[] = {2, 3, 4, 7, 12};
+    const uint32_t sizes[] = {2, 3, 4, 7, 12, 17, 29}; /* from 12 on by panels of 8 */
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const uint32_t n = sizes[s];
         ns_arena *arena = ns_arena_new();
