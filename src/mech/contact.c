@@ -269,8 +269,21 @@ static void close_contact(ns_graph *g, ns_contact *c)
     body->residual = 0;
 }
 
+/* The normal of z = f(x, y) with root and reciprocal side by side. */
+static void steepen(ns_graph *g, ns_side *ground)
+{
+    ns_ex x = ground->base[0].at[2], y = ground->base[1].at[2], one = ns_one(g);
+    ns_ex square = ns_add(g, ns_add(g, one, ns_powi(g, x, 2)), ns_powi(g, y, 2));
+    ns_ex factor = ns_times(g, ns_sqrt(g, square), ns_div(g, one, square));
+    ground->kappa = factor;
+    ground->normal = ns_v3_make(ns_neg(g, ns_mul(g, x, factor)),
+                                ns_neg(g, ns_mul(g, y, factor)), factor);
+}
+
 void ns_contact_kinematics(ns_graph *g, ns_contact *c)
 {
+    if (c->ground.kind == NS_SIDE_GRAPH)
+        steepen(g, &c->ground);
     if (c->ball) {
         ns_contact_ball_kinematics(g, c);
         return;
@@ -287,6 +300,11 @@ void ns_contact_kinematics(ns_graph *g, ns_contact *c)
     bool edge = ns_side_is_curve(&c->body);
     c->gamma = edge || c->closed ? ns_m3_apply_transposed(g, c->C, c->ground.normal)
                                  : ns_v3_neg(g, c->body.normal);
+    if (c->closed && c->ground.kind == NS_SIDE_GRAPH) {
+        ns_v3 t[2] = {ns_m3_apply_transposed(g, c->C, c->ground.base[0]),
+                      ns_m3_apply_transposed(g, c->C, c->ground.base[1])};
+        c->gamma = ns_v3_scale(g, c->ground.kappa, ns_v3_cross(g, t[0], t[1]));
+    }
     if (c->closed)
         close_contact(g, c);
     c->s = ns_v3_sub(g, c->body.point, c->centre);
@@ -298,9 +316,9 @@ void ns_contact_kinematics(ns_graph *g, ns_contact *c)
     ns_v3_quaternion_rate(g, c->quat, c->Omega, c->quat_rate);
     c->omega_space = ns_m3_apply(g, c->A, c->Omega);
     /* On a fixed horizontal plane the vertical is the ground normal. */
-    bool level = !c->moving && c->ground.flat && !edge &&
-                 ns_graph_is_one(g, c->ground.normal.at[2]);
-    c->vertical = level ? c->gamma : ns_v3_make(c->A.at[2][0], c->A.at[2][1], c->A.at[2][2]);
+    c->level = !c->moving && c->ground.flat && !edge &&
+               ns_graph_is_one(g, c->ground.normal.at[2]);
+    c->vertical = c->level ? c->gamma : ns_v3_make(c->A.at[2][0], c->A.at[2][1], c->A.at[2][2]);
     c->point = c->moving ? ns_v3_add(g, c->o, ns_m3_apply(g, c->B, c->ground.point))
                          : c->ground.point;
     c->com = ns_v3_sub(g, c->point, ns_m3_apply(g, c->A, c->s));
@@ -344,24 +362,34 @@ static ns_m3 steiner(ns_graph *g, ns_ex mass, ns_v3 s)
 
 /* Omega' of (12).  With the identity  s x (Omega x (s' + Omega x s)) = (s.s') Omega - (s.Omega)(s' +
  * Omega x s).  For an ellipsoid about its centre everything is multiplied by its square q, which
- * leaves q I + m (|d|^2 - d d^T) with d = D gamma on the left: no root, no division before it. */
+ * leaves q I + m (|d|^2 - d d^T) with d = D gamma on the left: no root, no division before it.
+ * push: forces beside the weight. */
 static ns_v3 turn_rate(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 free_torque)
 {
     bool scaled = c->quadric && ns_v3_is_zero(g, c->centre);
     ns_v3 Omega = c->Omega, s = c->s, rate = c->s_rate;
     ns_m3 I = c->inertia;
+    ns_ex weight = ns_mul(g, c->mass, c->gravity);
     if (scaled) {
         s = c->top;
         rate = c->u;
         I = ns_m3_scale(g, c->square, I);
         free_torque = ns_v3_scale(g, c->square, free_torque);
         push = ns_v3_neg(g, ns_v3_scale(g, c->root, push));
+        weight = ns_neg(g, ns_mul(g, c->root, weight));
     }
     I = ns_m3_add(g, I, steiner(g, c->mass, s));
     ns_v3 drift = ns_v3_sub(g, rate, ns_v3_cross(g, s, Omega));
     ns_ex along = ns_mul(g, c->mass, ns_v3_dot(g, s, Omega));
     ns_ex across = ns_mul(g, c->mass, ns_v3_dot(g, s, rate));
     ns_v3 right = ns_v3_sub(g, ns_v3_scale(g, along, drift), ns_v3_scale(g, across, Omega));
+    ns_v3 tip = ns_v3_cross(g, s, c->vertical);
+    for (int i = 0; i < 3 && scaled && c->level; i++) { /* D gamma x gamma */
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        tip.at[i] = ns_mul(g, ns_sub(g, c->squares.at[j], c->squares.at[k]),
+                           ns_mul(g, c->gamma.at[j], c->gamma.at[k]));
+    }
+    right = ns_v3_add(g, right, ns_v3_scale(g, weight, tip));
     right = ns_v3_add(g, ns_v3_add(g, free_torque, right), ns_v3_cross(g, s, push));
     return ns_contact_solve(g, I, right);
 }
@@ -373,15 +401,15 @@ void ns_contact_dynamics(ns_graph *g, ns_contact *c)
         return;
     }
     ns_v3 Omega = c->Omega, s = c->s, v = velocity(g, c);
-    /* force needed beside what the turning of the body needs: m (w + g e) - f */
-    ns_v3 push = ns_v3_scale(g, ns_mul(g, c->mass, c->gravity), c->vertical);
+    /* force needed beside what weight and turning of the body need: m w - f */
+    ns_v3 push = ns_v3_zero(g);
     if (c->moving) {
         ns_v3 arm = ns_m3_apply(g, c->B, c->ground.point);
         ns_v3 carried = ns_v3_cross(g, c->W, arm);
         ns_v3 moved = ns_v3_add(g, carried, ns_m3_apply(g, c->A, c->s_rate));
         ns_v3 w = ns_v3_add(
             g, c->o2, ns_v3_add(g, ns_v3_cross(g, c->W1, arm), ns_v3_cross(g, c->W, moved)));
-        push = ns_v3_add(g, push, ns_v3_scale(g, c->mass, ns_m3_apply_transposed(g, c->A, w)));
+        push = ns_v3_scale(g, c->mass, ns_m3_apply_transposed(g, c->A, w));
     }
     if (!ns_v3_is_zero(g, c->force))
         push = ns_v3_sub(g, push, ns_m3_apply_transposed(g, c->A, c->force));
@@ -393,6 +421,7 @@ void ns_contact_dynamics(ns_graph *g, ns_contact *c)
     /* R = m (w + g e) - f - m [Omega' x s + Omega x (s' + Omega x s)] */
     ns_v3 sweep = ns_v3_cross(g, Omega, ns_v3_add(g, c->s_rate, ns_v3_cross(g, Omega, s)));
     ns_v3 swing = ns_v3_add(g, ns_v3_cross(g, c->Omega_rate, s), sweep);
+    push = ns_v3_add(g, push, ns_v3_scale(g, ns_mul(g, c->mass, c->gravity), c->vertical));
     c->reaction = ns_v3_sub(g, push, ns_v3_scale(g, c->mass, swing));
     if (!c->reduced)
         c->force_space = ns_m3_apply(g, c->A, c->reaction);

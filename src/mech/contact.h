@@ -31,6 +31,7 @@ typedef struct ns_contact {
     ns_ex radius; /* 0 if it is no ball */
     ns_v3 support;
     ns_ex way[3];
+    bool level;       /* fixed horizontal plane, and no edge: the vertical is gamma */
     bool reduced;     /* only s and Omega, on a horizontal plane: eq (14) */
     bool moving;      /* the ground has a motion: B, o and their derivatives below */
     ns_m3 B;          /* only if moving, as W ... */

@@ -192,16 +192,6 @@ void ns_contact_ball_sweep(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *rate,
         *along = way;
 }
 
-/* The ground's normal in its frame. */
-static ns_v3 normal_of(ns_graph *g, const ns_contact *c)
-{
-    if (c->ground.kind != NS_SIDE_GRAPH)
-        return c->ground.normal;
-    const slope s = slope_of(g, &c->ground);
-    return ns_v3_make(ns_neg(g, ns_mul(g, s.x, s.factor)), ns_neg(g, ns_mul(g, s.y, s.factor)),
-                      s.factor);
-}
-
 static ns_v3 to_space(ns_graph *g, const ns_contact *c, ns_v3 v)
 {
     return c->moving ? ns_m3_apply(g, c->B, v) : v;
@@ -210,11 +200,11 @@ static ns_v3 to_space(ns_graph *g, const ns_contact *c, ns_v3 v)
 /* q' = (0, omega) q/2 */
 static void quaternion_rate(ns_graph *g, const ns_ex quat[4], ns_v3 omega, ns_ex rate[4])
 {
-    ns_v3 h = ns_v3_scale(g, ns_number(g, 0.5), omega);
-    ns_v3 v = ns_v3_make(quat[1], quat[2], quat[3]), cross = ns_v3_cross(g, h, v);
-    rate[0] = ns_neg(g, ns_v3_dot(g, h, v));
+    ns_ex half = ns_number(g, 0.5);
+    ns_v3 v = ns_v3_make(quat[1], quat[2], quat[3]), cross = ns_v3_cross(g, omega, v);
+    rate[0] = ns_neg(g, ns_mul(g, half, ns_v3_dot(g, omega, v)));
     for (int i = 0; i < 3; i++)
-        rate[i + 1] = ns_add(g, ns_mul(g, h.at[i], quat[0]), cross.at[i]);
+        rate[i + 1] = ns_mul(g, half, ns_add(g, ns_mul(g, omega.at[i], quat[0]), cross.at[i]));
 }
 
 void ns_contact_ball_kinematics(ns_graph *g, ns_contact *c)
@@ -223,7 +213,7 @@ void ns_contact_ball_kinematics(ns_graph *g, ns_contact *c)
     c->A = ns_m3_rotation(g, c->quat);
     c->C = c->moving ? ns_m3_mul(g, ns_m3_transpose(c->B), c->A) : c->A;
     c->Omega = ns_m3_apply_transposed(g, c->A, omega);
-    c->normal = to_space(g, c, normal_of(g, c));
+    c->normal = to_space(g, c, c->ground.normal);
     ns_v3 relative = c->moving ? ns_v3_sub(g, omega, c->W) : omega;
     c->omega = c->moving ? ns_m3_apply_transposed(g, c->A, relative) : c->Omega;
     ns_contact_ball_sweep(g, c, relative, c->ground_rate, &along, &c->normal_rate);

@@ -231,9 +231,9 @@ ns_m3 ns_m3_rotation(ns_graph *g, const ns_ex quat[4])
 void ns_v3_quaternion_rate(ns_graph *g, const ns_ex quat[4], ns_v3 Omega, ns_ex rate[4])
 {
     ns_ex half = ns_number(g, 0.5), w = quat[0];
-    ns_v3 h = ns_v3_scale(g, half, Omega), v = ns_v3_make(quat[1], quat[2], quat[3]);
-    ns_v3 cross = ns_v3_cross(g, v, h);
-    rate[0] = ns_neg(g, ns_v3_dot(g, v, h));
+    ns_v3 v = ns_v3_make(quat[1], quat[2], quat[3]);
+    ns_v3 cross = ns_v3_cross(g, v, Omega);
+    rate[0] = ns_neg(g, ns_mul(g, half, ns_v3_dot(g, v, Omega)));
     for (int i = 0; i < 3; i++)
-        rate[i + 1] = ns_add(g, ns_mul(g, w, h.at[i]), cross.at[i]);
+        rate[i + 1] = ns_mul(g, half, ns_add(g, ns_mul(g, w, Omega.at[i]), cross.at[i]));
 }

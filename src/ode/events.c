@@ -185,8 +185,8 @@ static bool scan(search *w, const stretch *at, const double *inner)
     values[9] = at->gr;
     double least = INFINITY, most = -INFINITY;
     for (int i = 0; i < NS_ROOTS_POINTS; i++) {
-        least = fmin(least, values[i]);
-        most = fmax(most, values[i]);
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
     }
     w->size = fmax(w->size, fmax(fabs(least), fabs(most)));
     /* nothing near zero: the common case.  No polynomial of degree 9 with these values leaves
@@ -197,6 +197,14 @@ static bool scan(search *w, const stretch *at, const double *inner)
     ns_roots_poly p;
     ns_roots_fit(values, &p);
     const bool good = p.error <= 1e-5 * (most - least) || p.error <= 1e-13 * p.size;
+    /* a polynomial lies between its Bernstein coefficients: here too far from zero for its error,
+     * be it small or not */
+    const double near = 16 * p.error + 1e-12 * p.size;
+    bool clear = w->sign != 0;
+    for (int i = 0; i < NS_ROOTS_POINTS && clear; i++)
+        clear = p.b[i] * w->sign > near;
+    if (clear)
+        return true;
     if (!good && at->depth < MAX_DEPTH) {
         const double middle = (at->l + at->r) / 2;
         const double value = accurate(run, w->event, time_at(run, middle));
@@ -211,14 +219,7 @@ static bool scan(search *w, const stretch *at, const double *inner)
         }
         return true;
     }
-    const double near = 16 * p.error + 1e-12 * p.size;
     int count = 0;
-    bool clear = good &&
-                 w->sign != 0; /* a polynomial lies between its Bernstein coefficients */
-    for (int i = 0; i < NS_ROOTS_POINTS && clear; i++)
-        clear = p.b[i] * w->sign > near;
-    if (clear)
-        return true;
     if (good) {
         double extrema[NS_ROOTS_DEGREE];
         const int n = ns_roots_extrema(&p, extrema);
@@ -320,8 +321,10 @@ ns_status ns_events_scan(ns_run *run)
         const stretch whole = {0, 1, run->event_value[i], run->events_end[i], 0};
         search w = {.run = run, .event = i, .sign = run->event_sign[i]};
         w.size = fmax(fabs(whole.gl), fabs(whole.gr));
-        for (int j = 0; j < 8; j++)
-            w.size = fmax(w.size, fabs(run->events8[8 * i + (uint32_t)j]));
+        for (uint32_t j = 0; j < 8; j++) {
+            const double size = fabs(run->events8[8 * i + j]);
+            w.size = size > w.size ? size : w.size;
+        }
         if (!isfinite(w.size))
             continue; /* not defined here; its sign is kept until it is again */
         if (s->now.steps == 1 && !first_sign(&w, whole.gl))
