@@ -3,9 +3,10 @@
  * differ a little, at equal median error of the final state, as a ratio to C853, which runs them
  * one after the other.
  *
- *     bench_ensemble [--rounds N] [--motions N] [--profile]
+ *     bench_ensemble [--rounds N] [--motions N] [--profile K] [--problem NAME]
  *
- * --profile runs the ensemble alone, for a while, at one tolerance: for perf.
+ * --profile runs one contender alone, for a while, at one tolerance: for perf.
+ * --problem takes another problem of the table, without C853: steps and microseconds of a motion.
  */
 #include "hand_problems.h"
 #include "measure.h"
@@ -19,17 +20,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 12, MOST = 1024, MOST_RUNGS = 40, MOST_ROUNDS = 51, CONTENDERS = 5 };
+enum { MOST = 1024, MOST_RUNGS = 40, MOST_ROUNDS = 51, CONTENDERS = 5, SPIN = 4 };
 
-static int motions = 64, rounds = 5;
-static double starts[MOST][3], reference[MOST][N], end_state[MOST][N];
+static const hand_problem *problem;
+static int motions = 64, rounds = 5, least = 1;
+static double starts[MOST][3]; /* angular velocities of P1c */
+static double reference[MOST][HAND_MAX_STATES], end_state[MOST][HAND_MAX_STATES];
 
 static double median_error(void)
 {
     static double errors[MOST];
     for (int k = 0; k < motions; k++) {
         errors[k] = 0;
-        for (int i = 0; i < N; i++) {
+        for (int i = 0; i < problem->n; i++) {
             const double v = reference[k][i];
             const double d = fabs(end_state[k][i] - v) / fmax(1, fabs(v));
             errors[k] = d <= errors[k] ? errors[k] : isnan(d) ? INFINITY : d;
@@ -48,8 +51,8 @@ typedef struct contender {
     ns_model *model;
     const ns_problem *problem;
     ns_native *code;
-    int64_t place[N];
-    int64_t spin[3]; /* states of the angular velocity */
+    int64_t place[HAND_MAX_STATES];
+    int64_t spin[3]; /* P1c: states of the angular velocity */
     double *observed, *work;
     /* while running */
     int next;
@@ -59,18 +62,32 @@ typedef struct contender {
 
 static void run_c853(contender *c)
 {
-    const hand_problem *p = hand_problem_find("P1c");
+    const hand_form *form = &problem->forms[0];
     for (int k = 0; k < motions; k++) {
         double y[HAND_MAX_STATES];
         hand_stats stats;
-        memcpy(y, p->forms[0].y0, (size_t)p->forms[0].n * sizeof *y);
-        memcpy(y + 4, starts[k], sizeof starts[k]);
-        p->forms[0].dop853(p->t_end, c->tolerance, y, &stats);
-        memcpy(end_state[k], y, sizeof end_state[k]);
+        memcpy(y, form->y0, (size_t)form->n * sizeof *y);
+        memcpy(y + SPIN, starts[k], sizeof starts[k]);
+        form->dop853(problem->t_end, c->tolerance, y, &stats);
+        memcpy(end_state[k], y, (size_t)form->n * sizeof *y);
         c->steps += (uint64_t)stats.steps;
         c->rejected += (uint64_t)stats.rejected;
         c->evaluations += (uint64_t)stats.evaluations;
     }
+}
+
+static bool is_p1c(void)
+{
+    return strcmp(problem->name, "P1c") == 0;
+}
+
+static bool is_among(const char *name, const char *list)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
 }
 
 static bool next(void *context, uint64_t *id, double *p, double *x0)
@@ -80,8 +97,13 @@ static bool next(void *context, uint64_t *id, double *p, double *x0)
         return false;
     memcpy(p, c->model->p, c->problem->np * sizeof *p);
     memcpy(x0, c->model->x0, c->problem->n * sizeof *x0);
-    for (int i = 0; i < 3; i++)
-        x0[c->spin[i]] = starts[c->next][i];
+    if (is_p1c())
+        for (int i = 0; i < 3; i++)
+            x0[c->spin[i]] = starts[c->next][i];
+    else
+        for (uint32_t i = 0; i < c->problem->n; i++)
+            if (is_among(c->model->system->states.at[i].name, c->text->varied))
+                x0[i] *= 1 + 0.03 * ((double)c->next / motions - 0.5);
     *id = (uint64_t)c->next++;
     return true;
 }
@@ -90,7 +112,7 @@ static bool done(void *context, const ns_ensemble_result *r)
 {
     contender *c = context;
     ns_program_eval1(c->problem->observables, c->work, r->outcome->t, r->x, c->observed);
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < problem->n; i++)
         end_state[r->id][i] = c->observed[c->place[i]];
     if (r->outcome->status != NS_OK)
         end_state[r->id][0] = NAN;
@@ -138,10 +160,10 @@ static bool open_model(contender *c)
         c->code = ns_ensemble_native(c->problem, &c->options, message, sizeof message, NULL);
     if (c->native && !c->code)
         fprintf(stderr, "no native code: %s\n", message);
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < problem->n; i++) {
         c->place[i] = ns_model_observable(c->model, c->text->values[i]);
-        if (i >= 4 && i < 7)
-            c->spin[i - 4] = state_of(c->model, c->text->values[i]);
+        if (i >= SPIN && i < SPIN + 3)
+            c->spin[i - SPIN] = state_of(c->model, c->text->values[i]);
     }
     c->observed = calloc(c->model->system->observables.n, sizeof *c->observed);
     c->work = calloc(ns_program_work1(c->problem->observables) + 1, sizeof *c->work);
@@ -205,43 +227,43 @@ static void print(const contender *contenders, int count, rung (*rungs)[MOST_RUN
 {
     static const double targets[] = {1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11};
     enum { TARGETS = sizeof targets / sizeof *targets };
-    printf("P1c, %d motions of 20 s with different starts; medians of %d interleaved rounds\n"
+    printf("%s, %d motions of %g s with different starts; medians of %d interleaved rounds\n"
            "%-34s",
-           motions, rounds, "median error");
+           problem->name, motions, problem->t_end, rounds, "median error");
     for (int t = 0; t < TARGETS; t++)
         printf("%9.0e", targets[t]);
-    printf("\n%-34s", "C853, motions per second and core");
-    for (int t = 0; t < TARGETS; t++)
-        printf("%9.0f", 1 / at_error(rungs[0], n, targets[t], seconds_of));
-    printf("\n%-34s", "C853, steps tried in a motion");
-    for (int t = 0; t < TARGETS; t++)
-        printf("%9.0f", at_error(rungs[0], n, targets[t], steps_of));
-    printf("\nTimes as many motions:\n");
-    for (int c = 1; c < count; c++) {
+    printf("\n");
+    for (int c = 0; c < count; c++) {
         printf("%-34s", contenders[c].name);
+        for (int t = 0; t < TARGETS; t++)
+            printf("%9.1f", 1e6 * at_error(rungs[c], n, targets[t], seconds_of));
+        printf("  microseconds of a motion\n%-34s", "");
+        for (int t = 0; t < TARGETS; t++)
+            printf("%9.0f", at_error(rungs[c], n, targets[t], steps_of));
+        printf("  steps tried in a motion\n");
+        if (contenders[0].text || c == 0)
+            continue;
+        printf("%-34s", "");
         for (int t = 0; t < TARGETS; t++)
             printf("%9.2f", at_error(rungs[0], n, targets[t], seconds_of) /
                                 at_error(rungs[c], n, targets[t], seconds_of));
-        printf("\n%-34s", "  steps tried in a motion");
-        for (int t = 0; t < TARGETS; t++)
-            printf("%9.0f", at_error(rungs[c], n, targets[t], steps_of));
-        printf("\n");
+        printf("  times as many motions as C853\n");
     }
 }
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: bench_ensemble [--rounds N] [--motions N] [--profile K]\n");
+    fprintf(stderr, "usage: bench_ensemble [--rounds N] [--motions N] [--least 0|1] "
+                    "[--profile K] [--problem NAME]\n");
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    const bench_text *equations = bench_text_find("P1c", BENCH_EQUATIONS);
-    const bench_text *body = bench_text_find("P1c", BENCH_MECHANICS);
     static rung rungs[CONTENDERS][MOST_RUNGS];
     const int n_rungs = 27;
     int profile = -1;
+    problem = hand_problem_find("P1c");
     for (int i = 1; i < argc; i++) {
         const int value = i + 1 < argc ? atoi(argv[i + 1]) : 0;
         if (strcmp(argv[i], "--rounds") == 0 && value > 0 && value <= MOST_ROUNDS)
@@ -250,25 +272,40 @@ int main(int argc, char **argv)
             motions = value;
         else if (strcmp(argv[i], "--profile") == 0 && i + 1 < argc && value < CONTENDERS)
             profile = value;
+        else if (strcmp(argv[i], "--least") == 0 && i + 1 < argc)
+            least = value;
+        else if (strcmp(argv[i], "--problem") == 0 && i + 1 < argc)
+            problem = hand_problem_find(argv[i + 1]);
         else
             return usage();
         i++;
     }
-    contender contenders[CONTENDERS] = {
-        {.name = "C853"},
-        {.name = "lanes, native", .text = equations, .native = true},
-        {.name = "lanes, native, derived by rolling", .text = body, .native = true},
-        {.name = "lanes, native, fused",
-         .text = equations,
-         .native = true,
-         .options.fused = true},
-        {.name = "lanes, interpreted", .text = equations},
-    };
-    for (int c = 0; c < CONTENDERS; c++) {
+    if (!problem)
+        return usage();
+    const bench_text *equations = bench_text_find(problem->name, BENCH_EQUATIONS);
+    const bench_text *body = bench_text_find(problem->name, BENCH_MECHANICS);
+    const bench_text *text = equations ? equations : body;
+    if (!text || !text->varied)
+        return usage();
+    contender contenders[CONTENDERS];
+    int count = 0;
+    if (is_p1c())
+        contenders[count++] = (contender){.name = "C853"};
+    contenders[count++] = (contender){.name = "lanes", .text = text, .native = true};
+    contenders[count++] = (contender){
+        .name = "lanes, fused", .text = text, .native = true, .options.fused = true};
+    if (is_p1c()) {
+        contenders[count++] = (contender){
+            .name = "lanes, derived by rolling", .text = body, .native = true};
+        contenders[count++] = (contender){.name = "lanes, interpreted", .text = text};
+    }
+    if (profile >= count)
+        return usage();
+    for (int c = 0; c < count; c++) {
         contenders[c].options.run = ns_run_defaults();
         contenders[c].options.run.method = "dop853";
-        contenders[c].options.run.until = 20;
-        contenders[c].options.run.least_size = 1; /* as C853 */
+        contenders[c].options.run.until = problem->t_end;
+        contenders[c].options.run.least_size = least; /* 1 as C853 */
         if (!open_model(&contenders[c]))
             return 1;
     }
@@ -296,16 +333,16 @@ int main(int argc, char **argv)
         return 0;
     }
     /* the reference: gauss, to round-off */
-    contender exact = {.name = "reference", .text = equations};
+    contender exact = {.name = "reference", .text = text};
     exact.options.run = ns_run_defaults();
-    exact.options.run.until = 20;
+    exact.options.run.until = problem->t_end;
     if (!open_model(&exact))
         return 1;
     run(&exact, 0);
     memcpy(reference, end_state, sizeof reference);
-    measure(contenders, CONTENDERS, rungs, n_rungs);
-    print(contenders, CONTENDERS, rungs, n_rungs);
-    for (int c = 0; c < CONTENDERS; c++) {
+    measure(contenders, count, rungs, n_rungs);
+    print(contenders, count, rungs, n_rungs);
+    for (int c = 0; c < count; c++) {
         ns_native_free(contenders[c].code);
         ns_model_free(contenders[c].model);
         free(contenders[c].observed);
