@@ -28,6 +28,7 @@ typedef struct ns_bundle {
     double probed[8]; /* number of the step when the noise of the rates was measured */
     double stage_t[8];
     int64_t live[8];    /* -1: a motion is in this lane */
+    int64_t unsound[8]; /* -1: the rates are not finite at its start */
     int64_t fresh[8];   /* -1: the last step was accepted, its last stage begins the next */
     int64_t trying[8];  /* -1: live and not failed */
     int64_t good[8];    /* -1: the error is small enough */

@@ -329,6 +329,7 @@ static void load(ensemble *e, group *g, uint32_t l)
     put(b->size, s->size, n, l);
     put_noise(b, s, l);
     put(b->K, ns_dop853_first(s), n, l);
+    b->unsound[l] = ns_stepper_finite(ns_dop853_first(s), n) ? 0 : -1;
     put(g->sign, of->run->event_sign, n_ev, l);
     put(g->value[4], of->run->event_value, n_ev, l);
     b->t[l] = b->from[l] = s->now.t;
@@ -376,7 +377,7 @@ static void idle(const ensemble *e, group *g)
             g->p[8 * (size_t)k + l] = g->p[8 * (size_t)k + from];
         b->t[l] = b->from[l] = b->t[from];
         b->want[l] = b->want[from];
-        b->fresh[l] = 0;
+        b->fresh[l] = b->unsound[l] = 0;
     }
 }
 

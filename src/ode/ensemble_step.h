@@ -180,14 +180,11 @@ static inline v8 not_finite(uint32_t n, const double *values)
     v8 even = {0}, odd = {0};
     uint32_t i = 0;
     for (; i + 1 < n; i += 2) {
-        const v8 a = load(values + 8 * (size_t)i), b = load(values + 8 * (size_t)(i + 1));
-        even += a - a;
-        odd += b - b;
+        even = fused(load(values + 8 * (size_t)i), (v8){0}, even);
+        odd = fused(load(values + 8 * (size_t)(i + 1)), (v8){0}, odd);
     }
-    if (i < n) {
-        const v8 a = load(values + 8 * (size_t)i);
-        even += a - a;
-    }
+    if (i < n)
+        even = fused(load(values + 8 * (size_t)i), (v8){0}, even);
     return even + odd;
 }
 
@@ -196,7 +193,7 @@ static inline v8 not_finite(uint32_t n, const double *values)
  * iteration take a few operations each where divisions and roots take dozens of cycles; and they
  * have the same bits everywhere. */
 
-/* 1/a for a > 0, to 7e-6 (twice) or 5e-11 (three times) */
+/* 1/a for a > 0, to 0.05, 7e-6 (twice) or 5e-11 (three times) */
 static inline v8 rough_inverse(v8 a, int times)
 {
     v8 y = (v8)(0x7fde623822fc16e6 - (i8)a); /* to 0.05 */
@@ -227,12 +224,8 @@ static void begin(ns_bundle *b)
     const size_t end_of = 8 * (size_t)b->n;
     const double *last = b->K + 12 * b->stride;
     double *first = b->K;
-    v8 bad = {0};
-    for (size_t at = 0; at < end_of; at += 8) {
-        const v8 k = choose(fresh, load(last + at), load(first + at));
-        store(first + at, k);
-        bad += k - k;
-    }
+    for (size_t at = 0; at < end_of; at += 8)
+        store(first + at, choose(fresh, load(last + at), load(first + at)));
     store_mask(b->fresh, (i8){0});
     b->dense = false;
 
@@ -252,9 +245,9 @@ static void begin(ns_bundle *b)
     h = choose(end, until - t, (t + b->sense * h) - t);
     const v8 least = larger(4 * DBL_EPSILON * size_of(t), all(1e-290));
     const i8 tiny = ~(size_of(h) >= least) & (left > least);
-    const i8 trying = live & (bad == 0) & ~tiny;
-    b->singular = bits(live & ~(bad == 0));
-    b->tiny = bits(live & (bad == 0) & tiny);
+    const i8 sound = live & ~load_mask(b->unsound), trying = sound & ~tiny;
+    b->singular = bits(live & ~sound);
+    b->tiny = bits(sound & tiny);
     h = choose(trying, h, (v8){0});
     store_mask(b->trying, trying);
     store(b->h, h);
@@ -320,9 +313,10 @@ typedef struct changes {
     v8 h;
 } changes;
 
-/* Of one state: the new value, what the two embedded methods make of the step, and the size that
- * their errors are measured by.  The sum is compensated: x_low is what it has rounded off. */
-INLINE v8 new_state(const changes *c, size_t at, v8 *e3, v8 *e5)
+/* Of one state: the new value, and what the two embedded methods find wrong in the step, measured
+ * by the state's size to five per cent.  The sum is compensated: x_low is what it has rounded
+ * off. */
+INLINE void new_state(const changes *c, size_t at, v8 *e3, v8 *e5)
 {
     const double *K = c->K + at;
     const size_t stride = c->stride;
@@ -335,11 +329,16 @@ INLINE v8 new_state(const changes *c, size_t at, v8 *e3, v8 *e5)
     store(c->x_new + at, x);
     store(c->x_low + at, d - (x - old));
     /* what rounding errors of the rates make of it is not the method's error */
-    const v8 noise = load(c->noise + at);
-    *e3 = larger((v8){0}, size_of(third) - noise); /* not a number stays so */
-    *e5 = larger((v8){0}, size_of(combine(dop853_e5, 12, K, stride)) - noise);
-    return larger(size_of(x), load(c->size + at));
+    const v8 fifth = size_of(combine(dop853_e5, 12, K, stride)) - load(c->noise + at);
+    const v8 weight = rough_inverse(larger(size_of(x), load(c->size + at)), 0);
+    *e3 = third * weight;
+    *e5 = larger((v8){0}, fifth) * weight; /* not a number stays so */
 }
+
+/* Errors vary so much from step to step that a smaller part of what is allowed must be aimed at than
+ * usual (0.9): less than a tenth of the steps are then rejected instead of a fifth, and at equal
+ * error it takes 6 % fewer attempts on P1c, 7 on P2 and P3min, 3 on bowl and disk. */
+#define SAFETY 0.8
 
 /* The new state, its error, and what that makes of the next step. */
 static void estimate(ns_bundle *b)
@@ -351,21 +350,13 @@ static void estimate(ns_bundle *b)
     v8 e3 = {0}, e5 = {0}, a3, a5, c3, c5;
     uint32_t s = 0;
     for (; s + 1 < n; s += 2) {
-        const v8 size_a = new_state(&c, 8 * (size_t)s, &a3, &a5);
-        const v8 size_c = new_state(&c, 8 * (size_t)(s + 1), &c3, &c5);
-        const v8 a = rough_inverse(size_a, 2), d = rough_inverse(size_c, 2);
-        a3 *= a;
-        a5 *= a;
-        c3 *= d;
-        c5 *= d;
+        new_state(&c, 8 * (size_t)s, &a3, &a5);
+        new_state(&c, 8 * (size_t)(s + 1), &c3, &c5);
         e3 = fused(a3, a3, fused(c3, c3, e3));
         e5 = fused(a5, a5, fused(c5, c5, e5));
     }
     if (s < n) {
-        const v8 size = new_state(&c, 8 * (size_t)s, &a3, &a5);
-        const v8 a = rough_inverse(size, 2);
-        a3 *= a;
-        a5 *= a;
+        new_state(&c, 8 * (size_t)s, &a3, &a5);
         e3 = fused(a3, a3, e3);
         e5 = fused(a5, a5, e5);
     }
@@ -373,14 +364,14 @@ static void estimate(ns_bundle *b)
     const v8 both = e5 + 0.01 * e3;
     const double allowed = b->tolerance * b->tolerance * n;
     const v8 part = h * e5;
-    v8 error = part * part * rough_inverse(allowed * both, 3);
+    v8 error = part * part * rough_inverse(allowed * both, 2);
     error = choose(both > 0, error, both);
     i8 good = error <= 1;
     if (b->fixed_step > 0)
         good = error - error == 0;
     store(b->error, error);
     store_mask(b->good, good & load_mask(b->trying));
-    store(b->factor, larger(0.9 * rough_root(error), all(1.0 / 3)));
+    store(b->factor, larger(SAFETY * rough_root(error), all(1.0 / 3)));
 }
 
 /* Moves the lanes that accept to their new states; the others keep theirs. */
