@@ -293,7 +293,7 @@ int main(int argc, char **argv)
         contenders[count++] = (contender){.name = "C853"};
     contenders[count++] = (contender){.name = "lanes", .text = text, .native = true};
     contenders[count++] = (contender){
-        .name = "lanes, fused", .text = text, .native = true, .options.fused = true};
+        .name = "lanes, unfused", .text = text, .native = true, .options.unfused = true};
     if (is_p1c()) {
         contenders[count++] = (contender){
             .name = "lanes, derived by rolling", .text = body, .native = true};

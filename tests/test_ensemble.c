@@ -355,7 +355,19 @@ static void choose_lanes(const ns_problem *problem, const char *name)
         ns_program_choose_lanes((ns_program *)programs[i], name);
 }
 
-/* The same bits whatever the lanes, order and neighbours. */
+/* Native code for an instruction set; NULL where there is no compiler. */
+static ns_native *native_code(const trial *t, const char *lanes)
+{
+    char message[300];
+    choose_lanes(t->problem, lanes);
+    ns_native *native = ns_ensemble_native(t->problem, &t->options, message, sizeof message,
+                                           NULL);
+    if (!native)
+        print_message("no native code: %s\n", message);
+    return native;
+}
+
+/* The same bits whatever the lanes, order and neighbours, the engine and the instruction set. */
 static void check_bits(trial *t, uint32_t healthy)
 {
     motion *first = calloc(MOST, sizeof *first);
@@ -363,7 +375,8 @@ static void check_bits(trial *t, uint32_t healthy)
     t->options.lanes = 1;
     run(t);
     memcpy(first, t->motions, MOST * sizeof *first);
-    static const uint32_t widths[] = {2, 4, 8, 0, 8, 0, 0, 8, 8};
+    static const uint32_t widths[] = {2, 4, 8, 0, 8, 0, 0, 8, 8, 0, 8, 8};
+    static const char *const native_lanes[] = {NULL, "avx2", "plain"}; /* the last three */
     const uint32_t all = t->n;
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         t->options.lanes = widths[i];
@@ -379,7 +392,9 @@ static void check_bits(trial *t, uint32_t healthy)
             choose_lanes(t->problem, "plain");
         if (i == 8)
             choose_lanes(t->problem, "avx2");
+        ns_native *native = i > 8 ? native_code(t, native_lanes[i - 9]) : NULL;
         run(t);
+        ns_native_free(native);
         for (uint32_t k = 0; k < t->n; k++)
             assert_memory_equal(&first[k], &t->motions[k], sizeof *first);
         t->n = all;
@@ -411,6 +426,31 @@ static void test_bits_rattleback(void **state)
 }
 
 /* Motions that fail are results, with the reason that a run gives. */
+/* Rates with and without fused operations: other last bits, the same motions. */
+static void test_unfused(void **state)
+{
+    (void)state;
+    motion *fused = calloc(MOST, sizeof *fused);
+    assert_non_null(fused);
+    trial *t = trial_new(rattleback, "dop853", 8);
+    for (uint32_t k = 0; k < t->n; k++)
+        t->x0[k][6] = -3 - 0.05 * k;
+    t->options.run.until = 0.7;
+    t->options.run.tolerance = 1e-12;
+    run(t);
+    memcpy(fused, t->motions, MOST * sizeof *fused);
+    t->options.unfused = true;
+    run(t);
+    bool differ = false;
+    for (uint32_t k = 0; k < t->n; k++) {
+        assert_near(t->motions[k].x, fused[k].x, t->problem->n, 1e-10);
+        differ = differ || memcmp(t->motions[k].x, fused[k].x, t->problem->n * sizeof(double));
+    }
+    assert_true(differ);
+    free(fused);
+    trial_free(t);
+}
+
 static void test_failures(void **state)
 {
     (void)state;
@@ -550,7 +590,7 @@ int main(void)
         cmocka_unit_test(test_bits),        cmocka_unit_test(test_bits_rattleback),
         cmocka_unit_test(test_failures),    cmocka_unit_test(test_backwards),
         cmocka_unit_test(test_lean),        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_unfused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

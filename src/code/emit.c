@@ -32,6 +32,7 @@ typedef struct emission {
     const char *name;
     NS_LIST(instruction) code;
     uint32_t chunks;
+    bool fused;       /* sums with a product round once */
     bool inputs;      /* copies read x or t from the work block */
     uint32_t *writer; /* [cells] the instruction that wrote a cell last, NONE: bind or input */
     uint32_t *loaded; /* [cells] 1 + the chunk in which a cell from outside has a local name */
@@ -328,6 +329,39 @@ static const char *emit_expression(emission *e, uint32_t k, const word *operand,
     return at + strcspn(at, ")") + 1;
 }
 
+/* A sum with a product: its three operands and the signs between them. */
+static bool emit_product(emission *e, uint32_t k, const word *operand, const char *text)
+{
+    static const struct {
+        const char *name, *plain[4], *fused[4];
+        int order[3]; /* of the operands when fused */
+    } sums[] = {
+        {"ADD_MUL(", {"(", " + (", " * ", "))"}, {"FMA(", ", ", ", ", ")"}, {1, 2, 0}},
+        {"SUB_MUL(", {"(", " - (", " * ", "))"}, {"FNMA(", ", ", ", ", ")"}, {1, 2, 0}},
+        {"MUL_SUB(", {"((", " * ", ") - ", ")"}, {"FMS(", ", ", ", ", ")"}, {0, 1, 2}},
+    };
+    const size_t length = strlen(sums[0].name);
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        if (strncmp(text, sums[i].name, length) != 0)
+            continue;
+        const char *const *between = e->fused ? sums[i].fused : sums[i].plain;
+        const char *at[3];
+        text += length;
+        for (int j = 0; j < 3; j++) {
+            at[j] = text;
+            text += strcspn(text, ",)") + 1;
+            text += strspn(text, " ");
+        }
+        for (int j = 0; j < 3; j++) {
+            ns_text_add(e->text, between[j]);
+            emit_expression(e, k, operand, at[e->fused ? sums[i].order[j] : j]);
+        }
+        ns_text_add(e->text, between[3]);
+        return true;
+    }
+    return false;
+}
+
 static void emit_form(emission *e, uint32_t k)
 {
     const instruction *i = &e->code.at[k];
@@ -335,7 +369,8 @@ static void emit_form(emission *e, uint32_t k)
     for (uint32_t j = 0; j < i->n; j++)
         operand[j] = value_of(e, i->words[j], i->chunk);
     ns_text_addf(e->text, "V v%u = ", k);
-    emit_expression(e, k, operand, forms[i->code].text);
+    if (!emit_product(e, k, operand, forms[i->code].text))
+        emit_expression(e, k, operand, forms[i->code].text);
     ns_text_add(e->text, ";\n");
     if (i->y != NONE)
         keep(e, i, 0, cell_of(i->y), value_1(k).text);
@@ -480,13 +515,13 @@ static void emit_outputs(emission *e)
 #define PARAMETERS                                                                             \
     "(const math *m, double *work, const double *t, const double *x, double *out)"
 
-static void emit_lanes(emission *e, uint32_t lanes)
+static void emit_lanes(emission *e, const char *lanes)
 {
     ns_text *text = e->text;
     memset(e->writer, 0xff, e->stream->cells * sizeof *e->writer);
     memset(e->loaded, 0, e->stream->cells * sizeof *e->loaded);
     for (uint32_t chunk = 0, k = 0; chunk < e->chunks; chunk++) {
-        ns_text_addf(text, NS_EMIT_CUT "NOINLINE void %s_%u_%u" PARAMETERS "\n{\n", e->name,
+        ns_text_addf(text, NS_EMIT_CUT "NOINLINE void %s_%s_%u" PARAMETERS "\n{\n", e->name,
                      lanes, chunk);
         if (chunk == 0 && e->inputs)
             ns_text_addf(text,
@@ -515,10 +550,10 @@ static void emit_lanes(emission *e, uint32_t lanes)
     }
     ns_text_add(text, NS_EMIT_CUT);
     for (uint32_t chunk = 0; chunk < e->chunks; chunk++)
-        ns_text_addf(text, "NOINLINE void %s_%u_%u" PARAMETERS ";\n", e->name, lanes, chunk);
-    ns_text_addf(text, "void %s_%u" PARAMETERS "\n{\n", e->name, lanes);
+        ns_text_addf(text, "NOINLINE void %s_%s_%u" PARAMETERS ";\n", e->name, lanes, chunk);
+    ns_text_addf(text, "void %s_%s" PARAMETERS "\n{\n", e->name, lanes);
     for (uint32_t chunk = 0; chunk < e->chunks; chunk++)
-        ns_text_addf(text, "%s_%u_%u(m, work, t, x, out);\n", e->name, lanes, chunk);
+        ns_text_addf(text, "%s_%s_%u(m, work, t, x, out);\n", e->name, lanes, chunk);
     ns_text_add(text, "}\n");
 }
 
@@ -547,7 +582,7 @@ static const char prelude[] =
 static const char undefine[] =
     "#undef V\n#undef I\n#undef W\n#undef X\n#undef T\n#undef Y\n#undef ALL\n#undef ROW\n"
     "#undef ABS\n#undef SELECT\n#undef CHOOSE\n#undef EQUAL\n#undef SWAP\n#undef ANY\n#undef "
-    "SQRT\n";
+    "SQRT\n#undef FMA\n#undef FNMA\n#undef FMS\n";
 
 static const char one_lane[] = "#define V double\n"
                                "#define I long long\n"
@@ -582,6 +617,30 @@ static const char eight_lanes[] =
     "#define ANY(q) any8(q)\n"
     "#define SQRT(a) sqrt8(a)\n";
 
+/* Once per text; a processor without the instruction calls the C library's function.  gcc does not
+ * see that a change of sign is part of the instruction. */
+static const char fused_lanes[] =
+    "#ifndef FUSED\n#define FUSED\n"
+    "static inline vector8 fma8(vector8 a, vector8 b, vector8 c)\n{\n"
+    "#if defined(__AVX512F__)\n"
+    "return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);\n"
+    "#elif defined(__FMA__)\n"
+    "typedef double vector4 __attribute__((vector_size(32)));\n"
+    "union { vector8 all; vector4 half[2]; } p = {a}, q = {b}, r = {c};\n"
+    "for (int k = 0; k < 2; k++) p.half[k] = __builtin_ia32_vfmaddpd256(p.half[k], q.half[k], "
+    "r.half[k]);\nreturn p.all;\n"
+    "#else\n"
+    "for (int k = 0; k < 8; k++) a[k] = __builtin_fma(a[k], b[k], c[k]);\nreturn a;\n"
+    "#endif\n}\n#endif\n"
+    "#define FMA(a, b, c) fma8(ALL(a), ALL(b), ALL(c))\n"
+    "#if defined(__AVX512F__) && !defined(__clang__)\n"
+    "#define FNMA(a, b, c) __builtin_ia32_vfnmaddpd512_mask(ALL(a), ALL(b), ALL(c), -1, 4)\n"
+    "#define FMS(a, b, c) __builtin_ia32_vfmsubpd512_mask(ALL(a), ALL(b), ALL(c), -1, 4)\n"
+    "#else\n"
+    "#define FNMA(a, b, c) fma8(ALL(-a), ALL(b), ALL(c))\n"
+    "#define FMS(a, b, c) fma8(ALL(a), ALL(b), ALL(-c))\n"
+    "#endif\n";
+
 void ns_emit_prelude(ns_text *text)
 {
     ns_text_add(text, prelude);
@@ -613,12 +672,20 @@ void ns_emit_program(ns_text *text, ns_arena *scratch, const ns_stream *stream,
         ns_text_add(text, NS_EMIT_MACROS);
         ns_text_add(text, undefine);
         ns_text_add(text, one_lane);
-        emit_lanes(e, 1);
+        emit_lanes(e, "1");
     }
     if (lanes & NS_EMIT_EIGHT) {
         ns_text_add(text, NS_EMIT_MACROS);
         ns_text_add(text, undefine);
         ns_text_add(text, eight_lanes);
-        emit_lanes(e, 8);
+        emit_lanes(e, "8");
+    }
+    if (lanes & NS_EMIT_EIGHT_FUSED) {
+        ns_text_add(text, NS_EMIT_MACROS);
+        ns_text_add(text, undefine);
+        ns_text_add(text, eight_lanes);
+        ns_text_add(text, fused_lanes);
+        e->fused = true;
+        emit_lanes(e, "8f");
     }
 }

@@ -24,11 +24,15 @@ enum { NS_EMIT_SMALL = 5, NS_EMIT_CHUNK = 500 };
 #define NS_EMIT_CUT "/* function */\n"
 #define NS_EMIT_MACROS "/* macros */\n"
 
-typedef enum ns_emit_lanes { NS_EMIT_ONE = 1, NS_EMIT_EIGHT = 2 } ns_emit_lanes;
+typedef enum ns_emit_lanes {
+    NS_EMIT_ONE = 1,
+    NS_EMIT_EIGHT = 2,
+    NS_EMIT_EIGHT_FUSED = 4
+} ns_emit_lanes;
 
 /* What all functions need, once per text. */
 void ns_emit_prelude(ns_text *text);
-/* Functions NAME_1, NAME_8 of a program, as `lanes` says. */
+/* Functions NAME_1, NAME_8, NAME_8f of a program, as `lanes` says. */
 void ns_emit_program(ns_text *text, ns_arena *scratch, const ns_stream *stream,
                      const char *name, unsigned lanes);
 

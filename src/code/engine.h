@@ -21,11 +21,13 @@ typedef struct ns_lanes {
     void (*bind)(const ns_stream *stream, double *work, const double *p);
     void (*eval)(const ns_stream *stream, double *work, const double *t, const double *x,
                  double *out);
+    const struct ns_lanes *fused; /* with fused operations */
 } ns_lanes;
 
-extern const ns_lanes ns_lanes_plain;
+extern const ns_lanes ns_lanes_plain, ns_lanes_fused_plain;
 #if NS_X86
-extern const ns_lanes ns_lanes_avx2, ns_lanes_avx512;
+extern const ns_lanes ns_lanes_avx2, ns_lanes_fused_avx2;
+extern const ns_lanes ns_lanes_avx512, ns_lanes_fused_avx512;
 #endif
 
 extern const ns_engine_math ns_scalar_math;
@@ -36,7 +38,8 @@ void ns_scalar_eval(const ns_stream *stream, double *work, const double *t, cons
  * program meanwhile: it goes on with either, and the bits are the same. */
 typedef void (*ns_program_code)(const ns_engine_math *math, double *work, const double *t,
                                 const double *x, double *out);
-void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight);
+void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight,
+                    ns_program_code eight_fused);
 const ns_stream *ns_program_stream(const ns_program *program);
 const struct ns_jet *ns_program_jet(const ns_program *program); /* NULL if it has none */
 

@@ -14,4 +14,5 @@ const ns_lanes ns_lanes_avx2 = {.name = "avx2",
                                 .math = &lanes_math,
                                 .available = available,
                                 .bind = lanes_bind,
-                                .eval = lanes_eval};
+                                .eval = lanes_eval,
+                                .fused = &ns_lanes_fused_avx2};

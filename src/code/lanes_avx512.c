@@ -15,4 +15,5 @@ const ns_lanes ns_lanes_avx512 = {.name = "avx512",
                                   .math = &lanes_math,
                                   .available = available,
                                   .bind = lanes_bind,
-                                  .eval = lanes_eval};
+                                  .eval = lanes_eval,
+                                  .fused = &ns_lanes_fused_avx512};

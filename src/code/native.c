@@ -146,7 +146,7 @@ static void choose_flags(making *m, const char *lanes, bool fused)
         m->flags[n++] = "-O2";
     for (uint32_t i = 0; i < sizeof usual / sizeof *usual; i++)
         m->flags[n++] = usual[i];
-    m->flags[n++] = fused ? "-ffp-contract=fast" : "-ffp-contract=off";
+    m->flags[n++] = "-ffp-contract=off";
     if (strcmp(lanes, "avx512") == 0) {
         m->flags[n++] = "-mavx512f";
         m->flags[n++] = "-mavx512dq";
@@ -456,7 +456,8 @@ static const char *write_text(ns_arena *arena, const ns_program *series,
         snprintf(name, sizeof name, "program%u", i);
         ns_emit_program(&text, arena, ns_program_stream(requests[i].program), name,
                         (requests[i].one ? NS_EMIT_ONE : 0u) |
-                            (requests[i].eight ? NS_EMIT_EIGHT : 0u));
+                            (requests[i].eight ? NS_EMIT_EIGHT : 0u) |
+                            (requests[i].eight_fused ? NS_EMIT_EIGHT_FUSED : 0u));
     }
     if (series)
         ns_jet_emit(&text, ns_program_jet(series), "series");
@@ -499,12 +500,14 @@ static ns_native *attach(const making *m, void *library, const ns_native_request
     for (int pass = 0; pass < 2 && good; pass++) /* first see that all is there */
         for (uint32_t i = 0; i < n; i++) {
             const ns_native_request *r = &requests[i];
-            ns_program_code one, eight;
+            ns_program_code one, eight, fused;
             AS_FUNCTION(one, r->one ? find_program(m, library, i, "1", &good) : NULL);
             AS_FUNCTION(eight, r->eight ? find_program(m, library, i, "8", &good) : NULL);
+            AS_FUNCTION(fused,
+                        r->eight_fused ? find_program(m, library, i, "8f", &good) : NULL);
             native->programs[i] = r->program;
             if (pass == 1)
-                ns_program_use(r->program, one, eight);
+                ns_program_use(r->program, one, eight, fused);
         }
     if (!good) {
         free(native);
@@ -526,7 +529,7 @@ static ns_native *make(making *m, ns_arena *arena, const ns_native_request *requ
     facts->text_length = m->length;
     bool fused = false;
     for (uint32_t i = 0; i < n; i++)
-        fused = fused || requests[i].fused;
+        fused = fused || requests[i].eight_fused;
     choose_flags(m, ns_program_lanes_name(requests[0].program), fused);
     void *library = obtain(m, &facts->cached);
     return library ? attach(m, library, requests, n) : NULL;
@@ -567,7 +570,7 @@ void ns_native_free(ns_native *native)
     if (!native)
         return;
     for (uint32_t i = 0; i < native->n; i++)
-        ns_program_use(native->programs[i], NULL, NULL);
+        ns_program_use(native->programs[i], NULL, NULL, NULL);
     if (native->series)
         ns_jet_use(ns_program_jet(native->series), NULL, NULL);
     dlclose(native->library);

@@ -20,10 +20,8 @@ typedef struct ns_native ns_native;
 
 typedef struct ns_native_request {
     const ns_program *program;
-    bool one, eight; /* on which numbers of lanes */
-    /* The compiler may make one operation of a product and a sum: faster, and last bits that are
-     * not the interpreter's.  If one request allows it all do. */
-    bool fused;
+    bool one, eight;  /* on which numbers of lanes */
+    bool eight_fused; /* for ns_program_eval8_fused */
 } ns_native_request;
 
 typedef struct ns_native_facts {

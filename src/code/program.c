@@ -22,7 +22,7 @@ struct ns_program {
 
 /* The one part of a program that changes: where native code is, once there is any. */
 struct ns_program_native {
-    _Atomic(ns_program_code) one, eight;
+    _Atomic(ns_program_code) one, eight, eight_fused;
 };
 
 /* Best first. */
@@ -131,6 +131,18 @@ void ns_program_eval8(const ns_program *program, double *work, const double *t, 
         program->lanes->eval(program->stream, work, t, x, out);
 }
 
+void ns_program_eval8_fused(const ns_program *program, double *work, const double *t,
+                            const double *x, double *out)
+{
+    assert(aligned(work) && aligned(t) && aligned(x) && aligned(out));
+    const ns_program_code code = atomic_load_explicit(&program->native->eight_fused,
+                                                      memory_order_acquire);
+    if (code)
+        code(program->lanes->math, work, t, x, out);
+    else
+        program->lanes->fused->eval(program->stream, work, t, x, out);
+}
+
 const char *ns_program_lanes_name(const ns_program *program)
 {
     return program->lanes->name;
@@ -158,10 +170,12 @@ const ns_jet *ns_program_jet(const ns_program *program)
     return program->jet;
 }
 
-void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight)
+void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight,
+                    ns_program_code eight_fused)
 {
     atomic_store_explicit(&program->native->one, one, memory_order_release);
     atomic_store_explicit(&program->native->eight, eight, memory_order_release);
+    atomic_store_explicit(&program->native->eight_fused, eight_fused, memory_order_release);
 }
 
 #if NS_HAVE_QUAD

@@ -159,11 +159,12 @@ ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_optio
     };
     ns_native_request requests[1 + sizeof others / sizeof *others];
     uint32_t n = 0;
-    requests[n++] = (ns_native_request){problem->rhs, false, true, options->fused};
+    requests[n++] = (ns_native_request){
+        .program = problem->rhs, .eight = options->unfused, .eight_fused = !options->unfused};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const uint32_t work = others[i] ? ns_program_operations(others[i], NULL) : 0;
         if (work > 0 && work < SHORT)
-            requests[n++] = (ns_native_request){others[i], false, true, options->fused};
+            requests[n++] = (ns_native_request){.program = others[i], .eight = true};
     }
     return ns_native_new(requests, n, message, room, facts);
 }

@@ -17,7 +17,7 @@ typedef struct ns_ensemble_options {
     bool extremes;    /* observable_min, observable_max in the outcome */
     bool diagnostics; /* energy, residuals and drifts in the outcome */
     bool events;      /* watch the events; without, only those that stop a motion */
-    bool fused;       /* native code may fuse products and sums: faster, with other last bits */
+    bool unfused;     /* rates as ns_program_eval8 makes them, not ns_program_eval8_fused */
 } ns_ensemble_options;
 
 /* What one motion came to; valid during the call of `done` only. */

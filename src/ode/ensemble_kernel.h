@@ -48,6 +48,8 @@ typedef struct ns_bundle {
     size_t stride; /* between stages */
     double sense, until, tolerance, max_step, fixed_step, least_size;
     bool project;
+    void (*rates)(const ns_program *rhs, double *work, const double *t, const double *x,
+                  double *out);
 
     double *work;          /* of the right-hand side, bound to the lanes' parameters */
     double *x, *x_lo;      /* [n] at t */

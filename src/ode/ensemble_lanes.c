@@ -151,6 +151,7 @@ static bool make_group(ensemble *e, group *g, ns_status *status, const char **me
     b->least_size = run->s.least_size;
     b->project = o->project && (e->problem->n_manifold > 0 || e->problem->correction);
     b->metric = run->metric;
+    b->rates = e->options->unfused ? ns_program_eval8 : ns_program_eval8_fused;
     return true;
 }
 

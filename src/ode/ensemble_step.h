@@ -279,7 +279,7 @@ INLINE void stage(int i, ns_bundle *b, const double *x, const double *t)
     for (size_t at = 0; at < end; at += 8)
         store(w + at, fused(h, combine(dop853_a[i], i, K + at, stride), load(x + at)));
     store(b->stage_t, load(t) + dop853_c[i] * h);
-    ns_program_eval8(b->problem->rhs, b->work, b->stage_t, b->w, b->K + (size_t)i * stride);
+    b->rates(b->problem->rhs, b->work, b->stage_t, b->w, b->K + (size_t)i * stride);
 }
 
 static void stage_1(ns_bundle *b)
@@ -452,8 +452,8 @@ static void attempt(ns_bundle *const *bundles, uint32_t count)
         if (bundles[i]->project)
             project(bundles[i]);
     for (uint32_t i = 0; i < count; i++)
-        ns_program_eval8(bundles[i]->problem->rhs, bundles[i]->work, bundles[i]->t_new,
-                         bundles[i]->x_new, bundles[i]->K + 12 * bundles[i]->stride);
+        bundles[i]->rates(bundles[i]->problem->rhs, bundles[i]->work, bundles[i]->t_new,
+                          bundles[i]->x_new, bundles[i]->K + 12 * bundles[i]->stride);
     for (uint32_t i = 0; i < count; i++)
         finish(bundles[i]);
 }
