@@ -652,9 +652,8 @@ ns_status ns_ensemble_in_lanes(const ns_problem *problem, const ns_ensemble_opti
         status = NS_OK;
         *message = "";
     }
-    for (uint32_t k = 0; k < e.n_groups; k++)
-        if (e.groups[k].b)
-            free_group(&e.groups[k]);
+    for (uint32_t k = 0; k < NS_BUNDLE_MOST; k++)
+        free_group(&e.groups[k]);
     free(e.watch);
     free(e.p);
     return status;
