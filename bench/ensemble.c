@@ -315,7 +315,7 @@ int main(int argc, char **argv)
         starts[k][2] = -3 * (1 + 0.02 * fmod(0.438579021 * k, 1));
     }
     if (profile >= 0) {
-        enum { TIMES = 40 };
+        enum { TIMES = 400 };
         contender *c = &contenders[profile];
         double seconds[TIMES];
         for (int k = 0; k < TIMES; k++) {

@@ -353,6 +353,8 @@ static void choose_lanes(const ns_problem *problem, const char *name)
                                           problem->residuals, problem->observables};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         ns_program_choose_lanes((ns_program *)programs[i], name);
+    if (problem->core)
+        ns_program_choose_lanes((ns_program *)problem->core, name);
 }
 
 /* Native code for an instruction set; NULL where there is no compiler. */

@@ -157,10 +157,14 @@ ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_optio
         tally ? problem->residuals : NULL,
         options->extremes ? problem->observables : NULL,
     };
-    ns_native_request requests[1 + sizeof others / sizeof *others];
+    ns_native_request requests[2 + sizeof others / sizeof *others];
     uint32_t n = 0;
     requests[n++] = (ns_native_request){
         .program = problem->rhs, .eight = options->unfused, .eight_fused = !options->unfused};
+    if (problem->core)
+        requests[n++] = (ns_native_request){.program = problem->core,
+                                            .eight = options->unfused,
+                                            .eight_fused = !options->unfused};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const uint32_t work = others[i] ? ns_program_operations(others[i], NULL) : 0;
         if (work > 0 && work < SHORT)

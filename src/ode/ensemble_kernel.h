@@ -51,14 +51,14 @@ typedef struct ns_bundle {
     void (*rates)(const ns_program *rhs, double *work, const double *t, const double *x,
                   double *out);
 
-    double *work;          /* of the right-hand side, bound to the lanes' parameters */
-    double *x, *x_lo;      /* [n] at t */
-    double *x0, *x0_lo;    /* [n] at from */
-    double *x_new, *x_low; /* [n] of the step tried */
-    double *size, *noise;  /* [n] as in ns_stepper; noise four times that */
-    double *w;             /* [n] */
-    double *K;             /* [NS_BUNDLE_STAGES] of stride */
-    double *F;             /* [NS_BUNDLE_DENSE][n] */
+    double *work, *work_core; /* of the right-hand sides, bound to the lanes' parameters */
+    double *x, *x_lo;         /* [n] at t */
+    double *x0, *x0_lo;       /* [n] at from */
+    double *x_new, *x_low;    /* [n] of the step tried */
+    double *size, *noise;     /* [n] as in ns_stepper; noise four times that */
+    double *w;                /* [n] */
+    double *K;                /* [NS_BUNDLE_STAGES] of stride */
+    double *F;                /* [NS_BUNDLE_DENSE][n] */
 
     /* projection, see project.c and correct.c */
     double *work_manifold, *work_change;

@@ -75,6 +75,7 @@ static size_t layout(const ensemble *e, group *g, ns_bundle *b, double *base)
     room r = {.base = base};
     b->stride = 8 * (n + (n % 64 == 0)); /* not a multiple of a page */
     b->work = take(&r, ns_program_work8(problem->rhs) / 8);
+    b->work_core = problem->core ? take(&r, ns_program_work8(problem->core) / 8) : NULL;
     double **const states[] = {&b->x,     &b->x_lo,   &b->x0,    &b->x0_lo,
                                &b->x_new, &b->x_low,  &b->size,  &b->noise,
                                &b->w,     &b->change, &b->x_try, &b->x_try_low};
@@ -394,6 +395,8 @@ static void refill(ensemble *e, group *g)
     idle(e, g);
     g->rebind = false;
     ns_program_bind8(problem->rhs, b->work, g->p);
+    if (problem->core)
+        ns_program_bind8(problem->core, b->work_core, g->p);
     if (problem->correction) {
         ns_program_bind8(problem->shift, b->work_manifold, g->p);
         ns_program_bind8(problem->correction, b->work_change, g->p);

@@ -269,17 +269,28 @@ INLINE v8 combine(const double *a, int used, const double *K, size_t stride)
     return sum;
 }
 
-/* Argument of a stage, w = x + h sum_j a_ij k_j, and its rates. */
+/* Stages 1 to 4 have no weight in the new state, in the errors and in the interpolant: the rates of
+ * quadratures are not needed there. */
+enum { LAST_WITHOUT_WEIGHT = 4 };
+
+/* Argument of a stage, w = x + h sum_j a_ij k_j, and its rates.  Quadratures are no arguments. */
 INLINE void stage(int i, ns_bundle *b, const double *x, const double *t)
 {
     const v8 h = load(b->h);
-    const size_t stride = b->stride, end = 8 * (size_t)b->n;
+    const ns_problem *problem = b->problem;
+    const size_t stride = b->stride;
+    const uint32_t *needed = problem->needed, n = problem->n_needed;
     const double *K = b->K;
     double *w = b->w;
-    for (size_t at = 0; at < end; at += 8)
+    for (uint32_t s = 0; s < n; s++) {
+        const size_t at = 8 * (size_t)needed[s];
         store(w + at, fused(h, combine(dop853_a[i], i, K + at, stride), load(x + at)));
+    }
     store(b->stage_t, load(t) + dop853_c[i] * h);
-    b->rates(b->problem->rhs, b->work, b->stage_t, b->w, b->K + (size_t)i * stride);
+    if (i <= LAST_WITHOUT_WEIGHT && problem->core)
+        b->rates(problem->core, b->work_core, b->stage_t, w, b->K + (size_t)i * stride);
+    else
+        b->rates(problem->rhs, b->work, b->stage_t, w, b->K + (size_t)i * stride);
 }
 
 static void stage_1(ns_bundle *b)

@@ -225,6 +225,27 @@ static void find_sources(const builder *b, const ns_ex *rates, ns_problem *probl
     problem->order = order;
 }
 
+/* See ns_problem.core. */
+static void build_core(const builder *b, const ns_ex *rates, ns_problem *problem)
+{
+    enum { VERY_LONG = 3000 }; /* operations: building it would take longer than it saves */
+    bool *used = NS_NEW_ARRAY(b->arena, bool, ns_graph_size(b->graph));
+    uint32_t *needed = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
+    ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, b->n + 1);
+    ns_graph_mark(b->graph, rates, b->n, used);
+    for (uint32_t i = 0; i < b->n; i++) {
+        out[i] = used[b->x[i]] ? rates[i] : ns_zero(b->graph);
+        if (used[b->x[i]])
+            needed[problem->n_needed++] = i;
+    }
+    problem->needed = needed;
+    if (problem->n_needed == b->n || ns_program_operations(problem->rhs, NULL) > VERY_LONG)
+        return;
+    ns_program_spec spec = spec_of(b, out, b->n);
+    spec.reciprocals = true;
+    problem->core = ns_program_build(b->arena, &spec);
+}
+
 /* Right-hand sides of more operations than this are not taken apart: building programs for the
  * parts would take longer than it saves in a run of usual length. */
 enum { LONG = 20000 };
@@ -314,6 +335,7 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     find_sources(&b, rates, problem);
     problem->fingerprint = fingerprint(&b, roots, n + n_ev + n_res);
     problem->rhs = build(&b, rates, n, true);
+    build_core(&b, rates, problem);
     problem->events = build(&b, events, n_ev, false);
     problem->residuals = build(&b, residuals, n_res, false);
     problem->observables = build(&b, observables, n_obs, false);

@@ -32,6 +32,11 @@ typedef struct ns_problem {
     /* x_i' = x_j and nothing else (a coordinate and its velocity): source[i] = j, otherwise
      * UINT32_MAX.  In `order` every state comes after its source. */
     const uint32_t *source, *order;
+    /* States that occur in the rates, [n_needed]; the others are quadratures.  core: the right-hand
+     * side with zeros for their rates; NULL if there are none, or it is very long. */
+    const uint32_t *needed;
+    uint32_t n_needed;
+    const ns_program *core;
     const ns_cascade
         *cascade;         /* the right-hand side by parts that are solved one after the other */
     uint64_t fingerprint; /* of the equations: tells checkpoints of different models apart */
