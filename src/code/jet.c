@@ -418,8 +418,10 @@ ns_jet *ns_jet_build(ns_arena *arena, const ns_program_spec *spec)
     return jet;
 }
 
-void ns_jet_use(const ns_jet *jet, ns_jet_values values, ns_jet_orders orders)
+void ns_jet_use(const ns_jet *jet, ns_jet_values values, ns_jet_orders orders,
+                ns_jet_series series)
 {
+    atomic_store_explicit(&jet->native->series, series, memory_order_release);
     atomic_store_explicit(&jet->native->values, values, memory_order_release);
     atomic_store_explicit(&jet->native->orders, orders, memory_order_release);
 }
@@ -463,12 +465,12 @@ enum { FOUR = 4 };
 
 static size_t stride_of(uint32_t order)
 {
-    return (order + (size_t)FOUR - 1) / FOUR * FOUR;
+    return order <= NS_JET_STRIDE ? NS_JET_STRIDE : (order + (size_t)FOUR - 1) / FOUR * FOUR;
 }
 
 size_t ns_jet_work(const ns_jet *jet, uint32_t order)
 {
-    return 2 * (size_t)jet->ncells + jet->rows.n * stride_of(order) + (size_t)2 * FOUR +
+    return 2 * (size_t)jet->ncells + jet->rows.n * (stride_of(order) + 1) + (size_t)2 * FOUR +
            jet->factor_size + jet->largest;
 }
 
@@ -480,6 +482,7 @@ static ns_jet_work_block block_of(const ns_jet *jet, double *work, uint32_t orde
     block.latest = block.value + jet->ncells;
     block.factors = block.latest + jet->ncells;
     block.scratch = block.factors + jet->factor_size;
+    block.prev = block.scratch + jet->largest;
     return block;
 }
 
@@ -541,28 +544,38 @@ void ns_jet_bind(const ns_jet *jet, double *work, uint32_t order, const double *
     run_values(jet, &block, 0, tape->nbound);
     memset(block.rows, 0, block.stride * sizeof(double));  /* row 0 */
     memset(block.latest, 0, jet->ncells * sizeof(double)); /* of constants, for ever */
+    block.prev[0] = 0;
 }
 
-void ns_jet_solve(const ns_jet *jet, double *work, double t, uint32_t order, double *x)
+void ns_jet_solve(const ns_jet *jet, double *work, double t, uint32_t order, double *x,
+                  size_t per_state, size_t per_order)
 {
     const ns_tape *tape = jet->tape;
     const ns_jet_work_block block = block_of(jet, work, order);
-    const size_t stride = (size_t)order + 1;
+    const ns_jet_series series = order <= NS_JET_STRIDE
+                                     ? atomic_load_explicit(&jet->native->series,
+                                                            memory_order_acquire)
+                                     : NULL;
     for (uint32_t i = 0; i < tape->nx; i++)
-        block.value[i] = x[i * stride];
+        block.value[i] = x[i * per_state];
     block.value[tape->nx] = t;
     for (uint32_t n = 0; n < order; n++) {
         const double *rate = n == 0 ? block.value : block.latest;
+        const double inverse = 1.0 / (n + 1);
         if (n == 0)
             values(jet, &block);
         else {
             for (uint32_t i = 0; i < tape->nx; i++)
-                block.latest[i] = x[i * stride + n];
+                block.latest[i] = x[i * per_state + n * per_order];
             block.latest[tape->nx] = n == 1;
             orders(jet, &block, n);
         }
         for (uint32_t i = 0; i < tape->nx; i++)
-            x[i * stride + n + 1] = rate[tape->out[i]] / (n + 1);
+            x[i * per_state + (n + 1) * per_order] = rate[tape->out[i]] * inverse;
+        if (n == 0 && series) {
+            series(&jet->math, &block, order, x, per_state, per_order);
+            return;
+        }
     }
 }
 

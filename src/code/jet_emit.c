@@ -7,73 +7,123 @@
 
 enum { CHUNK = 40 }; /* operations in one function */
 
+/* clang-format off */
 static const char kernels[] =
-    "#if defined(__AVX2__)\n#define WIDTH 4\n#else\n#define WIDTH 2\n#endif\n"
+    "#if defined(__AVX2__)\n"
+    "#define WIDTH 4\n"
+    "#else\n"
+    "#define WIDTH 2\n"
+    "#endif\n"
     "#define PARTS (4 / WIDTH)\n"
     "typedef double jvector __attribute__((vector_size(8 * WIDTH)));\n"
     "typedef long long jmask __attribute__((vector_size(8 * WIDTH)));\n"
-    "typedef double junaligned __attribute__((vector_size(8 * WIDTH), aligned(8), "
-    "may_alias));\n"
+    "typedef double junaligned __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));\n"
     "typedef struct four { jvector part[PARTS]; } four;\n"
     "typedef struct length { unsigned chunks; jmask last[PARTS]; } length;\n"
-    "typedef struct pass { unsigned n; length full, half; const double *rows; unsigned long "
-    "stride; } pass;\n"
-    "typedef struct block { double *value, *latest, *rows; unsigned long stride; double "
-    "*factors, *scratch; } block;\n"
-    "typedef struct jetmath { double (*const *call)(double, double); void (*factor)(unsigned, "
-    "double *); void (*solve)(unsigned, const double *, double *); } jetmath;\n"
-    "static inline length length_of(unsigned count)\n{\n"
+    "typedef struct pass { unsigned n; length full, half; const double *rows, *prev; unsigned long stride; double inverse; } pass;\n"
+    "typedef struct block { double *value, *latest, *rows, *prev; unsigned long stride; double *factors, *scratch; } block;\n"
+    "typedef struct jetmath { double (*const *call)(double, double); void (*factor)(unsigned, double *); void (*solve)(unsigned, const double *, double *); } jetmath;\n"
+    "static inline length length_of(unsigned count)\n"
+    "{\n"
+    "static const long long slide[8] = {-1, -1, -1, -1, 0, 0, 0, 0};\n"
     "length l; l.chunks = (count + 3) / 4;\n"
-    "for (unsigned i = 0; i < 4; i++) l.last[i / WIDTH][i % WIDTH] = l.chunks * 4 - count < 4 "
-    "- "
-    "i ? -1 : 0;\nreturn l;\n}\n"
-    "static inline jvector reversed(jvector v)\n{\n"
-    "#ifdef __clang__\n#if WIDTH == 4\nreturn __builtin_shufflevector(v, v, 3, 2, 1, 0);\n"
-    "#else\nreturn __builtin_shufflevector(v, v, 1, 0);\n#endif\n#else\n"
-    "#if WIDTH == 4\nreturn __builtin_shuffle(v, (jmask){3, 2, 1, 0});\n"
-    "#else\nreturn __builtin_shuffle(v, (jmask){1, 0});\n#endif\n#endif\n}\n"
-    "static inline __attribute__((always_inline)) void convolve(const pass *p, const length "
-    "*l, "
-    "unsigned ra, unsigned rb, int minus, four *sum)\n{\n"
-    "const double *a = p->rows + ra * p->stride + 1, *b = p->rows + rb * p->stride + p->n - "
-    "3;\n"
+    "__builtin_memcpy(l.last, slide + (l.chunks * 4 - count), sizeof l.last);\n"
+    "return l;\n"
+    "}\n"
+    "static inline jvector reversed(jvector v)\n"
+    "{\n"
+    "#ifdef __clang__\n"
+    "#if WIDTH == 4\n"
+    "return __builtin_shufflevector(v, v, 3, 2, 1, 0);\n"
+    "#else\n"
+    "return __builtin_shufflevector(v, v, 1, 0);\n"
+    "#endif\n"
+    "#else\n"
+    "#if WIDTH == 4\n"
+    "return __builtin_shuffle(v, (jmask){3, 2, 1, 0});\n"
+    "#else\n"
+    "return __builtin_shuffle(v, (jmask){1, 0});\n"
+    "#endif\n"
+    "#endif\n"
+    "}\n"
+    "static inline __attribute__((always_inline)) four convolve(const pass *p, const length *l, unsigned ra, unsigned rb)\n"
+    "{\n"
+    "const double *a = p->rows + ra * p->stride + 1, *b = p->rows + rb * p->stride + p->n - 3;\n"
+    "four sum = {0};\n"
     "for (unsigned chunk = l->chunks; chunk > 0; chunk--, a += 4, b -= 4)\n"
     "for (int i = 0; i < PARTS; i++) {\n"
-    "jvector y = *(const junaligned *)(a + i * WIDTH) * reversed(*(const junaligned *)(b - i * "
-    "WIDTH - (WIDTH - 1)));\n"
+    "jvector y = *(const junaligned *)(a + i * WIDTH) * reversed(*(const junaligned *)(b - i * WIDTH - (WIDTH - 1)));\n"
     "if (chunk == 1) y = (jvector)((jmask)y & l->last[i]);\n"
-    "sum->part[i] = minus ? sum->part[i] - y : sum->part[i] + y;\n}\n}\n"
-    "static inline double total(const four *sum)\n{\n"
-    "#if WIDTH == 4\nconst jvector s = sum->part[0]; return (s[0] + s[2]) + (s[1] + s[3]);\n"
-    "#else\nconst jvector s = sum->part[0] + sum->part[1]; return s[0] + s[1];\n#endif\n}\n"
-    "static inline double edges(const pass *p, unsigned ra, unsigned rb)\n{\n"
-    "const double *a = p->rows + ra * p->stride, *b = p->rows + rb * p->stride;\n"
-    "const unsigned last = p->n - 2;\n"
-    "return p->n > 2 ? a[0] * b[last] + a[last] * b[0] : p->n == 2 ? a[0] * b[0] : 0;\n}\n"
-    "static inline double middle(const pass *p, unsigned a, unsigned b)\n{\n"
-    "four sum = {0}; convolve(p, &p->full, a, b, 0, &sum); return total(&sum) + edges(p, a, "
-    "b);\n"
+    "sum.part[i] += y;\n"
     "}\n"
-    "static inline double square_edges(const pass *p, unsigned row)\n{\n"
-    "const double *a = p->rows + row * p->stride;\n"
-    "const double centre = p->n % 2 ? 0 : a[p->n / 2 - 1];\n"
-    "return (p->n > 2 ? 2 * a[0] * a[p->n - 2] : 0) + centre * centre;\n}\n"
-    "static inline double middle_square(const pass *p, unsigned a)\n{\n"
-    "four sum = {0}; convolve(p, &p->half, a, a, 0, &sum); return 2 * total(&sum) + "
-    "square_edges(p, a);\n}\n"
-    "static inline double jpower(const pass *p, unsigned ra, unsigned ry, double b, double an, "
-    "double a0, double y0)\n{\n"
-    "const double *a = p->rows + ra * p->stride - 1, *y = p->rows + ry * p->stride - 1, n = "
-    "p->n;\n"
+    "return sum;\n"
+    "}\n"
+    "static inline void plus(four *s, four t) { for (int i = 0; i < PARTS; i++) s->part[i] += t.part[i]; }\n"
+    "static inline void minus(four *s, four t) { for (int i = 0; i < PARTS; i++) s->part[i] -= t.part[i]; }\n"
+    "static inline four twice(four s) { for (int i = 0; i < PARTS; i++) s.part[i] += s.part[i]; return s; }\n"
+    "static inline four times(four a, four b) { for (int i = 0; i < PARTS; i++) a.part[i] *= b.part[i]; return a; }\n"
+    "static inline four masked(four a, const length *l) { for (int i = 0; i < PARTS; i++) a.part[i] = (jvector)((jmask)a.part[i] & l->last[i]); return a; }\n"
+    "static inline four ahead(const double *a) { four f; for (int i = 0; i < PARTS; i++) f.part[i] = *(const junaligned *)(a + i * WIDTH); return f; }\n"
+    "static inline four back(const double *b) { four f; for (int i = 0; i < PARTS; i++) f.part[i] = reversed(*(const junaligned *)(b - i * WIDTH - (WIDTH - 1))); return f; }\n";
+
+static const char more_kernels[] =
+    "static inline double total(const four *sum)\n"
+    "{\n"
+    "#if WIDTH == 4\n"
+    "const jvector s = sum->part[0]; return (s[0] + s[2]) + (s[1] + s[3]);\n"
+    "#else\n"
+    "const jvector s = sum->part[0] + sum->part[1]; return s[0] + s[1];\n"
+    "#endif\n"
+    "}\n"
+    "static inline double edges(const pass *p, unsigned ra, unsigned rb)\n"
+    "{\n"
+    "const double *a = p->rows + ra * p->stride, *b = p->rows + rb * p->stride, *q = p->prev;\n"
+    "return p->n > 2 ? a[0] * q[rb] + q[ra] * b[0] : p->n == 2 ? q[ra] * q[rb] : 0;\n"
+    "}\n"
+    "static inline double middle(const pass *p, unsigned a, unsigned b)\n"
+    "{\n"
+    "const four sum = convolve(p, &p->full, a, b); return total(&sum) + edges(p, a, b);\n"
+    "}\n"
+    "static inline double square_edges(const pass *p, unsigned row)\n"
+    "{\n"
+    "const double *a = p->rows + row * p->stride, q = p->prev[row];\n"
+    "const double centre = p->n % 2 ? 0 : p->n == 2 ? q : a[p->n / 2 - 1];\n"
+    "return (p->n > 2 ? 2 * a[0] * q : 0) + centre * centre;\n"
+    "}\n"
+    "static inline double middle_square(const pass *p, unsigned a)\n"
+    "{\n"
+    "const four sum = twice(convolve(p, &p->half, a, a)); return total(&sum) + square_edges(p, a);\n"
+    "}\n"
+    "static inline double jpower(const pass *p, unsigned ra, unsigned ry, double b, double an, double a0, double y0)\n"
+    "{\n"
+    "const double *a = p->rows + ra * p->stride - 1, *y = p->rows + ry * p->stride - 1, n = p->n;\n"
     "double sum = n * b * (an * y0);\n"
-    "for (unsigned k = 1; k < p->n; k++) sum += (k * b - (n - k)) * (a[k] * y[p->n - k]);\n"
-    "return sum / (n * a0);\n}\n"
-    "static inline double jsign(double a)\n{\nreturn a != a ? a : (double)((a > 0) - (a < "
-    "0));\n}\n";
+    "for (unsigned k = 1; k < p->n; k++) {\n"
+    "const double ak = k == p->n - 1 ? p->prev[ra] : a[k], yk = k == 1 ? p->prev[ry] : y[p->n - k];\n"
+    "sum += (k * b - (n - k)) * (ak * yk);\n"
+    "}\n"
+    "return sum * (p->inverse * (1 / a0));\n"
+    "}\n"
+    "static inline double lpower(unsigned n, const double *a, const double *y, double qa, double qy, double b, double an, double a0, double y0, double inverse)\n"
+    "{\n"
+    "const double dn = n;\n"
+    "double sum = dn * b * (an * y0);\n"
+    "for (unsigned k = 1; k < n; k++) {\n"
+    "const double ak = k == n - 1 ? qa : a[k - 1], yk = k == 1 ? qy : y[n - k - 1];\n"
+    "sum += (k * b - (dn - k)) * (ak * yk);\n"
+    "}\n"
+    "return sum * (inverse * (1 / a0));\n"
+    "}\n"
+    "static inline double jsign(double a)\n"
+    "{\n"
+    "return a != a ? a : (double)((a > 0) - (a < 0));\n"
+    "}\n";
+/* clang-format on */
 
 void ns_jet_emit_prelude(ns_text *text)
 {
     ns_text_add(text, kernels);
+    ns_text_add(text, more_kernels);
 }
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -119,22 +169,19 @@ static void emit_sum(ns_text *text, const ns_jet *jet, const ns_jet_op *op)
     ns_text_add(text, "{ double ends = 0; four sum = {0};\n");
     for (; term < end && !term->b.row && !term->a.row; term++)
         ns_text_addf(text, "ends %c= l[%u];\n", term->sign < 0 ? '-' : '+', term->a.cell);
-    const ns_jet_term *squares = term;
     for (; term < end && term->a.row == term->b.row; term++)
         ns_text_addf(text,
-                     "convolve(p, &p->half, %u, %u, %d, &sum);\n"
+                     "%s(&sum, twice(convolve(p, &p->half, %u, %u)));\n"
                      "ends %c= 2 * v[%u] * l[%u] + square_edges(p, %u);\n",
-                     term->a.row, term->a.row, term->sign < 0, term->sign < 0 ? '-' : '+',
-                     term->a.cell, term->a.cell, term->a.row);
-    if (term > squares)
-        ns_text_add(text, "for (int i = 0; i < PARTS; i++) sum.part[i] += sum.part[i];\n");
+                     term->sign < 0 ? "minus" : "plus", term->a.row, term->a.row,
+                     term->sign < 0 ? '-' : '+', term->a.cell, term->a.cell, term->a.row);
     for (; term < end; term++)
         ns_text_addf(text,
-                     "convolve(p, &p->full, %u, %u, %d, &sum);\n"
+                     "%s(&sum, convolve(p, &p->full, %u, %u));\n"
                      "ends %c= v[%u] * l[%u] + l[%u] * v[%u] + edges(p, %u, %u);\n",
-                     term->a.row, term->b.row, term->sign < 0, term->sign < 0 ? '-' : '+',
-                     term->a.cell, term->b.cell, term->a.cell, term->b.cell, term->a.row,
-                     term->b.row);
+                     term->sign < 0 ? "minus" : "plus", term->a.row, term->b.row,
+                     term->sign < 0 ? '-' : '+', term->a.cell, term->b.cell, term->a.cell,
+                     term->b.cell, term->a.row, term->b.row);
     ns_text_addf(text, "l[%u] = total(&sum) + ends; }\n", op->y.cell);
 }
 
@@ -148,7 +195,7 @@ static void emit_solve(ns_text *text, const ns_jet *jet, const ns_jet_op *op)
         ns_text_addf(text, "{ double ends = l[%u]; four sum = {0};\n", b[i]);
         for (; M < end && M->i == i; M++)
             ns_text_addf(text,
-                         "convolve(p, &p->full, %u, %u, 1, &sum);\n"
+                         "minus(&sum, convolve(p, &p->full, %u, %u));\n"
                          "ends -= l[%u] * v[%u] + edges(p, %u, %u);\n",
                          M->M.row, op->y.row + M->j, M->M.cell, op->y.cell + M->j, M->M.row,
                          op->y.row + M->j);
@@ -164,17 +211,17 @@ static void emit_angle(ns_text *text, const ns_jet_op *op)
 {
     ns_text_addf(text,
                  "{ const double da = n * l[%u], db = n * l[%u]; four sum = {0};\n"
-                 "convolve(p, &p->full, %u, %u, 0, &sum);\n"
-                 "convolve(p, &p->full, %u, %u, 1, &sum);\n"
-                 "convolve(p, &p->full, %u, %u, 1, &sum);\n"
+                 "plus(&sum, convolve(p, &p->full, %u, %u));\n"
+                 "minus(&sum, convolve(p, &p->full, %u, %u));\n"
+                 "minus(&sum, convolve(p, &p->full, %u, %u));\n"
                  "l[%u] = da; l[%u] = db;\n",
                  op->a.cell, op->b.cell, op->da.row, op->b.row, op->db.row, op->a.row,
                  op->dy.row, op->w.row, op->da.cell, op->db.cell);
     ns_text_addf(text,
                  "const double ends = da * v[%u] - db * v[%u] + (edges(p, %u, %u) - edges(p, "
                  "%u, %u) - edges(p, %u, %u));\n"
-                 "const double dy = (ends + total(&sum)) / v[%u];\n"
-                 "l[%u] = dy; l[%u] = dy / n; }\n",
+                 "const double dy = (ends + total(&sum)) * (1 / v[%u]);\n"
+                 "l[%u] = dy; l[%u] = dy * p->inverse; }\n",
                  op->b.cell, op->a.cell, op->da.row, op->b.row, op->db.row, op->a.row,
                  op->dy.row, op->w.row, op->w.cell, op->dy.cell, op->y.cell);
 }
@@ -196,7 +243,7 @@ static void emit_op(ns_text *text, const ns_jet *jet, const ns_jet_op *op)
         ns_text_addf(text, "l[%u] = l[%u] * v[%u];\n", y, a, b);
         break;
     case NS_JET_SHRINK:
-        ns_text_addf(text, "l[%u] = l[%u] / v[%u];\n", y, a, b);
+        ns_text_addf(text, "l[%u] = l[%u] * (1 / v[%u]);\n", y, a, b);
         break;
     case NS_JET_MUL:
         ns_text_addf(text, "l[%u] = middle(p, %u, %u) + (v[%u] * l[%u] + l[%u] * v[%u]);\n", y,
@@ -210,7 +257,8 @@ static void emit_op(ns_text *text, const ns_jet *jet, const ns_jet_op *op)
         emit_sum(text, jet, op);
         break;
     case NS_JET_DIV:
-        ns_text_addf(text, "l[%u] = (l[%u] - (middle(p, %u, %u) + l[%u] * v[%u])) / v[%u];\n",
+        ns_text_addf(text,
+                     "l[%u] = (l[%u] - (middle(p, %u, %u) + l[%u] * v[%u])) * (1 / v[%u]);\n",
                      y, a, op->b.row, op->y.row, b, y, b);
         break;
     case NS_JET_POWER:
@@ -218,22 +266,22 @@ static void emit_op(ns_text *text, const ns_jet *jet, const ns_jet_op *op)
                      op->a.row, op->y.row, b, a, a, y);
         break;
     case NS_JET_ROOT:
-        ns_text_addf(text, "l[%u] = (l[%u] - middle_square(p, %u)) / (2 * v[%u]);\n", y, a,
+        ns_text_addf(text, "l[%u] = (l[%u] - middle_square(p, %u)) * (0.5 / v[%u]);\n", y, a,
                      op->y.row, y);
         break;
     case NS_JET_TIMES:
     case NS_JET_MINUS_TIMES:
         ns_text_addf(text,
                      "{ const double da = n * l[%u]; l[%u] = da;\n"
-                     "l[%u] = %s(middle(p, %u, %u) + da * v[%u]) / n; }\n",
+                     "l[%u] = %s(middle(p, %u, %u) + da * v[%u]) * p->inverse; }\n",
                      a, op->da.cell, y, op->rule == NS_JET_TIMES ? "" : "-", op->da.row,
                      op->w.row, w);
         break;
     case NS_JET_OVER:
     case NS_JET_MINUS_OVER:
         ns_text_addf(text,
-                     "{ const double dy = (%s(n * l[%u]) - middle(p, %u, %u)) / v[%u];\n"
-                     "l[%u] = dy; l[%u] = dy / n; }\n",
+                     "{ const double dy = (%s(n * l[%u]) - middle(p, %u, %u)) * (1 / v[%u]);\n"
+                     "l[%u] = dy; l[%u] = dy * p->inverse; }\n",
                      op->rule == NS_JET_OVER ? "" : "-", a, op->dy.row, op->w.row, w,
                      op->dy.cell, y);
         break;
@@ -266,7 +314,13 @@ static void open_chunk(ns_text *text, const char *name, uint32_t chunk)
                  name, chunk);
 }
 
-void ns_jet_emit(ns_text *text, const ns_jet *jet, const char *name)
+bool ns_jet_is_local(const ns_jet *jet)
+{
+    enum { LOCAL = 300 }; /* more take the compiler too long */
+    return jet->ops.n <= LOCAL && jet->terms.n <= LOCAL;
+}
+
+void ns_jet_emit(ns_text *text, ns_arena *arena, const ns_jet *jet, const char *name)
 {
     const ns_tape *tape = jet->tape;
     ns_text_addf(text,
@@ -276,6 +330,10 @@ void ns_jet_emit(ns_text *text, const ns_jet *jet, const char *name)
     for (uint32_t i = tape->nbound; i < tape->ops.n; i++)
         emit_value(text, jet, &tape->ops.at[i]);
     ns_text_add(text, "}\n");
+    if (ns_jet_is_local(jet)) {
+        ns_jet_emit_local(text, arena, jet, name);
+        return;
+    }
     uint32_t chunks = 0;
     for (uint32_t i = 0; i < jet->ops.n; i++) {
         if (i % CHUNK == 0) {
@@ -285,16 +343,22 @@ void ns_jet_emit(ns_text *text, const ns_jet *jet, const char *name)
         emit_op(text, jet, &jet->ops.at[i]);
     }
     ns_text_add(text, chunks ? "}\n" : "");
-    ns_text_addf(text,
-                 "void %s_orders(const jetmath *m, const block *w, unsigned n)\n{\n"
-                 "pass made, *p = &made; double *l = w->latest, *to = w->rows + n - 1;\n"
-                 "made.n = n; made.rows = w->rows; made.stride = w->stride;\n"
-                 "made.full = length_of(n > 3 ? n - 3 : 0);\n"
-                 "made.half = length_of(n > 4 ? (n - 1) / 2 - 1 : 0);\n",
-                 name);
+    ns_text_addf(
+        text,
+        "void %s_orders(const jetmath *m, const block *w, unsigned n)\n{\n"
+        "pass made, *p = &made; double *l = w->latest, *q = w->prev, *to = w->rows + n - 2;\n"
+        "made.n = n; made.rows = w->rows; made.prev = q; made.stride = w->stride; made.inverse "
+        "= 1.0 / n;\n"
+        "made.full = length_of(n > 3 ? n - 3 : 0);\n"
+        "made.half = length_of(n > 4 ? (n - 1) / 2 - 1 : 0);\n",
+        name);
     for (uint32_t i = 0; i < chunks; i++)
         ns_text_addf(text, "%s_jet_%u(m, w, p);\n", name, i);
+    ns_text_add(text, "if (n > 1) {\n");
     for (uint32_t row = 1; row < jet->rows.n; row++)
-        ns_text_addf(text, "to[%u * w->stride] = l[%u];\n", row, jet->rows.at[row]);
+        ns_text_addf(text, "to[%u * w->stride] = q[%u];\n", row, row);
+    ns_text_add(text, "}\n");
+    for (uint32_t row = 1; row < jet->rows.n; row++)
+        ns_text_addf(text, "q[%u] = l[%u];\n", row, jet->rows.at[row]);
     ns_text_add(text, "}\n");
 }

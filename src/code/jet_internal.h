@@ -2,8 +2,8 @@
  *
  * At order n > 0 every cell has its latest coefficient, number n, in a dense array; the value,
  * coefficient 0, is in another.  Coefficients 1 .. n-1 are needed by sums of products only: cells
- * that take part in one have a row for them, filled from the dense array when an order is done.
- * Row 0 is zero and serves what is constant in time.
+ * that take part in one have a row for 1 .. n-2, and n-1 in a third array by rows.  Row 0 is zero
+ * and serves what is constant in time.
  *
  * Recurrences from y' = w a' work with derivatives k a_k: these are cells of their own, numbered
  * behind those of the tape, each with a row. */
@@ -13,6 +13,9 @@
 #include <stdatomic.h>
 
 #include "code/jet.h"
+
+/* Doubles from row to row up to this order; native code knows it. */
+enum { NS_JET_STRIDE = 32 };
 
 /* What to do at order n > 0. */
 typedef enum ns_jet_rule {
@@ -83,13 +86,15 @@ struct ns_jet {
     struct ns_jet_native {
         _Atomic(ns_jet_values) values;
         _Atomic(ns_jet_orders) orders;
+        _Atomic(ns_jet_series) series;
     } * native; /* the one part that changes */
 };
 
 /* The work block of one order. */
 typedef struct ns_jet_work_block {
     double *value, *latest; /* [ncells] coefficients 0 and n */
-    double *rows;           /* coefficient k of row r is rows[r*stride + k - 1] */
+    double *rows;           /* coefficient k of row r is rows[r*stride + k - 1], k < n-1 */
+    double *prev;           /* coefficient n-1 by rows */
     size_t stride;
     double *factors, *scratch;
 } ns_jet_work_block;

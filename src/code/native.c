@@ -460,7 +460,7 @@ static const char *write_text(ns_arena *arena, const ns_program *series,
                             (requests[i].eight_fused ? NS_EMIT_EIGHT_FUSED : 0u));
     }
     if (series)
-        ns_jet_emit(&text, ns_program_jet(series), "series");
+        ns_jet_emit(&text, arena, ns_program_jet(series), "series");
     *length = text.length;
     return ns_text_string(&text);
 }
@@ -496,7 +496,10 @@ static ns_native *attach(const making *m, void *library, const ns_native_request
     ns_jet_values values;
     ns_jet_orders orders;
     AS_FUNCTION(values, m->series ? find(m, library, "series_values", &good) : NULL);
-    AS_FUNCTION(orders, m->series ? find(m, library, "series_orders", &good) : NULL);
+    const bool local = m->series && ns_jet_is_local(ns_program_jet(m->series));
+    ns_jet_series series;
+    AS_FUNCTION(orders, m->series && !local ? find(m, library, "series_orders", &good) : NULL);
+    AS_FUNCTION(series, local ? find(m, library, "series_series", &good) : NULL);
     for (int pass = 0; pass < 2 && good; pass++) /* first see that all is there */
         for (uint32_t i = 0; i < n; i++) {
             const ns_native_request *r = &requests[i];
@@ -515,7 +518,7 @@ static ns_native *attach(const making *m, void *library, const ns_native_request
         return NULL;
     }
     if (m->series)
-        ns_jet_use(ns_program_jet(m->series), values, orders);
+        ns_jet_use(ns_program_jet(m->series), values, orders, series);
     native->library = library;
     native->series = m->series;
     native->n = n;
@@ -572,7 +575,7 @@ void ns_native_free(ns_native *native)
     for (uint32_t i = 0; i < native->n; i++)
         ns_program_use(native->programs[i], NULL, NULL, NULL);
     if (native->series)
-        ns_jet_use(ns_program_jet(native->series), NULL, NULL);
+        ns_jet_use(ns_program_jet(native->series), NULL, NULL, NULL);
     dlclose(native->library);
     free(native);
 }

@@ -214,7 +214,14 @@ void ns_program_solve_jet(const ns_program *program, double *work, double t, uin
                           double *x)
 {
     assert(program->tape->nout == program->tape->nx);
-    ns_jet_solve(program->jet, work, t, order, x);
+    ns_jet_solve(program->jet, work, t, order, x, (size_t)order + 1, 1);
+}
+
+void ns_program_series(const ns_program *program, double *work, double t, uint32_t order,
+                       double *x, size_t per_order)
+{
+    assert(program->tape->nout == program->tape->nx);
+    ns_jet_solve(program->jet, work, t, order, x, 1, per_order);
 }
 
 void ns_program_eval_jet(const ns_program *program, double *work, double t, uint32_t order,

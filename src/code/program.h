@@ -76,11 +76,14 @@ void ns_program_eval8_fused(const ns_program *program, double *work, const doubl
  * the work block depends on the order: it is the same in all calls after a bind.
  * solve_jet: the outputs are x' (nout = nx); x[i*(order+1)] holds the state, the other
  *            coefficients x[i*(order+1) + k], k = 1..order, are computed.
+ * series:    the same with coefficient k of state i at x[k*per_order + i].
  * eval_jet:  all coefficients of x are given; out[i*(order+1) + k] are computed. */
 void ns_program_bind_jet(const ns_program *program, double *work, uint32_t order,
                          const double *p);
 void ns_program_solve_jet(const ns_program *program, double *work, double t, uint32_t order,
                           double *x);
+void ns_program_series(const ns_program *program, double *work, double t, uint32_t order,
+                       double *x, size_t per_order);
 void ns_program_eval_jet(const ns_program *program, double *work, double t, uint32_t order,
                          const double *x, double *out);
 

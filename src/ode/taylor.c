@@ -20,12 +20,15 @@ typedef struct kept {
     double unused[6];
 } kept;
 
+enum { LANES = 8 }; /* states side by side; coefficients are [order + 1][states, rounded up] */
+
 typedef struct taylor {
     kept *k;
     uint32_t order;
-    double *dense; /* [n][order + 1] coefficients of the last step */
+    size_t r;
+    double *dense; /* coefficients of the last step */
     double *x;     /* of the step being tried */
-    double *work_jet, *work, *x_new, *x_new_lo, *f;
+    double *work_jet, *work, *x_new, *x_new_lo, *f, *slope;
 } taylor;
 
 static uint32_t order_for(double tolerance)
@@ -39,29 +42,37 @@ uint32_t ns_taylor_order(const ns_problem *problem, double tolerance)
     return order_for(tolerance);
 }
 
+static size_t coefficients(const ns_problem *problem, double tolerance)
+{
+    return (ns_taylor_order(problem, tolerance) + (size_t)1) * ns_round8(problem->n);
+}
+
 static size_t memory(const ns_problem *problem, double tolerance)
 {
-    return 8 + (size_t)problem->n * (order_for(tolerance) + 1);
+    return 8 + coefficients(problem, tolerance);
 }
 
 static size_t scratch(const ns_problem *problem, double tolerance)
 {
-    const uint32_t order = order_for(tolerance);
+    const uint32_t order = ns_taylor_order(problem, tolerance);
     return ns_round8(ns_program_work_jet(problem->rhs, order)) +
-           ns_round8(ns_program_work1(problem->rhs)) + 3 * ns_round8(problem->n) +
-           (size_t)problem->n * (order + 1);
+           ns_round8(ns_program_work1(problem->rhs)) + 4 * ns_round8(problem->n) +
+           coefficients(problem, tolerance);
 }
 
 static taylor view(const ns_stepper *s)
 {
-    taylor y = {.k = (kept *)s->kept, .order = order_for(s->tolerance), .dense = s->kept + 8};
-    const size_t r = ns_round8(s->n);
+    taylor y = {.k = (kept *)s->kept,
+                .order = ns_taylor_order(s->problem, s->tolerance),
+                .r = ns_round8(s->n),
+                .dense = s->kept + 8};
     y.work_jet = s->scratch;
     y.work = y.work_jet + ns_round8(ns_program_work_jet(s->problem->rhs, y.order));
     y.x_new = y.work + ns_round8(ns_program_work1(s->problem->rhs));
-    y.x_new_lo = y.x_new + r;
-    y.f = y.x_new_lo + r;
-    y.x = y.f + r;
+    y.x_new_lo = y.x_new + y.r;
+    y.f = y.x_new_lo + y.r;
+    y.slope = y.f + y.r;
+    y.x = y.slope + y.r;
     return y;
 }
 
@@ -75,70 +86,118 @@ static ns_status begin(ns_stepper *s)
     return NS_OK;
 }
 
+/* a^b for a > 0 to three digits: the logarithm and the power of two by short polynomials. */
+static double rough_power(double a, double b)
+{
+    int e, k;
+    const double m = frexp(a, &e) * 2 - 1; /* 0 .. 1 */
+    /* log2(1 + m) and 2^m - 1, exact at both ends */
+    const double log2 = e - 1 + m * (1 + (1 - m) * (0.4306 - m * (0.2131 - 0.1006 * m)));
+    const double power = b * log2, whole = floor(power), part = power - whole;
+    if (!(fabs(power) < 1000))
+        return power < 0 ? 0 : INFINITY;
+    k = (int)whole;
+    return ldexp(1 + part * (1 - (1 - part) * (0.3041 + 0.0791 * part)), k);
+}
+
+/* A radius of convergence, about: as ns_stepper_radius. */
+static double radius_of(const ns_stepper *s, const taylor *y)
+{
+    const uint32_t p = y->order;
+    double radius = INFINITY;
+    for (uint32_t i = 0; i < s->n; i++) {
+        double best = 0;
+        for (uint32_t j = 0; j < 4; j++) {
+            double least = INFINITY;
+            for (uint32_t k = p - 1; k <= p; k++)
+                if (y->x[k * y->r + i] != 0)
+                    least = ns_smaller(least, pow(fabs(y->x[j * y->r + i] / y->x[k * y->r + i]),
+                                                  1.0 / (k - j)));
+            best = ns_larger(best, least);
+        }
+        radius = ns_smaller(radius, best);
+    }
+    return radius;
+}
+
 /* The step the series allows. */
 static double reach(const ns_stepper *s, const taylor *y)
 {
-    const uint32_t p = y->order, w = p + 1;
-    double h = INFINITY;
-    const double radius = s->now.steps ? 0 : ns_stepper_radius(s, y->x, p);
+    const uint32_t p = y->order;
+    const double *last = y->x + p * y->r, *before = last - y->r, *rate = y->x + y->r;
+    const double radius = s->now.steps ? 0 : radius_of(s, y);
+    double most = 0, most_before = 0;
     for (uint32_t i = 0; i < s->n; i++) {
-        const double *x = y->x + (size_t)i * w;
         /* a state that starts from zero is as large as it soon will be */
         double size = s->size[i];
         if (radius > 0 && isfinite(radius))
-            size = fmax(size, fabs(x[1]) * radius / 8);
-        for (uint32_t k = p - 1; k <= p; k++)
-            if (x[k] != 0)
-                h = fmin(h, pow(s->tolerance * size / fabs(x[k]), 1.0 / k));
+            size = ns_larger(size, fabs(rate[i]) * radius / 8);
+        const double unit = 1 / size;
+        most = ns_larger(most, fabs(last[i]) * unit);
+        most_before = ns_larger(most_before, fabs(before[i]) * unit);
     }
+    double h = INFINITY;
+    if (most > 0)
+        h = rough_power(s->tolerance / most, 1.0 / p);
+    if (most_before > 0)
+        h = ns_smaller(h, rough_power(s->tolerance / most_before, 1.0 / (p - 1)));
     return h;
 }
 
-/* Increment of state i after time h: first term exactly, the others by Horner's rule. */
-static double increment(const double *x, uint32_t order, double h, double *low)
+/* Increments of LANES states from the i-th on after time h, first term exactly, the others by
+ * Horner's rule; and the derivatives there, if wanted. */
+static inline void increments(const taylor *y, const double *x, uint32_t i, double h,
+                              double *sum, double *low, double *slope)
 {
-    double rest = 0;
-    for (uint32_t k = order; k > 1; k--)
-        rest = (rest + x[k]) * h;
-    rest *= h;
-    const double first = h * x[1];
-    double e;
-    const double sum = ns_two_sum(first, rest, &e);
-    *low = e + fma(h, x[1], -first);
-    return sum;
+    const uint32_t p = y->order;
+    double rest[LANES] = {0}, rate[LANES] = {0};
+    x += i;
+    for (uint32_t k = p; k > 1; k--) {
+        const double *x_k = x + k * y->r, degree = k;
+        for (uint32_t j = 0; j < LANES; j++) {
+            rest[j] = (rest[j] + x_k[j]) * h;
+            rate[j] = rate[j] * h + degree * x_k[j];
+        }
+    }
+    for (uint32_t j = 0; j < LANES; j++) {
+        const double x_1 = x[y->r + j], first = h * x_1;
+        double e;
+        sum[j] = ns_two_sum(first, rest[j] * h, &e);
+        low[j] = e + fma(h, x_1, -first);
+        if (slope)
+            slope[j] = rate[j] * h + x_1;
+    }
 }
 
 /* Does the polynomial satisfy the equations at the end of the step? */
 static bool sound(ns_stepper *s, const taylor *y, double h)
 {
-    const uint32_t p = y->order, w = p + 1;
     ns_stepper_rhs(s, y->work, s->now.t + h, y->x_new, y->f);
-    const double allowed = 1e4 * fmax(s->tolerance, DBL_EPSILON);
+    const double allowed = 1e4 * ns_larger(s->tolerance, DBL_EPSILON);
+    const double *rate = y->x + y->r;
+    bool good = true;
     for (uint32_t i = 0; i < s->n; i++) {
-        const double *x = y->x + (size_t)i * w;
-        double slope = 0;
-        for (uint32_t k = p; k > 0; k--)
-            slope = slope * h + k * x[k];
-        const double size = fmax(s->size[i], fmax(fabs(y->x_new[i]), fabs(h * x[1])));
-        if (!(fabs((slope - y->f[i]) * h) <= allowed * size + 16 * fabs(h) * s->noise[i]))
-            return false;
+        const double size = ns_larger(s->size[i],
+                                      ns_larger(fabs(y->x_new[i]), fabs(h * rate[i])));
+        good = good &&
+               fabs((y->slope[i] - y->f[i]) * h) <= allowed * size + 16 * fabs(h) * s->noise[i];
     }
-    return true;
+    return good;
 }
 
 static ns_status step(ns_stepper *s)
 {
     taylor y = view(s);
-    const uint32_t p = y.order, w = p + 1;
-    for (uint32_t i = 0; i < s->n; i++)
-        y.x[(size_t)i * w] = s->x[i];
-    ns_program_solve_jet(s->problem->rhs, y.work_jet, s->now.t, p, y.x);
+    const uint32_t p = y.order;
+    const size_t r = y.r;
+    memcpy(y.x, s->x, s->n * sizeof(double));
+    ns_program_series(s->problem->rhs, y.work_jet, s->now.t, p, y.x, r);
     s->now.evaluations += p;
-    if (!ns_stepper_finite(y.x, (size_t)s->n * w)) {
+    if (!ns_stepper_finite(y.x, r * (p + (size_t)1))) {
         s->why = NS_WHY_NOT_FINITE;
         return NS_STOP_SINGULAR;
     }
-    double want = fmin(reach(s, &y), s->now.h);
+    double want = ns_smaller(reach(s, &y), s->now.h);
     for (;;) {
         const double h = ns_stepper_clip(s, want);
         if (ns_stepper_too_small(s, h)) {
@@ -146,18 +205,20 @@ static ns_status step(ns_stepper *s)
                 s->why = NS_WHY_STEP;
             return s->why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP;
         }
-        for (uint32_t i = 0; i < s->n; i++) {
-            double low;
-            const double d = increment(y.x + (size_t)i * w, p, h, &low);
-            y.x_new[i] = s->x[i];
-            y.x_new_lo[i] = s->x_lo[i];
-            ns_add_compensated(&y.x_new[i], &y.x_new_lo[i], d, low);
+        for (uint32_t i = 0; i < s->n; i += LANES) {
+            double sum[LANES], low[LANES];
+            increments(&y, y.x, i, h, sum, low, y.slope + i);
+            for (uint32_t j = 0; j < LANES && i + j < s->n; j++) {
+                y.x_new[i + j] = s->x[i + j];
+                y.x_new_lo[i + j] = s->x_lo[i + j];
+                ns_add_compensated(&y.x_new[i + j], &y.x_new_lo[i + j], sum[j], low[j]);
+            }
         }
         const bool finite = ns_stepper_finite(y.x_new, s->n);
         if (finite && (s->fixed_step > 0 || sound(s, &y, h))) {
             y.k->h = h;
             y.k->from = s->now.t;
-            memcpy(y.dense, y.x, (size_t)s->n * w * sizeof(double));
+            memcpy(y.dense, y.x, r * (p + (size_t)1) * sizeof(double));
             ns_stepper_accept(s, h, y.x_new, y.x_new_lo);
             s->now.h = INFINITY; /* the next series will say */
             s->why = NS_WHY_NONE;
@@ -176,22 +237,23 @@ static void state_at(ns_stepper *s, double t, double *x)
 {
     const taylor y = view(s);
     const double h = t - y.k->from;
-    for (uint32_t i = 0; i < s->n; i++) {
-        double low;
-        const double d = increment(y.dense + (size_t)i * (y.order + 1), y.order, h, &low);
-        x[i] = s->x0[i] + (d + (s->x0_lo[i] + low));
+    for (uint32_t i = 0; i < s->n; i += LANES) {
+        double sum[LANES], low[LANES];
+        increments(&y, y.dense, i, h, sum, low, NULL);
+        for (uint32_t j = 0; j < LANES && i + j < s->n; j++)
+            x[i + j] = s->x0[i + j] + (sum[j] + (s->x0_lo[i + j] + low[j]));
     }
 }
 
 static void sample(ns_stepper *s, const double *tau, double *x)
 {
     const taylor y = view(s);
-    for (uint32_t i = 0; i < s->n; i++)
-        for (uint32_t j = 0; j < 8; j++) {
-            double low;
-            const double d = increment(y.dense + (size_t)i * (y.order + 1), y.order,
-                                       tau[j] * y.k->h, &low);
-            x[8 * i + j] = s->x0[i] + (d + (s->x0_lo[i] + low));
+    for (uint32_t i = 0; i < s->n; i += LANES)
+        for (uint32_t at = 0; at < 8; at++) {
+            double sum[LANES], low[LANES];
+            increments(&y, y.dense, i, tau[at] * y.k->h, sum, low, NULL);
+            for (uint32_t j = 0; j < LANES && i + j < s->n; j++)
+                x[8 * (i + j) + at] = s->x0[i + j] + (sum[j] + (s->x0_lo[i + j] + low[j]));
         }
 }
 
