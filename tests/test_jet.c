@@ -143,7 +143,7 @@ static void test_engines_agree(void **state)
     ns_program_eval_jet(program, work, t, N, x, rate);
     for (uint32_t i = 0; i < 3; i++)
         for (uint32_t k = 0; k < N; k++)
-            assert_true(x[i * (N + 1) + k + 1] == rate[i * (N + 1) + k] * (1.0 / (k + 1)));
+            assert_true(x[i * (N + 1) + k + 1] == ns_jet_divide(rate[i * (N + 1) + k], k + 1));
 
     double value[3];
     double *work1 = malloc(ns_program_work1(program) * sizeof *work1);

@@ -101,13 +101,14 @@ static void test_kink(void **state)
 static void test_order(void **state)
 {
     (void)state;
-    double error[2];
+    double error[2], expected = 0;
     for (int i = 0; i < 2; i++) {
         model m = model_pendulum(2, 0);
         ns_run_options o = model_options("gauss", 5, 0);
         ns_run *exact = model_run(&m, &o);
         assert_int_equal(ns_run_to(exact, 5), NS_OK);
-        o = model_options("taylor", 5, 1e-5); /* order ceil(1 + 11.5/2) = 7 */
+        o = model_options("taylor", 5, 1e-4);
+        expected = ns_taylor_order(m.problem, 1e-4);
         o.fixed_step = i ? 0.125 : 0.25;
         ns_run *run = model_run(&m, &o);
         assert_int_equal(ns_run_to(run, 5), NS_OK);
@@ -117,7 +118,28 @@ static void test_order(void **state)
         model_free(&m);
     }
     const double order = log2(error[0] / error[1]);
-    assert_true(order > 6.5 && order < 8);
+    assert_true(expected >= 6 && expected <= 10);
+    assert_true(order > expected - 0.5 && order < expected + 1.2);
+}
+
+/* The order grows with the digits and does not exceed what a paper's formula for costs of the second
+ * power gives by more than two thirds; a long series has a lower one than a short one. */
+static void test_order_by_cost(void **state)
+{
+    (void)state;
+    model m = model_pendulum(2, 0);
+    ns_run_options o = model_options("taylor", 1, 0);
+    ns_run_free(model_run(&m, &o)); /* builds the problem */
+    uint32_t last = 0;
+    for (int digits = 2; digits <= 18; digits++) {
+        const double tolerance = pow(10, -digits), formula = ceil(1 - log(tolerance) / 2);
+        const uint32_t order = ns_taylor_order(m.problem, tolerance);
+        assert_true(order >= last);
+        assert_true(order >= fmin(formula, 6) && order <= fmax(formula * 5 / 3, 6) + 1);
+        last = order;
+    }
+    assert_true(last > 20);
+    model_free(&m);
 }
 
 /* gauss and taylor have nothing in common but the equations: they agree to rounding errors. */
@@ -141,9 +163,10 @@ static void test_against_gauss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dense),      cmocka_unit_test(test_poles),
-        cmocka_unit_test(test_polynomial), cmocka_unit_test(test_kink),
-        cmocka_unit_test(test_order),      cmocka_unit_test(test_against_gauss),
+        cmocka_unit_test(test_dense),         cmocka_unit_test(test_poles),
+        cmocka_unit_test(test_polynomial),    cmocka_unit_test(test_kink),
+        cmocka_unit_test(test_order),         cmocka_unit_test(test_order_by_cost),
+        cmocka_unit_test(test_against_gauss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -561,7 +561,6 @@ void ns_jet_solve(const ns_jet *jet, double *work, double t, uint32_t order, dou
     block.value[tape->nx] = t;
     for (uint32_t n = 0; n < order; n++) {
         const double *rate = n == 0 ? block.value : block.latest;
-        const double inverse = 1.0 / (n + 1);
         if (n == 0)
             values(jet, &block);
         else {
@@ -571,7 +570,7 @@ void ns_jet_solve(const ns_jet *jet, double *work, double t, uint32_t order, dou
             orders(jet, &block, n);
         }
         for (uint32_t i = 0; i < tape->nx; i++)
-            x[i * per_state + (n + 1) * per_order] = rate[tape->out[i]] * inverse;
+            x[i * per_state + (n + 1) * per_order] = ns_jet_divide(rate[tape->out[i]], n + 1);
         if (n == 0 && series) {
             series(&jet->math, &block, order, x, per_state, per_order);
             return;

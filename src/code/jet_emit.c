@@ -20,7 +20,7 @@ static const char kernels[] =
     "typedef double junaligned __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));\n"
     "typedef struct four { jvector part[PARTS]; } four;\n"
     "typedef struct length { unsigned chunks; jmask last[PARTS]; } length;\n"
-    "typedef struct pass { unsigned n; length full, half; const double *rows, *prev; unsigned long stride; double inverse; } pass;\n"
+    "typedef struct pass { unsigned n; length full, half; const double *rows, *prev; unsigned long stride; double inverse, rest; } pass;\n"
     "typedef struct block { double *value, *latest, *rows, *prev; unsigned long stride; double *factors, *scratch; } block;\n"
     "typedef struct jetmath { double (*const *call)(double, double); void (*factor)(unsigned, double *); void (*solve)(unsigned, const double *, double *); } jetmath;\n"
     "static inline length length_of(unsigned count)\n"
@@ -102,9 +102,9 @@ static const char more_kernels[] =
     "const double ak = k == p->n - 1 ? p->prev[ra] : a[k], yk = k == 1 ? p->prev[ry] : y[p->n - k];\n"
     "sum += (k * b - (n - k)) * (ak * yk);\n"
     "}\n"
-    "return sum * (p->inverse * (1 / a0));\n"
+    "return sum / (n * a0);\n"
     "}\n"
-    "static inline double lpower(unsigned n, const double *a, const double *y, double qa, double qy, double b, double an, double a0, double y0, double inverse)\n"
+    "static inline double lpower(unsigned n, const double *a, const double *y, double qa, double qy, double b, double an, double a0, double y0)\n"
     "{\n"
     "const double dn = n;\n"
     "double sum = dn * b * (an * y0);\n"
@@ -112,7 +112,11 @@ static const char more_kernels[] =
     "const double ak = k == n - 1 ? qa : a[k - 1], yk = k == 1 ? qy : y[n - k - 1];\n"
     "sum += (k * b - (dn - k)) * (ak * yk);\n"
     "}\n"
-    "return sum * (inverse * (1 / a0));\n"
+    "return sum / (dn * a0);\n"
+    "}\n"
+    "static inline double divided(double x, double inverse, double rest)\n"
+    "{\n"
+    "return x * inverse + x * rest;\n"
     "}\n"
     "static inline double jsign(double a)\n"
     "{\n"
@@ -124,6 +128,10 @@ void ns_jet_emit_prelude(ns_text *text)
 {
     ns_text_add(text, kernels);
     ns_text_add(text, more_kernels);
+    ns_text_addf(text, "static const double inverses[%d][2] = {\n", NS_JET_INVERSES);
+    for (int k = 0; k < NS_JET_INVERSES; k++)
+        ns_text_addf(text, "{%a, %a},\n", ns_jet_inverse[k][0], ns_jet_inverse[k][1]);
+    ns_text_add(text, "};\n");
 }
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -221,7 +229,7 @@ static void emit_angle(ns_text *text, const ns_jet_op *op)
                  "const double ends = da * v[%u] - db * v[%u] + (edges(p, %u, %u) - edges(p, "
                  "%u, %u) - edges(p, %u, %u));\n"
                  "const double dy = (ends + total(&sum)) * (1 / v[%u]);\n"
-                 "l[%u] = dy; l[%u] = dy * p->inverse; }\n",
+                 "l[%u] = dy; l[%u] = divided(dy, p->inverse, p->rest); }\n",
                  op->b.cell, op->a.cell, op->da.row, op->b.row, op->db.row, op->a.row,
                  op->dy.row, op->w.row, op->w.cell, op->dy.cell, op->y.cell);
 }
@@ -271,17 +279,17 @@ static void emit_op(ns_text *text, const ns_jet *jet, const ns_jet_op *op)
         break;
     case NS_JET_TIMES:
     case NS_JET_MINUS_TIMES:
-        ns_text_addf(text,
-                     "{ const double da = n * l[%u]; l[%u] = da;\n"
-                     "l[%u] = %s(middle(p, %u, %u) + da * v[%u]) * p->inverse; }\n",
-                     a, op->da.cell, y, op->rule == NS_JET_TIMES ? "" : "-", op->da.row,
-                     op->w.row, w);
+        ns_text_addf(
+            text,
+            "{ const double da = n * l[%u]; l[%u] = da;\n"
+            "l[%u] = divided(%s(middle(p, %u, %u) + da * v[%u]), p->inverse, p->rest); }\n",
+            a, op->da.cell, y, op->rule == NS_JET_TIMES ? "" : "-", op->da.row, op->w.row, w);
         break;
     case NS_JET_OVER:
     case NS_JET_MINUS_OVER:
         ns_text_addf(text,
                      "{ const double dy = (%s(n * l[%u]) - middle(p, %u, %u)) * (1 / v[%u]);\n"
-                     "l[%u] = dy; l[%u] = dy * p->inverse; }\n",
+                     "l[%u] = dy; l[%u] = divided(dy, p->inverse, p->rest); }\n",
                      op->rule == NS_JET_OVER ? "" : "-", a, op->dy.row, op->w.row, w,
                      op->dy.cell, y);
         break;

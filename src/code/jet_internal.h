@@ -17,6 +17,15 @@
 /* Doubles from row to row up to this order; native code knows it. */
 enum { NS_JET_STRIDE = 32 };
 
+/* x/k, as a product: see jet_inverse.c. */
+enum { NS_JET_INVERSES = 65 };
+extern const double ns_jet_inverse[NS_JET_INVERSES][2];
+
+static inline double ns_jet_divide(double x, uint32_t k)
+{
+    return k < NS_JET_INVERSES ? x * ns_jet_inverse[k][0] + x * ns_jet_inverse[k][1] : x / k;
+}
+
 /* What to do at order n > 0. */
 typedef enum ns_jet_rule {
     NS_JET_ADD,    /* y_n = a_n + b_n */

@@ -232,11 +232,12 @@ static void emit_angle(local *e, const ns_jet_op *op, uint32_t *id)
                  "{ four sum = {0}; plus(&sum, s%u); minus(&sum, s%u); minus(&sum, s%u);\n"
                  "l%u = dn * %s; l%u = dn * %s;\n",
                  k, k + 1, k + 2, op->da.cell, L(op->a.cell), op->db.cell, L(op->b.cell));
-    ns_text_addf(e->text,
-                 "const double ends = l%u * v[%u] - l%u * v[%u] + (d%u - d%u - d%u);\n"
-                 "l%u = (ends + total(&sum)) * (1 / v[%u]); l%u = l%u * inverse; }\n",
-                 op->da.cell, op->b.cell, op->db.cell, op->a.cell, k, k + 1, k + 2, op->dy.cell,
-                 op->w.cell, op->y.cell, op->dy.cell);
+    ns_text_addf(
+        e->text,
+        "const double ends = l%u * v[%u] - l%u * v[%u] + (d%u - d%u - d%u);\n"
+        "l%u = (ends + total(&sum)) * (1 / v[%u]); l%u = divided(l%u, inverse, rest); }\n",
+        op->da.cell, op->b.cell, op->db.cell, op->a.cell, k, k + 1, k + 2, op->dy.cell,
+        op->w.cell, op->y.cell, op->dy.cell);
     *id += 3;
 }
 
@@ -303,10 +304,9 @@ static void emit_op(local *e, uint32_t k, uint32_t *id)
         break;
     case NS_JET_POWER:
         ns_text_addf(text,
-                     "l%u = lpower(n, r + %u, r + %u, q%u, q%u, v[%u], %s, v[%u], v[%u], "
-                     "inverse);\n",
-                     y, op->a.row * NS_JET_STRIDE, op->y.row * NS_JET_STRIDE, op->a.row,
-                     op->y.row, b, L(a), a, y);
+                     "l%u = lpower(n, r + %u, r + %u, q%u, q%u, v[%u], %s, v[%u], v[%u]);\n", y,
+                     op->a.row * NS_JET_STRIDE, op->y.row * NS_JET_STRIDE, op->a.row, op->y.row,
+                     b, L(a), a, y);
         break;
     case NS_JET_ROOT:
         emit_one(e, *id);
@@ -316,17 +316,17 @@ static void emit_op(local *e, uint32_t k, uint32_t *id)
     case NS_JET_TIMES:
     case NS_JET_MINUS_TIMES:
         emit_one(e, *id);
-        ns_text_addf(text, "l%u = dn * %s; l%u = %s(g%u + l%u * v[%u]) * inverse;\n",
-                     op->da.cell, L(a), y, op->rule == NS_JET_TIMES ? "" : "-", *id,
-                     op->da.cell, w);
+        ns_text_addf(
+            text, "l%u = dn * %s; l%u = divided(%s(g%u + l%u * v[%u]), inverse, rest);\n",
+            op->da.cell, L(a), y, op->rule == NS_JET_TIMES ? "" : "-", *id, op->da.cell, w);
         (*id)++;
         break;
     case NS_JET_OVER:
     case NS_JET_MINUS_OVER:
         emit_one(e, *id);
-        ns_text_addf(text, "l%u = (%s(dn * %s) - g%u) * i%u; l%u = l%u * inverse;\n",
-                     op->dy.cell, op->rule == NS_JET_OVER ? "" : "-", L(a), *id, k, y,
-                     op->dy.cell);
+        ns_text_addf(
+            text, "l%u = (%s(dn * %s) - g%u) * i%u; l%u = divided(l%u, inverse, rest);\n",
+            op->dy.cell, op->rule == NS_JET_OVER ? "" : "-", L(a), *id, k, y, op->dy.cell);
         (*id)++;
         break;
     case NS_JET_ANGLE:
@@ -406,13 +406,15 @@ void ns_jet_emit_local(ns_text *text, ns_arena *arena, const ns_jet *jet, const 
                  "(void)v; (void)r;\n",
                  function);
     declare(&e);
-    ns_text_add(text,
-                "for (unsigned n = 1; n < order; n++) {\n"
-                "const double dn = n, inverse = 1 / dn, next = 1 / (dn + 1), lt = n == 1;\n"
-                "const int even = n % 2 == 0 && n > 2;\n"
-                "const length full = length_of(n > 3 ? n - 3 : 0);\n"
-                "const length half = length_of(n > 4 ? (n - 1) / 2 - 1 : 0);\n"
-                "(void)dn; (void)inverse; (void)lt; (void)even; (void)full; (void)half;\n");
+    ns_text_add(
+        text,
+        "for (unsigned n = 1; n < order; n++) {\n"
+        "const double dn = n, inverse = inverses[n][0], rest = inverses[n][1], lt = n == 1;\n"
+        "const double next = inverses[n + 1][0], next_rest = inverses[n + 1][1];\n"
+        "const int even = n % 2 == 0 && n > 2;\n"
+        "const length full = length_of(n > 3 ? n - 3 : 0);\n"
+        "const length half = length_of(n > 4 ? (n - 1) / 2 - 1 : 0);\n"
+        "(void)dn; (void)inverse; (void)rest; (void)lt; (void)even; (void)full; (void)half;\n");
     emit_sums(&e);
     for (uint32_t row = 1; row < jet->rows.n; row++)
         ns_text_addf(text, "r[%u + n - 2] = q%u;\n", row * NS_JET_STRIDE, row);
@@ -430,7 +432,8 @@ void ns_jet_emit_local(ns_text *text, ns_arena *arena, const ns_jet *jet, const 
         ns_text_addf(text, "e%u += e%u;\n", row, row);
     ns_text_add(text, "}\n");
     for (uint32_t i = 0; i < tape->nx; i++)
-        ns_text_addf(text, "const double o%u = %s * next;\n", i, latest(&e, tape->out[i]).text);
+        ns_text_addf(text, "const double o%u = divided(%s, next, next_rest);\n", i,
+                     latest(&e, tape->out[i]).text);
     for (uint32_t i = 0; i < tape->nx; i++)
         ns_text_addf(text, "x[%u * per_state + (n + 1) * per_order] = l%u = o%u;\n", i, i, i);
     ns_text_add(text, "}\n}\n");

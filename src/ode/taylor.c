@@ -1,10 +1,17 @@
-/* taylor: Taylor series with the order chosen by the tolerance and the step by the series
- * (A. Jorba, M. Zou, Experimental Mathematics 14 (2005) 99-117).
+/* taylor: Taylor series with the order chosen by the tolerance and the cost, and the step by the
+ * series (A. Jorba, M. Zou, Experimental Mathematics 14 (2005) 99-117).
  *
- *     x(t + h) = sum_{k=0..p} x_k h^k,    p = ceil(1 - ln(tol)/2)
+ *     x(t + h) = sum_{k=0..p} x_k h^k
  *
- * With p as above the best step is about e^-2 of the radius of convergence, whatever the
- * tolerance.  Here it follows from the last two terms, each relative to the size of its state:
+ * A series of radius R allows h = R tol^(1/p), about.  If an order costs as much as its convolutions,
+ * p(p+1)/2 products each, the best p is -ln(tol)/2 and h = R/e^2, as in the paper.  But a step has
+ * a price of its own, and much of an order does not depend on how many there were: with
+ *
+ *     cost = C + B p + A p^2      (ns_taylor_order)
+ *
+ * the best order is higher, 21 instead of 16 at 1e-13 on small systems.  Not for round-off: longer
+ * steps have larger terms, whose rounding errors remain, and the order is that of the paper.  The
+ * step follows from the last two terms, each relative to the size of its state:
  *
  *     h = min over i, k = p-1, p of (tol size_i / |x_ik|)^(1/k)
  *
@@ -17,7 +24,8 @@
 
 typedef struct kept {
     double h, from; /* the step the coefficients belong to; h = 0: none yet */
-    double unused[6];
+    double order;
+    double unused[5];
 } kept;
 
 enum { LANES = 8 }; /* states side by side; coefficients are [order + 1][states, rounded up] */
@@ -31,15 +39,26 @@ typedef struct taylor {
     double *work_jet, *work, *x_new, *x_new_lo, *f, *slope;
 } taylor;
 
-static uint32_t order_for(double tolerance)
-{
-    return (uint32_t)fmin(fmax(ceil(1 - log(tolerance) / 2), 6), 40);
-}
-
 uint32_t ns_taylor_order(const ns_problem *problem, double tolerance)
 {
-    (void)problem;
-    return order_for(tolerance);
+    enum { LEAST = 6, MOST = 30 };
+    double products;
+    const double operations = ns_program_jet_weight(problem->rhs, &products);
+    /* in units of a product of two coefficients, see the prices of auto.c */
+    const double step = 300 + 10.0 * problem->n;
+    const double per_order = 2 * operations + 14 * products;
+    uint32_t best = LEAST;
+    double least = INFINITY;
+    for (uint32_t p = LEAST; p <= MOST; p++) {
+        const double length = pow(fmax(tolerance, 1e-13), 1.0 / p); /* of the radius */
+        const double cost = (step + p * (per_order + p * products)) / length;
+        if (cost < least) {
+            least = cost;
+            best = p;
+        }
+    }
+    const double paper = fmin(ceil(1 - log(tolerance) / 2), MOST);
+    return paper > best ? (uint32_t)paper : best;
 }
 
 static size_t coefficients(const ns_problem *problem, double tolerance)
@@ -63,7 +82,7 @@ static size_t scratch(const ns_problem *problem, double tolerance)
 static taylor view(const ns_stepper *s)
 {
     taylor y = {.k = (kept *)s->kept,
-                .order = ns_taylor_order(s->problem, s->tolerance),
+                .order = (uint32_t)((const kept *)s->kept)->order,
                 .r = ns_round8(s->n),
                 .dense = s->kept + 8};
     y.work_jet = s->scratch;
@@ -78,26 +97,37 @@ static taylor view(const ns_stepper *s)
 
 static ns_status begin(ns_stepper *s)
 {
+    memset(s->kept, 0, sizeof(kept));
+    ((kept *)s->kept)->order = ns_taylor_order(s->problem, s->tolerance);
     taylor y = view(s);
-    memset(y.k, 0, sizeof *y.k);
     ns_program_bind_jet(s->problem->rhs, y.work_jet, y.order, s->p);
     ns_program_bind1(s->problem->rhs, y.work, s->p);
     s->now.h = s->first_step > 0 ? s->first_step : INFINITY;
     return NS_OK;
 }
 
-/* a^b for a > 0 to three digits: the logarithm and the power of two by short polynomials. */
+/* a^b for positive normal a to three digits: the logarithm and the power of two by short
+ * polynomials. */
 static double rough_power(double a, double b)
 {
-    int e, k;
-    const double m = frexp(a, &e) * 2 - 1; /* 0 .. 1 */
-    /* log2(1 + m) and 2^m - 1, exact at both ends */
-    const double log2 = e - 1 + m * (1 + (1 - m) * (0.4306 - m * (0.2131 - 0.1006 * m)));
-    const double power = b * log2, whole = floor(power), part = power - whole;
-    if (!(fabs(power) < 1000))
+    enum { BIAS = 1023, MANTISSA = 52 };
+    uint64_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    const int e = (int)(bits >> MANTISSA) - BIAS;
+    bits = (bits & ((UINT64_C(1) << MANTISSA) - 1)) | ((uint64_t)BIAS << MANTISSA);
+    double m;
+    memcpy(&m, &bits, sizeof m);
+    m -= 1; /* 0 .. 1; log2(1 + m) and 2^m are exact at both ends */
+    const double log2 = e + m * (1 + (1 - m) * (0.4306 - m * (0.2131 - 0.1006 * m)));
+    const double power = b * log2;
+    if (!(fabs(power) < BIAS - 1))
         return power < 0 ? 0 : INFINITY;
-    k = (int)whole;
-    return ldexp(1 + part * (1 - (1 - part) * (0.3041 + 0.0791 * part)), k);
+    int whole = (int)power;
+    whole -= power < whole;
+    const double part = power - whole;
+    bits = (uint64_t)(BIAS + whole) << MANTISSA;
+    memcpy(&m, &bits, sizeof m);
+    return m * (1 + part * (1 - (1 - part) * (0.3041 + 0.0791 * part)));
 }
 
 /* A radius of convergence, about: as ns_stepper_radius. */
@@ -144,28 +174,35 @@ static double reach(const ns_stepper *s, const taylor *y)
     return h;
 }
 
+typedef double pair __attribute__((vector_size(16)));
+typedef double unaligned __attribute__((vector_size(16), aligned(8), may_alias));
+
 /* Increments of LANES states from the i-th on after time h, first term exactly, the others by
  * Horner's rule; and the derivatives there, if wanted. */
-static inline void increments(const taylor *y, const double *x, uint32_t i, double h,
-                              double *sum, double *low, double *slope)
+static inline __attribute__((always_inline)) void increments(const taylor *y, const double *x,
+                                                             uint32_t i, double h, double *sum,
+                                                             double *low, double *slope)
 {
-    const uint32_t p = y->order;
-    double rest[LANES] = {0}, rate[LANES] = {0};
+    enum { PAIRS = LANES / 2 };
+    const pair step = {h, h};
+    pair rest[PAIRS] = {{0}}, rate[PAIRS] = {{0}};
     x += i;
-    for (uint32_t k = p; k > 1; k--) {
-        const double *x_k = x + k * y->r, degree = k;
-        for (uint32_t j = 0; j < LANES; j++) {
-            rest[j] = (rest[j] + x_k[j]) * h;
-            rate[j] = rate[j] * h + degree * x_k[j];
+    for (uint32_t k = y->order; k > 1; k--) {
+        const unaligned *x_k = (const unaligned *)(x + k * y->r);
+        const pair degree = {k, k};
+        for (uint32_t j = 0; j < PAIRS; j++) {
+            rest[j] = (rest[j] + x_k[j]) * step;
+            if (slope)
+                rate[j] = rate[j] * step + degree * x_k[j];
         }
     }
     for (uint32_t j = 0; j < LANES; j++) {
         const double x_1 = x[y->r + j], first = h * x_1;
         double e;
-        sum[j] = ns_two_sum(first, rest[j] * h, &e);
+        sum[j] = ns_two_sum(first, rest[j / 2][j % 2] * h, &e);
         low[j] = e + fma(h, x_1, -first);
         if (slope)
-            slope[j] = rate[j] * h + x_1;
+            slope[j] = rate[j / 2][j % 2] * h + x_1;
     }
 }
 
@@ -262,8 +299,10 @@ const ns_method ns_method_taylor = {
     .summary = "Taylor series, order and step chosen by the series itself",
     .doc =
         "Taylor coefficients of the motion by exact recurrences, to an order chosen from the\n"
-        "tolerance (20 at round-off); the step follows from the last two terms.  Output and\n"
-        "events between steps use the series itself and are as accurate as the steps.\n"
+        "tolerance and the cost of the equations (21 at round-off); the step follows "
+        "from\n"
+        "the last two terms.  Output and events between steps use the series itself and are\n"
+        "as accurate as the steps.\n"
         "\n"
         "Use it for round-off accuracy on small smooth systems, and as an independent check "
         "of\n"
