@@ -1,4 +1,4 @@
-/* Compile, keep, load: see native.h. */
+/* Native code: install it (install.h), or compile, keep, load: see native.h. */
 #define _GNU_SOURCE
 #include "code/native.h"
 
@@ -17,13 +17,15 @@
 
 #include "base/file.h"
 #include "code/emit.h"
+#include "code/install.h"
 #include "code/jet_emit.h"
 #include "code/prune.h"
 
 extern char **environ;
 
 struct ns_native {
-    void *library;
+    void *library;            /* NULL: none is needed */
+    ns_installed installed;   /* what no compiler has made */
     const ns_program *series; /* of which the Taylor series are native; NULL: none */
     uint32_t n;
     const ns_program *programs[];
@@ -488,10 +490,15 @@ static void *find_program(const making *m, void *library, uint32_t i, const char
         memcpy(&(function), &found_, sizeof(function));                                        \
     } while (0)
 
+static ns_native *room_for(uint32_t n)
+{
+    return calloc(1, sizeof(ns_native) + n * sizeof(const ns_program *));
+}
+
 static ns_native *attach(const making *m, void *library, const ns_native_request *requests,
                          uint32_t n)
 {
-    ns_native *native = malloc(sizeof *native + n * sizeof *native->programs);
+    ns_native *native = room_for(n);
     bool good = native != NULL;
     ns_jet_values values;
     ns_jet_orders orders;
@@ -525,17 +532,58 @@ static ns_native *attach(const making *m, void *library, const ns_native_request
     return native;
 }
 
+/* Does what the compiler is needed for: the programs `compiled` of the requests, and the series. */
+static ns_native *make_library(making *m, ns_arena *arena, const ns_native_request *requests,
+                               uint32_t compiled, const char *lanes, ns_native_facts *facts)
+{
+    bool fused = false;
+    for (uint32_t i = 0; i < compiled; i++)
+        fused = fused || requests[i].eight_fused;
+    m->text = write_text(arena, m->series, requests, compiled, &m->length);
+    facts->text_length = m->length;
+    choose_flags(m, lanes, fused);
+    void *library = obtain(m, &facts->cached);
+    return library ? attach(m, library, requests, compiled) : NULL;
+}
+
+static bool compiler_asked_for(void)
+{
+    const char *how = getenv("NOSLIP_NATIVE");
+    return how && strcmp(how, "c") == 0;
+}
+
+bool ns_native_is_quick(const ns_program *program)
+{
+    return !compiler_asked_for() && ns_install_can(program);
+}
+
+/* Machine code of our own where this is possible, unless the compiler is asked for. */
 static ns_native *make(making *m, ns_arena *arena, const ns_native_request *requests,
                        uint32_t n, ns_native_facts *facts)
 {
-    m->text = write_text(arena, m->series, requests, n, &m->length);
-    facts->text_length = m->length;
-    bool fused = false;
+    const char *lanes = ns_program_lanes_name(requests[0].program);
+    ns_installed installed = {0};
+    ns_native *native = room_for(n);
+    if (compiler_asked_for() || !native || !ns_install(&installed, arena, requests, n)) {
+        free(native);
+        return make_library(m, arena, requests, n, lanes, facts);
+    }
+    native->installed = installed;
     for (uint32_t i = 0; i < n; i++)
-        fused = fused || requests[i].eight_fused;
-    choose_flags(m, ns_program_lanes_name(requests[0].program), fused);
-    void *library = obtain(m, &facts->cached);
-    return library ? attach(m, library, requests, n) : NULL;
+        native->programs[i] = requests[i].program;
+    native->n = n;
+    facts->code_length = installed.code;
+    if (!m->series)
+        return native;
+    ns_native *series = make_library(m, arena, requests, 0, lanes, facts);
+    if (!series) {
+        ns_native_free(native);
+        return NULL;
+    }
+    native->library = series->library;
+    native->series = series->series;
+    free(series);
+    return native;
 }
 
 ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
@@ -576,6 +624,8 @@ void ns_native_free(ns_native *native)
         ns_program_use(native->programs[i], NULL, NULL, NULL);
     if (native->series)
         ns_jet_use(ns_program_jet(native->series), NULL, NULL, NULL);
-    dlclose(native->library);
+    if (native->library)
+        dlclose(native->library);
+    ns_install_remove(&native->installed);
     free(native);
 }

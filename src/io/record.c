@@ -463,11 +463,14 @@ static void go_native(ns_record *r)
         r->native_message[0] = 0;
 }
 
-/* Compiling takes 0.1 to 0.5 seconds and saves a third to two thirds of the rest: it pays when
- * that is long at the pace so far, which is known well enough after a quarter second. */
+/* Native code saves two thirds of the rest and more.  It pays when the rest is long, at the pace so
+ * far, against the time that making it takes: 0.1 to 2 seconds with a compiler, 0.1 to 10
+ * milliseconds without. */
 static bool pays(const ns_record *r, double seconds)
 {
-    static const double seconds_known = 0.25, seconds_left = 1.5;
+    const bool quick = r->method->lanes != 0 &&
+                       ns_native_is_quick(ns_model_problem_for(r->model, r->method)->rhs);
+    const double seconds_known = quick ? 0.002 : 0.25, seconds_left = quick ? 0.02 : 1.5;
     const ns_run_options *o = &r->options.run;
     const double done = fabs(ns_run_time(r->run) - o->t0), all = fabs(o->until - o->t0);
     return seconds > seconds_known && done > 0 && seconds * (all - done) / done > seconds_left;
