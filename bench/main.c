@@ -4,7 +4,7 @@
  * (below 1: faster than that).
  *
  *     noslip-bench [--quick] [--rounds N] [--longest SECONDS] [--csv FILE] [--with NAME,...]
- *                  [--write FILE.md] [--noslip PROGRAM] [PROBLEM...]
+ *                  [--write FILE.md] [--instructions] [--noslip PROGRAM] [PROBLEM...]
  *
  * It is a program of its own because it links what noslip must not need: rival libraries, and code
  * compiled for this one processor.
@@ -45,12 +45,12 @@ enum { COUNT = sizeof table / sizeof *table };
 /* ---- printing ---------------------------------------------------------------------------- */
 
 /* A number in a column of ten, "-" for none, marked when at a floor of round-off. */
-static void print_cell(double value, int decimals, bool doubtful)
+static void print_cell(double value, int decimals, const char *mark)
 {
     if (isnan(value))
         printf("%10s ", "-");
     else
-        printf("%10.*f%s", value >= 100 ? 0 : decimals, value, doubtful ? "~" : " ");
+        printf("%10.*f%s", value >= 100 ? 0 : decimals, value, *mark ? mark : " ");
 }
 
 /* Least error, and operations of one evaluation of the right-hand side. */
@@ -71,15 +71,14 @@ static void print_problem(const bench_session *s, int problem)
         printf("%10.0e ", bench_targets[t]);
     printf("%10s%12s\n%-16s", "best", "operations", "C853, ms");
     for (int t = 0; t < BENCH_TARGETS; t++)
-        print_cell(1e3 * result[0].seconds[t], 3, result[0].doubtful[t]);
+        print_cell(1e3 * result[0].seconds[t], 3, bench_mark(&result[0], &result[0], t));
     print_last(&result[0]);
     for (int c = 1; c < s->n_contenders; c++) {
         if (!result[c].able)
             continue;
         printf("%-16s", s->contenders[c]->name);
         for (int t = 0; t < BENCH_TARGETS; t++)
-            print_cell(bench_ratio(s, problem, c, t), 2,
-                       result[c].doubtful[t] || result[0].doubtful[t]);
+            print_cell(bench_ratio(s, problem, c, t), 2, bench_mark(&result[0], &result[c], t));
         print_last(&result[c]);
     }
     fflush(stdout);
@@ -173,6 +172,10 @@ static int read_words(bench_session *s, int argc, char **argv)
             s->quick = true;
             continue;
         }
+        if (strcmp(argv[i], "--instructions") == 0) {
+            s->instructions = true;
+            continue;
+        }
         if (strncmp(argv[i], "--", 2) != 0) {
             status = add_problem(s, argv[i]);
         } else if (!value) {
@@ -235,6 +238,8 @@ static void the_rest(bench_session *s)
     setenv("XDG_CACHE_HOME", folder, 1);
     fprintf(stderr, "noslip bench: growth\n");
     bench_growth_measure(&s->growth);
+    fprintf(stderr, "noslip bench: instructions\n");
+    bench_counts_measure(&s->counts, NULL, NULL);
     fprintf(stderr, "noslip bench: start-up, engines, compiling\n");
     bench_facts_measure(s->noslip, &s->facts);
     unsetenv("XDG_CACHE_HOME");
@@ -242,6 +247,8 @@ static void the_rest(bench_session *s)
     child_run(clean, 60, NULL, 0);
     printf("\nAims\n\n");
     bench_report_aims(stdout, s);
+    printf("\nInstructions\n\n");
+    bench_report_counts(stdout, &s->counts);
     printf("\nGrowth\n\n");
     bench_report_growth(stdout, s);
     printf("\nEngines\n\n");
@@ -267,6 +274,20 @@ static int measure_problems(bench_session *s)
     return 0;
 }
 
+static bool is_wanted(const char *problem, void *context)
+{
+    return bench_problem_index(context, problem) >= 0;
+}
+
+static int count_instructions(bench_session *s)
+{
+    bench_counts_measure(&s->counts, is_wanted, s);
+    bench_report_counts(stdout, &s->counts);
+    const bool counted = s->counts.counted;
+    bench_counts_free(&s->counts);
+    return counted ? 0 : 3;
+}
+
 int main(int argc, char **argv)
 {
     static bench_session session;
@@ -274,11 +295,15 @@ int main(int argc, char **argv)
     const int status = read_words(s, argc, argv);
     if (status)
         return status;
-    printf("CPU time at equal error of the final state; C853 in milliseconds, the others as "
-           "ratios to it.\nMedians of %d interleaved rounds. ~ at a method's floor of "
-           "round-off, where luck decides.\nOperations: of one evaluation of the right-hand "
-           "side. Instructions are %scounted here.\n",
-           s->options.rounds, isnan(bench_instructions()) ? "not " : "");
+    if (s->instructions)
+        return count_instructions(s);
+    printf(
+        "CPU time at equal error of the final state; C853 in milliseconds, the others as "
+        "ratios to it.\nMedians of %d interleaved rounds. ~ at a method's floor of "
+        "round-off, where luck decides;\n< at most this, its loosest run errs less already; "
+        "> at least this, that of C853 does.\nOperations: of one evaluation of the right-hand "
+        "side.\n",
+        s->options.rounds);
     for (int c = 0; c < s->n_contenders; c++)
         printf("  %-16s%s\n", s->contenders[c]->name, s->contenders[c]->what);
     fflush(stdout);

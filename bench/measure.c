@@ -145,12 +145,12 @@ typedef struct pool {
 } pool;
 
 /* Pools rungs until errors fall strictly from pool to pool. Returns the number of pools. */
-static int pool_ladder(const ladder *l, pool *pools)
+static int pool_ladder(const bench_rung *rungs, int count, pool *pools)
 {
     int n = 0;
-    for (int i = 0; i < l->n; i++) {
-        const double s = log(l->rungs[i].seconds);
-        pool p = {log(l->rungs[i].error), s, s, 1};
+    for (int i = 0; i < count; i++) {
+        const double s = log(rungs[i].seconds);
+        pool p = {log(rungs[i].error), s, s, 1};
         while (n > 0 && pools[n - 1].error <= p.error) {
             const pool q = pools[--n];
             p.error = (p.error * p.n + q.error * q.n) / (p.n + q.n);
@@ -176,15 +176,42 @@ static double time_at(const pool *pools, int n, double error)
 }
 
 /* More time does not help any more: a fifth of the slower rungs miss the error all the same. */
-static bool at_floor(const ladder *l, double seconds, double error)
+static bool at_floor(const bench_rung *rungs, int n, double seconds, double error)
 {
     int slower = 0, misses = 0;
-    for (int i = 0; i < l->n; i++)
-        if (l->rungs[i].seconds > seconds) {
+    for (int i = 0; i < n; i++)
+        if (rungs[i].seconds > seconds) {
             slower++;
-            misses += l->rungs[i].error > error;
+            misses += rungs[i].error > error;
         }
     return misses * 5 > slower;
+}
+
+/* The fastest run that errs less. */
+static double fastest_within(const bench_rung *rungs, int n, double error)
+{
+    double least = INFINITY;
+    for (int i = 0; i < n; i++)
+        if (rungs[i].error <= error && rungs[i].seconds < least)
+            least = rungs[i].seconds;
+    return least;
+}
+
+void bench_at_errors(const bench_rung *rungs, int n, const double *targets, int ntargets,
+                     bench_result *result)
+{
+    pool pools[MAX_RUNGS];
+    const int count = pool_ladder(rungs, n, pools);
+    for (int t = 0; t < ntargets; t++) {
+        double *seconds = &result->seconds[t];
+        *seconds = time_at(pools, count, targets[t]);
+        result->upper[t] = count > 0 && pools[0].error < log(targets[t]);
+        result->doubtful[t] = !result->upper[t] && at_floor(rungs, n, *seconds, targets[t]);
+        if (result->upper[t])
+            *seconds = fastest_within(rungs, n, targets[t]);
+        else if (result->doubtful[t])
+            *seconds = time_at(pools, count, 2 * targets[t]);
+    }
 }
 
 static void open_ladder(ladder *l, const bench_problem *problem, const bench_contender *c,
@@ -212,15 +239,7 @@ static void close_ladder(ladder *l, const double *targets, int ntargets, bench_r
         result->best_error = fmin(result->best_error, l->rungs[i].error);
         result->operations = l->rungs[i].cost.operations;
     }
-    pool pools[MAX_RUNGS];
-    const int n = pool_ladder(l, pools);
-    for (int t = 0; t < ntargets; t++) {
-        double *seconds = &result->seconds[t];
-        *seconds = time_at(pools, n, targets[t]);
-        result->doubtful[t] = at_floor(l, *seconds, targets[t]);
-        if (result->doubtful[t])
-            *seconds = time_at(pools, n, 2 * targets[t]);
-    }
+    bench_at_errors(l->rungs, l->n, targets, ntargets, result);
     l->contender->close(l->handle);
     free(l->timings);
     result->rungs = l->rungs;

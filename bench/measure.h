@@ -74,6 +74,7 @@ enum { BENCH_MAX_TARGETS = 8 };
 typedef struct bench_result {
     double seconds[BENCH_MAX_TARGETS];
     bool doubtful[BENCH_MAX_TARGETS]; /* at the method's floor of round-off */
+    bool upper[BENCH_MAX_TARGETS];    /* even its loosest run errs less: an upper bound */
     double best_error;                /* of any rung */
     double open_seconds;
     long operations;   /* of the right-hand side; 0: not known */
@@ -89,6 +90,11 @@ void bench_measure(const bench_problem *problem, const bench_contender *const *c
                    bench_result *result);
 
 void bench_result_free(bench_result *result);
+
+/* Fills in `seconds` and what they are marked with from the seconds of rungs (or whatever stands
+   there instead). */
+void bench_at_errors(const bench_rung *rungs, int n, const double *targets, int ntargets,
+                     bench_result *result);
 
 /* The problem of that name, with its reference; 0, or -1 if either is missing. */
 int bench_problem_get(const char *name, bench_problem *problem);

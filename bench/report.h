@@ -12,6 +12,8 @@
 /* The aims of the project for speed, and what was reached. */
 void bench_report_aims(FILE *out, const bench_session *s);
 void bench_report_facts(FILE *out, const bench_session *s);
+/* Instructions. */
+void bench_report_counts(FILE *out, const bench_counts *counts);
 void bench_report_growth(FILE *out, const bench_session *s);
 
 /* The page, and its figures in images/bench beside it: 0, or -1 after saying on stderr why not. */

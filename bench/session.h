@@ -6,6 +6,7 @@
 #define BENCH_SESSION_H
 
 #include "contenders.h"
+#include "counts.h"
 #include "facts.h"
 
 enum { BENCH_TARGETS = 6, BENCH_MAX_CONTENDERS = 24, BENCH_MAX_PROBLEMS = 16 };
@@ -27,9 +28,14 @@ typedef struct bench_session {
     bench_result results[BENCH_MAX_PROBLEMS][BENCH_MAX_CONTENDERS];
     bench_facts facts;
     bench_growth growth;
+    bool instructions; /* only these are wanted */
+    bench_counts counts;
 } bench_session;
 
-/* Ratio of a contender's time to the yardstick's at a target; nan if one of them has none. */
+/* Ratio of a contender's time to the yardstick's at a target; nan if one of them has none, or if
+   both are only bounds. */
 double bench_ratio(const bench_session *s, int problem, int contender, int target);
+/* How it is marked: "~" at a floor of round-off, "<" at most this, ">" at least this, "". */
+const char *bench_mark(const bench_result *yardstick, const bench_result *result, int target);
 
 #endif

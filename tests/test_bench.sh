@@ -25,12 +25,28 @@ else
     pass 'row of C853'
 fi
 for name in gauss derived; do
-    if [ "$(grep -Ec "^$name +(- +|[0-9.]+[ ~] +)+[0-9]e-1[3-9] " "$W/out")" = 1 ]; then
+    if [ "$(grep -Ec "^$name +(- +|[0-9.]+[ ~<>] +)+[0-9]e-1[3-9] " "$W/out")" = 1 ]; then
         pass "row of $name"
     else
         fail "no row of $name that reaches 1e-13"
     fi
 done
+
+# instructions: by the processor, or else by valgrind, which is not found here
+mkdir -p "$W/nothing"
+PATH="$W/nothing" "$NOSLIP" bench --instructions P2 >"$W/out" 2>"$W/err"
+status=$?
+if { [ $status = 3 ] && grep -q 'Not counted: .*valgrind is not installed' "$W/out"; } ||
+    { [ $status = 0 ] && grep -Eq '^\| P2 \| 1e-09 \| [0-9]+ \| [0-9.]+' "$W/out"; }; then
+    pass 'instructions'
+else
+    fail "instructions: status $status, $(head -c 300 "$W/out")"
+fi
+counted=$(dirname "$NOSLIP")/noslip-bench-counted
+"$counted" P2 C853 >"$W/out" && [ "$(awk '$1 < 1e-9 && $2 < 1e-7 && $3 == 1' "$W/out" | wc -l)" -ge 2 ] &&
+    pass 'what is counted' || fail 'noslip-bench-counted'
+"$counted" P2 nobody 2>"$W/err"
+[ $? = 2 ] && pass 'counted: unknown contender' || fail 'counted: unknown contender'
 
 "$PYTHON" - "$W/rungs.csv" <<'P' && pass 'measurements' || fail 'measurements'
 import csv, sys

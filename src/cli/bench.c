@@ -73,6 +73,8 @@ static const ns_option options[] = {
     {.name = "longest",
      .argument = "S",
      .help = "seconds: tighter tolerances are left out where a motion takes longer"},
+    {.name = "instructions",
+     .help = "count instructions on P1c, P2, P3min instead, by the processor or by valgrind"},
     {.name = "csv", .argument = "FILE", .help = "write every measurement"},
     {.name = "write",
      .argument = "FILE.md",
