@@ -237,8 +237,9 @@ static double rough_root(double a, int n)
     return a;
 }
 
-/* The 16th root of a positive number, to 0.3 per cent: binary logarithm and power by parabolas. */
-static double root16(double a)
+/* Binary logarithm and power, to one per cent of a number: exact at powers of two, parabolas
+ * between them.  The logarithm of zero is -1023. */
+static double rough_log2(double a)
 {
     static const int64_t one = INT64_C(1023) << 52, fraction = (INT64_C(1) << 52) - 1;
     int64_t bits;
@@ -246,11 +247,16 @@ static double root16(double a)
     const double exponent = (double)((bits >> 52) - 1023);
     bits = (bits & fraction) | one;
     memcpy(&a, &bits, sizeof bits);
-    const double power = (exponent + (a - 1) * (1.3465 - 0.3465 * (a - 1))) / 16 + 64;
-    const int64_t whole = (int64_t)power; /* 0 to 127 */
-    const double rest = power - (double)whole;
-    bits = (1023 - 64 + whole) << 52;
-    memcpy(&a, &bits, sizeof bits);
+    return exponent + (a - 1) * (1.3465 - 0.3465 * (a - 1));
+}
+
+static double rough_exp2(double power)
+{
+    const int64_t whole = (int64_t)(power + 1023); /* power > -1022 */
+    const double rest = power + 1023 - (double)whole;
+    const int64_t bits = whole << 52;
+    double a;
+    memcpy(&a, &bits, sizeof a);
     return a * (1 + rest * (0.6565 + 0.3435 * rest));
 }
 
@@ -266,11 +272,15 @@ static double estimate(gauss *g, uint32_t n, const uint32_t *state, double least
     const ns_gauss_limits limits = {fabs(g->h), least, unsettled / DBL_EPSILON};
     *all = g->sum;
     g->kernel->judge(&g->a, n, n < g->a.n ? state : NULL, &limits, g->legendre, all, &g->tail);
-    /* the square of D */
-    const double D2 = ns_smaller(1, ns_larger(rough_root(all->m6, 6), rough_root(all->m7, 7)));
-    const double error = sqrt(ns_larger(all->e7, all->e6 * D2 * D2)) * D2 / tolerance;
-    g->factor = error > DBL_MIN ? AIM / root16(error) : 2;
-    return error;
+    g->factor = 2;
+    if (!(ns_larger(all->e6, all->e7) > 0))
+        return 0;
+    /* all in logarithms, those of squares where squares were judged: the next step waits for it */
+    const double D = ns_smaller(0, ns_larger(rough_log2(all->m6) / 6, rough_log2(all->m7) / 7));
+    const double last = ns_larger(rough_log2(all->e7), rough_log2(all->e6) + 2 * D);
+    const double error = 0.5 * last + (D - rough_log2(tolerance));
+    g->factor = AIM * rough_exp2(error * (-1.0 / 16));
+    return rough_exp2(error);
 }
 
 typedef enum outcome { CONVERGED, DIVERGED, NOT_FINITE, TOO_LONG } outcome;

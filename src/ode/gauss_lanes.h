@@ -133,9 +133,11 @@ static inline v8 combine(const matrix *E, v8 y8, v8 c)
 {
     double y[8] __attribute__((aligned(64)));
     store(y, y8);
-    /* through memory, or gcc spreads the lanes by permutations that compete with sums */
+    /* through memory, or gcc spreads the lanes by permutations that compete with sums; but the
+     * first two, because that takes longer */
     __asm__("" : "+m"(y));
-    v8 a = madd(E->c0, y[0], c), b = E->c4 * y[4];
+    v8 a = fused(E->c0, __builtin_shufflevector(y8, y8, 0, 0, 0, 0, 0, 0, 0, 0), c);
+    v8 b = E->c4 * __builtin_shufflevector(y8, y8, 4, 4, 4, 4, 4, 4, 4, 4);
     a = madd(E->c1, y[1], a);
     b = madd(E->c5, y[5], b);
     a = madd(E->c2, y[2], a);
@@ -148,18 +150,17 @@ static inline v8 combine(const matrix *E, v8 y8, v8 c)
 /* l_j(u_i) by columns */
 static inline matrix interpolation(v8 at)
 {
-    /* products from the left and from the right: no division, so points on nodes are fine */
-    v8 d[8], left[8], right[8];
+    /* no division, so points on nodes are fine */
+    v8 d[8];
     for (int j = 0; j < 8; j++)
         d[j] = at - gauss_c[j];
-    left[0] = right[7] = all(1);
-    for (int j = 1; j < 8; j++) {
-        left[j] = left[j - 1] * d[j - 1];
-        right[7 - j] = right[8 - j] * d[8 - j];
-    }
-    for (int j = 0; j < 8; j++)
-        d[j] = gauss_w[j] * (left[j] * right[j]);
-    return (matrix){d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]};
+    const v8 d01 = d[0] * d[1], d23 = d[2] * d[3], d45 = d[4] * d[5], d67 = d[6] * d[7];
+    const v8 left = d01 * d23, right = d45 * d67;
+    const v8 l6 = left * d45, r2 = d23 * right;
+    return (matrix){gauss_w[0] * (d[1] * r2),   gauss_w[1] * (d[0] * r2),
+                    gauss_w[2] * ((d01 * d[3]) * right), gauss_w[3] * ((d01 * d[2]) * right),
+                    gauss_w[4] * (left * (d[5] * d67)), gauss_w[5] * (left * (d[4] * d67)),
+                    gauss_w[6] * (l6 * d[7]),   gauss_w[7] * (l6 * d[6])};
 }
 
 static void integration(const double *u, double *out)
@@ -197,16 +198,20 @@ static double sweep(const ns_gauss_arrays *a, const ns_rate_block *block, const 
     const v8 hb = load(a->hb);
     const matrix mu = load_matrix(&gauss_mu[0][0]);
     v8 sum = all(0);
-    for (uint32_t k = 0; k < block->n; k++) {
-        const uint32_t s = block->state[k], row = block->row[k];
-        const v8 f = load(row != NS_NO_ROW ? rates + 8 * (size_t)row
-                                           : a->X + 8 * (size_t)block->source[k]);
-        store(a->Y + 8 * (size_t)s, f);
+    /* said once, or they are loaded again after every store */
+    double *const Y = a->Y, *const Z = a->Z, *const X = a->X;
+    const double *const settle = a->settle;
+    const uint32_t n = block->n, *const state = block->state, *const rows = block->row;
+    for (uint32_t k = 0; k < n; k++) {
+        const size_t s = state[k], row = rows[k];
+        const v8 f = load(row != NS_NO_ROW ? rates + 8 * row
+                                           : X + 8 * (size_t)block->source[k]);
+        store(Y + 8 * s, f);
         const v8 z = combine(&mu, hb * f, all(x_lo[s]));
-        const v8 change = (z - load(a->Z + 8 * (size_t)s)) * a->settle[s];
+        const v8 change = (z - load(Z + 8 * s)) * settle[s];
         sum = fused(change, change, sum);
-        store(a->Z + 8 * (size_t)s, z);
-        store(a->X + 8 * (size_t)s, x[s] + z);
+        store(Z + 8 * s, z);
+        store(X + 8 * s, x[s] + z);
     }
     return add_up(sum);
 }
@@ -367,16 +372,18 @@ static void prepare(const ns_gauss_arrays *a, double t, double h, double settled
     store(a->hb, hb);
     store(a->hb_lo, fused(all(h), b, -hb) + h * load(gauss_b_lo));
     const matrix mu = load_matrix(&gauss_mu[0][0]);
-    for (uint32_t s = 0; s < a->n; s++) {
-        const v8 z = combine(&mu, hb * load(a->Y + 8 * (size_t)s), all(x_lo[s]));
-        store(a->Z + 8 * (size_t)s, z);
-        store(a->X + 8 * (size_t)s, x[s] + z);
+    const uint32_t n = a->n;
+    double *const Y = a->Y, *const Z = a->Z, *const X = a->X;
+    for (size_t s = 0; s < n; s++) {
+        const v8 z = combine(&mu, hb * load(Y + 8 * s), all(x_lo[s]));
+        store(Z + 8 * s, z);
+        store(X + 8 * s, x[s] + z);
     }
     const double length = fabs(h), unsettled = length * settled / DBL_EPSILON;
     const v8 tiny = all(1e-300), usual = all(64 * settled);
     v8 row[8];
-    for (uint32_t s = 0; s < a->n; s += 8) {
-        load_rows(a->n, s, NULL, a->Y, row);
+    for (uint32_t s = 0; s < n; s += 8) {
+        load_rows(n, s, NULL, Y, row);
         for (int i = 0; i < 8; i++)
             row[i] = b * row[i] * row[i];
         const v8 change = length * root(add_rows(row));
