@@ -29,7 +29,7 @@ const double ns_method_nodes[8] = {
 };
 
 enum {
-    START_ORDER = 16, /* of the Taylor series that starts the first step */
+    START_ORDER = 12, /* of the Taylor series that starts the first step */
     MAX_SWEEPS = 30
 };
 
@@ -54,6 +54,9 @@ typedef struct kept {
     double unused[7];
 } kept; /* sixteen numbers: what follows is aligned */
 
+/* When the error of a step is looked for: see choose_judging. */
+typedef enum judging { AT_END, FIRST_EARLY, ALL_EARLY } judging;
+
 typedef struct gauss {
     const ns_gauss_kernel *kernel;
     kept *k;
@@ -64,15 +67,18 @@ typedef struct gauss {
     double *rates, *work;   /* of the blocks: outputs, work blocks one after the other */
     ns_gauss_judgement sum; /* of the parts that are done */
     double goal, settled;   /* see the functions */
-    double early;     /* change of the stages from which on the error can be told, squared */
-    bool judge_first; /* judge the first part while it is iterated */
-    double price;     /* of Newton's iteration */
-    double h;         /* step being tried */
-    double rho;       /* contraction of its sweeps */
-    double error;     /* in units of the tolerance; negative: not known */
-    double factor;    /* to the length that would have the error aimed at */
-    double tail;      /* size of the last Legendre coefficients */
-    double norm;      /* of the Jacobian */
+    double early;    /* change of the stages from which on the error can be told, squared */
+    judging judging; /* when */
+    bool series;     /* there is a useful Taylor polynomial for the first step */
+    bool complete;   /* the parts without feedback are evaluated already */
+    double little;   /* change of the stages that ends the sweeps */
+    double price;    /* of Newton's iteration */
+    double h;        /* step being tried */
+    double rho;      /* contraction of its sweeps */
+    double error;    /* in units of the tolerance; negative: not known */
+    double factor;   /* to the length that would have the error aimed at */
+    double tail;     /* size of the last Legendre coefficients */
+    double norm;     /* of the Jacobian */
 } gauss;
 
 static size_t memory(const ns_problem *problem, double tolerance)
@@ -120,17 +126,30 @@ static double settled(const ns_stepper *s)
     return ns_larger(DBL_EPSILON, 0.02 * s->tolerance);
 }
 
-/* The error of a step shows before its sweeps have ended, and while they go on it costs little to
- * look.  But where other parts follow that must be judged too, it is looked for twice: that pays if
- * sweeps are dear, because steps that will be rejected end early. */
-static bool judge_first(const ns_cascade *cascade)
+/* Operations of one sweep of a part. */
+static double operations(const ns_rate_part *part)
+{
+    double sum = 16.0 * part->n;
+    for (uint32_t b = 0; b < part->n_blocks; b++)
+        sum += part->block[b].rhs ? ns_program_operations(part->block[b].rhs, NULL) : 0;
+    return sum;
+}
+
+/* The error of a step shows before its sweeps have ended, and to look for it then costs little: the
+ * sweeps wait for their own results most of the time, and the length of the next step is known
+ * when they end.  Parts that follow without feedback are evaluated for this once more, if they cost
+ * little; otherwise they are judged at the end, and the first part apart from them if its sweeps
+ * are dear, because steps that will be rejected end early. */
+static judging choose_judging(const ns_cascade *cascade)
 {
     const ns_rate_part *first = &cascade->part[0];
-    uint32_t operations = 16 * first->n;
-    for (uint32_t b = 0; b < first->n_blocks; b++)
-        operations += first->block[b].rhs ? ns_program_operations(first->block[b].rhs, NULL)
-                                          : 0;
-    return first->feedback && (cascade->n == 1 || operations > 500);
+    if (!first->feedback)
+        return AT_END;
+    const double one = operations(first);
+    double others = 0;
+    for (uint32_t p = 1; p < cascade->n; p++)
+        others += cascade->part[p].feedback ? INFINITY : operations(&cascade->part[p]);
+    return others <= 0.3 * one ? ALL_EARLY : one > 500 ? FIRST_EARLY : AT_END;
 }
 
 /* The arrays and what does not change during a run, at the beginning of the scratch memory. */
@@ -142,7 +161,7 @@ static void arrange(const ns_stepper *s)
                .goal = goal(s),
                .settled = settled(s),
                .early = 4e-4 * pow(s->tolerance, 7.0 / 8),
-               .judge_first = judge_first(s->problem->cascade),
+               .judging = choose_judging(s->problem->cascade),
                .price = s->problem->jacobian ? ns_newton_price(s->problem) : 0};
     g.F = s->kept + sizeof(kept) / sizeof(double);
     g.Z = g.F + n8;
@@ -196,6 +215,7 @@ static ns_status begin(ns_stepper *s)
     ns_program_solve_jet(s->problem->rhs, g.work_jet, s->now.t, START_ORDER, g.jet);
     s->now.evaluations += START_ORDER;
     const double radius = ns_stepper_radius(s, g.jet, START_ORDER);
+    view(s)->series = radius > 0;
     if (s->first_step > 0)
         s->now.h = s->first_step;
     else if (radius > 0)
@@ -213,11 +233,10 @@ static ns_status begin(ns_stepper *s)
 static void predict_first(const ns_stepper *s, const gauss *g, double h)
 {
     const uint32_t w = START_ORDER + 1;
-    const bool series = ns_stepper_radius(s, g->jet, START_ORDER) > 0;
     for (uint32_t i = 0; i < s->n; i++)
         for (int j = 0; j < 8; j++) {
             double sum = 0;
-            for (uint32_t k = series ? START_ORDER : 1; k > 0; k--)
+            for (uint32_t k = g->series ? START_ORDER : 1; k > 0; k--)
                 sum = sum * (h * gauss_c[j]) + k * g->jet[i * w + k];
             g->a.Y[8 * i + (uint32_t)j] = sum;
         }
@@ -306,6 +325,26 @@ static bool too_long(gauss *g, uint32_t n, const uint32_t *state, double unsettl
     return g->error > limit;
 }
 
+/* A part without feedback: its rates once.  False if they are not finite. */
+static bool integrate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, const double *x,
+                           const double *x_lo)
+{
+    double change = 0;
+    for (uint32_t b = 0; b < part->n_blocks; b++)
+        change += sweep(s, g, &part->block[b], x, x_lo);
+    return change <= DBL_MAX;
+}
+
+/* All parts but the first, where none has feedback. */
+static bool integrate_rest(ns_stepper *s, gauss *g, const double *x, const double *x_lo)
+{
+    const ns_cascade *cascade = s->problem->cascade;
+    bool finite = true;
+    for (uint32_t p = 1; p < cascade->n && finite; p++)
+        finite = integrate_part(s, g, &cascade->part[p], x, x_lo);
+    return finite;
+}
+
 /* Sweeps of one part from the prediction in Y until converged: then Y holds the derivatives at the
  * stages, Zn the increments A Y.  The change of Zn in a sweep is the error before it; times rho,
  * after it; the update has the error of the latter.  g->rho is a guess of it; *contraction becomes
@@ -318,8 +357,7 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, c
 {
     const double count = 8.0 * part->n; /* the norms are of so many numbers */
     const double noise = 4 * DBL_EPSILON * DBL_EPSILON * count;
-    const double little = 0.001 * s->tolerance;
-    const double enough = ns_larger(little * little, 25e-40 * count);
+    const double enough = ns_larger(g->little * g->little, 25e-40 * count);
     /* the error can be told from here on, by what the last step had */
     double early = ns_smaller(g->early, 0.0006 * g->k->tail * g->k->tail);
     double first = 0, last = 0;
@@ -351,7 +389,13 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, c
                           (k > 1 && change > 0.25 * last && change <= noise);
         if (!judged && (done || change <= early)) {
             ns_gauss_judgement all;
-            const bool give_up = too_long(g, part->n, part->state,
+            const bool alone = g->judging == FIRST_EARLY;
+            if (!alone && !integrate_rest(s, g, x, x_lo)) {
+                result = NOT_FINITE;
+                break;
+            }
+            g->complete = !alone && done;
+            const bool give_up = too_long(g, alone ? part->n : s->n, part->state,
                                           ns_larger(sqrt(change), g->settled), limit, &all);
             judged = done || change <= 0.0025 * g->tail * g->tail;
             if (judged)
@@ -375,19 +419,8 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, c
     return result;
 }
 
-/* A part without feedback: its rates once. */
-static outcome integrate_part(ns_stepper *s, gauss *g, const ns_rate_part *part,
-                              const double *x, const double *x_lo)
-{
-    double change = 0;
-    for (uint32_t b = 0; b < part->n_blocks; b++)
-        change += sweep(s, g, &part->block[b], x, x_lo);
-    return change <= DBL_MAX ? CONVERGED : NOT_FINITE;
-}
-
-/* All parts, one after the other.  The first one may be judged while it is iterated, the others
- * together at the end.  g->rho is a guess of the contraction and becomes that of the part that
- * contracts least. */
+/* All parts, one after the other.  g->rho is a guess of the contraction and becomes that of the
+ * part that contracts least. */
 static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x_lo,
                        double limit)
 {
@@ -396,18 +429,19 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
     g->error = -1;
     g->factor = 2;
     g->sum = (ns_gauss_judgement){0};
+    g->complete = false;
     outcome result = CONVERGED;
-    const bool soon = g->judge_first;
-    for (uint32_t p = 0; p < cascade->n && result == CONVERGED; p++) {
+    const bool early = g->judging != AT_END;
+    for (uint32_t p = 0; p < cascade->n && result == CONVERGED && !g->complete; p++) {
         const ns_rate_part *part = &cascade->part[p];
         if (part->feedback) {
             double rho = 0;
-            result = iterate_part(s, g, part, x, x_lo, soon && p == 0 ? limit : 0, &rho);
+            result = iterate_part(s, g, part, x, x_lo, early && p == 0 ? limit : 0, &rho);
             slowest = ns_larger(slowest, rho);
-        } else
-            result = integrate_part(s, g, part, x, x_lo);
+        } else if (!integrate_part(s, g, part, x, x_lo))
+            result = NOT_FINITE;
     }
-    const uint32_t judged = soon ? cascade->part[0].n : 0;
+    const uint32_t judged = g->judging == ALL_EARLY ? s->n : early ? cascade->part[0].n : 0;
     if (result == CONVERGED && limit > 0 && judged < s->n &&
         too_long(g, s->n - judged, cascade->state + judged, g->settled, limit, &g->sum))
         result = TOO_LONG;
@@ -542,6 +576,7 @@ static ns_status step(ns_stepper *s)
         else
             predict_first(s, g, h);
         g->h = h;
+        g->little = 0.001 * s->tolerance;
         g->kernel->prepare(&g->a, s->now.t, h, g->settled, s->x, s->x_lo);
         g->rho = k->rho;
         const bool stiff = k->stiff != 0;
@@ -617,6 +652,7 @@ static void state_at(ns_stepper *s, double t, double *x)
     gauss *const g = view(s);
     const double h = t - g->k->from;
     g->h = h;
+    g->little = ns_larger(0.001 * s->tolerance, 0.05 * DBL_EPSILON); /* x will be rounded */
     g->kernel->predict(s->n, 0, h / g->k->h, g->F, g->a.Y);
     g->kernel->prepare(&g->a, g->k->from, h, g->settled, s->x0, s->x0_lo);
     g->rho = g->k->rho;

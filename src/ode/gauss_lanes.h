@@ -157,10 +157,14 @@ static inline matrix interpolation(v8 at)
     const v8 d01 = d[0] * d[1], d23 = d[2] * d[3], d45 = d[4] * d[5], d67 = d[6] * d[7];
     const v8 left = d01 * d23, right = d45 * d67;
     const v8 l6 = left * d45, r2 = d23 * right;
-    return (matrix){gauss_w[0] * (d[1] * r2),   gauss_w[1] * (d[0] * r2),
-                    gauss_w[2] * ((d01 * d[3]) * right), gauss_w[3] * ((d01 * d[2]) * right),
-                    gauss_w[4] * (left * (d[5] * d67)), gauss_w[5] * (left * (d[4] * d67)),
-                    gauss_w[6] * (l6 * d[7]),   gauss_w[7] * (l6 * d[6])};
+    return (matrix){gauss_w[0] * (d[1] * r2),
+                    gauss_w[1] * (d[0] * r2),
+                    gauss_w[2] * ((d01 * d[3]) * right),
+                    gauss_w[3] * ((d01 * d[2]) * right),
+                    gauss_w[4] * (left * (d[5] * d67)),
+                    gauss_w[5] * (left * (d[4] * d67)),
+                    gauss_w[6] * (l6 * d[7]),
+                    gauss_w[7] * (l6 * d[6])};
 }
 
 static void integration(const double *u, double *out)
