@@ -41,17 +41,18 @@ enum {
 #define CONTRACTION 0.2
 
 typedef struct kept {
-    double h;          /* signed length of the step that F belongs to; 0: no step yet */
-    double from;       /* its beginning: state_at works from here */
-    double rho;        /* contraction of the iteration in the last step */
-    double best;       /* step that would have had the error aimed at */
-    double slow;       /* how many steps in a row the sweeps, not the error, kept short */
-    double stiff;      /* Newton's iteration instead of sweeps for the next step */
-    double stiff_step; /* the last step used it */
+    double h;            /* signed length of the step that F belongs to; 0: no step yet */
+    double from;         /* its beginning: state_at works from here */
+    double rho;          /* contraction of the iteration in the last step */
+    double best_inverse; /* 1 / step that would have had the error aimed at */
+    double slow;         /* how many steps in a row the sweeps, not the error, kept short */
+    double stiff;        /* Newton's iteration instead of sweeps for the next step */
+    double stiff_step;   /* the last step used it */
     double
         reference; /* |h J| at which sweeps contract by CONTRACTION; < 0: -|h|, J unknown yet */
     double tail;   /* size of the last Legendre coefficients of the last step */
-    double unused[7];
+    double h_inverse; /* 1 / h */
+    double unused[6];
 } kept; /* sixteen numbers: what follows is aligned */
 
 /* When the error of a step is looked for: see choose_judging. */
@@ -242,41 +243,32 @@ static void predict_first(const ns_stepper *s, const gauss *g, double h)
         }
 }
 
-/* The n-th root of a number between 0 and 1, to 6 per cent: binary logarithms that are straight
- * between powers of two.  Step control needs no more. */
+/* Binary logarithms in units of 2^-52, straight between powers of two: off by 0.09 at most.  Step
+ * control needs no more, and the next step waits for it.  That of zero is -1023. */
+static const int64_t log_one = INT64_C(1023) << 52, log_fraction = (INT64_C(1) << 52) - 1;
+
+static int64_t rough_log(double a)
+{
+    int64_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    return bits - log_one;
+}
+
+/* The power of two, for a logarithm above -1022; between whole ones a parabola, to 0.2 per cent. */
+static double power(int64_t logarithm)
+{
+    const int64_t bits = logarithm + log_one;
+    const int64_t whole = bits & ~log_fraction, rest = (bits & log_fraction) | log_one;
+    double a, b;
+    memcpy(&a, &whole, sizeof a);
+    memcpy(&b, &rest, sizeof b);
+    return a * (1 + (b - 1) * (0.6565 + 0.3435 * (b - 1)));
+}
+
+/* The n-th root of a number between 0 and 1, about. */
 static double rough_root(double a, int n)
 {
-    if (!(a > DBL_MIN))
-        return 0;
-    static const int64_t one = INT64_C(1023) << 52;
-    int64_t bits;
-    memcpy(&bits, &a, sizeof bits);
-    bits = (bits - one) / n + one;
-    memcpy(&a, &bits, sizeof bits);
-    return a;
-}
-
-/* Binary logarithm and power, to one per cent of a number: exact at powers of two, parabolas
- * between them.  The logarithm of zero is -1023. */
-static double rough_log2(double a)
-{
-    static const int64_t one = INT64_C(1023) << 52, fraction = (INT64_C(1) << 52) - 1;
-    int64_t bits;
-    memcpy(&bits, &a, sizeof bits);
-    const double exponent = (double)((bits >> 52) - 1023);
-    bits = (bits & fraction) | one;
-    memcpy(&a, &bits, sizeof bits);
-    return exponent + (a - 1) * (1.3465 - 0.3465 * (a - 1));
-}
-
-static double rough_exp2(double power)
-{
-    const int64_t whole = (int64_t)(power + 1023); /* power > -1022 */
-    const double rest = power + 1023 - (double)whole;
-    const int64_t bits = whole << 52;
-    double a;
-    memcpy(&a, &bits, sizeof a);
-    return a * (1 + rest * (0.6565 + 0.3435 * rest));
+    return a > DBL_MIN ? power(rough_log(a) / n) : 0;
 }
 
 /* Error of the step in units of the tolerance, by these states and those judged before:
@@ -294,12 +286,16 @@ static double estimate(gauss *g, uint32_t n, const uint32_t *state, double least
     g->factor = 2;
     if (!(ns_larger(all->e6, all->e7) > 0))
         return 0;
-    /* all in logarithms, those of squares where squares were judged: the next step waits for it */
-    const double D = ns_smaller(0, ns_larger(rough_log2(all->m6) / 6, rough_log2(all->m7) / 7));
-    const double last = ns_larger(rough_log2(all->e7), rough_log2(all->e6) + 2 * D);
-    const double error = 0.5 * last + (D - rough_log2(tolerance));
-    g->factor = AIM * rough_exp2(error * (-1.0 / 16));
-    return rough_exp2(error);
+    /* logarithms of squares, where squares were judged */
+    int64_t D = rough_log(all->m6) / 6, last = rough_log(all->e7);
+    const int64_t D7 = rough_log(all->m7) / 7;
+    D = D7 > D ? D7 : D;
+    D = D < 0 ? D : 0;
+    const int64_t e6 = rough_log(all->e6) + 2 * D;
+    last = e6 > last ? e6 : last;
+    const int64_t error = last / 2 + D - rough_log(tolerance);
+    g->factor = AIM * power(-error / 16);
+    return power(error);
 }
 
 typedef enum outcome { CONVERGED, DIVERGED, NOT_FINITE, TOO_LONG } outcome;
@@ -542,8 +538,8 @@ static double propose(const ns_stepper *s, const gauss *g, double factor)
 {
     kept *k = g->k;
     const double length = fabs(g->h), best = length * ns_smaller(factor, 2);
-    const double trend = k->best > 0 ? best / k->best : 1;
-    k->best = best;
+    const double trend = k->best_inverse > 0 ? best * k->best_inverse : 1;
+    k->best_inverse = 1 / best;
     /* where the best step shrinks it will go on shrinking */
     double next = best * ns_smaller(ns_larger(trend, 0.5), 1);
     if (k->stiff_step == 0 && g->rho > CONTRACTION)
@@ -572,7 +568,8 @@ static ns_status step(ns_stepper *s)
             memcpy(g->a.X, g->a.Y, bytes);
             g->kernel->predict(s->n, 0, h / tried, g->a.X, g->a.Y);
         } else if (k->h != 0)
-            g->kernel->predict(s->n, (s->now.t - k->from) / k->h, h / k->h, g->F, g->a.Y);
+            g->kernel->predict(s->n, (s->now.t - k->from) / k->h, h * k->h_inverse, g->F,
+                               g->a.Y);
         else
             predict_first(s, g, h);
         g->h = h;
@@ -590,6 +587,7 @@ static ns_status step(ns_stepper *s)
             memcpy(g->Z, g->a.Z, bytes);
             k->from = s->now.t;
             k->h = h;
+            k->h_inverse = 1 / h;
             k->rho = ns_smaller(ns_larger(g->rho, 0.01), 0.5);
             k->tail = g->tail;
             k->stiff_step = stiff;

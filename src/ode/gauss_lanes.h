@@ -411,6 +411,13 @@ static inline v8 gather(uint32_t n, uint32_t s, const uint32_t *state, const dou
     return out;
 }
 
+/* sum of weight[j] part[j] over the first half of the stages */
+static inline v8 weigh(const v8 part[4], const double *weight)
+{
+    return madd(part[1], weight[1], weight[0] * part[0]) +
+           madd(part[3], weight[3], weight[2] * part[2]);
+}
+
 static void judge(const ns_gauss_arrays *a, uint32_t n, const uint32_t *state,
                   const ns_gauss_limits *limits, double *room, ns_gauss_judgement *sum,
                   double *tail)
@@ -426,17 +433,15 @@ static void judge(const ns_gauss_arrays *a, uint32_t n, const uint32_t *state,
             even[j] = stage[j] + stage[7 - j];
             odd[j] = stage[j] - stage[7 - j];
         }
-        v8 twice = 2 * gauss_b[0] * even[0], f6 = gauss_leg6[0] * even[0],
-           f7 = gauss_leg7[0] * odd[0], f = all(0);
-        for (int j = 1; j < 4; j++) {
-            twice = madd(even[j], 2 * gauss_b[j], twice);
-            f6 = madd(even[j], gauss_leg6[j], f6);
-            f7 = madd(odd[j], gauss_leg7[j], f7);
-        }
+        const v8 twice = 2 * weigh(even, gauss_b);
+        const v8 f6 = weigh(even, gauss_leg6), f7 = weigh(odd, gauss_leg7);
+        for (int j = 0; j < 4; j++)
+            odd[j] *= odd[j];
         for (int j = 0; j < 4; j++) {
             const v8 d = even[j] - twice;
-            f = madd(fused(d, d, odd[j] * odd[j]), gauss_b[j] / 2, f);
+            even[j] = fused(d, d, odd[j]);
         }
+        const v8 f = 0.5 * weigh(even, gauss_b);
         const v8 w = gather(n, s, state, a->weight);
         store(room + s, f);
         store(room + stride + s, size_of(f6));
