@@ -29,7 +29,7 @@ const double ns_method_nodes[8] = {
 };
 
 enum {
-    START_ORDER = 12, /* of the Taylor series that starts the first step */
+    START_ORDER = 16, /* of the Taylor series that starts the first step */
     MAX_SWEEPS = 30
 };
 
