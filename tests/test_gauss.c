@@ -167,7 +167,8 @@ static void one_step(const ns_gauss_kernel *g, step_data *d)
     const ns_rate_block block = {.n = STATES, .state = order, .row = row, .source = source};
     g->predict(STATES, 1, 0.7, d->F, d->Y);
     g->prepare(&a, 0.1, 0.3, 1e-13, d->x, d->x_lo);
-    d->change = g->sweep(&a, &block, d->rates, d->x, d->x_lo);
+    d->change = g->sweep(&a, &block, 0, 7, d->rates, d->x, d->x_lo);
+    d->change += g->sweep(&a, &block, 7, STATES, d->rates, d->x, d->x_lo);
     const ns_gauss_limits limits = {0.3, 1e-16, 1e-3};
     g->judge(&a, 5, order, &limits, d->room, &d->sum, &d->tail);
     g->judge(&a, STATES, NULL, &limits, d->room, &d->sum, &d->tail);

@@ -30,6 +30,7 @@ typedef struct splitter {
     uint32_t now;
     ns_ex *todo;  /* [size] */
     bool *placed; /* [n] in a part already */
+    bool *idle;   /* [n] in no rate: a path, an angle that nothing depends on */
     NS_LIST(ns_rate_part) parts;
 } splitter;
 
@@ -159,9 +160,24 @@ static const ns_program *build(const splitter *b, const ns_ex *out, uint32_t n)
     return ns_program_build(b->arena, &spec);
 }
 
-/* The block of these states.  A state whose source was updated before takes it for its rate. */
-static ns_rate_block block_of(splitter *b, const uint32_t *state, uint32_t n, bool *known)
+/* Moves idle states to the end; returns how many are not. */
+static uint32_t live_first(const splitter *b, uint32_t *state, uint32_t n)
 {
+    uint32_t *sorted = NS_NEW_ARRAY(b->scratch, uint32_t, n + 1), used = 0, live = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t k = 0; k < n; k++)
+            if (b->idle[state[k]] == (pass == 1))
+                sorted[used++] = state[k];
+        live = pass == 0 ? used : live;
+    }
+    memcpy(state, sorted, n * sizeof *state);
+    return live;
+}
+
+/* The block of these states.  A state whose source was updated before takes it for its rate. */
+static ns_rate_block block_of(splitter *b, uint32_t *state, uint32_t n, bool *known)
+{
+    const uint32_t live = live_first(b, state, n);
     const ns_cascade_spec *spec = b->spec;
     uint32_t *row = NS_NEW_ARRAY(b->arena, uint32_t, n);
     uint32_t *from = NS_NEW_ARRAY(b->arena, uint32_t, n);
@@ -180,6 +196,7 @@ static ns_rate_block block_of(splitter *b, const uint32_t *state, uint32_t n, bo
     }
     return (ns_rate_block){.rhs = rates ? build(b, out, rates) : NULL,
                            .n = n,
+                           .live = live,
                            .state = state,
                            .row = row,
                            .source = from};
@@ -316,14 +333,18 @@ static ns_rate_block whole_block(const splitter *b)
     const ns_cascade_spec *spec = b->spec;
     uint32_t *row = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
     uint32_t *from = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
+    uint32_t *state = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
+    memcpy(state, spec->order, b->n * sizeof *state);
+    const uint32_t live = live_first(b, state, b->n);
     for (uint32_t k = 0; k < b->n; k++) {
-        const uint32_t i = spec->order[k];
+        const uint32_t i = state[k];
         from[k] = spec->source[i];
         row[k] = from[k] == UINT32_MAX ? i : NS_NO_ROW;
     }
     return (ns_rate_block){.rhs = spec->whole,
                            .n = b->n,
-                           .state = spec->order,
+                           .live = live,
+                           .state = state,
                            .row = row,
                            .source = from,
                            .all = true,
@@ -363,7 +384,8 @@ static void add_blocks(splitter *b, ns_rate_part *part, bool *known)
     } else {
         blocks = NS_NEW_ARRAY(b->arena, ns_rate_block, part->n_blocks);
         for (uint32_t k = 0; k < part->n_blocks; k++)
-            blocks[k] = block_of(b, part->block[k].state, part->block[k].n, known);
+            blocks[k] = block_of(b, (uint32_t *)part->block[k].state, /* made in take_rest */
+                                 part->block[k].n, known);
     }
     part->block = blocks;
 }
@@ -386,16 +408,36 @@ static void mark_major(const splitter *b)
         most->major = true;
 }
 
-static size_t place_work(const splitter *b)
+/* Where work blocks and outputs begin; returns the size of all work blocks. */
+static size_t place_blocks(const splitter *b)
 {
     size_t sum = 0;
-    for (uint32_t p = 0; p < b->parts.n; p++)
-        for (uint32_t k = 0; k < b->parts.at[p].n_blocks; k++) {
-            ns_rate_block *block = (ns_rate_block *)&b->parts.at[p].block[k]; /* made here */
+    uint32_t rows = 0;
+    for (uint32_t p = 0; p < b->parts.n; p++) {
+        ns_rate_part *part = &b->parts.at[p];
+        for (uint32_t k = 0; k < part->n_blocks; k++) {
+            ns_rate_block *block = (ns_rate_block *)&part->block[k]; /* made here */
             block->place = sum;
+            block->rows = rows;
+            part->live += block->live;
             sum += block->rhs && !block->all ? ns_program_work8(block->rhs) : 0;
+            rows += block->rhs ? ns_program_nout(block->rhs) : 0;
         }
+    }
     return sum;
+}
+
+/* States that occur in no rate. */
+static void find_idle(splitter *b)
+{
+    const ns_program_spec *rhs = &b->spec->rhs;
+    bool *used = NS_NEW_ARRAY(b->scratch, bool, ns_graph_size(rhs->graph));
+    b->idle = NS_NEW_ARRAY(b->scratch, bool, b->n + 1);
+    if (!b->spec->known)
+        return;
+    ns_graph_mark(rhs->graph, rhs->out, b->n, used);
+    for (uint32_t i = 0; i < b->n; i++)
+        b->idle[i] = !used[rhs->x[i]];
 }
 
 const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
@@ -414,6 +456,7 @@ const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
     }
     splitter b = {.arena = arena, .scratch = scratch, .spec = &quick, .n = n};
     ns_cascade *cascade = NS_NEW(arena, ns_cascade);
+    find_idle(&b);
     if (spec->split && b.n && survey(&b)) {
         b.placed = NS_NEW_ARRAY(scratch, bool, b.n);
         while (take_ring(&b) || take_rest(&b))
@@ -442,7 +485,7 @@ const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
         memcpy(all + used, b.parts.at[p].state, b.parts.at[p].n * sizeof *all);
     cascade->state = all;
     cascade->n = b.parts.n;
-    cascade->work = place_work(&b);
+    cascade->work = place_blocks(&b);
     cascade->part = ns_arena_copy(arena, b.parts.at, b.parts.n * sizeof *b.parts.at);
     ns_arena_release(scratch, mark);
     return cascade;

@@ -19,16 +19,19 @@
 typedef struct ns_rate_block {
     const ns_program *rhs; /* NULL: nothing to evaluate */
     uint32_t n;
+    uint32_t live; /* so many, the first, occur in rates; of the others the end is enough */
     const uint32_t *state;  /* [n] in the order in which they are updated */
     const uint32_t *row;    /* [n] output that is the rate, or NS_NO_ROW: see `source` */
     const uint32_t *source; /* [n] the state, updated before, that is the rate */
     bool all;               /* rhs is the whole right-hand side, of which `row` picks */
     bool major;             /* of all blocks the one that costs most */
     size_t place;           /* of its work block on eight lanes, in one for all */
+    uint32_t rows; /* of the blocks before: where its outputs begin, in one array for all */
 } ns_rate_block;
 
 typedef struct ns_rate_part {
     uint32_t n, n_blocks;
+    uint32_t live;         /* of all blocks */
     const uint32_t *state; /* [n] */
     const ns_rate_block *block;
     bool feedback; /* its rates depend on its own states */
@@ -47,6 +50,7 @@ typedef struct ns_cascade_spec {
     const uint32_t *source;  /* of each state, see ns_problem */
     const uint32_t *order;   /* of all states, sources first */
     bool split;              /* false: one part, one block */
+    bool known;              /* the rates are what `out` says */
 } ns_cascade_spec;
 
 /* In the arena. */

@@ -300,17 +300,33 @@ static double estimate(gauss *g, uint32_t n, const uint32_t *state, double least
 
 typedef enum outcome { CONVERGED, DIVERGED, NOT_FINITE, TOO_LONG } outcome;
 
-/* Rates of the states of a block at X, and a sweep with them: returns its sum of squares. */
-static double sweep(ns_stepper *s, gauss *g, const ns_rate_block *block, const double *x,
-                    const double *x_lo)
+/* Rates of the states of a block at X, and a sweep with them over the first `to` of its states:
+ * returns its sum of squares. */
+static double sweep(ns_stepper *s, gauss *g, const ns_rate_block *block, uint32_t to,
+                    const double *x, const double *x_lo)
 {
     if (block->all)
         ns_stepper_rhs8(s, s->work8, g->a.time, g->a.X, g->rates);
     else if (block->rhs) {
-        ns_program_eval8(block->rhs, g->work + block->place, g->a.time, g->a.X, g->rates);
+        ns_program_eval8(block->rhs, g->work + block->place, g->a.time, g->a.X,
+                         g->rates + 8 * (size_t)block->rows);
         s->now.evaluations += block->major ? 8 : 0;
     }
-    return g->kernel->sweep(&g->a, block, g->rates, x, x_lo);
+    return g->kernel->sweep(&g->a, block, 0, to, g->rates + 8 * (size_t)block->rows, x, x_lo);
+}
+
+/* The states of a part that occur in no rate, with the rates there are.  False if they are not
+ * finite. */
+static bool finish_part(const gauss *g, const ns_rate_part *part, const double *x,
+                        const double *x_lo)
+{
+    double change = 0;
+    for (uint32_t b = 0; b < part->n_blocks && part->live < part->n; b++) {
+        const ns_rate_block *block = &part->block[b];
+        change += g->kernel->sweep(&g->a, block, block->live, block->n,
+                                   g->rates + 8 * (size_t)block->rows, x, x_lo);
+    }
+    return change <= DBL_MAX;
 }
 
 /* Is the error of the step too large, by what these states show? */
@@ -327,7 +343,7 @@ static bool integrate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, co
 {
     double change = 0;
     for (uint32_t b = 0; b < part->n_blocks; b++)
-        change += sweep(s, g, &part->block[b], x, x_lo);
+        change += sweep(s, g, &part->block[b], part->block[b].n, x, x_lo);
     return change <= DBL_MAX;
 }
 
@@ -351,7 +367,7 @@ static bool integrate_rest(ns_stepper *s, gauss *g, const double *x, const doubl
 static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, const double *x,
                             const double *x_lo, double limit, double *contraction)
 {
-    const double count = 8.0 * part->n; /* the norms are of so many numbers */
+    const double count = 8.0 * part->live; /* the norms are of so many numbers */
     const double noise = 4 * DBL_EPSILON * DBL_EPSILON * count;
     const double enough = ns_larger(g->little * g->little, 25e-40 * count);
     /* the error can be told from here on, by what the last step had */
@@ -365,7 +381,7 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, c
     for (int k = 1; k <= MAX_SWEEPS; k++) {
         double change = 0;
         for (uint32_t b = 0; b < part->n_blocks; b++)
-            change += sweep(s, g, &part->block[b], x, x_lo);
+            change += sweep(s, g, &part->block[b], part->block[b].live, x, x_lo);
         if (!(change <= DBL_MAX)) {
             result = NOT_FINITE;
             break;
@@ -386,7 +402,7 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, c
         if (!judged && (done || change <= early)) {
             ns_gauss_judgement all;
             const bool alone = g->judging == FIRST_EARLY;
-            if (!alone && !integrate_rest(s, g, x, x_lo)) {
+            if (!finish_part(g, part, x, x_lo) || (!alone && !integrate_rest(s, g, x, x_lo))) {
                 result = NOT_FINITE;
                 break;
             }
@@ -404,7 +420,7 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, c
             }
         }
         if (done) {
-            result = CONVERGED;
+            result = g->complete || finish_part(g, part, x, x_lo) ? CONVERGED : NOT_FINITE;
             break;
         }
         if (k > 1 && (change > 4 * last || (k > 4 && sweeps == k - 1 && change > slow * first)))

@@ -49,11 +49,11 @@ typedef struct ns_gauss_kernel {
                     const double *x, const double *x_lo);
 
     /* One sweep of a block:  Z_i = x_lo + sum_j mu_ij hb_j F_j,  X_i = x + Z_i, over its states
-     * in their order.  F of a state is the block's row of `rates`, or the new X of its source; it is
+     * from..to-1 in their order.  F of a state is the block's row of `rates`, or the new X of its source; it is
      * kept in Y.  Returned is the sum of squares of all changes (Z_new - Z) settle: nan if any rate
      * is not finite. */
-    double (*sweep)(const ns_gauss_arrays *a, const ns_rate_block *block, const double *rates,
-                    const double *x, const double *x_lo);
+    double (*sweep)(const ns_gauss_arrays *a, const ns_rate_block *block, uint32_t from,
+                    uint32_t to, const double *rates, const double *x, const double *x_lo);
 
     /* x_new + x_new_lo = x + x_lo + sum_j (hb_j + hb_lo_j) Y_j, summed without rounding errors;
      * false if one of them is not finite. */

@@ -196,8 +196,8 @@ static void predict(uint32_t n, double shift, double ratio, const double *F, dou
         store(Y + 8 * (size_t)s, combine(&m, load(F + 8 * (size_t)s), all(0)));
 }
 
-static double sweep(const ns_gauss_arrays *a, const ns_rate_block *block, const double *rates,
-                    const double *x, const double *x_lo)
+static double sweep(const ns_gauss_arrays *a, const ns_rate_block *block, uint32_t from,
+                    uint32_t to, const double *rates, const double *x, const double *x_lo)
 {
     const v8 hb = load(a->hb);
     const matrix mu = load_matrix(&gauss_mu[0][0]);
@@ -205,8 +205,8 @@ static double sweep(const ns_gauss_arrays *a, const ns_rate_block *block, const 
     /* said once, or they are loaded again after every store */
     double *const Y = a->Y, *const Z = a->Z, *const X = a->X;
     const double *const settle = a->settle;
-    const uint32_t n = block->n, *const state = block->state, *const rows = block->row;
-    for (uint32_t k = 0; k < n; k++) {
+    const uint32_t *const state = block->state, *const rows = block->row;
+    for (uint32_t k = from; k < to; k++) {
         const size_t s = state[k], row = rows[k];
         const v8 f = load(row != NS_NO_ROW ? rates + 8 * row
                                            : X + 8 * (size_t)block->source[k]);

@@ -257,6 +257,7 @@ static const ns_cascade *build_cascade(const builder *b, const ns_ex *rates,
                             .whole = problem->rhs,
                             .source = problem->source,
                             .order = problem->order,
+                            .known = !problem->pinv,
                             .split = !problem->pinv &&
                                      ns_program_operations(problem->rhs, NULL) <= LONG};
     spec.rhs.reciprocals = true;
