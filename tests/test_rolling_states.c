@@ -28,6 +28,11 @@ static const pair loaded = {
     "0.3], [-0.2, 0.3, 6]]",
     "implicit(x^2 + y^2 + z^2 - 0.01) { mass 1; com [0.01, -0.02, 0.015]; inertia 1e-3*[[4, "
     "0.1, -0.2], [0.1, 5, 0.3], [-0.2, 0.3, 6]]"};
+static const pair chaplygin = {
+    "ball, inertia not isotropic",
+    "sphere(0.1) { mass 1; inertia 1e-3*[[4, 0.1, -0.2], [0.1, 5, 0.3], [-0.2, 0.3, 6]]",
+    "implicit(x^2 + y^2 + z^2 - 0.01) { mass 1; inertia 1e-3*[[4, 0.1, -0.2], [0.1, 5, 0.3], "
+    "[-0.2, 0.3, 6]]"};
 static const pair egg = {
     "ellipsoid",
     "ellipsoid(0.1, 0.08, 0.07) { mass 1; inertia 1e-3*[[4, 0.1, -0.2], [0.1, 5, 0.3], [-0.2, "
@@ -114,9 +119,9 @@ static const struct {
 static void grounds(void **state)
 {
     (void)state;
-    const pair *const bodies[] = {&ball, &loaded, &egg, &off_centre};
+    const pair *const bodies[] = {&ball, &loaded, &chaplygin, &egg, &off_centre};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        for (int k = 0; k < 4; k++)
+        for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++)
             agree(places[i].ground, bodies[k], places[i].start, places[i].until, 1e-11);
 }
 
@@ -129,6 +134,8 @@ static void loads(void **state)
         "start { " TURNED "contact [0.2, 0.3]; omega [1, 2, 3] }";
     agree("height(0.3*cos(2*x)*sin(y) - 0.1*x*y)", &ball, rest, 2, 1e-11);
     agree("plane", &ball, rest, 2, 1e-11);
+    agree("plane", &chaplygin, rest, 2, 1e-11);
+    agree("height(0.3*cos(2*x)*sin(y) - 0.1*x*y)", &chaplygin, rest, 2, 1e-11);
     agree("height(0.3*cos(2*x)*sin(y) - 0.1*x*y)", &egg, rest, 2, 1e-11);
     agree("plane", &egg, rest, 2, 1e-11);
 }

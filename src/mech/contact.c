@@ -394,6 +394,36 @@ static ns_v3 turn_rate(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 free_
     return ns_contact_solve(g, I, right);
 }
 
+/* The same for a ball about its centre, s = -r gamma: I + m r^2 - m r^2 gamma gamma^T is a constant matrix J and
+ * one of rank one, so that
+ *     Omega' = y + J^-1 gamma (m r^2 gamma.y)/(1 - m r^2 gamma.J^-1 gamma),   y = J^-1 right;
+ * s.s' = 0, and on a fixed plane s' + Omega x s = 0. */
+static ns_v3 turn_rate_centred(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 right)
+{
+    ns_ex r = c->radius, own = ns_mul(g, c->mass, ns_powi(g, r, 2)), one = ns_one(g);
+    ns_m3 J = c->inertia, inverse;
+    for (int i = 0; i < 3; i++)
+        J.at[i][i] = ns_add(g, J.at[i][i], own);
+    for (int i = 0; i < 3; i++) {
+        ns_v3 column = ns_contact_solve(g, J, ns_v3_unit(g, i));
+        for (int j = 0; j < 3; j++)
+            inverse.at[j][i] = column.at[j];
+    }
+    ns_v3 out = c->gamma;
+    if (c->moving || !c->ground.flat) {
+        ns_v3 drift = ns_v3_sub(g, c->s_rate, ns_v3_cross(g, c->s, c->Omega));
+        ns_ex along = ns_neg(g, ns_mul(g, ns_mul(g, c->mass, r), ns_v3_dot(g, out, c->Omega)));
+        right = ns_v3_add(g, right, ns_v3_scale(g, along, drift));
+    }
+    if (!c->level)
+        push = ns_v3_add(g, push, ns_v3_scale(g, ns_mul(g, c->mass, c->gravity), c->vertical));
+    right = ns_v3_add(g, right, ns_v3_scale(g, r, ns_v3_cross(g, push, out)));
+    ns_v3 y = ns_m3_apply(g, inverse, right), lean = ns_m3_apply(g, inverse, out);
+    ns_ex rest = ns_sub(g, one, ns_mul(g, own, ns_v3_dot(g, out, lean)));
+    ns_ex factor = ns_div(g, ns_mul(g, own, ns_v3_dot(g, out, y)), rest);
+    return ns_v3_add(g, y, ns_v3_scale(g, factor, lean));
+}
+
 void ns_contact_dynamics(ns_graph *g, ns_contact *c)
 {
     if (c->ball) {
@@ -416,7 +446,8 @@ void ns_contact_dynamics(ns_graph *g, ns_contact *c)
     ns_v3 momentum = ns_m3_apply(g, c->inertia, Omega);
     ns_v3 free_torque = ns_v3_add(g, ns_v3_cross(g, momentum, Omega), c->torque);
     c->about_contact = ns_m3_add(g, c->inertia, steiner(g, c->mass, s));
-    c->Omega_rate = turn_rate(g, c, push, free_torque);
+    bool centred = c->radius && ns_v3_is_zero(g, c->centre);
+    c->Omega_rate = (centred ? turn_rate_centred : turn_rate)(g, c, push, free_torque);
 
     /* R = m (w + g e) - f - m [Omega' x s + Omega x (s' + Omega x s)] */
     ns_v3 sweep = ns_v3_cross(g, Omega, ns_v3_add(g, c->s_rate, ns_v3_cross(g, Omega, s)));
