@@ -62,33 +62,44 @@ void ns_contact_forms(ns_graph *g, const ns_side *ground, ns_ex first[3], ns_ex 
 }
 
 /* s' for two surfaces where the ground has coordinates, and their rates.  In its base e_a, with
- * t_a = C^T e_a, s' = t_a u_a':  (t_a.D t_b + e_a.d_b n_g) u_b' = t_a.(n x omega) */
+ * t_a = C^T e_a, s' = t_a u_a':  (t_a.D t_b + e_a.d_b n_g) u_b' = t_a.(n x omega).
+ * For an ellipsoid on z = f(x, y) all of it is multiplied by w = |N|, N = (-f_x, -f_y, 1): with C^T N in
+ * the place of gamma, D = sqrt(q) diag(1/a^2, ...) is w D and e_a.d_b n_g becomes -f_ab. */
 static ns_v3 roll_chart(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *rate)
 {
     const ns_side *ground = &c->ground;
-    ns_ex first[3], second[3], M[3], right[2], determinant;
-    ns_v3 t[2], turn = ns_v3_cross(g, c->body.normal, omega), out;
+    ns_ex first[3], second[3], M[3], right[2], over = ns_one(g), kappa = c->body.kappa;
+    ns_v3 t[2], n = c->body.normal, out;
     ns_contact_forms(g, ground, first, second);
+    if (c->steep) {
+        n = ns_v3_neg(g, c->way_in);
+        kappa = c->root;
+        over = ground->kappa;
+        for (int i = 0; i < 3; i++)
+            second[i] = ground->H.at[i / 2][(i + 1) / 2];
+    }
+    ns_v3 turn = ns_v3_cross(g, n, omega);
     for (int a = 0; a < 2; a++)
         t[a] = ns_m3_apply_transposed(g, c->C, ground->base[a]);
     for (int a = 0; a < 2; a++) {
         ns_v3 bent = ns_m3_apply(g, c->body.H, t[a]);
-        for (int b = a; b < 2; b++)
-            M[a + b] = ns_add(g, ns_mul(g, c->body.kappa, ns_v3_dot(g, t[b], bent)),
-                              second[a + b]);
+        for (int b = a; b < 2; b++) {
+            ns_ex form = c->radius ? first[a + b] : ns_v3_dot(g, t[b], bent);
+            M[a + b] = ns_add(g, ns_mul(g, kappa, form), second[a + b]);
+        }
         right[a] = ns_v3_dot(g, t[a], turn);
     }
-    determinant = ns_sub(g, ns_mul(g, M[0], M[2]), ns_powi(g, M[1], 2));
+    ns_ex determinant = ns_sub(g, ns_mul(g, M[0], M[2]), ns_powi(g, M[1], 2));
     ns_ex metric = ns_sub(g, ns_mul(g, first[0], first[2]), ns_powi(g, first[1], 2));
     ns_ex mixed = ns_mul(g, ns_number(g, 2), ns_mul(g, first[1], M[1]));
     ns_ex trace = ns_add(g, ns_mul(g, first[2], M[0]), ns_mul(g, first[0], M[2]));
-    c->regular = ns_div(g, determinant, metric);
-    c->fit = ns_div(g, ns_sub(g, trace, mixed), metric);
-    ns_ex over = ns_div(g, ns_one(g), determinant);
-    rate[0] = ns_times(g, ns_sub(g, ns_mul(g, M[2], right[0]), ns_mul(g, M[1], right[1])),
-                       over);
-    rate[1] = ns_times(g, ns_sub(g, ns_mul(g, M[0], right[1]), ns_mul(g, M[1], right[0])),
-                       over);
+    c->regular = ns_mul(g, ns_powi(g, over, 2), ns_div(g, determinant, metric));
+    c->fit = ns_mul(g, over, ns_div(g, ns_sub(g, trace, mixed), metric));
+    ns_ex reciprocal = ns_div(g, ns_one(g), determinant);
+    for (int a = 0; a < 2; a++)
+        rate[a] = ns_times(
+            g, ns_sub(g, ns_mul(g, M[2 - 2 * a], right[a]), ns_mul(g, M[1], right[1 - a])),
+            reciprocal);
     out = ns_v3_scale(g, rate[0], t[0]);
     return ns_v3_add(g, out, ns_v3_scale(g, rate[1], t[1]));
 }
@@ -245,14 +256,15 @@ static void close_contact(ns_graph *g, ns_contact *c)
     }
     if (c->quadric) { /* root and reciprocal side by side, rather than one after the other */
         for (int i = 0; i < 3; i++)
-            c->top.at[i] = ns_mul(g, c->squares.at[i], c->gamma.at[i]);
-        c->square = ns_v3_dot(g, c->gamma, c->top);
+            c->top.at[i] = ns_mul(g, c->squares.at[i], c->way_in.at[i]);
+        c->square = ns_v3_dot(g, c->way_in, c->top);
         c->root = ns_sqrt(g, c->square);
         c->inverse = ns_div(g, ns_one(g), c->square);
         c->factor = ns_times(g, c->root, c->inverse);
         for (int i = 0; i < 3; i++)
             point.at[i] = ns_neg(g, ns_times(g, c->factor, c->top.at[i]));
-        kappa = c->root; /* the gradient sum s_i^2/a_i^2 / 2 has the length 1/root */
+        /* the gradient of sum s_i^2/a_i^2 / 2 has the length |way_in|/root */
+        kappa = c->steep ? ns_mul(g, c->ground.kappa, c->root) : c->root;
     } else if (c->radius) {
         point = ns_v3_scale(g, c->radius, down);
         kappa = ns_div(g, ns_one(g), c->radius);
@@ -303,8 +315,12 @@ void ns_contact_kinematics(ns_graph *g, ns_contact *c)
     if (c->closed && c->ground.kind == NS_SIDE_GRAPH) {
         ns_v3 t[2] = {ns_m3_apply_transposed(g, c->C, c->ground.base[0]),
                       ns_m3_apply_transposed(g, c->C, c->ground.base[1])};
-        c->gamma = ns_v3_scale(g, c->ground.kappa, ns_v3_cross(g, t[0], t[1]));
+        c->way_in = ns_v3_cross(g, t[0], t[1]);
+        c->gamma = ns_v3_scale(g, c->ground.kappa, c->way_in);
+        c->steep = c->quadric && !c->ground.flat;
     }
+    if (!c->steep)
+        c->way_in = c->gamma;
     if (c->closed)
         close_contact(g, c);
     c->s = ns_v3_sub(g, c->body.point, c->centre);
@@ -444,7 +460,16 @@ void ns_contact_dynamics(ns_graph *g, ns_contact *c)
     if (!ns_v3_is_zero(g, c->force))
         push = ns_v3_sub(g, push, ns_m3_apply_transposed(g, c->A, c->force));
     ns_v3 momentum = ns_m3_apply(g, c->inertia, Omega);
-    ns_v3 free_torque = ns_v3_add(g, ns_v3_cross(g, momentum, Omega), c->torque);
+    ns_v3 free_torque = ns_v3_cross(g, momentum, Omega);
+    bool diagonal = ns_graph_is_zero(g, c->inertia.at[0][1]) &&
+                    ns_graph_is_zero(g, c->inertia.at[0][2]) &&
+                    ns_graph_is_zero(g, c->inertia.at[1][2]);
+    for (int i = 0; i < 3 && diagonal; i++) { /* differences of moments are constants */
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        free_torque.at[i] = ns_mul(g, ns_sub(g, c->inertia.at[j][j], c->inertia.at[k][k]),
+                                   ns_mul(g, Omega.at[j], Omega.at[k]));
+    }
+    free_torque = ns_v3_add(g, free_torque, c->torque);
     c->about_contact = ns_m3_add(g, c->inertia, steiner(g, c->mass, s));
     bool centred = c->radius && ns_v3_is_zero(g, c->centre);
     c->Omega_rate = (centred ? turn_rate_centred : turn_rate)(g, c, push, free_torque);

@@ -63,8 +63,10 @@ typedef struct ns_contact {
     ns_v3 align;    /* C n + ground normal, ground frame; vanishes (surfaces) */
     ns_ex tangency; /* for a curve: unit tangent . normal of the other side; vanishes */
 
-    /* of an ellipsoid: D gamma, the square q = gamma.D gamma, its root and reciprocal, 1/root */
-    ns_v3 top;
+    /* of an ellipsoid, with way_in = gamma or, if steep, its multiple C^T (-f_x, -f_y, 1) on z = f(x, y):
+     * D way_in, the square q = way_in.D way_in, its root and reciprocal, 1/root */
+    ns_v3 way_in, top;
+    bool steep;
     ns_ex square, root, inverse, factor;
     ns_v3 u; /* -root s' */
     /* of a ball, in space: ground normal and its rate, d v_ground/dt */
