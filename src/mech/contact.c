@@ -461,12 +461,13 @@ void ns_contact_dynamics(ns_graph *g, ns_contact *c)
         push = ns_v3_sub(g, push, ns_m3_apply_transposed(g, c->A, c->force));
     ns_v3 momentum = ns_m3_apply(g, c->inertia, Omega);
     ns_v3 free_torque = ns_v3_cross(g, momentum, Omega);
-    bool diagonal = ns_graph_is_zero(g, c->inertia.at[0][1]) &&
-                    ns_graph_is_zero(g, c->inertia.at[0][2]) &&
-                    ns_graph_is_zero(g, c->inertia.at[1][2]);
-    for (int i = 0; i < 3 && diagonal; i++) { /* differences of moments are constants */
+    const ns_m3 *I = &c->inertia;
+    bool three = ns_graph_is_zero(g, I->at[0][1]) && ns_graph_is_zero(g, I->at[0][2]) &&
+                 ns_graph_is_zero(g, I->at[1][2]) && I->at[0][0] != I->at[1][1] &&
+                 I->at[0][0] != I->at[2][2] && I->at[1][1] != I->at[2][2];
+    for (int i = 0; i < 3 && three; i++) { /* differences of moments are constants */
         int j = (i + 1) % 3, k = (i + 2) % 3;
-        free_torque.at[i] = ns_mul(g, ns_sub(g, c->inertia.at[j][j], c->inertia.at[k][k]),
+        free_torque.at[i] = ns_mul(g, ns_sub(g, I->at[j][j], I->at[k][k]),
                                    ns_mul(g, Omega.at[j], Omega.at[k]));
     }
     free_torque = ns_v3_add(g, free_torque, c->torque);
