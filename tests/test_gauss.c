@@ -142,7 +142,7 @@ static void one_step(const ns_gauss_kernel *g, step_data *d)
     memset(d, 0, sizeof *d);
     for (uint32_t i = 0; i < STATES; i++) {
         row[i] = i < 9 ? i : NS_NO_ROW;
-        source[i] = order[i < 9 ? 0 : i - 8];
+        source[i] = order[i == 9 ? 8 : i == 10 ? 2 : 0]; /* the last one before, and another */
         d->x[i] = sin(1 + i);
         d->x_lo[i] = 1e-17 * cos(i);
         d->size[i] = i == 3 ? 1e-9 : fabs(d->x[i]) + 0.1;
@@ -164,7 +164,8 @@ static void one_step(const ns_gauss_kernel *g, step_data *d)
                                .share = d->share,
                                .size = d->size,
                                .noise = d->noise};
-    const ns_rate_block block = {.n = STATES, .state = order, .row = row, .source = source};
+    const ns_rate_block block = {
+        .n = STATES, .state = order, .row = row, .source = source, .follow = true};
     g->predict(STATES, 1, 0.7, d->F, d->Y);
     g->prepare(&a, 0.1, 0.3, 1e-13, d->x, d->x_lo);
     d->change = g->sweep(&a, &block, 0, 7, d->rates, d->x, d->x_lo);
@@ -209,6 +210,9 @@ static void test_same_bits(void **state)
         const double now = fmax(fmax(fabs(first.x[i]), fabs(sum)), 0.99 * old);
         assert_true(fabs(first.size[i] / now - 1) < 1e-14);
     }
+    for (int j = 0; j < 8; j++) /* states whose rates are the new stages of others */
+        assert_true(first.Y[8 * 7 + j] == first.X[8 * 8 + j] &&
+                    first.Y[j] == first.X[8 * 4 + j]);
     for (int kernel = 1; kernel < 3; kernel++)
         if (kernels(kernel)) {
             one_step(kernels(kernel), &other);

@@ -366,6 +366,21 @@ static bool all_follow(const splitter *b, const uint32_t *state, uint32_t dear, 
     return true;
 }
 
+/* Moves every state to the place after its source, if that is among them and before it. */
+static void sources_next(const splitter *b, uint32_t *state, uint32_t n)
+{
+    for (uint32_t k = 1; k < n; k++) {
+        const uint32_t moved = state[k];
+        uint32_t at = 0;
+        while (at < k && state[at] != b->spec->source[moved])
+            at++;
+        for (uint32_t j = k; at < k && j > at + 1; j--)
+            state[j] = state[j - 1];
+        if (at < k)
+            state[at + 1] = moved;
+    }
+}
+
 static void add_blocks(splitter *b, ns_rate_part *part, bool *known)
 {
     ns_rate_block *blocks;
@@ -373,8 +388,10 @@ static void add_blocks(splitter *b, ns_rate_part *part, bool *known)
         uint32_t *state = NS_NEW_ARRAY(b->arena, uint32_t, part->n);
         memcpy(state, part->state, part->n * sizeof *state);
         uint32_t dear = sort_by_price(b, state, part->n);
-        if (all_follow(b, state, dear, part->n, known))
+        if (all_follow(b, state, dear, part->n, known)) {
             dear = part->n; /* there is nothing to evaluate between */
+            sources_next(b, state, part->n);
+        }
         part->n_blocks = dear < part->n ? 2 : 1;
         blocks = NS_NEW_ARRAY(b->arena, ns_rate_block, 2);
         blocks[0] = block_of(b, state, dear, known);
@@ -419,6 +436,8 @@ static size_t place_blocks(const splitter *b)
             ns_rate_block *block = (ns_rate_block *)&part->block[k]; /* made here */
             block->place = sum;
             block->rows = rows;
+            for (uint32_t i = 0; i < block->n; i++)
+                block->follow = block->follow || block->row[i] == NS_NO_ROW;
             part->live += block->live;
             sum += block->rhs && !block->all ? ns_program_work8(block->rhs) : 0;
             rows += block->rhs ? ns_program_nout(block->rhs) : 0;

@@ -23,6 +23,7 @@ typedef struct ns_rate_block {
     const uint32_t *state;  /* [n] in the order in which they are updated */
     const uint32_t *row;    /* [n] output that is the rate, or NS_NO_ROW: see `source` */
     const uint32_t *source; /* [n] the state, updated before, that is the rate */
+    bool follow;            /* there is such a state */
     bool all;               /* rhs is the whole right-hand side, of which `row` picks */
     bool major;             /* of all blocks the one that costs most */
     size_t place;           /* of its work block on eight lanes, in one for all */

@@ -196,28 +196,45 @@ static void predict(uint32_t n, double shift, double ratio, const double *F, dou
         store(Y + 8 * (size_t)s, combine(&m, load(F + 8 * (size_t)s), all(0)));
 }
 
-static double sweep(const ns_gauss_arrays *a, const ns_rate_block *block, uint32_t from,
-                    uint32_t to, const double *rates, const double *x, const double *x_lo)
+/* `follow`: there are states whose rate is another state. */
+static inline __attribute__((always_inline)) double
+sweep_over(bool follow, const ns_gauss_arrays *a, const ns_rate_block *block, uint32_t from,
+           uint32_t to, const double *rates, const double *x, const double *x_lo)
 {
     const v8 hb = load(a->hb);
     const matrix mu = load_matrix(&gauss_mu[0][0]);
-    v8 sum = all(0);
+    v8 sum = all(0), latest = sum;
+    uint32_t before = NS_NO_ROW; /* the last state; its stages are `latest` */
     /* said once, or they are loaded again after every store */
     double *const Y = a->Y, *const Z = a->Z, *const X = a->X;
     const double *const settle = a->settle;
     const uint32_t *const state = block->state, *const rows = block->row;
     for (uint32_t k = from; k < to; k++) {
         const size_t s = state[k], row = rows[k];
-        const v8 f = load(row != NS_NO_ROW ? rates + 8 * row
-                                           : X + 8 * (size_t)block->source[k]);
+        v8 f;
+        if (!follow || row != NS_NO_ROW)
+            f = load(rates + 8 * row);
+        else if (block->source[k] == before)
+            f = latest; /* not through memory: what comes next waits for it */
+        else
+            f = load(X + 8 * (size_t)block->source[k]);
         store(Y + 8 * s, f);
         const v8 z = combine(&mu, hb * f, all(x_lo[s]));
         const v8 change = (z - load(Z + 8 * s)) * settle[s];
         sum = fused(change, change, sum);
         store(Z + 8 * s, z);
-        store(X + 8 * s, x[s] + z);
+        latest = x[s] + z;
+        before = state[k];
+        store(X + 8 * s, latest);
     }
     return add_up(sum);
+}
+
+static double sweep(const ns_gauss_arrays *a, const ns_rate_block *block, uint32_t from,
+                    uint32_t to, const double *rates, const double *x, const double *x_lo)
+{
+    return block->follow ? sweep_over(true, a, block, from, to, rates, x, x_lo)
+                         : sweep_over(false, a, block, from, to, rates, x, x_lo);
 }
 
 /* ---- eight states at a time ------------------------------------------------------------------

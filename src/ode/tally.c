@@ -75,11 +75,15 @@ void ns_tally_flush(ns_run *run)
     if (!run->s.method->precise)
         look_at_batch(run, count);
     ns_program_eval8(problem->observables, run->work8_observe, run->batch_t, run->batch_x, out);
-    for (uint32_t i = 0; i < system->observables.n; i++)
+    for (uint32_t i = 0; i < system->observables.n; i++) {
+        double least = run->observable_min[i], most = run->observable_max[i];
         for (uint32_t lane = 0; lane < count; lane++) {
-            run->observable_min[i] = ns_smaller(run->observable_min[i], out[8 * i + lane]);
-            run->observable_max[i] = ns_larger(run->observable_max[i], out[8 * i + lane]);
+            least = ns_smaller(least, out[8 * i + lane]);
+            most = ns_larger(most, out[8 * i + lane]);
         }
+        run->observable_min[i] = least;
+        run->observable_max[i] = most;
+    }
     tally->pending = 0;
 }
 
