@@ -152,7 +152,7 @@ void bench_report_aims(FILE *out, const bench_session *s)
     aim(out, "P1c at 1e-9, ensemble in lanes, times C853 per core", ">= 6", x, 2, x >= 6, how,
         bound);
     x = f->compiled ? f->worst[0].seconds : NAN;
-    snprintf(how, sizeof how, "%s; median of %d models %.2f s", f->worst[0].name, f->compiled,
+    snprintf(how, sizeof how, "%s; median of %d models %.4f s", f->worst[0].name, f->compiled,
              f->compile_median);
     aim(out, "native code of a gallery model, slowest, CPU seconds of all processes", "<= 0.5",
         x, 2, x <= 0.5, how, false);
@@ -197,13 +197,13 @@ void bench_report_facts(FILE *out, const bench_session *s)
     }
     fprintf(out,
             "\nNanoseconds for one evaluation of the right-hand side, all lanes together; the "
-            "same bits in every column.\n\nCompiling native code for the default method, CPU "
-            "seconds: median of %d gallery models %.2f;",
-            f->compiled, f->compile_median);
+            "same bits in every column.\n\nMaking native code for the default method, CPU "
+            "milliseconds: median of %d gallery models %.1f;",
+            f->compiled, 1e3 * f->compile_median);
     for (int i = 0; i < FACTS_WORST && i < f->compiled; i++)
-        fprintf(out, "%s %s %.2f", i ? "," : " slowest:", f->worst[i].name,
-                f->worst[i].seconds);
-    fprintf(out, ". It is done once: the code is kept.\n");
+        fprintf(out, "%s %s %.1f", i ? "," : " slowest:", f->worst[i].name,
+                1e3 * f->worst[i].seconds);
+    fprintf(out, ".\n");
 }
 
 void bench_report_growth(FILE *out, const bench_session *s)

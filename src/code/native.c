@@ -557,6 +557,11 @@ bool ns_native_is_quick(const ns_program *program)
     return !compiler_asked_for() && ns_install_can(program);
 }
 
+uint32_t ns_native_most(const ns_program *program)
+{
+    return ns_native_is_quick(program) ? UINT32_MAX : 2000;
+}
+
 /* Machine code of our own where this is possible, unless the compiler is asked for. */
 static ns_native *make(making *m, ns_arena *arena, const ns_native_request *requests,
                        uint32_t n, ns_native_facts *facts)

@@ -44,6 +44,8 @@ ns_native *ns_native_new_series(const ns_program *series, const ns_native_reques
                                 uint32_t n, char *message, size_t room, ns_native_facts *facts);
 /* Is native code of this program made without a compiler, in milliseconds?  (It may be refused.) */
 bool ns_native_is_quick(const ns_program *program);
+/* Operations; of what is beside the right-hand side, longer programs should stay interpreted. */
+uint32_t ns_native_most(const ns_program *program);
 /* Back to the interpreter.  No program may be evaluated meanwhile. */
 void ns_native_free(ns_native *native);
 

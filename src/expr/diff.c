@@ -65,68 +65,130 @@ static void along_solve(ns_graph *g, ns_ex e, const ns_ex *d, ns_ex *out)
     ns_solve(g, n, M, rhs, out);
 }
 
+/* The nodes that a sweep from arguments to results passes, and its results.  Made once for all
+ * columns of a Jacobian, most of which touch few of the nodes. */
+typedef struct passed {
+    ns_ex e, a, b; /* a, b: what its derivative depends on, if it is plain */
+    bool plain;
+} passed;
+
+typedef struct sweep {
+    passed *list;
+    uint32_t n;
+    ns_ex top;
+    ns_ex *d;       /* [top + 1] derivative, 0 where it vanishes */
+    ns_ex **vector; /* [top + 1] the same for the components of a SOLVE */
+} sweep;
+
+/* In the graph's scratch memory. */
+static sweep sweep_new(ns_graph *g, const ns_ex *f, size_t nf)
+{
+    ns_arena *arena = ns_graph_scratch(g);
+    sweep s = {0};
+    for (size_t i = 0; i < nf; i++)
+        s.top = f[i] > s.top ? f[i] : s.top;
+    bool *used = NS_NEW_ARRAY(arena, bool, s.top + 1);
+    ns_graph_mark(g, f, nf, used);
+    for (ns_ex e = 1; e <= s.top; e++)
+        s.n += used[e];
+    s.list = NS_NEW_ARRAY(arena, passed, s.n + 1);
+    s.d = NS_NEW_ARRAY(arena, ns_ex, s.top + 1);
+    s.vector = NS_NEW_ARRAY(arena, ns_ex *, s.top + 1);
+    uint32_t n = 0;
+    for (ns_ex e = 1; e <= s.top; e++) {
+        if (!used[e])
+            continue;
+        const ns_node *node = ns_graph_node(g, e);
+        const ns_ex *args = ns_graph_args(g, e);
+        s.list[n++] = (passed){.e = e,
+                               .a = node->n > 0 ? args[0] : 0,
+                               .b = node->n > 1 ? args[1] : 0,
+                               .plain = node->op != NS_OP_PICK && node->op != NS_OP_FACTOR &&
+                                        node->op != NS_OP_LDL && node->op != NS_OP_SOLVE};
+    }
+    return s;
+}
+
+/* A node whose arguments vary. */
+static ns_ex along_plain(ns_graph *g, const passed *at, const ns_ex *d)
+{
+    const ns_ex e = at->e, a = at->a, b = at->b;
+    const ns_node node = *ns_graph_node(g, e);
+    if (node.op == NS_OP_POWI)
+        return ns_mul(
+            g, ns_mul(g, ns_integer(g, node.integer), ns_powi(g, a, node.integer - 1)), d[a]);
+    ns_ex sum = 0;
+    if (node.op == NS_OP_DIV) {
+        /* (da - y db)/b: one division */
+        sum = d[a] ? d[a] : ns_zero(g);
+        if (d[b])
+            sum = ns_sub(g, sum, ns_mul(g, e, d[b]));
+        return ns_div(g, sum, b);
+    }
+    if (d[a])
+        sum = ns_mul(g, ns_ops[node.op].partial(g, e, a, b, 0), d[a]);
+    if (d[b]) {
+        const ns_ex term = ns_mul(g, ns_ops[node.op].partial(g, e, a, b, 1), d[b]);
+        sum = sum ? ns_add(g, sum, term) : term;
+    }
+    return sum;
+}
+
+/* Matrices and systems; what it returns for a FACTOR only records whether any entry varies. */
+static ns_ex along_system(ns_graph *g, ns_ex e, sweep *s)
+{
+    const ns_node node = *ns_graph_node(g, e);
+    const ns_ex *args = ns_graph_args(g, e);
+    if (node.op == NS_OP_PICK)
+        return s->vector[args[0]] ? s->vector[args[0]][node.integer] : 0;
+    bool varies = false;
+    for (uint32_t k = 0; k < node.n; k++)
+        varies = varies || s->d[args[k]];
+    if (varies && node.op != NS_OP_SOLVE)
+        return e;
+    if (varies) {
+        s->vector[e] = NS_NEW_ARRAY(ns_graph_scratch(g), ns_ex, node.integer);
+        along_solve(g, e, s->d, s->vector[e]);
+    }
+    return 0;
+}
+
+static void sweep_run(ns_graph *g, sweep *s, const ns_ex *x, const ns_ex *dx, size_t nx)
+{
+    ns_ex *d = s->d;
+    for (size_t j = 0; j < nx; j++)
+        if (x[j] <= s->top && !ns_graph_is_zero(g, dx[j]))
+            d[x[j]] = dx[j];
+    for (uint32_t i = 0; i < s->n; i++) {
+        const passed *at = &s->list[i];
+        if (d[at->e] || (at->plain && !d[at->a] && !d[at->b])) /* d[0] is 0 */
+            continue;
+        const ns_ex made = at->plain ? along_plain(g, at, d) : along_system(g, at->e, s);
+        d[at->e] = made && !ns_graph_is_zero(g, made) ? made : 0;
+    }
+}
+
+static void sweep_clear(sweep *s, const ns_ex *x, size_t nx)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        s->d[s->list[i].e] = 0;
+        if (!s->list[i].plain)
+            s->vector[s->list[i].e] = NULL;
+    }
+    for (size_t j = 0; j < nx; j++)
+        if (x[j] <= s->top)
+            s->d[x[j]] = 0;
+}
+
 void ns_diff_along(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const ns_ex *dx,
                    size_t nx, ns_ex *out)
 {
     ns_arena *arena = ns_graph_scratch(g);
-    ns_arena_place mark = ns_arena_mark(arena);
-    ns_ex top = 0;
+    const ns_arena_place mark = ns_arena_mark(arena);
+    sweep s = sweep_new(g, f, nf);
+    sweep_run(g, &s, x, dx, nx);
     for (size_t i = 0; i < nf; i++)
-        top = f[i] > top ? f[i] : top;
-    bool *used = NS_NEW_ARRAY(arena, bool, top + 1);
-    ns_graph_mark(g, f, nf, used);
-    /* d[e] = derivative of e, 0 where it vanishes; vector[e] for SOLVE nodes */
-    ns_ex *d = NS_NEW_ARRAY(arena, ns_ex, top + 1);
-    ns_ex **vector = NS_NEW_ARRAY(arena, ns_ex *, top + 1);
-    for (size_t j = 0; j < nx; j++)
-        if (x[j] <= top && !ns_graph_is_zero(g, dx[j]))
-            d[x[j]] = dx[j];
-    for (ns_ex e = 1; e <= top; e++) {
-        if (!used[e] || d[e])
-            continue;
-        ns_node node = *ns_graph_node(g, e);
-        const ns_ex *args = ns_graph_args(g, e);
-        ns_ex a = node.n > 0 ? args[0] : 0, b = node.n > 1 ? args[1] : 0, sum = 0;
-        if (node.op == NS_OP_PICK) {
-            d[e] = vector[a] ? vector[a][node.integer] : 0;
-        } else if (node.op == NS_OP_FACTOR || node.op == NS_OP_LDL || node.op == NS_OP_SOLVE) {
-            /* For a FACTOR d[] only records whether any entry varies. */
-            bool varies = false;
-            for (uint32_t k = 0; k < node.n; k++)
-                varies = varies || d[args[k]];
-            if (varies && node.op != NS_OP_SOLVE) {
-                d[e] = e;
-            } else if (varies) {
-                vector[e] = NS_NEW_ARRAY(arena, ns_ex, node.integer);
-                along_solve(g, e, d, vector[e]);
-            }
-            continue;
-        } else if (node.op == NS_OP_POWI) {
-            if (d[a])
-                sum = ns_mul(
-                    g, ns_mul(g, ns_integer(g, node.integer), ns_powi(g, a, node.integer - 1)),
-                    d[a]);
-            d[e] = sum;
-        } else if (node.op == NS_OP_DIV) {
-            /* (da - y db)/b: one division */
-            sum = d[a] ? d[a] : ns_zero(g);
-            if (d[b])
-                sum = ns_sub(g, sum, ns_mul(g, e, d[b]));
-            d[e] = d[a] || d[b] ? ns_div(g, sum, b) : 0;
-        } else {
-            if (a && d[a])
-                sum = ns_mul(g, ns_ops[node.op].partial(g, e, a, b, 0), d[a]);
-            if (b && d[b]) {
-                ns_ex term = ns_mul(g, ns_ops[node.op].partial(g, e, a, b, 1), d[b]);
-                sum = sum ? ns_add(g, sum, term) : term;
-            }
-            d[e] = sum;
-        }
-        if (d[e] && ns_graph_is_zero(g, d[e]))
-            d[e] = 0;
-    }
-    for (size_t i = 0; i < nf; i++)
-        out[i] = d[f[i]] ? d[f[i]] : ns_zero(g);
+        out[i] = s.d[f[i]] ? s.d[f[i]] : ns_zero(g);
     ns_arena_release(arena, mark);
 }
 
@@ -248,12 +310,17 @@ void ns_diff_jacobian(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, si
             ns_diff_gradient(g, f[i], x, nx, out + i * nx);
         return;
     }
-    ns_arena_place mark = ns_arena_mark(ns_graph_scratch(g));
-    ns_ex one = ns_one(g), *column = NS_NEW_ARRAY(ns_graph_scratch(g), ns_ex, nf);
+    ns_arena *arena = ns_graph_scratch(g);
+    const ns_arena_place mark = ns_arena_mark(arena);
+    const ns_ex one = ns_one(g);
+    sweep s = sweep_new(g, f, nf);
     for (size_t j = 0; j < nx; j++) {
-        ns_diff_along(g, f, nf, &x[j], &one, 1, column);
+        const ns_arena_place before = ns_arena_mark(arena);
+        sweep_run(g, &s, &x[j], &one, 1);
         for (size_t i = 0; i < nf; i++)
-            out[i * nx + j] = column[i];
+            out[i * nx + j] = s.d[f[i]] ? s.d[f[i]] : ns_zero(g);
+        sweep_clear(&s, &x[j], 1);
+        ns_arena_release(arena, before);
     }
-    ns_arena_release(ns_graph_scratch(g), mark);
+    ns_arena_release(arena, mark);
 }

@@ -140,7 +140,7 @@ ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *
 ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_options *options,
                               char *message, size_t room, ns_native_facts *facts)
 {
-    enum { SHORT = 2000 }; /* operations; what is longer stays interpreted */
+    const uint32_t most = ns_native_most(problem->rhs);
     const ns_method *method = ns_method_find(options->run.method);
     if (!method) {
         snprintf(message, room, "unknown method");
@@ -167,7 +167,7 @@ ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_optio
                                             .eight_fused = !options->unfused};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const uint32_t work = others[i] ? ns_program_operations(others[i], NULL) : 0;
-        if (work > 0 && work < SHORT)
+        if (work > 0 && work < most)
             requests[n++] = (ns_native_request){.program = others[i], .eight = true};
     }
     return ns_native_new(requests, n, message, room, facts);

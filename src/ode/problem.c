@@ -384,8 +384,9 @@ void ns_problem_add_tangent(ns_problem *problem)
 ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
                              ns_native_facts *facts)
 {
-    /* beside the right-hand side: what is done after every step, unless it is long */
-    enum { SHORT = 2000, MOST = 24 };
+    /* beside the right-hand side: what is done after every step, unless compiling it takes long */
+    enum { MOST = 24 };
+    const uint32_t most = ns_native_most(problem->rhs);
     ns_native_request requests[MOST + 3];
     uint32_t n = 0;
     enum { LONG_SERIES = 1500 }; /* operations of a series: compiling it would take seconds */
@@ -399,7 +400,7 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
         return NULL;
     }
     const ns_cascade *cascade = problem->cascade;
-    bool whole = lanes != 8 || ns_program_operations(problem->rhs, NULL) < SHORT;
+    bool whole = lanes != 8 || ns_program_operations(problem->rhs, NULL) < most;
     for (uint32_t p = 0; p < cascade->n && eight; p++)
         for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
             const ns_rate_block *block = &cascade->part[p].block[k];
@@ -411,10 +412,10 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
         requests[n++] = (ns_native_request){
             .program = problem->rhs, .one = lanes != 8, .eight = eight};
     const uint32_t manifold = ns_program_operations(problem->manifold, NULL);
-    if (manifold > 0 && manifold < SHORT)
+    if (manifold > 0 && manifold < most)
         requests[n++] = (ns_native_request){.program = problem->manifold, .one = true};
     const uint32_t events = ns_program_operations(problem->events, NULL);
-    if (events > 0 && events < SHORT)
+    if (events > 0 && events < most)
         requests[n++] = (ns_native_request){.program = problem->events, .eight = true};
     return ns_native_new_series(series, requests, n, message, room, facts);
 }
