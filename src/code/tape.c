@@ -426,7 +426,7 @@ uint32_t ns_tape_count(const ns_tape *tape, uint32_t from, uint32_t to)
 
 double ns_tape_weight(const ns_tape *tape, uint32_t from, uint32_t to)
 {
-    static const double division = 6, function = 20;
+    static const double division = 6, function = 60;
     double weight = ns_tape_count(tape, from, to);
     for (uint32_t i = from; i < to; i++) {
         const ns_tape_op *op = &tape->ops.at[i];

@@ -2,10 +2,10 @@
  *
  * Cost of a stretch of a run, in nanoseconds of native code:
  *
- *     gauss    (evaluations/8) O eight + steps (step + n state)
- *     dop853   evaluations (O one + n state) + attempts step
- *     taylor   steps (order (S one + P pair + n state) + order^2 P product + step)
- *     all      steps (M one + E eight + D eight_interpreted/8)
+ *     gauss    (evaluations/8) (O eight + n gauss_state) + attempts gauss_step
+ *     dop853   evaluations (O one + n dop853_state) + attempts dop853_step
+ *     taylor   steps (order (S series + P (pair + order product)) + taylor_step)
+ *     all      steps (M one + E eight + D diagnostics)
  *
  * O, M, E, D: operations of the right-hand side, of the manifold, of the events, of observables
  * and diagnostics, each operation with the weight of its kind; P: convolutions among the S
@@ -42,27 +42,31 @@ enum { SETTLED = 16, MOST_STEPS = 240 };
 
 /* Nanoseconds: see the formulas above. */
 static const struct {
-    double one, eight, eight_interpreted;
+    double one, eight, diagnostics;
     double gauss_step, gauss_state;
     double dop853_step, dop853_state;
-    double taylor_step, taylor_state, taylor_pair, taylor_product;
+    double taylor_step, series, pair, product;
     double bdf_step, bdf_state, bdf_entry;
 } price = {
     .one = 0.2,
-    .eight = 0.33,
-    .eight_interpreted = 1,
-    .gauss_step = 400,
-    .gauss_state = 40,
-    .dop853_step = 300,
-    .dop853_state = 9,
-    .taylor_step = 300,
-    .taylor_state = 2,
-    .taylor_pair = 4,
-    .taylor_product = 0.5,
+    .eight = 0.3,
+    .diagnostics = 1.5,
+    .gauss_step = 600,
+    .gauss_state = 5,
+    .dop853_step = 590,
+    .dop853_state = 2,
+    .taylor_step = 440,
+    .series = 0.6,
+    .pair = 2,
+    .product = 0.04,
     .bdf_step = 1500,
     .bdf_state = 30,
     .bdf_entry = 1,
 };
+
+/* Longer series are not compiled (ns_problem_native). */
+enum { LONG_SERIES = 1500 };
+#define INTERPRETED 2.5
 
 double ns_auto_digits(const ns_method *method)
 {
@@ -86,18 +90,19 @@ double ns_auto_cost(const ns_problem *problem, const ns_method *method, double t
                                                 : ns_program_weight(problem->manifold);
     const double all = steps * (manifold * price.one +
                                 ns_program_weight(problem->events) * price.eight +
-                                diagnostics * price.eight_interpreted / 8);
+                                diagnostics * price.diagnostics);
     if (method == &ns_method_gauss)
-        return all + evaluations / 8 * rhs * price.eight +
-               attempts * (price.gauss_step + n * price.gauss_state);
+        return all + evaluations / 8 * (rhs * price.eight + n * price.gauss_state) +
+               attempts * price.gauss_step;
     if (method == &ns_method_taylor) {
         const double order = ns_taylor_order(problem, tolerance);
         double products;
         const double operations = ns_program_jet_weight(problem->rhs, &products);
+        const bool native = ns_program_operations(problem->rhs, NULL) <= LONG_SERIES;
         return all + attempts * price.taylor_step +
-               steps * order *
-                   (operations * price.one + n * price.taylor_state +
-                    products * (price.taylor_pair + order * price.taylor_product));
+               steps * order * (native ? 1 : INTERPRETED) *
+                   (operations * price.series +
+                    products * (price.pair + order * price.product));
     }
     if (method == &ns_method_bdf)
         return all + evaluations * (rhs * price.one + n * price.bdf_state) +
