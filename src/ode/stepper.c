@@ -25,16 +25,23 @@ void ns_stepper_rhs8(ns_stepper *s, double *work, const double *t, const double 
 
 bool ns_stepper_finite(const double *values, size_t n)
 {
-    /* v - v is 0 for finite v and nan otherwise; a sum keeps the nan and needs no branch; four of
-     * them do not wait for each other */
-    double sum[4] = {0};
+    /* v - v is 0 for finite v and nan otherwise; a sum keeps the nan and needs no branch; sums of
+     * four pairs do not wait for each other */
+    typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+    enum { PAIRS = 4 };
+    pair sum[PAIRS] = {{0}};
+    double rest = 0;
     size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (size_t k = 0; k < 4; k++)
-            sum[k] += values[i + k] - values[i + k];
+    for (; i + 2 * PAIRS <= n; i += 2 * PAIRS)
+        for (size_t k = 0; k < PAIRS; k++) {
+            const pair v = *(const pair *)(values + i + 2 * k);
+            sum[k] += v - v;
+        }
     for (; i < n; i++)
-        sum[0] += values[i] - values[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]) == 0;
+        rest += values[i] - values[i];
+    for (size_t k = 0; k < PAIRS; k++)
+        rest += sum[k][0] + sum[k][1];
+    return rest == 0;
 }
 
 double ns_stepper_clip(const ns_stepper *s, double h)
