@@ -49,6 +49,7 @@ typedef struct ensemble {
     group groups[NS_BUNDLE_MOST];
     uint32_t n_groups, width;
     uint32_t live;
+    bool changed; /* a motion has ended */
     bool dry;     /* no more motions */
     bool stopped; /* by the client */
 } ensemble;
@@ -352,6 +353,7 @@ static void unload(ensemble *e, group *g, uint32_t l)
     lane *of = &g->lanes[l];
     g->b->live[l] = 0;
     e->live--;
+    e->changed = true;
     of->run->s.now.evaluations = of->evaluations +
                                  12 * (uint64_t)(g->b->steps[l] + g->b->rejected[l]);
     if (e->tally)
@@ -602,25 +604,37 @@ static void look_after(ensemble *e, group *g)
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
+/* Groups with a motion in them. */
+static uint32_t find_busy(ensemble *e, group **busy)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < e->n_groups; k++) {
+        int64_t some = 0;
+        for (uint32_t l = 0; l < 8; l++)
+            some |= e->groups[k].b->live[l];
+        if (some)
+            busy[n++] = &e->groups[k];
+    }
+    return n;
+}
+
 static void run_all(ensemble *e)
 {
-    for (;;) {
-        ns_bundle *bundles[NS_BUNDLE_MOST];
-        uint32_t n = 0;
-        for (uint32_t k = 0; k < e->n_groups && !e->stopped; k++)
-            refill(e, &e->groups[k]);
-        if (e->stopped || e->live == 0)
-            return;
-        group *busy[NS_BUNDLE_MOST];
-        for (uint32_t k = 0; k < e->n_groups; k++) {
-            int64_t some = 0;
-            for (uint32_t l = 0; l < 8; l++)
-                some |= e->groups[k].b->live[l];
-            if (some) {
-                busy[n] = &e->groups[k];
-                bundles[n++] = e->groups[k].b;
-            }
+    ns_bundle *bundles[NS_BUNDLE_MOST];
+    group *busy[NS_BUNDLE_MOST];
+    uint32_t n = 0;
+    e->changed = true;
+    while (!e->stopped) {
+        if (e->changed) {
+            e->changed = false;
+            for (uint32_t k = 0; k < e->n_groups && !e->stopped; k++)
+                refill(e, &e->groups[k]);
+            n = find_busy(e, busy);
+            for (uint32_t k = 0; k < n; k++)
+                bundles[k] = busy[k]->b;
         }
+        if (e->stopped || n == 0)
+            return;
         e->kernel->attempt(bundles, n);
         for (uint32_t k = 0; k < n && !e->stopped; k++)
             look_after(e, busy[k]);

@@ -243,7 +243,9 @@ static void build_core(const builder *b, const ns_ex *rates, ns_problem *problem
         return;
     ns_program_spec spec = spec_of(b, out, b->n);
     spec.reciprocals = true;
-    problem->core = ns_program_build(b->arena, &spec);
+    const ns_program *core = ns_program_build(b->arena, &spec);
+    if (ns_program_operations(core, NULL) < ns_program_operations(problem->rhs, NULL))
+        problem->core = core;
 }
 
 /* Right-hand sides of more operations than this are not taken apart: building programs for the

@@ -33,7 +33,7 @@ typedef struct ns_problem {
      * UINT32_MAX.  In `order` every state comes after its source. */
     const uint32_t *source, *order;
     /* States that occur in the rates, [n_needed]; the others are quadratures.  core: the right-hand
-     * side with zeros for their rates; NULL if there are none, or it is very long. */
+     * side with zeros for their rates; NULL if that saves nothing, or it is very long. */
     const uint32_t *needed;
     uint32_t n_needed;
     const ns_program *core;
