@@ -92,6 +92,8 @@ expect 2 "other quantities" "" "other quantities" -- sweep "$R" $A --get "$G,ste
 expect 2 "another model" "" "another model" -- sweep "$MODELS/rattleback-p1c.mech" $A --get "omega.z" --out a.h5
 expect 2 "other values" "" "other values of --set" -- sweep "$R" $A --get "$G" --out a.h5 --set m=2
 expect 2 "another time" "" "another method, tolerance or time" -- sweep "$R" $A --get "$G" --out a.h5 --tol 1e-9
+expect 2 "another least size" "" "another method, tolerance or time" -- sweep "$R" $A --get "$G" --out a.h5 --least 1
+expect 2 "negative least size" "" "must not be negative: -1" -- sweep "$R" $A --get "$G" --least -1
 same "refusals change nothing" a.h5 b1.h5
 echo nonsense >n.h5
 expect 2 "no table" "" "not the table of a sweep" -- sweep "$R" $A --out n.h5

@@ -246,8 +246,13 @@ static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
 {
     *run = ns_model_run_options(model);
     if (!ns_command_number(cli, a, "until", &run->until) ||
-        !ns_command_number(cli, a, "tol", &run->tolerance))
+        !ns_command_number(cli, a, "tol", &run->tolerance) ||
+        !ns_command_number(cli, a, "least", &run->least_size))
         return false;
+    if (!(run->least_size >= 0) || isinf(run->least_size)) {
+        ns_command_wrong(cli, "--least must not be negative: %s", ns_command_text(a, "least"));
+        return false;
+    }
     if (ns_command_flag(a, "method"))
         run->method = ns_command_text(a, "method");
     else if (!model->settings.method)
@@ -409,6 +414,8 @@ static void make_facts(ns_cli *cli, const ns_arguments *a, const ns_model *model
     const char *how = ns_arena_format(cli->arena,
                                       "method %s, tolerance %.17g, from %.17g until %.17g",
                                       run->method, run->tolerance, run->t0, run->until);
+    if (run->least_size > 0)
+        how = ns_arena_format(cli->arena, "%s, sizes from %.17g", how, run->least_size);
     const ns_sweep_fact facts[FACTS] = {
         {"model", model->text, "another model"},
         {"set", ns_text_string(&set), "other values of --set"},
@@ -661,6 +668,7 @@ static const ns_option options[] = {
     NS_OPTION_SET,
     {.name = "until", .argument = "T", .help = "end time"},
     {.name = "tol", .argument = "R", .help = "tolerance, relative to the size of each state"},
+    {.name = "least", .argument = "SIZE", .help = "smaller states count as of this size (0)"},
     {.name = "method",
      .argument = "M",
      .help = "integration method (the model's, otherwise dop853, in lanes)"},
