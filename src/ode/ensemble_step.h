@@ -432,7 +432,7 @@ static void finish(ns_bundle *b)
     b->accepted = bits(accepted);
     b->ended = bits(accepted & (load(b->t_new) == b->until));
     /* the noise of the rates is measured now and then, and when a step was rejected twice */
-    enum { NOW_AND_THEN = 256 };
+    enum { NOW_AND_THEN = 1024 };
     const i8 due = steps - load(b->probed) >= NOW_AND_THEN - 1;
     b->probe = bits((accepted & due) | (rejected & cautious));
 
