@@ -266,7 +266,7 @@ static int measure_problems(bench_session *s)
                     s->problems[i]->name);
             return 1;
         }
-        problem.motions = s->quick ? 16 : 32; /* lanes: 16 */
+        problem.motions = s->quick ? 16 : 64;
         bench_measure(&problem, s->contenders, s->n_contenders, bench_targets, BENCH_TARGETS,
                       &s->options, s->results[i]);
         print_problem(s, i);
