@@ -343,7 +343,7 @@ void ns_contact_kinematics(ns_graph *g, ns_contact *c)
 
 ns_v3 ns_contact_solve(ns_graph *g, ns_m3 m, ns_v3 b)
 {
-    ns_m3 adj;
+    ns_m3 adj = {{{0}}};
     ns_v3 out;
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++) {
@@ -363,7 +363,7 @@ ns_v3 ns_contact_solve(ns_graph *g, ns_m3 m, ns_v3 b)
 /* m (|s|^2 - s s^T) */
 static ns_m3 steiner(ns_graph *g, ns_ex mass, ns_v3 s)
 {
-    ns_m3 I;
+    ns_m3 I = {{{0}}};
     ns_v3 weighted = ns_v3_scale(g, mass, s);
     ns_ex square[3];
     for (int i = 0; i < 3; i++)
@@ -417,7 +417,7 @@ static ns_v3 turn_rate(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 free_
 static ns_v3 turn_rate_centred(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 right)
 {
     ns_ex r = c->radius, own = ns_mul(g, c->mass, ns_powi(g, r, 2)), one = ns_one(g);
-    ns_m3 J = c->inertia, inverse;
+    ns_m3 J = c->inertia, inverse = {{{0}}};
     for (int i = 0; i < 3; i++)
         J.at[i][i] = ns_add(g, J.at[i][i], own);
     for (int i = 0; i < 3; i++) {
@@ -476,13 +476,20 @@ void ns_contact_dynamics(ns_graph *g, ns_contact *c)
     c->Omega_rate = (centred ? turn_rate_centred : turn_rate)(g, c, push, free_torque);
 
     /* R = m (w + g e) - f - m [Omega' x s + Omega x (s' + Omega x s)] */
-    ns_v3 sweep = ns_v3_cross(g, Omega, ns_v3_add(g, c->s_rate, ns_v3_cross(g, Omega, s)));
-    ns_v3 swing = ns_v3_add(g, ns_v3_cross(g, c->Omega_rate, s), sweep);
+    ns_v3 drift = ns_v3_sub(g, c->s_rate, ns_v3_cross(g, s, Omega));
+    ns_v3 swing = ns_v3_add(g, ns_v3_cross(g, c->Omega_rate, s), ns_v3_cross(g, Omega, drift));
+    /* gamma.R, of which events ask at every step: gamma.(Omega' x s) = Omega'.(s x gamma), gamma.(Omega x v) =
+     * v.(gamma x Omega); gamma.e = 1 on a level plane */
+    ns_ex weight = ns_mul(g, c->mass, c->gravity);
+    ns_ex rests = c->level ? weight : ns_mul(g, weight, ns_v3_dot(g, c->vertical, c->gamma));
+    ns_ex lifts = ns_add(g, ns_v3_dot(g, c->Omega_rate, ns_v3_cross(g, s, c->gamma)),
+                         ns_v3_dot(g, drift, ns_v3_cross(g, c->gamma, Omega)));
+    c->normal_force = ns_sub(g, ns_add(g, rests, ns_v3_dot(g, push, c->gamma)),
+                             ns_mul(g, c->mass, lifts));
     push = ns_v3_add(g, push, ns_v3_scale(g, ns_mul(g, c->mass, c->gravity), c->vertical));
     c->reaction = ns_v3_sub(g, push, ns_v3_scale(g, c->mass, swing));
     if (!c->reduced)
         c->force_space = ns_m3_apply(g, c->A, c->reaction);
-    c->normal_force = ns_v3_dot(g, c->reaction, c->gamma);
     ns_v3 tangential = ns_v3_sub(g, c->reaction, ns_v3_scale(g, c->normal_force, c->gamma));
     c->friction = ns_v3_norm(g, tangential);
     ns_ex twice = ns_add(g, ns_v3_dot(g, Omega, momentum),
