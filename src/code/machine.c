@@ -515,8 +515,8 @@ static void end(ns_machine *m, bool calls)
     static const uint8_t clear[] = {0xc5, 0xf8, 0x77}, back[] = {0xc3}; /* vzeroupper, ret */
     if (m->target.shape != NS_X86_ONE)
         ns_x86_bytes(m->x, clear, sizeof clear);
-    for (size_t i = sizeof saved; calls && i-- > 0;)
-        ns_x86_pop(m->x, saved[i]);
+    for (size_t i = 0; calls && i < sizeof saved; i++)
+        ns_x86_pop(m->x, saved[sizeof saved - 1 - i]);
     ns_x86_bytes(m->x, back, sizeof back);
 }
 
