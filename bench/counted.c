@@ -24,13 +24,17 @@ int main(int argc, char **argv)
         return 1;
     /* to round-off, where more work does not help */
     static const double enough = 1e-13;
-    double error = INFINITY;
+    double error = INFINITY, best = INFINITY;
+    int in_vain = 0;
     for (double tolerance = fmin(contender->loosest, 1e-4);
-         tolerance > contender->tightest / 2 && error > enough; tolerance /= 10) {
+         tolerance > contender->tightest / 2 && error > enough && in_vain < 2;
+         tolerance /= 10) {
         double end[HAND_MAX_STATES];
         bench_cost cost = {0};
         const int failed = bench_counted(contender, handle, tolerance, end, &cost);
         error = failed ? (double)INFINITY : bench_error(&problem, end);
+        in_vain = error < best / 2 ? 0 : in_vain + 1;
+        best = fmin(best, error);
         printf("%.3e %.3e %ld\n", tolerance, error, cost.motions > 1 ? cost.motions : 1);
     }
     contender->close(handle);

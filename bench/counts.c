@@ -99,7 +99,7 @@ static void by_callgrind(const char *program, const char *problem,
                                  problem,
                                  contender->name,
                                  NULL};
-    if (child_run(words, 300, text, TEXT).status == 0) {
+    if (child_run(words, 900, text, TEXT).status == 0) {
         result->n_rungs = read_rungs(text, folder, rungs);
         result->rungs = rungs;
         result->able = result->n_rungs > 0;
