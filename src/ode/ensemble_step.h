@@ -1,8 +1,9 @@
 /* Steps of dop853 with eight motions in lanes, a template: see ensemble_kernel.h.  Included once per
  * instruction set with NS_BUNDLE, the name of the table of functions, and NS_BUNDLE_NAME.
  *
- * Method, error estimate and step control are those of dop853.c; reciprocals of sizes are made two
- * at a time, for divisions are what a vector unit does worst. */
+ * Method and error estimate are those of dop853.c, with three differences.  Sums and rates are
+ * made of fused operations; reciprocals and roots of the step control are rough, for divisions are
+ * what a vector unit does worst; and the aim of the step control is smaller (SAFETY). */
 #ifdef NS_BUNDLE
 
 #include <float.h>
