@@ -109,7 +109,12 @@ static inline v8 all(double a)
 
 static inline v8 madd(v8 a, double b, v8 c)
 {
+#if defined __FMA__ && !defined __AVX512F__
+    const __m256d b4 = _mm256_set1_pd(b);
+    return both(_mm256_fmadd_pd(low(a), b4, low(c)), _mm256_fmadd_pd(high(a), b4, high(c)));
+#else
     return fused(a, all(b), c);
+#endif
 }
 
 static inline double add_up(v8 v)
@@ -136,8 +141,12 @@ static inline v8 combine(const matrix *E, v8 y8, v8 c)
     /* through memory, or gcc spreads the lanes by permutations that compete with sums; but the
      * first two, because that takes longer */
     __asm__("" : "+m"(y));
+#ifdef __AVX512F__
     v8 a = fused(E->c0, __builtin_shufflevector(y8, y8, 0, 0, 0, 0, 0, 0, 0, 0), c);
     v8 b = E->c4 * __builtin_shufflevector(y8, y8, 4, 4, 4, 4, 4, 4, 4, 4);
+#else
+    v8 a = madd(E->c0, y[0], c), b = E->c4 * y[4];
+#endif
     a = madd(E->c1, y[1], a);
     b = madd(E->c5, y[5], b);
     a = madd(E->c2, y[2], a);
