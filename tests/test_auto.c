@@ -215,13 +215,13 @@ static void stiff(void **state)
     (void)state;
     ns_model *model = loaded_text("state y' = -1e6*(y - cos(t)) - sin(t)\nstate z' = y - z\n"
                                   "start { y = 1.5; z = 0 }\n");
-    ns_record *r = recorded(model, "auto", 1e-6, 10);
+    ns_record *r = recorded(model, "auto", 1e-6, 5000);
     if (!strstr(r->choice, "bdf"))
         fail_msg("%s", r->choice);
     assert_true(r->method == &ns_method_bdf || r->method == &ns_method_gauss);
-    assert_true(r->outcome->steps < 3000);
+    assert_true(r->outcome->steps < 200000);
     const double *y = ns_table_column(&r->table, 0);
-    assert_true(fabs(y[r->table.rows - 1] - cos(10)) < 1e-4);
+    assert_true(fabs(y[r->table.rows - 1] - cos(5000)) < 1e-4);
     ns_record_free(r);
     ns_model_free(model);
 }

@@ -24,7 +24,11 @@
 
 #include "ode/run_internal.h"
 
-enum { SETTLED = 16, MOST_STEPS = 240 };
+enum { SETTLED = 8, MOST_STEPS = 240 };
+
+/* A run of fewer steps, as the first ones tell, is not worth trials: they would cost as much as
+ * they could save. */
+enum { FIRST_STEPS = 8, FEW_STEPS = 400 };
 #define SEEN 0.02 /* of the time of the run */
 
 /* A candidate must cost less than this part of what the default costs: trials see only the
@@ -142,6 +146,7 @@ typedef struct stretch {
     double from, to; /* time at which counting begins, and that must be reached */
     double most;     /* cost for a unit of time above which a trial is given up */
     double total;    /* of the default's trial */
+    double all;      /* steps of the whole run, about */
 } stretch;
 
 static double counted(ns_run *run)
@@ -176,7 +181,7 @@ static ns_run *begin(const ns_problem *problem, const ns_run_options *options,
 /* Price of a unit of time on the stretch; INFINITY if it fails or costs too much. */
 static double try_out(ns_run *run, const stretch *way)
 {
-    static const double much = 2, much_in_all = 8;
+    static const double much = 1.2, much_in_all = 4;
     const double sense = run->s.sense;
     double before = 0, since = run->s.now.t;
     while (ns_run_step(run) == NS_OK) {
@@ -207,6 +212,9 @@ static double try_first(ns_run *run, stretch *way)
         steps++;
         t[steps] = run->s.now.t;
         cost[steps] = counted(run);
+        way->all = steps * fabs(run->s.until - t0) / fabs(t[steps] - t0);
+        if (steps >= FIRST_STEPS && way->all < FEW_STEPS)
+            break;
         while (half + 1 < steps && sense * (2 * t[half + 1] - t0 - t[steps]) <= 0)
             half++;
     }
@@ -277,7 +285,7 @@ void ns_auto_choose(const ns_problem *problem, const ns_run_options *options, co
         snprintf(choice->why, sizeof choice->why, "nothing could be tried");
         return;
     }
-    stretch way;
+    stretch way = {0};
     const double first = try_first(run, &way);
     choice->from = way.from;
     choice->span = way.to - way.from;
@@ -285,6 +293,13 @@ void ns_auto_choose(const ns_problem *problem, const ns_run_options *options, co
     choice->stiff = ns_gauss_is_stiff(&run->s);
     ns_run_free(run);
     note(choice, ns_methods[0], first);
+    if (way.all < FEW_STEPS) {
+        choice->stiff = false;
+        snprintf(choice->why, sizeof choice->why,
+                 "%s, for a run of some %.0f steps is too short for trials to pay",
+                 ns_methods[0]->name, ceil(way.all));
+        return;
+    }
     if (isfinite(first)) {
         if (options->tolerance >= DOP853_LEAST)
             note(choice, &ns_method_dop853,
