@@ -194,6 +194,7 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
         return NULL;
     ns_stepper *s = &run->s;
     run->options = *options;
+    run->only_stops = options->only_stops;
     s->problem = problem;
     s->method = method;
     s->n = problem->n;
