@@ -389,7 +389,7 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
     /* beside the right-hand side: what is done after every step, unless compiling it takes long */
     enum { MOST = 24 };
     const uint32_t most = ns_native_most(problem->rhs);
-    ns_native_request requests[MOST + 3];
+    ns_native_request requests[MOST + 6];
     uint32_t n = 0;
     enum { LONG_SERIES = 1500 }; /* operations of a series: compiling it would take seconds */
     const bool eight = lanes == 8 || lanes == NS_LANES_ALL;
@@ -418,6 +418,14 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
         requests[n++] = (ns_native_request){.program = problem->manifold, .one = true};
     const uint32_t events = ns_program_operations(problem->events, NULL);
     if (events > 0 && events < most)
-        requests[n++] = (ns_native_request){.program = problem->events, .eight = true};
+        requests[n++] = (ns_native_request){
+            .program = problem->events, .one = ns_native_is_quick(problem->rhs), .eight = true};
+    /* diagnostics, where that costs next to nothing */
+    const ns_program *const looks[] = {problem->monitor, problem->residuals,
+                                       problem->observables};
+    for (size_t i = 0; i < sizeof looks / sizeof *looks && ns_native_is_quick(problem->rhs);
+         i++)
+        if (ns_program_operations(looks[i], NULL) > 0)
+            requests[n++] = (ns_native_request){.program = looks[i], .eight = true};
     return ns_native_new_series(series, requests, n, message, room, facts);
 }
