@@ -18,6 +18,9 @@ enum { MOST_WORDS = 1 << 22, MOST_STATES = 1000 };
 static const double CHEAP = 0.3;
 /* ... if those of the others cost this many times more. */
 enum { GAP = 3 };
+/* ... and all together this many operations: the second evaluation waits for the first, which costs
+ * small systems more than the sweeps that it saves. */
+enum { LEAST = 100 };
 
 typedef struct splitter {
     ns_arena *arena, *scratch;
@@ -391,7 +394,8 @@ static void add_blocks(splitter *b, ns_rate_part *part, bool *known)
         if (all_follow(b, state, dear, part->n, known)) {
             dear = part->n; /* there is nothing to evaluate between */
             sources_next(b, state, part->n);
-        }
+        } else if (count_all(b, part->state, part->n) < LEAST)
+            dear = part->n;
         part->n_blocks = dear < part->n ? 2 : 1;
         blocks = NS_NEW_ARRAY(b->arena, ns_rate_block, 2);
         blocks[0] = block_of(b, state, dear, known);
