@@ -46,6 +46,11 @@ typedef struct ns_claim {
 
 typedef ns_event_line ns_event; /* the same content, expressions now in states */
 
+static inline bool ns_event_stops(const ns_event *event)
+{
+    return event->action == NS_EVENT_STOP || event->action == NS_EVENT_SINGULAR;
+}
+
 /* A value that is no state and may be set at the start like one: components of a vector in another
  * frame.  States first .. first+n-1 belong to it, and follow from its components given and from the
  * states through .. through+4 (a quaternion). */

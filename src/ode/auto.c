@@ -165,13 +165,13 @@ static ns_run *begin(const ns_problem *problem, const ns_run_options *options,
     o.method = method->name;
     o.max_steps = 0;
     o.last_count = 0;
+    o.only_stops = true;
     ns_status status;
     const char *message;
     ns_run *run = ns_run_make(problem, &o, &status, &message);
     if (!run)
         return NULL;
     run->no_tally = true;
-    run->only_stops = true;
     if (ns_run_start(run, p, x0, &message) == NS_OK)
         return run;
     ns_run_free(run);

@@ -84,17 +84,18 @@ static ns_status one_after_the_other(const ns_problem *problem,
         return NS_ERR_MEMORY;
     }
     double *p = room, *x0 = p + problem->np, *at = x0 + n;
+    ns_run_options run_options = options->run;
+    run_options.only_stops = !options->events;
     ns_status status = NS_OK;
     ns_run *run = NULL;
     uint64_t id = 0;
     bool more = true;
     while (more && client->next(client->context, &id, p, x0)) {
         if (!run)
-            run = ns_run_make(problem, &options->run, &status, message);
+            run = ns_run_make(problem, &run_options, &status, message);
         if (!run)
             break;
         run->no_tally = !options->diagnostics && !options->extremes;
-        run->only_stops = !options->events;
         const char *why;
         const ns_status started = ns_run_start(run, p, x0, &why);
         if (started != NS_OK)
@@ -152,7 +153,7 @@ ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_optio
     const ns_program *const others[] = {
         problem->correction ? problem->shift : problem->manifold,
         problem->correction,
-        problem->events,
+        options->events ? problem->events : problem->stops,
         tally ? problem->monitor : NULL,
         tally ? problem->residuals : NULL,
         options->extremes ? problem->observables : NULL,

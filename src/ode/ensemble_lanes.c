@@ -43,7 +43,8 @@ typedef struct ensemble {
     const ns_ensemble_client *client;
     const ns_bundle_kernel *kernel;
     bool tally;
-    bool *watch; /* [events] */
+    const ns_program *look; /* for events */
+    bool *watch;            /* [events] */
     uint32_t n_watch;
     double *p, *x0; /* of a motion */
     group groups[NS_BUNDLE_MOST];
@@ -123,7 +124,8 @@ static size_t layout(const ensemble *e, group *g, ns_bundle *b, double *base)
 
 static bool make_group(ensemble *e, group *g, ns_status *status, const char **message)
 {
-    const ns_run_options *o = &e->options->run;
+    ns_run_options o = e->options->run;
+    o.only_stops = !e->options->events;
     g->b = aligned_alloc(64, sizeof *g->b);
     if (!g->b)
         return false;
@@ -136,12 +138,11 @@ static bool make_group(ensemble *e, group *g, ns_status *status, const char **me
     layout(e, g, g->b, g->memory);
     for (uint32_t l = 0; l < e->width; l++) {
         lane *of = &g->lanes[l];
-        of->run = ns_run_make(e->problem, o, status, message);
+        of->run = ns_run_make(e->problem, &o, status, message);
         of->at = calloc((size_t)e->options->n_times * e->problem->n + 1, sizeof *of->at);
         if (!of->run || !of->at)
             return false;
         of->run->no_tally = !e->tally;
-        of->run->only_stops = !e->options->events;
     }
     const ns_run *run = g->lanes[0].run;
     ns_bundle *b = g->b;
@@ -151,7 +152,7 @@ static bool make_group(ensemble *e, group *g, ns_status *status, const char **me
     b->max_step = run->s.max_step;
     b->fixed_step = run->s.fixed_step;
     b->least_size = run->s.least_size;
-    b->project = o->project && (e->problem->n_manifold > 0 || e->problem->correction);
+    b->project = o.project && (e->problem->n_manifold > 0 || e->problem->correction);
     b->metric = run->metric;
     b->rates = e->options->unfused ? ns_program_eval8 : ns_program_eval8_fused;
     return true;
@@ -404,7 +405,7 @@ static void refill(ensemble *e, group *g)
         ns_program_bind8(problem->correction, b->work_change, g->p);
     } else
         ns_program_bind8(problem->manifold, b->work_manifold, g->p);
-    ns_program_bind8(problem->events, g->work_events, g->p);
+    ns_program_bind8(e->look, g->work_events, g->p);
     if (e->tally) {
         ns_program_bind8(problem->monitor, g->seen.work_monitor, g->p);
         ns_program_bind8(problem->residuals, g->seen.work_residuals, g->p);
@@ -419,9 +420,9 @@ static void sample(const ensemble *e, group *g, double u, double *values)
     ns_bundle *b = g->b;
     if (u < 1) {
         e->kernel->inside(b, u);
-        ns_program_eval8(e->problem->events, g->work_events, b->stage_t, b->w, values);
+        ns_program_eval8(e->look, g->work_events, b->stage_t, b->w, values);
     } else
-        ns_program_eval8(e->problem->events, g->work_events, b->t, b->x, values);
+        ns_program_eval8(e->look, g->work_events, b->t, b->x, values);
 }
 
 /* Lanes in which events may have happened: from values at three points of the step, and at five
@@ -650,6 +651,7 @@ ns_status ns_ensemble_in_lanes(const ns_problem *problem, const ns_ensemble_opti
                   .client = client,
                   .kernel = kernel_for(problem),
                   .tally = options->extremes || options->diagnostics,
+                  .look = options->events ? problem->events : problem->stops,
                   .width = options->lanes ? options->lanes : 8,
                   .n_groups = options->lanes ? 1 : NS_BUNDLE_MOST};
     ns_status status = NS_ERR_MEMORY;

@@ -47,8 +47,7 @@ static double time_at(const ns_run *run, double u)
 static double accurate(ns_run *run, uint32_t event, double t)
 {
     ns_run_dense(run, t, run->x_event);
-    ns_program_eval1(run->s.problem->events, run->work_events, t, run->x_event,
-                     run->events_now);
+    ns_program_eval1(run->look, run->work_events, t, run->x_event, run->events_now);
     return run->events_now[event];
 }
 
@@ -62,7 +61,7 @@ static void sample(ns_run *run, double l, double r)
         run->time8[i] = time_at(run, tau[i]);
     }
     run->s.method->sample(&run->s, tau, run->x8);
-    ns_program_eval8(run->s.problem->events, run->work8_events, run->time8, run->x8, run->out8);
+    ns_program_eval8(run->look, run->work8_events, run->time8, run->x8, run->out8);
 }
 
 bool ns_events_reserve(ns_run *run, uint32_t count)
@@ -250,8 +249,7 @@ static int earlier(const void *a, const void *b)
 
 void ns_events_begin(ns_run *run)
 {
-    ns_program_eval1(run->s.problem->events, run->work_events, run->s.now.t, run->s.x,
-                     run->event_value);
+    ns_program_eval1(run->look, run->work_events, run->s.now.t, run->s.x, run->event_value);
     for (uint32_t i = 0; i < run->s.problem->system->events.n; i++) {
         run->event_sign[i] = 0; /* decided in the first step, when the size of g is known */
         run->event_first[i] = run->event_value[i];
@@ -298,8 +296,7 @@ static bool first_sign(search *w, double g)
 bool ns_events_wanted(const ns_run *run, uint32_t i)
 {
     const ns_event *event = &run->s.problem->system->events.at[i];
-    const bool stops = event->action == NS_EVENT_STOP || event->action == NS_EVENT_SINGULAR;
-    return !event->watched && (stops || !run->only_stops);
+    return !event->watched && (ns_event_stops(event) || !run->options.only_stops);
 }
 
 ns_status ns_events_scan(ns_run *run)
@@ -314,7 +311,7 @@ ns_status ns_events_scan(ns_run *run)
         return NS_OK;
     sample(run, 0, 1);
     memcpy(run->events8, run->out8, 8 * (size_t)n_ev * sizeof(double));
-    ns_program_eval1(s->problem->events, run->work_events, s->now.t, s->x, run->events_end);
+    ns_program_eval1(run->look, run->work_events, s->now.t, s->x, run->events_end);
     for (uint32_t i = 0; i < n_ev; i++) {
         if (!ns_events_wanted(run, i))
             continue;
@@ -352,8 +349,7 @@ ns_status ns_events_scan(ns_run *run)
         run->events[kept++] = found;
         const bool counted = run->options.last_count && found.event == run->options.last_event;
         run->n_last += counted;
-        if (event->action == NS_EVENT_STOP || event->action == NS_EVENT_SINGULAR ||
-            (counted && run->n_last == run->options.last_count)) {
+        if (ns_event_stops(event) || (counted && run->n_last == run->options.last_count)) {
             run->n_events = kept;
             return cut(run, event, &found);
         }

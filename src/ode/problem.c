@@ -340,6 +340,10 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     problem->rhs = build(&b, rates, n, true);
     build_core(&b, rates, problem);
     problem->events = build(&b, events, n_ev, false);
+    for (uint32_t i = 0; i < n_ev; i++)
+        if (!ns_event_stops(&system->events.at[i]))
+            events[i] = ns_zero(b.graph);
+    problem->stops = build(&b, events, n_ev, false);
     problem->residuals = build(&b, residuals, n_res, false);
     problem->observables = build(&b, observables, n_obs, false);
     problem->monitor = build_monitor(&b);
@@ -389,7 +393,7 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
     /* beside the right-hand side: what is done after every step, unless compiling it takes long */
     enum { MOST = 24 };
     const uint32_t most = ns_native_most(problem->rhs);
-    ns_native_request requests[MOST + 6];
+    ns_native_request requests[MOST + 7];
     uint32_t n = 0;
     enum { LONG_SERIES = 1500 }; /* operations of a series: compiling it would take seconds */
     const bool eight = lanes == 8 || lanes == NS_LANES_ALL;
@@ -416,15 +420,18 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
     const uint32_t manifold = ns_program_operations(problem->manifold, NULL);
     if (manifold > 0 && manifold < most)
         requests[n++] = (ns_native_request){.program = problem->manifold, .one = true};
+    const bool quick = ns_native_is_quick(problem->rhs);
     const uint32_t events = ns_program_operations(problem->events, NULL);
     if (events > 0 && events < most)
         requests[n++] = (ns_native_request){
-            .program = problem->events, .one = ns_native_is_quick(problem->rhs), .eight = true};
+            .program = problem->events, .one = quick, .eight = true};
+    if (quick && ns_program_operations(problem->stops, NULL) > 0)
+        requests[n++] = (ns_native_request){
+            .program = problem->stops, .one = true, .eight = true};
     /* diagnostics, where that costs next to nothing */
     const ns_program *const looks[] = {problem->monitor, problem->residuals,
                                        problem->observables};
-    for (size_t i = 0; i < sizeof looks / sizeof *looks && ns_native_is_quick(problem->rhs);
-         i++)
+    for (size_t i = 0; i < sizeof looks / sizeof *looks && quick; i++)
         if (ns_program_operations(looks[i], NULL) > 0)
             requests[n++] = (ns_native_request){.program = looks[i], .eight = true};
     return ns_native_new_series(series, requests, n, message, room, facts);

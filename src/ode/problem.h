@@ -14,6 +14,7 @@ typedef struct ns_problem {
     const ns_program *tangent;     /* J v from x and v: 2n inputs; see ns_problem_add_tangent */
     const ns_program *observables; /* in the order of system->observables */
     const ns_program *events;      /* in the order of system->events */
+    const ns_program *stops;       /* the same, with zeros for those that do not stop a run */
     const ns_program *residuals;   /* in the order of system->constraints */
     /* m residuals to project, m*n of their Jacobian by rows, m sizes of the residuals' terms */
     const ns_program *manifold;

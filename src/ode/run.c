@@ -130,7 +130,7 @@ static void bind(ns_run *run)
     ns_program_bind1(problem->rhs, run->work_rhs, p);
     ns_program_bind8(problem->rhs, run->s.work8, p8);
     ns_program_bind1(problem->observables, run->work_observe, p);
-    ns_program_bind1(problem->events, run->work_events, p);
+    ns_program_bind1(run->look, run->work_events, p);
     if (!problem->correction)
         ns_program_bind1(problem->manifold, run->work_manifold, p);
     if (problem->correction) {
@@ -141,7 +141,7 @@ static void bind(ns_run *run)
         ns_pinv_bind(problem, run->s.pinv, p, p8);
     if (problem->ranks)
         ns_program_bind1(problem->ranks, run->work_ranks, p);
-    ns_program_bind8(problem->events, run->work8_events, p8);
+    ns_program_bind8(run->look, run->work8_events, p8);
     if (run->no_tally)
         return;
     ns_program_bind8(problem->observables, run->work8_observe, p8);
@@ -194,7 +194,8 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
         return NULL;
     ns_stepper *s = &run->s;
     run->options = *options;
-    run->only_stops = options->only_stops;
+    const bool stops = options->only_stops && options->last_count == 0;
+    run->look = stops ? problem->stops : problem->events;
     s->problem = problem;
     s->method = method;
     s->n = problem->n;
@@ -338,7 +339,7 @@ static const ns_event *near_singular(ns_run *run)
     static const double close = 1e-3; /* of its value at the start */
     ns_stepper *s = &run->s;
     const ns_system *system = s->problem->system;
-    ns_program_eval1(s->problem->events, run->work_events, s->now.t, s->x, run->event_value);
+    ns_program_eval1(run->look, run->work_events, s->now.t, s->x, run->event_value);
     for (uint32_t i = 0; i < system->events.n; i++)
         if (system->events.at[i].action == NS_EVENT_SINGULAR &&
             fabs(run->event_value[i]) < close * fabs(run->event_first[i]))

@@ -61,8 +61,8 @@ struct ns_run {
     size_t n_block; /* bytes */
 
     /* for ensembles, which do with less */
-    bool no_tally;   /* no diagnostics */
-    bool only_stops; /* of the events only those that stop the run */
+    bool no_tally;          /* no diagnostics */
+    const ns_program *look; /* for events: problem->events or stops */
 };
 
 /* run.c, the two halves of ns_run_new: all that does not depend on the motion; and a motion, which
