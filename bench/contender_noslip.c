@@ -102,6 +102,7 @@ static ns_run_options options_of(const handle *h, double tolerance)
     options.method = h->method;
     options.until = h->t_end;
     options.tolerance = tolerance;
+    options.extremes = false;
     options.only_stops = true; /* C853 records no events either */
     return options;
 }

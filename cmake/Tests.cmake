@@ -59,11 +59,11 @@ if(TEST test_reproduce)
 endif()
 
 # In a browser: the reports (above), and the page's own tests. Not under sanitizers, where nothing
-# of C would be tested twice.
+# of C would be tested twice. They take longest: COST has them begin first.
 if(TEST test_browser)
-  set_tests_properties(test_browser PROPERTIES LABELS browser TIMEOUT 600 RESOURCE_LOCK browser)
+  set_tests_properties(test_browser PROPERTIES LABELS browser TIMEOUT 600 RESOURCE_LOCK browser COST 100)
   if(NOSLIP_NODE AND NOSLIP_NPM)
     add_test(NAME test_viewer COMMAND bash "${CMAKE_SOURCE_DIR}/viewer/test/run.sh")
-    set_tests_properties(test_viewer PROPERTIES LABELS browser TIMEOUT 900 RESOURCE_LOCK browser)
+    set_tests_properties(test_viewer PROPERTIES LABELS browser TIMEOUT 900 RESOURCE_LOCK browser COST 100)
   endif()
 endif()

@@ -43,6 +43,7 @@ void ns_record_fail(ns_record *record, ns_status status, const char *format, ...
 ns_record_options ns_record_defaults(const ns_model *model)
 {
     ns_record_options o = {.run = ns_model_run_options(model), .flush_seconds = 2};
+    o.run.extremes = false; /* nobody asks for them */
     if (!isnan(model->settings.every))
         o.every = model->settings.every;
     return o;

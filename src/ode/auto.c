@@ -116,7 +116,7 @@ double ns_auto_cost(const ns_problem *problem, const ns_method *method, double t
 }
 
 const char ns_auto_doc[] =
-    "Each of gauss, dop853 (tolerances of 1e-10 and above) and taylor makes about thirty "
+    "Each of gauss, dop853 (tolerances of 1e-10 and above) and taylor makes about twenty "
     "steps\n"
     "from the start at the tolerance asked for, and bdf where gauss finds the equations "
     "stiff.\n"

@@ -86,6 +86,7 @@ static ns_status one_after_the_other(const ns_problem *problem,
     double *p = room, *x0 = p + problem->np, *at = x0 + n;
     ns_run_options run_options = options->run;
     run_options.only_stops = !options->events;
+    run_options.extremes = options->extremes;
     ns_status status = NS_OK;
     ns_run *run = NULL;
     uint64_t id = 0;

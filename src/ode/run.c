@@ -16,7 +16,7 @@
 
 ns_run_options ns_run_defaults(void)
 {
-    return (ns_run_options){.until = 1, .project = true};
+    return (ns_run_options){.until = 1, .project = true, .extremes = true};
 }
 
 /* ---- memory ------------------------------------------------------------------------------ */

@@ -19,6 +19,7 @@ typedef struct ns_run_options {
     double least_size;  /* smaller states are measured by this; 0: each by its own size */
     double first_step, max_step; /* 0: chosen by the method / unlimited */
     double fixed_step;  /* > 0: constant steps, no error control (for convergence tests) */
+    bool extremes;      /* of the observables over all step ends; default true */
     bool only_stops;    /* of the events only those that stop the run; no others are recorded */
     bool project;       /* keep the state on its manifold; default true */
     uint64_t max_steps; /* 0: no limit */

@@ -74,8 +74,11 @@ void ns_tally_flush(ns_run *run)
     double *out = run->out8;
     if (!run->s.method->precise)
         look_at_batch(run, count);
-    ns_program_eval8(problem->observables, run->work8_observe, run->batch_t, run->batch_x, out);
-    for (uint32_t i = 0; i < system->observables.n; i++) {
+    const uint32_t n_obs = run->options.extremes ? system->observables.n : 0;
+    if (n_obs)
+        ns_program_eval8(problem->observables, run->work8_observe, run->batch_t, run->batch_x,
+                         out);
+    for (uint32_t i = 0; i < n_obs; i++) {
         double least = run->observable_min[i], most = run->observable_max[i];
         for (uint32_t lane = 0; lane < count; lane++) {
             least = ns_smaller(least, out[8 * i + lane]);
