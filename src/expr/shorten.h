@@ -4,6 +4,10 @@
 
 #include "expr/graph.h"
 
+/* Systems with more coordinates are left alone: expressions grow too long, and the derivation with
+ * them, for what there is to gain. */
+enum { NS_SHORTEN_MOST = 6 };
+
 /* e itself, or its normal form where that takes fewer operations.  Only forms with small
  * exact numbers are used: the result is as good in quadruple precision as e was. */
 ns_ex ns_shorten(ns_graph *g, ns_ex e);

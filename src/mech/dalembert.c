@@ -6,8 +6,6 @@
 #include "expr/shorten.h"
 #include "expr/subst.h"
 
-enum { SHORTEN_MOST = 12 }; /* coordinates */
-
 typedef struct along {
     ns_ex *qt; /* [n+1] coordinates and time */
     ns_ex *vt; /* [n+1] velocities and one: the direction d/dt at fixed v */
@@ -137,7 +135,7 @@ static bool dynamics(ns_dalembert *w, along a)
         w->Q[force->coordinate] = ns_add(g, w->Q[force->coordinate], force->value);
     }
     w->conservative = w->n_forces == 0 && !uses_time(w, w->lagrangian);
-    if (w->shorten && n <= SHORTEN_MOST && natural(w, a))
+    if (w->shorten && n <= NS_SHORTEN_MOST && natural(w, a))
         return true;
 
     ns_ex energy = ns_neg(g, w->lagrangian), twice = ns_zero(g);

@@ -32,8 +32,6 @@
 #include "mech/lean.h"
 #include "mech/symmetry.h"
 
-enum { SHORTEN_MOST = 12 }; /* coordinates */
-
 static bool fits(const ns_description *d)
 {
     bool frame = false;
@@ -132,7 +130,7 @@ static void solve_with_multipliers(ns_hamel *w, const ns_ex *M, const ns_ex *rig
 
 static ns_ex shorter(const ns_hamel *w, ns_ex e)
 {
-    return w->n <= SHORTEN_MOST ? ns_shorten(w->g, e) : e;
+    return w->n <= NS_SHORTEN_MOST ? ns_shorten(w->g, e) : e;
 }
 
 /* l = 1/2 v.M v + a.v + l0 with M and a in short form; l itself if it is not of this form or no
@@ -144,7 +142,7 @@ static ns_ex natural(const ns_hamel *w, ns_ex l)
     const uint32_t n = w->n;
     ns_ex *M = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n), *a = NS_NEW_ARRAY(arena, ns_ex, n);
     ns_ex rest = 0;
-    if (n > SHORTEN_MOST || !ns_subst_collect_quadratic(g, l, w->vs, n, M, a, &rest))
+    if (n > NS_SHORTEN_MOST || !ns_subst_collect_quadratic(g, l, w->vs, n, M, a, &rest))
         return l;
     ns_ex sum = rest;
     for (uint32_t i = 0; i < n; i++) {
@@ -163,7 +161,7 @@ static void shorten(const ns_hamel *w, ns_ex *M, ns_ex *right, const ns_ex *rest
 {
     ns_graph *g = w->g;
     const uint32_t n = w->n;
-    if (n > SHORTEN_MOST)
+    if (n > NS_SHORTEN_MOST)
         return;
     const size_t count = (size_t)n * n + n;
     ns_ex *old = NS_NEW_ARRAY(w->d->arena, ns_ex, count);

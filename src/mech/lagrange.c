@@ -31,8 +31,6 @@
 #include "mech/nullspace.h"
 #include "mech/symmetry.h"
 
-enum { REDUCE_MOST = 12 }; /* coordinates: beyond that expressions grow too long */
-
 static bool fits(const ns_description *d)
 {
     return d->coordinates.n > 0 || d->lagrangian;
@@ -70,7 +68,7 @@ static bool solve_reduced(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
     ns_graph *g = w->s->graph;
     ns_arena *arena = w->s->arena;
     const uint32_t n = w->n;
-    if (n > REDUCE_MOST)
+    if (n > NS_SHORTEN_MOST)
         return false;
     const ns_nullspace t = ns_nullspace_make(g, n, w->m, w->A, w->b);
     const uint32_t d = t.d, left = t.m - t.taken, size = d + left;
