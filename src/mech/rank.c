@@ -33,10 +33,14 @@ void ns_rank_fill(const ns_rank_watch *watch, const double *values, double *work
 
 static double dot(const double *a, const double *b, uint32_t n)
 {
-    double sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
+    double sum[4] = {0}; /* that do not wait for each other */
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (uint32_t k = 0; k < 4; k++)
+            sum[k] += a[i + k] * b[i + k];
+    for (; i < n; i++)
+        sum[0] += a[i] * b[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 /* Takes rows from order[*rank ..] with index below `end`, longest first, up to `most` in all. */
@@ -63,12 +67,9 @@ static double take_rows(uint32_t n, uint32_t rows, uint32_t end, uint32_t most, 
             double *r = B + (size_t)order[k] * n, part = dot(r, q, n);
             if (part == 0)
                 continue;
-            double sum = 0;
-            for (uint32_t i = 0; i < n; i++) {
+            for (uint32_t i = 0; i < n; i++)
                 r[i] -= part * q[i];
-                sum += r[i] * r[i];
-            }
-            square[order[k]] = sum;
+            square[order[k]] = dot(r, r, n);
         }
     }
     return least;

@@ -393,7 +393,7 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
     /* beside the right-hand side: what is done after every step, unless compiling it takes long */
     enum { MOST = 24 };
     const uint32_t most = ns_native_most(problem->rhs);
-    ns_native_request requests[MOST + 7];
+    ns_native_request requests[MOST + 10];
     uint32_t n = 0;
     enum { LONG_SERIES = 1500 }; /* operations of a series: compiling it would take seconds */
     const bool eight = lanes == 8 || lanes == NS_LANES_ALL;
@@ -429,6 +429,10 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
         requests[n++] = (ns_native_request){
             .program = problem->stops, .one = true, .eight = true};
     /* diagnostics, where that costs next to nothing */
+    const ns_program *const ends[] = {problem->ranks, problem->shift, problem->correction};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && quick; i++)
+        if (ends[i] && ns_program_operations(ends[i], NULL) > 0)
+            requests[n++] = (ns_native_request){.program = ends[i], .one = true};
     const ns_program *const looks[] = {problem->monitor, problem->residuals,
                                        problem->observables};
     for (size_t i = 0; i < sizeof looks / sizeof *looks && quick; i++)
