@@ -189,15 +189,6 @@ static int run_lanes(void *opaque, double tolerance, double *end, bench_cost *co
     return 0;
 }
 
-static bool is_among(const char *name, const char *list)
-{
-    const size_t length = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
-        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-            return true;
-    return false;
-}
-
 static void *open_ensemble(const bench_problem *problem, const char *method)
 {
     const bench_text *text = bench_text_find(problem->hand->name, BENCH_EQUATIONS);
@@ -227,7 +218,7 @@ static void *open_ensemble(const bench_problem *problem, const char *method)
         return NULL;
     }
     for (uint32_t i = 0; i < h->problem->n; i++)
-        h->varied[i] = is_among(h->model->system->states.at[i].name, text->varied);
+        h->varied[i] = bench_text_lists(h->model->system->states.at[i].name, text->varied);
     return h;
 }
 

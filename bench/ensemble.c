@@ -81,15 +81,6 @@ static bool is_p1c(void)
     return strcmp(problem->name, "P1c") == 0;
 }
 
-static bool is_among(const char *name, const char *list)
-{
-    const size_t length = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
-        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-            return true;
-    return false;
-}
-
 static bool next(void *context, uint64_t *id, double *p, double *x0)
 {
     contender *c = context;
@@ -102,7 +93,7 @@ static bool next(void *context, uint64_t *id, double *p, double *x0)
             x0[c->spin[i]] = starts[c->next][i];
     else
         for (uint32_t i = 0; i < c->problem->n; i++)
-            if (is_among(c->model->system->states.at[i].name, c->text->varied))
+            if (bench_text_lists(c->model->system->states.at[i].name, c->text->varied))
                 x0[i] *= 1 + 0.03 * ((double)c->next / motions - 0.5);
     *id = (uint64_t)c->next++;
     return true;

@@ -158,6 +158,15 @@ static const bench_text texts[] = {
                 "B.omega.y", "B.omega.z", "H.omega.x", "H.omega.y", "H.omega.z"}},
 };
 
+bool bench_text_lists(const char *name, const char *list)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
 const bench_text *bench_text_find(const char *problem, bench_kind kind)
 {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -5,6 +5,8 @@
 #ifndef BENCH_TEXTS_H
 #define BENCH_TEXTS_H
 
+#include <stdbool.h>
+
 #include "hand_problems.h"
 
 #include "io/model.h"
@@ -22,6 +24,8 @@ typedef struct bench_text {
     const char *values[HAND_MAX_STATES]; /* the problem's components among the model's values */
 } bench_text;
 
+/* Is the name one of a list with blanks between (varied)? */
+bool bench_text_lists(const char *name, const char *list);
 /* NULL if the problem is not written that way. */
 const bench_text *bench_text_find(const char *problem, bench_kind kind);
 

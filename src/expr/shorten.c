@@ -10,10 +10,9 @@ enum {
     LARGEST = 1 << 20
 };
 
-/* Measured on eight lanes, roughly: a division occupies its unit for as long as a dozen additions. */
-static double weight(const ns_node *node)
+uint32_t ns_shorten_price(const ns_node *node)
 {
-    const double n = node->integer;
+    const uint32_t n = node->integer > 0 ? (uint32_t)node->integer : 0;
     switch ((ns_op)node->op) {
     case NS_OP_NUMBER:
     case NS_OP_SYMBOL:
@@ -26,17 +25,18 @@ static double weight(const ns_node *node)
     case NS_OP_ABS:
         return 1;
     case NS_OP_POWI:
-        return 1 + floor(log2(n));
+        return 2;
     case NS_OP_DIV:
     case NS_OP_SQRT:
-        return 12;
+        return 4;
     case NS_OP_FACTOR:
+        return n * n * n / 3 + 4 * n;
     case NS_OP_LDL:
-        return n * n * (2 * n / 3 + 1) + 12 * n;
+        return 8 * node->n;
     case NS_OP_SOLVE:
-        return 2 * n * n;
-    default: /* functions: a polynomial each */
-        return 25;
+        return n * n;
+    default:
+        return 12;
     }
 }
 
@@ -49,7 +49,7 @@ double ns_shorten_cost(const ns_graph *g, const ns_ex *roots, size_t n)
     ns_graph_mark(g, roots, n, used);
     double sum = 0;
     for (ns_ex e = 1; e < size; e++)
-        sum += used[e] ? weight(ns_graph_node(g, e)) : 0;
+        sum += used[e] ? ns_shorten_price(ns_graph_node(g, e)) : 0;
     ns_arena_release(arena, mark);
     return sum;
 }

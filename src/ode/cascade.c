@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "expr/quick.h"
+#include "expr/shorten.h"
 
 /* Whether splitting pays, in operations.  A part with feedback is evaluated SWEEPS times, one
  * without once.  Each time also costs a product with the matrix of the method per state, and a
@@ -42,37 +43,6 @@ static bool has(const uint64_t *set, uint32_t i)
     return set[i / 64] >> (i % 64) & 1;
 }
 
-/* Operations of one node, about. */
-static uint32_t price_of(const ns_node *node)
-{
-    const uint32_t n = node->integer > 0 ? (uint32_t)node->integer : 0;
-    switch ((ns_op)node->op) {
-    case NS_OP_NUMBER:
-    case NS_OP_SYMBOL:
-    case NS_OP_PICK:
-        return 0;
-    case NS_OP_ADD:
-    case NS_OP_SUB:
-    case NS_OP_MUL:
-    case NS_OP_NEG:
-    case NS_OP_ABS:
-        return 1;
-    case NS_OP_POWI:
-        return 2;
-    case NS_OP_DIV:
-    case NS_OP_SQRT:
-        return 4;
-    case NS_OP_FACTOR:
-        return n * n * n / 3 + 4 * n;
-    case NS_OP_LDL:
-        return 8 * node->n;
-    case NS_OP_SOLVE:
-        return n * n;
-    default:
-        return 12;
-    }
-}
-
 /* Sets and prices of all nodes; false if there are too many. */
 static bool survey(splitter *b)
 {
@@ -105,7 +75,7 @@ static bool survey(splitter *b)
             for (uint32_t w = 0; w < b->words; w++)
                 b->set[(size_t)e * b->words + w] |= b->set[(size_t)args[k] * b->words + w];
         }
-        b->price[e] = runs[e] ? price_of(node) : 0;
+        b->price[e] = runs[e] ? ns_shorten_price(node) : 0;
     }
     b->reach = NS_NEW_ARRAY(b->scratch, uint64_t, (size_t)b->n * b->words + 1);
     for (uint32_t i = 0; i < b->n; i++)

@@ -72,11 +72,9 @@ static double smallest_inside(ns_run *run, double *when)
         /* at an end of the step it only passes on its way */
         if (round == 0 && (low == 0 || low == 7) && best > 1e-3)
             break;
-        /* it goes to zero and back in straight lines: then the neighbours of the smallest sample
-         * differ from it by twice as much as it is, at least one of them */
-        const double before = low > 0 ? least[low - 1] : 0,
-                     after = low < 7 ? least[low + 1] : 0;
-        if (low > 0 && low < 7 && fmax(before, after) < 2 * least[low])
+        /* if it went to zero and back between the samples, in straight lines or as a parabola, one
+         * neighbour of the smallest sample would be at least three or nine times as large */
+        if (low > 0 && low < 7 && fmax(least[low - 1], least[low + 1]) < 2 * least[low])
             break;
         const double width = (r - l) / 8;
         l = fmax(0, tau[low] - width);
