@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,4 +103,25 @@ unsigned ns_text_distance(const char *a, const char *b)
         }
     }
     return row[m % 3][n];
+}
+
+size_t ns_text_character(const char *text, size_t length)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    if (!length)
+        return 0;
+    const size_t n = s[0] < 0x80                   ? 1
+                     : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
+                     : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
+                     : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+                                                   : 0;
+    if (n > length)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    /* no overlong forms, surrogates, or values beyond Unicode */
+    const bool wrong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
+                       (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F);
+    return wrong ? 0 : n;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/invariants.h"
+#include "cli/study.h"
 #include "expr/print.h"
 #include "study/momentum.h"
 
@@ -223,18 +224,6 @@ static void print(ns_cli *cli, const result *r)
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void json_numbers(FILE *out, const char *name, const double *x, size_t n)
-{
-    fprintf(out, ", \"%s\": [", name);
-    for (size_t i = 0; i < n; i++) {
-        if (isfinite(x[i]))
-            fprintf(out, "%s%.17g", i ? ", " : "", x[i]);
-        else
-            fprintf(out, "%snull", i ? ", " : "");
-    }
-    fprintf(out, "]");
-}
-
 static void json(ns_cli *cli, const result *r)
 {
     const ns_momentum *f = r->best;
@@ -248,9 +237,9 @@ static void json(ns_cli *cli, const result *r)
         fprintf(out, "%s\"%s\"", i ? ", " : "", c->name[i]);
     fprintf(out, "]");
     const double sizes[] = {f->size_Q, f->size_tau, f->size_D, f->curvature};
-    json_numbers(out, "terms", sizes, 4);
-    json_numbers(out, "singular", f->sigma, m);
-    json_numbers(out, "points", f->at, (size_t)f->points * c->dim);
+    ns_study_json_numbers(out, ", \"terms\": ", sizes, 4, "");
+    ns_study_json_numbers(out, ", \"singular\": ", f->sigma, m, "");
+    ns_study_json_numbers(out, ", \"points\": ", f->at, (size_t)f->points * c->dim, "");
     double *eta = NS_NEW_ARRAY(cli->arena, double, (size_t)f->points * f->found * m + 1);
     for (uint32_t k = 0; k < f->points; k++)
         for (uint32_t i = 0; i < f->found; i++)
@@ -258,20 +247,21 @@ static void json(ns_cli *cli, const result *r)
                 for (uint32_t b = 0; b < m; b++)
                     eta[((size_t)k * f->found + i) * m + e] +=
                         f->Phi[((size_t)k * m + e) * m + b] * f->eta0[i * m + b];
-    json_numbers(out, "eta", eta, (size_t)f->points * f->found * m);
-    json_numbers(out, "fields", f->field, (size_t)f->points * f->found * c->y->k);
-    json_numbers(out, "wronskian", f->W, f->points);
-    json_numbers(out, "wronskian_law", f->W_trace, f->points);
+    ns_study_json_numbers(out, ", \"eta\": ", eta, (size_t)f->points * f->found * m, "");
+    ns_study_json_numbers(out, ", \"fields\": ", f->field,
+                          (size_t)f->points * f->found * c->y->k, "");
+    ns_study_json_numbers(out, ", \"wronskian\": ", f->W, f->points, "");
+    ns_study_json_numbers(out, ", \"wronskian_law\": ", f->W_trace, f->points, "");
     if (f->found) {
-        json_numbers(out, "values", f->value, f->found);
-        json_numbers(out, "drift", f->drift, f->found);
-        json_numbers(out, "path_difference", &f->path_difference, 1);
+        ns_study_json_numbers(out, ", \"values\": ", f->value, f->found, "");
+        ns_study_json_numbers(out, ", \"drift\": ", f->drift, f->found, "");
+        ns_study_json_numbers(out, ", \"path_difference\": ", &f->path_difference, 1, "");
     }
     if (r->amended) {
         const double limits[] = {r->amended->h,       r->amended->low,      r->amended->high,
                                  r->amended->run_low, r->amended->run_high, r->amended->least};
-        json_numbers(out, "amended", limits, 6);
-        json_numbers(out, "U", r->amended->U, r->amended->points);
+        ns_study_json_numbers(out, ", \"amended\": ", limits, 6, "");
+        ns_study_json_numbers(out, ", \"U\": ", r->amended->U, r->amended->points, "");
     }
     fprintf(out, "}\n");
 }

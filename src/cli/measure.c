@@ -216,19 +216,11 @@ static void json_number(ns_cli *cli, const char *key, double value, bool last)
         fprintf(cli->out, "\"%s\": null%s", key, last ? "" : ", ");
 }
 
-static void json_numbers(ns_cli *cli, const char *key, const double *at, uint32_t n)
-{
-    fprintf(cli->out, "\"%s\": [", key);
-    for (uint32_t i = 0; i < n; i++)
-        fprintf(cli->out, "%s%.17g", i ? ", " : "", at[i]);
-    fputs("], ", cli->out);
-}
-
 static void json_search(ns_cli *cli, const ns_density *d)
 {
     ns_text text = ns_text_new(cli->arena);
     fprintf(cli->out, "\"search\": {\"degree\": %u, ", d->degree);
-    json_numbers(cli, "left", d->left, d->degree + 1);
+    ns_study_json_numbers(cli->out, "\"left\": ", d->left, d->degree + 1, ", ");
     fprintf(cli->out, "\"exists\": %s, \"none\": %s, \"closed\": %s, ",
             d->exists ? "true" : "false", d->none ? "true" : "false",
             d->closed ? "true" : "false");
@@ -252,13 +244,13 @@ static void print_json(ns_cli *cli, const ns_system *s, const ns_measure *m,
     if (r) {
         fprintf(cli->out, "\"algebra\": {\"dimension\": %u, \"unimodular\": %s, ", r->n,
                 r->unimodular ? "true" : "false");
-        json_numbers(cli, "trace", r->T, r->n);
+        ns_study_json_numbers(cli->out, "\"trace\": ", r->T, r->n, ", ");
         fprintf(cli->out, "\"killing\": [%u, %u, %u], \"applies\": %s, ", r->negative, r->zero,
                 r->positive, r->applies ? "true" : "false");
         if (r->applies) {
-            json_numbers(cli, "left", r->left, r->n);
-            json_numbers(cli, "gamma", r->gamma, r->constraints);
-            json_numbers(cli, "residual", r->residual, r->n);
+            ns_study_json_numbers(cli->out, "\"left\": ", r->left, r->n, ", ");
+            ns_study_json_numbers(cli->out, "\"gamma\": ", r->gamma, r->constraints, ", ");
+            ns_study_json_numbers(cli->out, "\"residual\": ", r->residual, r->n, ", ");
             json_number(cli, "rate", r->rate, false);
             fprintf(cli->out, "\"preserved\": %s, ", r->preserved ? "true" : "false");
         }

@@ -84,32 +84,20 @@ static void print(ns_cli *cli, const ns_model *m, const ns_period *r)
     fprintf(cli->out, "  family of dimension %u\n", r->family);
 }
 
-static void json_numbers(FILE *out, const char *name, const double *x, size_t n)
-{
-    fprintf(out, ", \"%s\": [", name);
-    for (size_t i = 0; i < n; i++) {
-        if (isfinite(x[i]))
-            fprintf(out, "%s%.17g", i ? ", " : "", x[i]);
-        else
-            fprintf(out, "%snull", i ? ", " : "");
-    }
-    fprintf(out, "]");
-}
-
 static void json(ns_cli *cli, const ns_model *m, const ns_period *r)
 {
     const ns_symmetry *y = m->system->symmetry;
     FILE *out = cli->out;
     fprintf(out, "{\"found\": %s", r->found ? "true" : "false");
-    json_numbers(out, "period", &r->period, 1);
-    json_numbers(out, "mismatch", &r->mismatch, 1);
+    ns_study_json_numbers(out, ", \"period\": ", &r->period, 1, "");
+    ns_study_json_numbers(out, ", \"mismatch\": ", &r->mismatch, 1, "");
     fprintf(out, ", \"names\": [");
     for (uint32_t i = 0; i < r->n; i++)
         fprintf(out, "%s\"%s\"", i ? ", " : "", r->name[i]);
     fprintf(out, "]");
-    json_numbers(out, "start", r->start, r->n);
-    json_numbers(out, "low", r->low, r->n);
-    json_numbers(out, "high", r->high, r->n);
+    ns_study_json_numbers(out, ", \"start\": ", r->start, r->n, "");
+    ns_study_json_numbers(out, ", \"low\": ", r->low, r->n, "");
+    ns_study_json_numbers(out, ", \"high\": ", r->high, r->n, "");
     fprintf(out, ", \"shift\": [");
     for (uint32_t f = 0; f < r->factors && r->found; f++) {
         const ns_shift *h = &r->shift[f];
@@ -122,14 +110,15 @@ static void json(ns_cli *cli, const ns_model *m, const ns_period *r)
                                : h->factor->kind == NS_GROUP_SO3 ? 0
                                : h->factor->kind == NS_GROUP_SE3 ? 3
                                                                  : h->factor->dim;
-        json_numbers(out, "turn", h->turn, turns);
-        json_numbers(out, "move", h->move, h->known && moves <= 8 ? moves : 0);
+        ns_study_json_numbers(out, ", \"turn\": ", h->turn, turns, "");
+        ns_study_json_numbers(out, ", \"move\": ", h->move, h->known && moves <= 8 ? moves : 0,
+                              "");
         fprintf(out, "}");
     }
     fprintf(out, "]");
-    json_numbers(out, "shift_error", &r->shift_error, r->found);
+    ns_study_json_numbers(out, ", \"shift_error\": ", &r->shift_error, r->found, "");
     if (r->equilibrium) {
-        json_numbers(out, "equilibrium", r->at, y->sigma + y->m);
+        ns_study_json_numbers(out, ", \"equilibrium\": ", r->at, y->sigma + y->m, "");
         fprintf(out, ", \"family\": %u", r->family);
     }
     fprintf(out, "}\n");

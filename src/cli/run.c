@@ -2,12 +2,12 @@
 #include "cli/run.h"
 
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/page.h"
+#include "cli/signals.h"
 #include "cli/study.h"
 #include "cli/summary.h"
 #include "io/digits.h"
@@ -18,29 +18,6 @@
 #include "study/start.h"
 
 static const ns_option options[] = {NS_RUN_OPTIONS, {0}};
-
-/* ---- interruption ------------------------------------------------------------------------- */
-
-/* The only writable global of the program: a signal handler has nothing else to write to. */
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-/* The first signal asks the run to stop; a second one has its usual effect. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    struct sigaction old;
-    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* not under nohup */
-        sigaction(SIGHUP, &action, NULL);
-}
 
 /* ---- options ------------------------------------------------------------------------------ */
 
@@ -264,7 +241,7 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
              (o.n_outputs == 0 && !cli->quiet);
     o.motion = ns_command_flag(a, "report");
     o.periodic = ns_command_flag(a, "periodic");
-    o.run.interrupt = &interrupted;
+    o.run.interrupt = ns_signals_flag();
     ns_bar bar = ns_terminal_bar(cli->err, !cli->quiet, "t", o.run.until);
     o.progress = draw;
     o.context = &bar;
@@ -282,7 +259,7 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
             !cli->quiet)
             fprintf(cli->err, "noslip: note: the least tolerance of %s is %g; it is used\n",
                     record->method->name, record->options.run.tolerance);
-        catch_signals();
+        ns_signals_catch(true);
         ns_record_run(record);
         ns_terminal_bar_clear(&bar);
         if (o.engine == NS_ENGINE_NATIVE && record->native_message[0] && !cli->quiet)

@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
 #include "cli/page.h"
+#include "cli/signals.h"
 #include "expr/subst.h"
 #include "io/report_figures.h"
 
@@ -292,16 +292,22 @@ bool ns_study_count(ns_cli *cli, const ns_arguments *a, const char *name, uint32
     return true;
 }
 
-/* ---- progress ----------------------------------------------------------------------------- */
+/* ---- JSON by hand -------------------------------------------------------------------------- */
 
-/* Set by a signal handler, which has nothing else to write to. */
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int number)
+void ns_study_json_numbers(FILE *out, const char *before, const double *x, size_t n,
+                           const char *behind)
 {
-    (void)number;
-    stopped = 1;
+    fprintf(out, "%s[", before);
+    for (size_t i = 0; i < n; i++) {
+        if (isfinite(x[i]))
+            fprintf(out, "%s%.17g", i ? ", " : "", x[i]);
+        else
+            fprintf(out, "%snull", i ? ", " : "");
+    }
+    fprintf(out, "]%s", behind);
 }
+
+/* ---- progress ----------------------------------------------------------------------------- */
 
 static double now(void)
 {
@@ -312,10 +318,7 @@ static double now(void)
 
 ns_study_progress ns_study_progress_new(ns_cli *cli, const char *what, double end)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    ns_signals_catch(true);
     return (ns_study_progress){.bar = ns_terminal_bar(cli->err, !cli->quiet, what, end),
                                .begin = now()};
 }
@@ -324,7 +327,7 @@ bool ns_study_progress_draw(void *progress, double fraction)
 {
     ns_study_progress *p = progress;
     ns_terminal_bar_draw(&p->bar, fraction, fraction * p->bar.end, now() - p->begin);
-    return !stopped;
+    return !*ns_signals_flag();
 }
 
 void ns_study_progress_end(ns_study_progress *progress)

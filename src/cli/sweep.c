@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,33 +12,11 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/signals.h"
 #include "cli/study.h"
 #include "code/native.h"
 #include "io/sweep_from.h"
 #include "ode/auto.h"
-
-/* Set by a signal handler, which has nothing else to write to. */
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-/* The first signal asks to stop; a second one has its usual effect.  Ranks that do not lead leave it to the
- * one that does. */
-static void catch_signals(bool leads)
-{
-    struct sigaction action = {.sa_handler = leads ? on_signal : SIG_IGN,
-                               .sa_flags = leads ? (int)SA_RESETHAND : 0};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    struct sigaction old;
-    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* not under nohup */
-        sigaction(SIGHUP, &action, NULL);
-}
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
@@ -289,7 +266,7 @@ static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
         ns_command_wrong(cli, "--until must be a finite time");
         return false;
     }
-    run->interrupt = &interrupted;
+    run->interrupt = ns_signals_flag();
     return true;
 }
 
@@ -499,7 +476,7 @@ static bool pays(const ns_sweep_job *job)
     double seconds = 0;
     uint32_t tried = 0;
     char message[300];
-    while (record && tried < TRIES && tried < rows && seconds < enough && !interrupted) {
+    while (record && tried < TRIES && tried < rows && seconds < enough && !*ns_signals_flag()) {
         if (ns_sweep_rows(job->sweep, job->model->system, rows / TRIES * tried, 1, record,
                           message, sizeof message) != NS_OK)
             break;
@@ -543,7 +520,7 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     }
     if (ns_command_flag(a, "join") && job->rank.rank > 0)
         return 0; /* one is enough */
-    catch_signals(job->rank.rank == 0);
+    ns_signals_catch(job->rank.rank == 0);
     if (job->rank.rank > 0) {
         ns_native *native = go_native(job, a);
         status = ns_sweep_job_follow(job);
@@ -627,7 +604,7 @@ static int sweep_elsewhere(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job
 static int sweep(ns_cli *cli, const ns_arguments *a)
 {
     char message[NS_EXCHANGE_MESSAGE];
-    ns_sweep_job job = {.cli = cli, .interrupt = &interrupted};
+    ns_sweep_job job = {.cli = cli, .interrupt = ns_signals_flag()};
     int status;
     cli->quiet = ns_command_flag(a, "quiet");
     if (!ns_sweep_rank_join(&job.rank, message)) {

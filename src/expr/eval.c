@@ -10,7 +10,7 @@
 #define NS_LU_NAME(name) lu_##name
 #include "expr/lu.inc"
 
-static double integer_power(double a, int32_t n)
+double ns_eval_power(double a, int32_t n)
 {
     double power = 1, square = a;
     for (uint32_t k = (uint32_t)n; k; k >>= 1, square *= square)
@@ -64,7 +64,7 @@ void ns_eval(const ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const
         case NS_OP_SYMBOL:
             break;
         case NS_OP_POWI:
-            v[e] = integer_power(v[args[0]], node->integer);
+            v[e] = ns_eval_power(v[args[0]], node->integer);
             break;
         case NS_OP_FACTOR:
             block[e] = NS_NEW_ARRAY(arena, double, n * n + n);

@@ -17,6 +17,9 @@ double ns_eval_constant(const ns_graph *g, ns_ex f);
  * if all are, the answer is false. */
 bool ns_eval_vanishes(const ns_graph *g, ns_ex f, ns_ex scale);
 
+/* a^n by squaring, n >= 0. */
+double ns_eval_power(double a, int32_t n);
+
 /* The generator behind it, for others that need repeatable random numbers in (0, 1). */
 double ns_eval_random(uint64_t *state);
 

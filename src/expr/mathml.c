@@ -342,10 +342,8 @@ static void print_node(ns_pieces *p, ns_ex e, bool unsign)
         push_wrapped(p, ns_pieces_arg(p, e, 0), "<mrow><mo>|</mo>", "<mo>|</mo></mrow>");
         break;
     case NS_OP_LDL:
-        push_matrix(p, ns_pieces_symmetric(p, e), n, n);
-        break;
     case NS_OP_FACTOR:
-        push_matrix(p, ns_graph_args(p->g, e), n, n);
+        push_matrix(p, ns_pieces_entries(p, e), n, n);
         break;
     case NS_OP_SOLVE:
         push_solve(p, e);
@@ -360,34 +358,19 @@ static void print_node(ns_pieces *p, ns_ex e, bool unsign)
     }
 }
 
-static void print_piece(ns_pieces *p, ns_piece next)
-{
-    if (next.text) {
-        ns_text_add(p->out, next.text);
-        return;
-    }
-    if (!next.node) {
-        ns_text_addf(p->out, "<mn>%u</mn>", next.index);
-        return;
-    }
-    if (level(p, &next) < next.least) {
-        ns_text_add(p->out, "<mrow><mo>(</mo>");
-        ns_pieces_text(p, "<mo>)</mo></mrow>");
-    }
-    const ns_shared_item *item = next.expand ? NULL : ns_pieces_item(p, next.node);
-    if (item)
-        ns_mathml_name(item->name, p->out);
-    else
-        print_node(p, next.node, next.unsign);
-}
+static const ns_notation notation = {.open = "<mrow><mo>(</mo>",
+                                     .close = "<mo>)</mo></mrow>",
+                                     .before_index = "<mn>",
+                                     .behind_index = "</mn>",
+                                     .name = ns_mathml_name,
+                                     .level = level,
+                                     .node = print_node};
 
 static void print(const ns_graph *g, ns_ex e, const ns_shared *shared, bool expand,
                   ns_text *out)
 {
-    ns_pieces p = {.g = g, .out = out, .shared = shared};
-    NS_PUSH(out->arena, p.stack, (ns_piece){.node = e, .expand = expand});
-    while (p.stack.n)
-        print_piece(&p, p.stack.at[--p.stack.n]);
+    ns_pieces p = {.notation = &notation, .g = g, .out = out, .shared = shared};
+    ns_pieces_print(&p, e, expand);
 }
 
 void ns_mathml_expression(const ns_graph *g, ns_ex e, const ns_shared *shared, ns_text *out)

@@ -51,8 +51,10 @@ bool ns_pieces_leads_with_minus(const ns_pieces *p, ns_ex e)
     return op == NS_OP_NEG || ns_pieces_negative(p, e);
 }
 
-const ns_ex *ns_pieces_symmetric(const ns_pieces *p, ns_ex e)
+const ns_ex *ns_pieces_entries(const ns_pieces *p, ns_ex e)
 {
+    if (ns_graph_op(p->g, e) == NS_OP_FACTOR)
+        return ns_graph_args(p->g, e);
     const ns_pattern *pattern = ns_sparse_of(p->g, e);
     const uint32_t n = pattern->n;
     ns_ex *at = NS_NEW_ARRAY(ns_graph_arena(p->g), ns_ex, (size_t)n * n);
@@ -71,4 +73,33 @@ size_t ns_pieces_word(const char *name, size_t length)
            (name[n] >= '0' && name[n] <= '9') == digits)
         n++;
     return n;
+}
+
+static void print_piece(ns_pieces *p, ns_piece next)
+{
+    const ns_notation *how = p->notation;
+    if (next.text) {
+        ns_text_add(p->out, next.text);
+        return;
+    }
+    if (!next.node) {
+        ns_text_addf(p->out, "%s%u%s", how->before_index, next.index, how->behind_index);
+        return;
+    }
+    if (how->level(p, &next) < next.least) {
+        ns_text_add(p->out, how->open);
+        ns_pieces_text(p, how->close);
+    }
+    const ns_shared_item *item = next.expand ? NULL : ns_pieces_item(p, next.node);
+    if (item)
+        how->name(item->name, p->out);
+    else
+        how->node(p, next.node, next.unsign);
+}
+
+void ns_pieces_print(ns_pieces *p, ns_ex e, bool expand)
+{
+    NS_PUSH(p->out->arena, p->stack, (ns_piece){.node = e, .expand = expand});
+    while (p->stack.n)
+        print_piece(p, p->stack.at[--p->stack.n]);
 }

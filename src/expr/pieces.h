@@ -14,14 +14,29 @@ typedef struct ns_piece {
     uint32_t index; /* text NULL, node 0: write this number */
 } ns_piece;
 
-typedef struct ns_pieces {
+typedef struct ns_pieces ns_pieces;
+
+/* How a printer writes what all have. */
+typedef struct ns_notation {
+    const char *open, *close; /* brackets */
+    const char *before_index, *behind_index;
+    void (*name)(const char *name, ns_text *out);
+    int (*level)(const ns_pieces *p, const ns_piece *what); /* how tightly it holds together */
+    void (*node)(ns_pieces *p, ns_ex e, bool unsign);       /* writes or pushes its pieces */
+} ns_notation;
+
+struct ns_pieces {
+    const ns_notation *notation;
     const ns_graph *g;
     ns_text *out;
     const ns_shared *shared;
     bool latex;
     bool plain; /* no brackets behind + and * of the same kind */
     NS_LIST(ns_piece) stack;
-} ns_pieces;
+};
+
+/* Writes an expression; with `expand` even if it has a name. */
+void ns_pieces_print(ns_pieces *p, ns_ex e, bool expand);
 
 void ns_pieces_text(ns_pieces *p, const char *text);
 void ns_pieces_push(ns_pieces *p, ns_ex node, int least);
@@ -35,8 +50,8 @@ bool ns_pieces_negative(const ns_pieces *p, ns_ex e); /* a number below zero */
 /* Is it written with a minus in front, which a sum may take for its own? */
 bool ns_pieces_leads_with_minus(const ns_pieces *p, ns_ex e);
 
-/* Entries of the symmetric matrix of an LDL node, [n][n] by rows; 0 where there is none. */
-const ns_ex *ns_pieces_symmetric(const ns_pieces *p, ns_ex e);
+/* Entries of the matrix of an LDL or FACTOR node, [n][n] by rows; 0 where there is none. */
+const ns_ex *ns_pieces_entries(const ns_pieces *p, ns_ex e);
 
 /* Length of the part of a name before a dot, an underscore, a digit or a prime. */
 size_t ns_pieces_word(const char *name, size_t length);

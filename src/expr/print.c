@@ -302,8 +302,9 @@ static void push_binary(ns_pieces *p, ns_ex e, const char *sign, int left, int r
     ns_pieces_push(p, ns_pieces_arg(p, e, 0), left);
 }
 
-static void text_node(ns_pieces *p, ns_ex e)
+static void text_node(ns_pieces *p, ns_ex e, bool unsign)
 {
+    (void)unsign; /* sums of the text notation leave the signs of their terms alone */
     const ns_node *node = ns_graph_node(p->g, e);
     switch (node->op) {
     case NS_OP_NUMBER:
@@ -336,11 +337,8 @@ static void text_node(ns_pieces *p, ns_ex e)
         push_power(p, ns_pieces_arg(p, e, 0), (uint32_t)node->integer);
         break;
     case NS_OP_LDL:
-        push_matrix(p, ns_pieces_symmetric(p, e), (uint32_t)node->integer,
-                    (uint32_t)node->integer);
-        break;
     case NS_OP_FACTOR:
-        push_matrix(p, ns_graph_args(p->g, e), (uint32_t)node->integer,
+        push_matrix(p, ns_pieces_entries(p, e), (uint32_t)node->integer,
                     (uint32_t)node->integer);
         break;
     case NS_OP_SOLVE:
@@ -482,11 +480,8 @@ static void latex_node(ns_pieces *p, ns_ex e, bool unsign)
         ns_pieces_text(p, "\\left|");
         break;
     case NS_OP_LDL:
-        push_matrix(p, ns_pieces_symmetric(p, e), (uint32_t)node->integer,
-                    (uint32_t)node->integer);
-        break;
     case NS_OP_FACTOR:
-        push_matrix(p, ns_graph_args(p->g, e), (uint32_t)node->integer,
+        push_matrix(p, ns_pieces_entries(p, e), (uint32_t)node->integer,
                     (uint32_t)node->integer);
         break;
     case NS_OP_SOLVE:
@@ -500,42 +495,45 @@ static void latex_node(ns_pieces *p, ns_ex e, bool unsign)
     }
 }
 
-/* ---- the loop -------------------------------------------------------------------------------- */
+/* ---- notations ------------------------------------------------------------------------------- */
 
-static void print_piece(ns_pieces *p, ns_piece next)
+static void text_name(const char *name, ns_text *out)
 {
-    if (next.text) {
-        ns_text_add(p->out, next.text);
-        return;
-    }
-    if (!next.node) {
-        ns_text_addf(p->out, "%u", next.index);
-        return;
-    }
-    if (level(p, &next) < next.least) {
-        ns_text_add(p->out, p->latex ? "\\left(" : "(");
-        ns_pieces_text(p, p->latex ? "\\right)" : ")");
-    }
-    const ns_shared_item *item = next.expand ? NULL : ns_pieces_item(p, next.node);
-    if (item)
-        ns_print_name(item->name, p->latex ? NS_PRINT_LATEX : NS_PRINT_TEXT, p->out);
-    else if (p->latex)
-        latex_node(p, next.node, next.unsign);
-    else
-        text_node(p, next.node);
+    ns_print_name(name, NS_PRINT_TEXT, out);
 }
+
+static void latex_name(const char *name, ns_text *out)
+{
+    ns_print_name(name, NS_PRINT_LATEX, out);
+}
+
+static const ns_notation text_notation = {.open = "(",
+                                          .close = ")",
+                                          .before_index = "",
+                                          .behind_index = "",
+                                          .name = text_name,
+                                          .level = level,
+                                          .node = text_node};
+
+static const ns_notation latex_notation = {.open = "\\left(",
+                                           .close = "\\right)",
+                                           .before_index = "",
+                                           .behind_index = "",
+                                           .name = latex_name,
+                                           .level = level,
+                                           .node = latex_node};
 
 static void print(const ns_graph *g, ns_ex e, ns_print_style style, const ns_shared *shared,
                   bool expand, ns_text *out)
 {
-    ns_pieces p = {.g = g,
+    const bool latex = style == NS_PRINT_LATEX;
+    ns_pieces p = {.notation = latex ? &latex_notation : &text_notation,
+                   .g = g,
                    .out = out,
                    .shared = shared,
-                   .latex = style == NS_PRINT_LATEX,
+                   .latex = latex,
                    .plain = style == NS_PRINT_PLAIN};
-    NS_PUSH(out->arena, p.stack, (ns_piece){.node = e, .expand = expand});
-    while (p.stack.n)
-        print_piece(&p, p.stack.at[--p.stack.n]);
+    ns_pieces_print(&p, e, expand);
 }
 
 void ns_print_expression(const ns_graph *g, ns_ex e, ns_print_style style,

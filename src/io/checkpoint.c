@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 
 enum { MOST_HEAD = 2048, MOST_CHECKPOINT_MB = 16384 };
 static const char magic[] = "noslip-checkpoint 1\n";
@@ -25,16 +26,6 @@ typedef struct fixed {
     uint64_t run_bytes, rows, columns, next_time;
     double seconds, t;
 } fixed;
-
-static uint64_t hash(uint64_t h, const void *bytes, size_t n)
-{
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ at[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
-static const uint64_t hash_start = UINT64_C(0xcbf29ce484222325);
 
 /* ---- what identifies a run ---------------------------------------------------------------- */
 
@@ -63,11 +54,11 @@ static void describe(const ns_record *r, head *h)
     h->length = 0;
     add(h, "%s", magic);
     add(h, "version %s\n", NS_VERSION);
-    add(h, "model %016" PRIx64 "\n", hash(hash_start, m->text, m->length));
+    add(h, "model %016" PRIx64 "\n", ns_hash_bytes(ns_hash_start, m->text, m->length));
     add(h, "parameters %016" PRIx64 "\n",
-        hash(hash_start, m->p, m->description->params.n * sizeof(double)));
+        ns_hash_bytes(ns_hash_start, m->p, m->description->params.n * sizeof(double)));
     add(h, "start %016" PRIx64 "\n",
-        hash(hash_start, m->x0, m->system->states.n * sizeof(double)));
+        ns_hash_bytes(ns_hash_start, m->x0, m->system->states.n * sizeof(double)));
     add(h, "from %a\n", o->t0);
     add(h, "method %s\n", r->method->name);
     add(h, "tolerance %a\n", o->tolerance);
@@ -75,7 +66,7 @@ static void describe(const ns_record *r, head *h)
     add(h, "projection %s\n", o->project ? "on" : "off");
     if (r->times)
         add(h, "output %zu times %016" PRIx64 "\n", r->n_times,
-            hash(hash_start, r->times, r->n_times * sizeof(double)));
+            ns_hash_bytes(ns_hash_start, r->times, r->n_times * sizeof(double)));
     else if (r->n_times)
         add(h, "output every %a\n", r->options.every);
     else
@@ -134,7 +125,7 @@ void ns_checkpoint_save(ns_record *r, const char *path)
     at = put(at, t->t, t->rows * sizeof(double));
     for (uint32_t i = 0; i < t->columns && t->rows; i++)
         at = put(at, ns_table_column(t, i), t->rows * sizeof(double));
-    const uint64_t sum = hash(hash_start, bytes, (size_t)(at - bytes));
+    const uint64_t sum = ns_hash_bytes(ns_hash_start, bytes, (size_t)(at - bytes));
     put(at, &sum, sizeof sum);
     int error = ns_file_write(path, bytes, length);
     free(bytes);
@@ -224,7 +215,7 @@ void ns_checkpoint_parse(ns_record *r, const char *name, const void *bytes, size
     }
     memcpy(&sum, text + length - sizeof sum, sizeof sum);
     const char *end = memmem(text, length < MOST_HEAD ? length : MOST_HEAD, "\n\n", 2);
-    if (sum != hash(hash_start, text, length - sizeof sum) || !end) {
+    if (sum != ns_hash_bytes(ns_hash_start, text, length - sizeof sum) || !end) {
         damaged(r, name);
         return;
     }

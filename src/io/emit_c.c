@@ -426,10 +426,9 @@ static manifold find_manifold(ns_arena *arena, const ns_system *s)
         k.rows += s->constraints.at[i].project;
     if ((uint64_t)k.rows * n > LARGE)
         return (manifold){.dropped = k.rows};
-    ns_ex *x = NS_NEW_ARRAY(arena, ns_ex, n + 1), *g = NS_NEW_ARRAY(arena, ns_ex, k.rows + 1);
+    const ns_ex *x = ns_system_state_symbols(s, arena);
+    ns_ex *g = NS_NEW_ARRAY(arena, ns_ex, k.rows + 1);
     ns_ex *G = NS_NEW_ARRAY(arena, ns_ex, (size_t)k.rows * n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        x[i] = s->states.at[i].symbol;
     uint32_t row = 0;
     for (uint32_t i = 0; i < s->constraints.n; i++) {
         if (!s->constraints.at[i].project)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "io/digits.h"
 #include "io/output.h"
 #include "io/trust.h"
@@ -28,39 +29,24 @@ static void put_number(FILE *f, double value)
     fputs(buffer, f);
 }
 
-/* Length of the well-formed UTF-8 character at `s`, 0 if it is none. */
-static size_t utf8(const unsigned char *s)
-{
-    if (s[0] < 0x80)
-        return 1;
-    size_t n = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
-               : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
-               : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
-                                             : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
-        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return n;
-}
-
 static void put_string(FILE *f, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)(text ? text : "");
+    const char *s = text ? text : "";
+    size_t left = strlen(s);
     fputc('"', f);
     while (*s) {
-        const size_t n = utf8(s);
+        const size_t n = ns_text_character(s, left);
+        const unsigned char c = (unsigned char)*s;
         if (n == 0)
             fputs("\\ufffd", f);
-        else if (*s == '"' || *s == '\\')
-            fprintf(f, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7F)
-            fprintf(f, "\\u%04x", (unsigned)*s);
+        else if (c == '"' || c == '\\')
+            fprintf(f, "\\%c", c);
+        else if (c < 0x20 || c == 0x7F)
+            fprintf(f, "\\u%04x", (unsigned)c);
         else
             fwrite(s, 1, n, f);
         s += n ? n : 1;
+        left -= n ? n : 1;
     }
     fputc('"', f);
 }

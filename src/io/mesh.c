@@ -5,6 +5,7 @@
 
 #include "expr/diff.h"
 #include "io/mesh_internal.h"
+#include "io/vec.h"
 
 static const double turn = 6.283185307179586;
 
@@ -26,21 +27,9 @@ static void constants(const ns_model *model, const ns_ex *f, size_t n, double *o
 
 /* ---- small vectors ------------------------------------------------------------------------ */
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static bool normalise(double a[3])
 {
-    const double length = sqrt(dot(a, a));
+    const double length = sqrt(ns_vec_dot(a, a));
     if (!(length > 0) || isinf(length))
         return false;
     for (int i = 0; i < 3; i++)
@@ -107,9 +96,10 @@ static double roughness(ns_arena *arena, const ns_field *field, const double ran
 static void chart_normal(const ns_field *field, const double uv[2], const double range[4],
                          const double *value, double normal[3])
 {
-    cross(value + 3, value + 6, normal);
-    const double scale = sqrt(dot(value + 3, value + 3) * dot(value + 6, value + 6));
-    if (sqrt(dot(normal, normal)) > 1e-6 * scale && normalise(normal))
+    ns_vec_cross(value + 3, value + 6, normal);
+    const double scale = sqrt(ns_vec_dot(value + 3, value + 3) *
+                              ns_vec_dot(value + 6, value + 6));
+    if (sqrt(ns_vec_dot(normal, normal)) > 1e-6 * scale && normalise(normal))
         return;
     double sum[3] = {0, 0, 0};
     for (int k = 0; k < 8; k++) {
@@ -122,7 +112,7 @@ static void chart_normal(const ns_field *field, const double uv[2], const double
         if (at[0] > range[1])
             at[0] -= range[1] - range[0];
         ns_field_eval(field, at, 1, near);
-        cross(near + 3, near + 6, n);
+        ns_vec_cross(near + 3, near + 6, n);
         if (normalise(n))
             for (int i = 0; i < 3; i++)
                 sum[i] += n[i];
@@ -171,8 +161,8 @@ static void choose_cells(ns_arena *arena, const ns_field *field, const double ra
     ns_field_eval(field, in, 2, value);
     for (int i = 0; i < 2; i++)
         lengths[i] = (range[2 * i + 1] - range[2 * i]) *
-                     sqrt(fmax(dot(value + 3 + 3 * i, value + 3 + 3 * i),
-                               dot(value + 12 + 3 * i, value + 12 + 3 * i)));
+                     sqrt(fmax(ns_vec_dot(value + 3 + 3 * i, value + 3 + 3 * i),
+                               ns_vec_dot(value + 12 + 3 * i, value + 12 + 3 * i)));
     const double ratio = lengths[0] > 0 && lengths[1] > 0
                              ? fmin(4, fmax(0.25, lengths[0] / lengths[1]))
                              : 1;
@@ -227,7 +217,7 @@ static bool chart_range(const ns_field *field, const ns_mesh_fit *fit, double ma
                                   fit->u[1] && fit->n ? fit->u[1][0] : 0};
         double value[9];
         ns_field_eval(field, middle, 1, value);
-        steep = sqrt(dot(value + 3 + 3 * i, value + 3 + 3 * i));
+        steep = sqrt(ns_vec_dot(value + 3 + 3 * i, value + 3 + 3 * i));
         const double more = steep > 0 ? margin / steep : 1;
         range[2 * i] = whole[i] ? 0 : low - more;
         range[2 * i + 1] = whole[i] ? turn : high + more;
@@ -395,13 +385,13 @@ static void tube(ns_mesh_maker *m, const double *points, size_t n, bool closed, 
         normalise(along);
         if (k == 0) { /* any direction across */
             const double x[3] = {1, 0, 0}, z[3] = {0, 0, 1};
-            cross(along, fabs(along[2]) < 0.9 ? z : x, side);
+            ns_vec_cross(along, fabs(along[2]) < 0.9 ? z : x, side);
         }
-        const double part = dot(side, along); /* carried along without turning */
+        const double part = ns_vec_dot(side, along); /* carried along without turning */
         for (int i = 0; i < 3; i++)
             side[i] -= part * along[i];
         normalise(side);
-        cross(along, side, up);
+        ns_vec_cross(along, side, up);
         for (unsigned j = 0; j < AROUND; j++) {
             const double c = cos(turn * j / AROUND), s = sin(turn * j / AROUND);
             double normal[3], position[3];
@@ -454,7 +444,7 @@ static void edge(ns_mesh_maker *m, const double *points, size_t n, bool closed)
                 a[i] = corner[1][i] - corner[0][i];
                 b[i] = corner[2][i] - corner[0][i];
             }
-            cross(a, b, normal);
+            ns_vec_cross(a, b, normal);
             if (!normalise(normal))
                 continue;
             uint32_t at[3];
@@ -479,7 +469,7 @@ void ns_mesh_plane(const ns_model *model, const ns_drawing *d, double point[3],
     constants(model, d->point.at, 3, point);
     constants(model, d->base[0].at, 3, base[0]);
     constants(model, d->base[1].at, 3, base[1]);
-    cross(base[0], base[1], normal);
+    ns_vec_cross(base[0], base[1], normal);
     normalise(normal);
     memcpy(along, base[0], sizeof base[0]);
     normalise(along);
@@ -490,7 +480,7 @@ static void plane(ns_mesh_maker *m, const ns_model *model, const ns_drawing *d,
 {
     double point[3], normal[3], base[2][3];
     ns_mesh_plane(model, d, point, normal, base[0]);
-    cross(normal, base[0], base[1]);
+    ns_vec_cross(normal, base[0], base[1]);
     const double margin = fmax(margin_of(fit), 1e-6);
     double range[4] = {INFINITY, -INFINITY, INFINITY, -INFINITY};
     for (size_t k = 0; k < fit->n; k++)
@@ -498,8 +488,8 @@ static void plane(ns_mesh_maker *m, const ns_model *model, const ns_drawing *d,
             double from[3];
             for (size_t c = 0; c < 3; c++)
                 from[c] = fit->path[3 * k + c] - point[c];
-            range[2 * i] = fmin(range[2 * i], dot(from, base[i]) - margin);
-            range[2 * i + 1] = fmax(range[2 * i + 1], dot(from, base[i]) + margin);
+            range[2 * i] = fmin(range[2 * i], ns_vec_dot(from, base[i]) - margin);
+            range[2 * i + 1] = fmax(range[2 * i + 1], ns_vec_dot(from, base[i]) + margin);
         }
     if (!fit->n)
         range[0] = range[2] = -(range[1] = range[3] = margin);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "io/mesh_internal.h"
+#include "io/vec.h"
 
 /* ---- evaluation --------------------------------------------------------------------------- */
 
@@ -10,9 +11,7 @@ ns_field ns_field_new(ns_arena *arena, const ns_model *model, const ns_ex *local
 {
     const ns_system *s = model->system;
     const uint32_t np = s->description->params.n;
-    ns_ex *p = NS_NEW_ARRAY(arena, ns_ex, np + 1);
-    for (uint32_t i = 0; i < np; i++)
-        p[i] = s->description->params.at[i].symbol;
+    const ns_ex *p = ns_system_param_symbols(s, arena);
     const ns_program_spec spec = {.graph = s->graph,
                                   .time = s->time,
                                   .x = locals,
@@ -47,20 +46,6 @@ void ns_field_eval(const ns_field *field, const double *in, size_t n, double *ou
             for (size_t i = 0; i < nout; i++)
                 out[(k + lane) * nout + i] = field->out8[8 * i + lane];
     }
-}
-
-/* ---- small vectors ------------------------------------------------------------------------ */
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 /* ---- making ------------------------------------------------------------------------------- */
@@ -106,8 +91,8 @@ void ns_mesh_orient(ns_mesh *mesh, bool flip)
                      mesh->normals[3 * at[1] + (uint32_t)i] +
                      mesh->normals[3 * at[2] + (uint32_t)i];
         }
-        cross(a, b, n);
-        if (dot(n, sum) < 0) {
+        ns_vec_cross(a, b, n);
+        if (ns_vec_dot(n, sum) < 0) {
             const uint32_t swap = at[1];
             at[1] = at[2];
             at[2] = swap;
@@ -176,8 +161,8 @@ void ns_mesh_face_out(ns_mesh *mesh)
         for (int j = 0; j < 3; j++)
             for (int i = 0; i < 3; i++)
                 p[j][i] = mesh->positions[3 * at[j] + (uint32_t)i];
-        cross(p[1], p[2], c);
-        volume += dot(p[0], c);
+        ns_vec_cross(p[1], p[2], c);
+        volume += ns_vec_dot(p[0], c);
     }
     if (volume < 0)
         ns_mesh_orient(mesh, true);

@@ -116,20 +116,7 @@ double *ns_motion_values(const ns_motion *motion, const ns_model *model, ns_aren
     const ns_system *s = model->system;
     const uint32_t n = s->states.n, np = s->description->params.n;
     ns_arena *scratch = ns_arena_child(arena);
-    ns_ex *x = NS_NEW_ARRAY(scratch, ns_ex, n + 1), *p = NS_NEW_ARRAY(scratch, ns_ex, np + 1);
-    for (uint32_t i = 0; i < n; i++)
-        x[i] = s->states.at[i].symbol;
-    for (uint32_t i = 0; i < np; i++)
-        p[i] = s->description->params.at[i].symbol;
-    const ns_program_spec spec = {.graph = s->graph,
-                                  .time = s->time,
-                                  .x = x,
-                                  .p = p,
-                                  .out = f,
-                                  .nx = n,
-                                  .np = np,
-                                  .nout = (uint32_t)nf};
-    const ns_program *program = ns_program_build(scratch, &spec);
+    const ns_program *program = ns_problem_program(s, scratch, f, (uint32_t)nf);
     double *work = NS_NEW_ARRAY(scratch, double, ns_program_work8(program) + 8);
     double *p8 = NS_NEW_ARRAY(scratch, double, 8 * (np + (size_t)1));
     double *x8 = NS_NEW_ARRAY(scratch, double, 8 * (n + (size_t)1));

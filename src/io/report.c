@@ -124,8 +124,8 @@ const char *ns_report_data(const ns_record *record, const char *command, ns_aren
 }
 
 /* Template, data, rest of the template; under its name only when it is complete. */
-int ns_report_put_page(const char *path, const ns_report_options *o, const char *data,
-                       size_t length)
+static int put_page(const char *path, const ns_report_options *o, const char *data,
+                    size_t length)
 {
     const char *place = memmem(o->template, o->length, placeholder, strlen(placeholder));
     if (!place)
@@ -150,6 +150,15 @@ int ns_report_put_page(const char *path, const ns_report_options *o, const char 
     return error;
 }
 
+bool ns_report_put_page(const char *path, const ns_report_options *o, const char *data,
+                        size_t length, char buffer[300])
+{
+    const int error = data ? put_page(path, o, data, length) : ENOMEM;
+    if (error)
+        snprintf(buffer, 300, "%s: %s", path, strerror(error));
+    return !error;
+}
+
 /* Programs are built and derivatives taken on the model's graph: two arenas may run out.  *data
  * stays as it is then. */
 static void make(const ns_record *record, const char *command, ns_arena *arena,
@@ -172,9 +181,7 @@ bool ns_report_write(const ns_record *record, const ns_report_options *options,
     ns_arena *arena = ns_arena_new();
     if (arena)
         make(record, options->command, arena, &data, &length);
-    const int error = data ? ns_report_put_page(path, options, data, length) : ENOMEM;
-    if (error)
-        snprintf(buffer, 300, "%s: %s", path, strerror(error));
+    const bool good = ns_report_put_page(path, options, data, length, buffer);
     ns_arena_free(arena);
-    return !error;
+    return good;
 }

@@ -298,9 +298,7 @@ bool ns_report_study_write(const ns_study_page *page, const ns_report_options *o
     ns_arena *arena = ns_arena_new();
     if (arena)
         make(page, options->command, arena, &data, &length);
-    const int error = data ? ns_report_put_page(path, options, data, length) : ENOMEM;
-    if (error)
-        snprintf(buffer, 300, "%s: %s", path, strerror(error));
+    const bool good = ns_report_put_page(path, options, data, length, buffer);
     ns_arena_free(arena);
-    return !error;
+    return good;
 }

@@ -25,41 +25,27 @@ void ns_json_close(ns_json *j, char bracket)
     j->fresh = false;
 }
 
-/* Length of the well-formed UTF-8 character at `s`, 0 if it is none. */
-static size_t utf8(const unsigned char *s)
-{
-    if (s[0] < 0x80)
-        return 1;
-    const size_t n = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
-                     : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
-                     : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
-                                                   : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    const bool wrong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
-                       (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F);
-    return wrong ? 0 : n;
-}
-
 /* `<` is never written, so that nothing can end the element around it. */
 static void put_string(ns_json *j, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)(text ? text : "");
+    const char *s = text ? text : "";
+    size_t left = strlen(s);
     ns_text_add(&j->text, "\"");
     while (*s) {
-        const size_t n = utf8(s);
+        const size_t n = ns_text_character(s, left);
+        const unsigned char c = (unsigned char)*s;
         if (n == 0)
             ns_text_add(&j->text, "\\ufffd");
-        else if (*s == '"' || *s == '\\')
-            ns_text_addf(&j->text, "\\%c", *s);
-        else if (*s == '\n')
+        else if (c == '"' || c == '\\')
+            ns_text_addf(&j->text, "\\%c", c);
+        else if (c == '\n')
             ns_text_add(&j->text, "\\n");
-        else if (*s < 0x20 || *s == 0x7F || *s == '<' || *s == '>' || *s == '&')
-            ns_text_addf(&j->text, "\\u%04x", (unsigned)*s);
+        else if (c < 0x20 || c == 0x7F || c == '<' || c == '>' || c == '&')
+            ns_text_addf(&j->text, "\\u%04x", (unsigned)c);
         else
-            ns_text_add_bytes(&j->text, (const char *)s, n);
+            ns_text_add_bytes(&j->text, s, n);
         s += n ? n : 1;
+        left -= n ? n : 1;
     }
     ns_text_add(&j->text, "\"");
 }

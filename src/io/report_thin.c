@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "io/report_internal.h"
+#include "io/vec.h"
 
 enum {
     MOST_KEPT = 5000,
@@ -74,18 +75,11 @@ static double point_error(const ns_track *track, const place *at, uint32_t k)
     return sqrt(square);
 }
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 /* Rotation vector of p^-1 q. */
 static void relative(const double p[4], const double q[4], double out[3])
 {
     double w = p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3], v[3], c[3];
-    cross(p + 1, q + 1, c);
+    ns_vec_cross(p + 1, q + 1, c);
     for (int i = 0; i < 3; i++)
         v[i] = p[0] * q[1 + i] - q[0] * p[1 + i] - c[i];
     if (w < 0) {
@@ -112,8 +106,8 @@ static double angle_error(const ns_track *track, const place *at, uint32_t k)
         m[i] = pair[0];
         right[i] = pair[1];
     }
-    cross(r, right, x1);
-    cross(r, x1, x2);
+    ns_vec_cross(r, right, x1);
+    ns_vec_cross(r, x1, x2);
     for (int i = 0; i < 3; i++) {
         const double pair[2] = {m[i], right[i] + x1[i] / 2 + x2[i] / 12};
         s[i] = cubic(0, r[i], pair, at->h, at->u);
@@ -123,7 +117,7 @@ static double angle_error(const ns_track *track, const place *at, uint32_t k)
     const double e[4] = {cos(angle / 2), s[0] * f, s[1] * f, s[2] * f};
     const double *p = q + 4 * (size_t)at->b;
     double c[3], found[4], off[3];
-    cross(p + 1, e + 1, c);
+    ns_vec_cross(p + 1, e + 1, c);
     found[0] = p[0] * e[0] - p[1] * e[1] - p[2] * e[2] - p[3] * e[3];
     for (int i = 0; i < 3; i++)
         found[1 + i] = p[0] * e[1 + i] + e[0] * p[1 + i] + c[i];

@@ -6,15 +6,6 @@
 #include "expr/eval.h"
 #include "lang/reader.h"
 
-static double power(double a, int32_t n)
-{
-    double value = 1, square = a;
-    for (uint32_t k = (uint32_t)n; k; k >>= 1, square *= square)
-        if (k & 1)
-            value *= square;
-    return value;
-}
-
 static ns_fact_of fact_of(ns_reader *r, ns_ex e)
 {
     const ns_node *node = ns_graph_node(r->g, e);
@@ -35,7 +26,7 @@ static ns_fact_of fact_of(ns_reader *r, ns_ex e)
             fact.params = ns_graph_symbol(r->g, e)->index + 1;
         break;
     case NS_OP_POWI:
-        fact.value = power(r->facts.at[args[0]].value, node->integer);
+        fact.value = ns_eval_power(r->facts.at[args[0]].value, node->integer);
         break;
     case NS_OP_FACTOR:
     case NS_OP_LDL:

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { MOST_BYTES = 1 << 28, MOST_DIGITS = 400 };
 
 /* The C library's tests depend on the locale; these do not. */
@@ -31,25 +33,6 @@ static ns_span span_at(uint32_t source, size_t begin, size_t end)
     return (ns_span){.source = source, .begin = (uint32_t)begin, .end = (uint32_t)end};
 }
 
-/* Length of the UTF-8 character at text[i], 0 if it is none. */
-static size_t character(const char *text, size_t length, size_t i)
-{
-    unsigned char c = (unsigned char)text[i];
-    size_t n = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : (c & 0xF0) == 0xE0 ? 3 : 4;
-    if ((n == 4 && (c < 0xF0 || c > 0xF4)) || length - i < n)
-        return 0;
-    for (size_t k = 1; k < n; k++)
-        if (((unsigned char)text[i + k] & 0xC0) != 0x80)
-            return 0;
-    if (n >= 3) { /* no overlong forms, surrogates, or values beyond Unicode */
-        unsigned char d = (unsigned char)text[i + 1];
-        if ((c == 0xE0 && d < 0xA0) || (c == 0xED && d > 0x9F) || (c == 0xF0 && d < 0x90) ||
-            (c == 0xF4 && d > 0x8F))
-            return 0;
-    }
-    return n;
-}
-
 bool ns_lexer_check(ns_diag *diag, uint32_t source, const char *text, size_t length)
 {
     if (length > MOST_BYTES) {
@@ -66,7 +49,7 @@ bool ns_lexer_check(ns_diag *diag, uint32_t source, const char *text, size_t len
                           i + 1, (unsigned)(unsigned char)c);
             return false;
         }
-        size_t n = character(text, length, i);
+        size_t n = ns_text_character(text + i, length - i);
         if (n == 0) {
             ns_diag_error(diag, span_at(source, i, i + 1),
                           "this is not a model: byte %zu (0x%02x) is not UTF-8 text", i + 1,
@@ -241,7 +224,7 @@ static int scan_symbol(ns_lexer *lexer)
         lexer->nested -= (c == ')' || c == ']') && lexer->nested;
         return c;
     }
-    size_t n = character(lexer->text, lexer->length, lexer->at);
+    size_t n = ns_text_character(lexer->text + lexer->at, lexer->length - lexer->at);
     char word[8] = {0};
     memcpy(word, lexer->text + lexer->at, n < 4 ? n : 4);
     ns_diag_error(lexer->diag, span_at(lexer->source, lexer->at, lexer->at + n),

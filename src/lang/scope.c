@@ -1,6 +1,7 @@
 /* Names and what they mean. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "lang/reader.h"
 
 ns_scope ns_scope_new(ns_arena *arena)
@@ -12,9 +13,7 @@ ns_scope ns_scope_new(ns_arena *arena)
 
 static uint32_t hash_of(const char *text, size_t length)
 {
-    uint64_t h = 1469598103934665603u;
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)text[i]) * 1099511628211u;
+    const uint64_t h = ns_hash_bytes(ns_hash_start, text, length);
     return (uint32_t)(h ^ (h >> 32));
 }
 

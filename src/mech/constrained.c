@@ -565,24 +565,13 @@ static bool derive(ns_description *d, ns_system *s)
         clean = no_locals(d, c->forces.at[i].value, c->forces.at[i].span) && clean;
     if (!clean)
         return false;
-    uint32_t n = d->coordinates.n;
-    ns_ex *q = NS_NEW_ARRAY(s->arena, ns_ex, n), *v = NS_NEW_ARRAY(s->arena, ns_ex, n);
-    for (uint32_t i = 0; i < n; i++) {
-        q[i] = d->coordinates.at[i].q;
-        v[i] = d->coordinates.at[i].v;
-    }
-    c->eq = (ns_dalembert){.d = d,
-                           .s = s,
-                           .n = n,
-                           .m = c->rows.n,
-                           .q = q,
-                           .v = v,
-                           .lagrangian = c->lagrangian,
-                           .lagrangian_span = d->lagrangian_span,
-                           .forces = c->forces.at,
-                           .n_forces = c->forces.n,
-                           .constraints = c->rows.at,
-                           .affine = c->energy_level == 0};
+    c->eq = ns_dalembert_new(d, s);
+    c->eq.lagrangian = c->lagrangian;
+    c->eq.forces = c->forces.at;
+    c->eq.n_forces = c->forces.n;
+    c->eq.constraints = c->rows.at;
+    c->eq.m = c->rows.n;
+    c->eq.affine = c->energy_level == 0;
     if (!ns_dalembert_derive(&c->eq) || !ns_constrained_solve(d, s, c))
         return false;
     s->conservative = c->eq.conservative;
@@ -595,7 +584,7 @@ static bool derive(ns_description *d, ns_system *s)
     ns_constrained_forces(s, c);
     ns_dalembert_note(&c->eq);
     ns_system_fact(s, "members", "%u", c->members.n);
-    ns_system_fact(s, "coordinates", "%u", n);
+    ns_system_fact(s, "coordinates", "%u", c->eq.n);
     ns_system_fact(s, "constraint rows", "%u (%u on positions)", c->rows.n, c->eq.holonomic);
     return start(d, s, c);
 }

@@ -61,6 +61,18 @@ void ns_contact_forms(ns_graph *g, const ns_side *ground, ns_ex first[3], ns_ex 
         }
 }
 
+ns_ex ns_contact_fit(ns_graph *g, ns_contact *c, const ns_ex metric[3], const ns_ex m[3],
+                     ns_ex over)
+{
+    ns_ex det = ns_sub(g, ns_mul(g, m[0], m[2]), ns_powi(g, m[1], 2));
+    ns_ex area = ns_sub(g, ns_mul(g, metric[0], metric[2]), ns_powi(g, metric[1], 2));
+    ns_ex mixed = ns_mul(g, ns_number(g, 2), ns_mul(g, metric[1], m[1]));
+    ns_ex trace = ns_add(g, ns_mul(g, metric[2], m[0]), ns_mul(g, metric[0], m[2]));
+    c->regular = ns_mul(g, ns_powi(g, over, 2), ns_div(g, det, area));
+    c->fit = ns_mul(g, over, ns_div(g, ns_sub(g, trace, mixed), area));
+    return det;
+}
+
 /* s' for two surfaces where the ground has coordinates, and their rates.  In its base e_a, with
  * t_a = C^T e_a, s' = t_a u_a':  (t_a.D t_b + e_a.d_b n_g) u_b' = t_a.(n x omega).
  * For an ellipsoid on z = f(x, y) all of it is multiplied by w = |N|, N = (-f_x, -f_y, 1): with C^T N in
@@ -89,13 +101,7 @@ static ns_v3 roll_chart(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *rate)
         }
         right[a] = ns_v3_dot(g, t[a], turn);
     }
-    ns_ex determinant = ns_sub(g, ns_mul(g, M[0], M[2]), ns_powi(g, M[1], 2));
-    ns_ex metric = ns_sub(g, ns_mul(g, first[0], first[2]), ns_powi(g, first[1], 2));
-    ns_ex mixed = ns_mul(g, ns_number(g, 2), ns_mul(g, first[1], M[1]));
-    ns_ex trace = ns_add(g, ns_mul(g, first[2], M[0]), ns_mul(g, first[0], M[2]));
-    c->regular = ns_mul(g, ns_powi(g, over, 2), ns_div(g, determinant, metric));
-    c->fit = ns_mul(g, over, ns_div(g, ns_sub(g, trace, mixed), metric));
-    ns_ex reciprocal = ns_div(g, ns_one(g), determinant);
+    ns_ex reciprocal = ns_div(g, ns_one(g), ns_contact_fit(g, c, first, M, over));
     for (int a = 0; a < 2; a++)
         rate[a] = ns_times(
             g, ns_sub(g, ns_mul(g, M[2 - 2 * a], right[a]), ns_mul(g, M[1], right[1 - a])),

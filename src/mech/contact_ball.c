@@ -38,17 +38,6 @@ static void solve2(ns_graph *g, const ns_ex m[3], const ns_ex right[2], ns_ex ou
             over);
 }
 
-/* Determinant and trace of m relative to the metric, both times scale. */
-static void fit(ns_graph *g, ns_contact *c, const ns_ex metric[3], const ns_ex m[3], ns_ex over)
-{
-    ns_ex area = ns_sub(g, ns_mul(g, metric[0], metric[2]), ns_powi(g, metric[1], 2));
-    ns_ex det = ns_sub(g, ns_mul(g, m[0], m[2]), ns_powi(g, m[1], 2));
-    ns_ex cross = ns_mul(g, ns_number(g, 2), ns_mul(g, metric[1], m[1]));
-    ns_ex trace = ns_add(g, ns_mul(g, metric[2], m[0]), ns_mul(g, metric[0], m[2]));
-    c->regular = ns_mul(g, ns_powi(g, over, 2), ns_div(g, det, area));
-    c->fit = ns_mul(g, over, ns_div(g, ns_sub(g, trace, cross), area));
-}
-
 /* z = f(x, y) */
 typedef struct slope {
     ns_ex x, y;               /* f_x, f_y */
@@ -88,7 +77,7 @@ static void roll_on_graph(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *rate, 
     for (int i = 0; i < 2; i++) /* a direction without slope and curvature: 1/w is known */
         if (ns_graph_is_zero(g, m[1]) && m[2 * i] == s.root)
             rate[i] = ns_mul(g, right[i], s.factor);
-    fit(g, c, s.metric, m, ns_div(g, s.factor, c->radius));
+    ns_contact_fit(g, c, s.metric, m, ns_div(g, s.factor, c->radius));
     if (!turn)
         return;
     ns_ex N[2];
@@ -123,7 +112,7 @@ static void roll_on_chart(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *rate, 
     for (int i = 0; i < 2; i++)
         right[i] = ns_v3_dot(g, v, ground->base[i]);
     solve2(g, m, right, rate);
-    fit(g, c, metric, m, ns_div(g, ns_one(g), c->radius));
+    ns_contact_fit(g, c, metric, m, ns_div(g, ns_one(g), c->radius));
     if (turn) {
         ns_v3 n = ground->normal;
         ns_diff_along(g, n.at, 3, ground->symbol, rate, 2, turn->at);

@@ -199,6 +199,18 @@ static bool constraint(ns_dalembert *w, along a, uint32_t k)
     return true;
 }
 
+ns_dalembert ns_dalembert_new(ns_description *d, ns_system *s)
+{
+    const uint32_t n = d->coordinates.n;
+    ns_ex *q = NS_NEW_ARRAY(s->arena, ns_ex, n), *v = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++) {
+        q[i] = d->coordinates.at[i].q;
+        v[i] = d->coordinates.at[i].v;
+    }
+    return (ns_dalembert){
+        .d = d, .s = s, .n = n, .q = q, .v = v, .lagrangian_span = d->lagrangian_span};
+}
+
 bool ns_dalembert_derive(ns_dalembert *w)
 {
     along a = direction(w);

@@ -35,6 +35,9 @@ typedef struct ns_dalembert {
     bool conservative; /* nothing seen that changes the energy */
 } ns_dalembert;
 
+/* For a description: its coordinates, nothing else. */
+ns_dalembert ns_dalembert_new(ns_description *d, ns_system *s);
+
 /* Derives; adds the constraints (position and velocity level) to the system's manifold and sets its
  * energy and kinetic energy.  False after errors. */
 bool ns_dalembert_derive(ns_dalembert *w);

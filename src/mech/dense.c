@@ -4,6 +4,16 @@
 #include <math.h>
 #include <string.h>
 
+double ns_dense_unit(uint32_t n, double *a)
+{
+    double norm = 0;
+    for (uint32_t i = 0; i < n; i++)
+        norm = hypot(norm, a[i]);
+    for (uint32_t i = 0; i < n && norm > 0; i++)
+        a[i] /= norm;
+    return norm;
+}
+
 uint32_t ns_dense_least(ns_arena *arena, uint32_t m, uint32_t n, const double *A,
                         const double *b, double rcond, double *x)
 {

@@ -21,6 +21,22 @@ void ns_dense_svd(ns_arena *arena, uint32_t m, uint32_t n, const double *A, doub
  * by |A| |A^-1| in the norm of Frobenius, which is not below it; false also where that is not enough. */
 bool ns_dense_regular(ns_arena *arena, uint32_t n, const double *A, double limit);
 
+/* Makes a vector one of length 1, unless it is zero; its length before. */
+double ns_dense_unit(uint32_t n, double *a);
+
+/* Scalar product, in four sums: additions that wait for each other are what such loops spend their time on. */
+static inline double ns_dense_dot(uint32_t n, const double *a, const double *b)
+{
+    double sum[4] = {0};
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (uint32_t k = 0; k < 4; k++)
+            sum[k] += a[i + k] * b[i + k];
+    for (; i < n; i++)
+        sum[0] += a[i] * b[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 /* Eigenvalues of a symmetric n x n matrix, ascending. */
 void ns_dense_symmetric(ns_arena *arena, uint32_t n, const double *A, double *lambda);
 

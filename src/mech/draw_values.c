@@ -69,9 +69,7 @@ bool ns_drawer_number(const ns_drawer *w, const ns_draw_value *v, const char *wh
 bool ns_drawer_fixed(const ns_drawer *w, const ns_draw_value *v, const char *what, ns_ex e)
 {
     const ns_system *s = w->s;
-    ns_ex *moving = NS_NEW_ARRAY(s->arena, ns_ex, s->states.n + 1);
-    for (uint32_t i = 0; i < s->states.n; i++)
-        moving[i] = s->states.at[i].symbol;
+    ns_ex *moving = ns_system_state_symbols(s, s->arena);
     moving[s->states.n] = s->time;
     if (!ns_graph_depends(w->g, e, moving, s->states.n + 1))
         return true;

@@ -93,11 +93,7 @@ static bool independent(ns_hamel *w)
     double *sigma = NS_NEW_ARRAY(w->d->arena, double, n + 1);
     at_start(w, w->A, p * n, A);
     for (uint32_t k = 0; k < p; k++) {
-        double norm = 0;
-        for (uint32_t j = 0; j < n; j++)
-            norm = hypot(norm, A[k * n + j]);
-        for (uint32_t j = 0; j < n && norm > 0; j++)
-            A[k * n + j] /= norm;
+        ns_dense_unit(n, A + k * n);
         ns_dense_svd(w->d->arena, k + 1, n, A, sigma, NULL);
         if (!(sigma[k] > 1e-12)) {
             ns_diag_error(w->d->diag, w->d->constraints.at[k].span,
@@ -444,13 +440,8 @@ bool ns_hamel_verify(const ns_system *s, ns_diag *diag, double t0, const double 
     double *u = NS_NEW_ARRAY(s->arena, double, (size_t)n * n);
     double *sigma = NS_NEW_ARRAY(s->arena, double, n), det = 1;
     ns_system_eval(s, w->u, (size_t)n * n, t0, p, x, u);
-    for (uint32_t i = 0; i < n; i++) {
-        double norm = 0;
-        for (uint32_t k = 0; k < n; k++)
-            norm = hypot(norm, u[i * n + k]);
-        for (uint32_t k = 0; k < n && norm > 0; k++)
-            u[i * n + k] /= norm;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        ns_dense_unit(n, u + i * n);
     ns_dense_svd(s->arena, n, n, u, sigma, NULL);
     for (uint32_t i = 0; i < n; i++)
         det *= sigma[i];

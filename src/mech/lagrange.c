@@ -179,35 +179,23 @@ static bool derive(ns_description *d, ns_system *s)
                                     : "coordinates need a `lagrangian` line");
         return false;
     }
-    uint32_t n = d->coordinates.n;
-    ns_ex *q = NS_NEW_ARRAY(s->arena, ns_ex, n), *v = NS_NEW_ARRAY(s->arena, ns_ex, n);
-    for (uint32_t i = 0; i < n; i++) {
-        q[i] = d->coordinates.at[i].q;
-        v[i] = d->coordinates.at[i].v;
-    }
-    ns_dalembert w = {.d = d,
-                      .s = s,
-                      .n = n,
-                      .m = d->constraints.n,
-                      .q = q,
-                      .v = v,
-                      .lagrangian = d->lagrangian,
-                      .lagrangian_span = d->lagrangian_span,
-                      .forces = d->forces.at,
-                      .n_forces = d->forces.n,
-                      .constraints = d->constraints.at,
-                      .affine = true,
-                      .shorten = true};
+    ns_dalembert w = ns_dalembert_new(d, s);
+    w.lagrangian = d->lagrangian;
+    w.forces = d->forces.at;
+    w.n_forces = d->forces.n;
+    w.constraints = d->constraints.at;
+    w.m = d->constraints.n;
+    w.affine = w.shorten = true;
     if (!ns_dalembert_derive(&w))
         return false;
     assemble(&w);
     ns_dalembert_note(&w);
     s->own = ns_arena_copy(s->arena, &w, sizeof w);
     s->conservative = w.conservative;
-    ns_system_fact(s, "coordinates", "%u", n);
+    ns_system_fact(s, "coordinates", "%u", w.n);
     ns_system_fact(s, "constraints", "%u (%u on positions, %u on velocities)", w.m, w.holonomic,
                    w.m - w.holonomic);
-    ns_system_fact(s, "degrees of freedom", "%d", (int)n - (int)w.m);
+    ns_system_fact(s, "degrees of freedom", "%d", (int)w.n - (int)w.m);
     return ns_symmetry_attach(d, s);
 }
 

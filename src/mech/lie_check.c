@@ -39,11 +39,7 @@ bool ns_lie_verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     double *sigma = NS_NEW_ARRAY(s->arena, double, n + 1);
     ns_system_eval(s, w->a, (size_t)m * n, t0, p, x, a);
     for (uint32_t i = 0; i < m; i++) { /* rows of length 1, so that sizes do not matter */
-        double norm = 0;
-        for (uint32_t j = 0; j < n; j++)
-            norm = hypot(norm, a[i * n + j]);
-        for (uint32_t j = 0; j < n && norm > 0; j++)
-            a[i * n + j] /= norm;
+        const double norm = ns_dense_unit(n, a + i * n);
         ns_dense_svd(s->arena, i + 1, n, a, sigma, NULL);
         if (!(sigma[i] > 1e-10)) {
             ns_diag_error(diag, d->constraints.at[i].span,
@@ -67,12 +63,8 @@ double ns_lie_spatial_failure(const ns_system *s, const double *p, const double 
     *points = 0;
     if (!w->mu)
         return NAN;
-    ns_ex *symbol = NS_NEW_ARRAY(s->arena, ns_ex, states + 1);
-    ns_ex *rate = NS_NEW_ARRAY(s->arena, ns_ex, states + 1);
-    for (uint32_t i = 0; i < states; i++) {
-        symbol[i] = s->states.at[i].symbol;
-        rate[i] = s->states.at[i].rate;
-    }
+    ns_ex *symbol = ns_system_state_symbols(s, s->arena);
+    ns_ex *rate = ns_system_state_rates(s, s->arena);
     symbol[states] = s->time;
     rate[states] = ns_one(g);
     ns_ex *both = NS_NEW_ARRAY(s->arena, ns_ex, 2 * n),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "expr/sparse.h"
+#include "mech/dense.h"
 #include "mech/order.h"
 
 /* Rows have length one, and states lie on the constraints to some 1e-14: a row that depends on
@@ -31,18 +32,6 @@ void ns_rank_fill(const ns_rank_watch *watch, const double *values, double *work
     }
 }
 
-static double dot(const double *a, const double *b, uint32_t n)
-{
-    double sum[4] = {0}; /* that do not wait for each other */
-    uint32_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (uint32_t k = 0; k < 4; k++)
-            sum[k] += a[i + k] * b[i + k];
-    for (; i < n; i++)
-        sum[0] += a[i] * b[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 /* Takes rows from order[*rank ..] with index below `end`, longest first, up to `most` in all. */
 static double take_rows(uint32_t n, uint32_t rows, uint32_t end, uint32_t most, double *B,
                         double *square, uint32_t *order, uint32_t *rank)
@@ -64,12 +53,12 @@ static double take_rows(uint32_t n, uint32_t rows, uint32_t end, uint32_t most, 
         for (uint32_t i = 0; i < n; i++)
             q[i] /= length;
         for (uint32_t k = *rank; k < rows; k++) {
-            double *r = B + (size_t)order[k] * n, part = dot(r, q, n);
+            double *r = B + (size_t)order[k] * n, part = ns_dense_dot(n, r, q);
             if (part == 0)
                 continue;
             for (uint32_t i = 0; i < n; i++)
                 r[i] -= part * q[i];
-            square[order[k]] = dot(r, r, n);
+            square[order[k]] = ns_dense_dot(n, r, r);
         }
     }
     return least;
@@ -81,7 +70,7 @@ ns_ranks ns_rank_count(uint32_t n, uint32_t m, uint32_t most, double *work)
     double *B = work, *square = work + (size_t)rows * n;
     uint32_t *order = order_in(work, n, rows), rank = 0;
     for (uint32_t k = 0; k < rows; k++) {
-        double *r = B + (size_t)k * n, length = sqrt(dot(r, r, n));
+        double *r = B + (size_t)k * n, length = sqrt(ns_dense_dot(n, r, r));
         for (uint32_t i = 0; length > 0 && i < n; i++)
             r[i] /= length;
         square[k] = length > 0;
@@ -105,7 +94,7 @@ void ns_rank_undetermined(uint32_t n, uint32_t m, const double *work, double *sh
     /* the rows taken are an orthonormal basis of the row space */
     for (uint32_t k = 0; k < rows && k < n; k++) {
         const double *q = work + (size_t)order[k] * n;
-        if (fabs(dot(q, q, n) - 1) > 1e-6)
+        if (fabs(ns_dense_dot(n, q, q) - 1) > 1e-6)
             break;
         for (uint32_t i = 0; i < n; i++)
             share[i] -= q[i] * q[i];
@@ -145,19 +134,19 @@ ns_dependences ns_rank_dependences(ns_arena *arena, uint32_t n, uint32_t m, cons
     uint32_t *basis = NS_NEW_ARRAY(arena, uint32_t, m + 1), rank = 0;
     for (uint32_t k = 0; k < m; k++) {
         double *q = Q + (size_t)k * n, *c = C + (size_t)k * m;
-        double size = sqrt(dot(A + (size_t)k * n, A + (size_t)k * n, n));
+        double size = sqrt(ns_dense_dot(n, A + (size_t)k * n, A + (size_t)k * n));
         memcpy(q, A + (size_t)k * n, n * sizeof *q);
         c[k] = 1;
         for (int pass = 0; pass < 2; pass++)
             for (uint32_t l = 0; l < rank; l++) {
                 const double *ql = Q + (size_t)basis[l] * n, *cl = C + (size_t)basis[l] * m;
-                double part = dot(q, ql, n);
+                double part = ns_dense_dot(n, q, ql);
                 for (uint32_t i = 0; i < n; i++)
                     q[i] -= part * ql[i];
                 for (uint32_t j = 0; j <= basis[l]; j++)
                     c[j] -= part * cl[j];
             }
-        double length = sqrt(dot(q, q, n));
+        double length = sqrt(ns_dense_dot(n, q, q));
         if (length > ns_rank_small * size) {
             for (uint32_t i = 0; i < n; i++)
                 q[i] /= length;
@@ -170,7 +159,7 @@ ns_dependences ns_rank_dependences(ns_arena *arena, uint32_t n, uint32_t m, cons
         d.from = NS_NEW_ARRAY(arena, uint32_t, k + 1);
         d.share = NS_NEW_ARRAY(arena, double, k + 1);
         for (uint32_t j = 0; j < k; j++) {
-            double row = sqrt(dot(A + (size_t)j * n, A + (size_t)j * n, n));
+            double row = sqrt(ns_dense_dot(n, A + (size_t)j * n, A + (size_t)j * n));
             if (fabs(c[j]) * row > 1e-7 * size) {
                 d.from[d.count] = j;
                 d.share[d.count++] = -c[j];

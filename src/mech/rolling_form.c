@@ -60,10 +60,8 @@ double ns_rolling_form(const ns_system *s, const double *p, const double *x, uin
         v.s = ns_contact_sweep(g, c, v.A, v.body, v.ground);
     }
     ns_v3_quaternion_rate(g, c->quat, v.A, v.quat);
-    ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, n),
-                                  *along = NS_NEW_ARRAY(s->arena, ns_ex, n);
-    for (uint32_t i = 0; i < n; i++)
-        symbols[i] = s->states.at[i].symbol;
+    const ns_ex *symbols = ns_system_state_symbols(s, s->arena);
+    ns_ex *along = NS_NEW_ARRAY(s->arena, ns_ex, n);
     for (uint32_t i = 0; i < 4; i++)
         along[r->quat + i] = v.quat[i];
     for (uint32_t i = 0; i < 3; i++)

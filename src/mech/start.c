@@ -118,10 +118,8 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s)
         !prepare_values(d, s)) /* unless the formulation did it its own way */
         return false;
     uint32_t n = s->states.n, m = count(s);
-    ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    const ns_ex *symbols = ns_system_state_symbols(s, s->arena);
     ns_ex *residuals = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
-    for (uint32_t i = 0; i < n; i++)
-        symbols[i] = s->states.at[i].symbol;
     for (uint32_t k = 0; k < m; k++)
         residuals[k] = equation(s, k)->residual;
     s->start.jacobian = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
@@ -397,10 +395,8 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
                                        : not_met(s, &q, which));
         return false;
     }
-    ns_ex *rates = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    const ns_ex *rates = ns_system_state_rates(s, s->arena);
     double *rate = NS_NEW_ARRAY(s->arena, double, n);
-    for (uint32_t i = 0; i < n; i++)
-        rates[i] = s->states.at[i].rate;
     if (s->formulation->verify && !s->formulation->verify(s, diag, t0, p, x))
         return false;
     ns_system_eval(s, rates, n, t0, p, x, rate);

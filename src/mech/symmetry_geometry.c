@@ -124,11 +124,7 @@ static bool principal_case(ns_symmetry *y, raw *w)
             memcpy(w->N_start, N, sizeof(double) * p * k);
         bool defined = p <= k;
         for (uint32_t s = 0; s < p; s++) { /* rows of unit length: units do not matter */
-            double size = 0;
-            for (uint32_t A = 0; A < k; A++)
-                size += N[s * k + A] * N[s * k + A];
-            for (uint32_t A = 0; A < k && size > 0; A++)
-                N[s * k + A] /= sqrt(size);
+            const double size = ns_dense_unit(k, N + s * k);
             defined = defined && isfinite(size);
         }
         if (p > k)

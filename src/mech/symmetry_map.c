@@ -93,14 +93,11 @@ static map read_map(const ns_system *s, const ns_block *block, const char **name
 {
     ns_graph *g = s->graph;
     const uint32_t n = s->states.n;
-    map m = {.S = NS_NEW_ARRAY(s->arena, ns_ex, n + 1), .about = s->reduced ? s->reduced : n};
+    map m = {.S = ns_system_state_symbols(s, s->arena), .about = s->reduced ? s->reduced : n};
     bool *named = NS_NEW_ARRAY(s->arena, bool, n + 1);
-    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, n + 1), *f = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    const ns_ex *x = ns_system_state_symbols(s, s->arena);
+    const ns_ex *f = ns_system_state_rates(s, s->arena);
     ns_text text = ns_text_new(s->arena);
-    for (uint32_t i = 0; i < n; i++) {
-        x[i] = m.S[i] = s->states.at[i].symbol;
-        f[i] = s->states.at[i].rate;
-    }
     for (uint32_t k = 0; k < block->properties.n; k++) {
         const ns_property *p = &block->properties.at[k];
         const uint32_t i = state_named(s, p->name);
@@ -139,7 +136,8 @@ static double difference(const ns_system *s, const map *m, const double *p, cons
     enum { TRIES = 8 };
     ns_graph *g = s->graph;
     const uint32_t n = s->states.n, nc = s->constraints.n;
-    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, n + 1), *f = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    const ns_ex *x = ns_system_state_symbols(s, s->arena);
+    const ns_ex *f = ns_system_state_rates(s, s->arena);
     ns_ex *moved = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
     ns_ex *residual = NS_NEW_ARRAY(s->arena, ns_ex, nc + 1);
     double *here = NS_NEW_ARRAY(s->arena, double, n + 1);
@@ -150,10 +148,6 @@ static double difference(const ns_system *s, const map *m, const double *p, cons
     double *off = NS_NEW_ARRAY(s->arena, double, nc + 1), worst = 0;
     uint64_t seed = 1998;
     uint32_t tried = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        x[i] = s->states.at[i].symbol;
-        f[i] = s->states.at[i].rate;
-    }
     for (uint32_t i = 0; i < nc; i++)
         residual[i] = s->constraints.at[i].residual;
     ns_diff_along(g, m->S, n, x, f, n, moved);

@@ -232,6 +232,31 @@ void ns_system_params(const ns_system *s, const bool *is_set, const double *p_se
     }
 }
 
+ns_ex *ns_system_state_symbols(const ns_system *s, ns_arena *arena)
+{
+    ns_ex *x = NS_NEW_ARRAY(arena, ns_ex, s->states.n + 1);
+    for (uint32_t i = 0; i < s->states.n; i++)
+        x[i] = s->states.at[i].symbol;
+    return x;
+}
+
+ns_ex *ns_system_state_rates(const ns_system *s, ns_arena *arena)
+{
+    ns_ex *rate = NS_NEW_ARRAY(arena, ns_ex, s->states.n + 1);
+    for (uint32_t i = 0; i < s->states.n; i++)
+        rate[i] = s->states.at[i].rate;
+    return rate;
+}
+
+ns_ex *ns_system_param_symbols(const ns_system *s, ns_arena *arena)
+{
+    const ns_description *d = s->description;
+    ns_ex *p = NS_NEW_ARRAY(arena, ns_ex, d->params.n + 1);
+    for (uint32_t i = 0; i < d->params.n; i++)
+        p[i] = d->params.at[i].symbol;
+    return p;
+}
+
 void ns_system_eval(const ns_system *s, const ns_ex *f, size_t nf, double t, const double *p,
                     const double *x, double *out)
 {
@@ -277,15 +302,11 @@ double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
 {
     enum { TRIES = 8 };
     uint32_t n = s->states.n;
-    ns_ex *symbols = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    ns_ex *symbols = ns_system_state_symbols(s, s->arena);
+    ns_ex *rates = ns_system_state_rates(s, s->arena);
     ns_ex *terms = NS_NEW_ARRAY(s->arena, ns_ex, 2 * (size_t)n + 1); /* and the gradient behind */
-    ns_ex *rates = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
     double *value = NS_NEW_ARRAY(s->arena, double, 2 * (size_t)n + 1);
     double *y = NS_NEW_ARRAY(s->arena, double, n), *rate = NS_NEW_ARRAY(s->arena, double, n);
-    for (uint32_t i = 0; i < n; i++) {
-        symbols[i] = s->states.at[i].symbol;
-        rates[i] = s->states.at[i].rate;
-    }
     symbols[n] = s->time;
     ns_diff_gradient(s->graph, quantity, symbols, n + 1, terms);
     for (uint32_t i = 0; i < n; i++) {

@@ -199,6 +199,11 @@ bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
 double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
                             const double *x);
 
+/* Symbols of the states, their rates, symbols of the parameters, each [n + 1]: the last place is free. */
+ns_ex *ns_system_state_symbols(const ns_system *s, ns_arena *arena);
+ns_ex *ns_system_state_rates(const ns_system *s, ns_arena *arena);
+ns_ex *ns_system_param_symbols(const ns_system *s, ns_arena *arena);
+
 /* Values of expressions at a state (while deriving and checking; runs use programs). */
 void ns_system_eval(const ns_system *s, const ns_ex *f, size_t nf, double t, const double *p,
                     const double *x, double *out);

@@ -6,6 +6,7 @@
  * Numbers are in the machine's own order and format: a checkpoint continues on the same kind of
  * machine, and says so when it is read on another.  Everything read is checked, so that damaged
  * bytes give a message and never a crash. */
+#include "base/hash.h"
 #include "ode/run_internal.h"
 
 enum { VERSION = 2 };
@@ -29,15 +30,6 @@ typedef struct fixed_part {
 
 static const char magic[8] = {'n', 's', 'r', 'u', 'n', '\r', '\n', '\0'};
 
-static uint64_t hash(const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    uint64_t sum = 14695981039346656037u;
-    for (size_t i = 0; i < bytes; i++)
-        sum = (sum ^ at[i]) * 1099511628211u;
-    return sum;
-}
-
 static header describe(const ns_run *run)
 {
     const ns_stepper *s = &run->s;
@@ -47,7 +39,7 @@ static header describe(const ns_run *run)
     h.order = ORDER_MARK;
     h.version = VERSION;
     h.equations = s->problem->fingerprint;
-    h.parameters = hash(s->p, s->problem->np * sizeof(double));
+    h.parameters = ns_hash_bytes(ns_hash_start, s->p, s->problem->np * sizeof(double));
     strncpy(h.method, s->method->name, sizeof h.method - 1);
     h.t0 = run->options.t0;
     h.tolerance = s->tolerance;
@@ -103,7 +95,8 @@ void ns_run_save(const ns_run *run, void *bytes)
     if (run->n_events)
         memcpy(at, run->event_states, run->n_events * run->s.n * sizeof(double));
     h.bytes = ns_run_save_size(run);
-    h.checksum = hash((unsigned char *)bytes + sizeof h, h.bytes - sizeof h);
+    h.checksum = ns_hash_bytes(ns_hash_start, (unsigned char *)bytes + sizeof h,
+                               h.bytes - sizeof h);
     memcpy(bytes, &h, sizeof h);
 }
 
@@ -131,7 +124,8 @@ static const char *check(const ns_run *run, const header *h, const void *bytes, 
     if (h->n_kept != mine.n_kept || h->n_system_events != mine.n_system_events ||
         h->n_events > UINT32_MAX / 2 || h->bytes != size ||
         size_with(run, (size_t)h->n_events) != size ||
-        h->checksum != hash((const unsigned char *)bytes + sizeof *h, size - sizeof *h))
+        h->checksum != ns_hash_bytes(ns_hash_start, (const unsigned char *)bytes + sizeof *h,
+                                     size - sizeof *h))
         return "the checkpoint is damaged";
     return NULL;
 }

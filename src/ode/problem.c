@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "expr/diff.h"
 #include "ode/pinv.h"
 
@@ -266,23 +267,15 @@ static const ns_cascade *build_cascade(const builder *b, const ns_ex *rates,
     return ns_cascade_new(b->arena, &spec);
 }
 
-/* FNV-1a over the nodes the equations need, numbered in order of first use, so that the same
+/* Over the nodes the equations need, numbered in order of first use, so that the same
  * model gives the same number whatever else is on its graph. */
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ at[i]) * 1099511628211u;
-    return hash;
-}
-
 static uint64_t fingerprint(const builder *b, const ns_ex *roots, uint32_t n_roots)
 {
     const uint32_t size = ns_graph_size(b->graph);
     bool *used = NS_NEW_ARRAY(b->arena, bool, size);
     uint32_t *number = NS_NEW_ARRAY(b->arena, uint32_t, size);
     ns_graph_mark(b->graph, roots, n_roots, used);
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = ns_hash_start;
     uint32_t count = 0;
     for (ns_ex e = 1; e < size; e++) {
         if (!used[e])
@@ -290,20 +283,33 @@ static uint64_t fingerprint(const builder *b, const ns_ex *roots, uint32_t n_roo
         number[e] = ++count;
         const ns_node *node = ns_graph_node(b->graph, e);
         const ns_ex *args = ns_graph_args(b->graph, e);
-        hash = mix(hash, &node->op, sizeof node->op);
+        hash = ns_hash_bytes(hash, &node->op, sizeof node->op);
         const ns_symbol *symbol = ns_graph_symbol(b->graph, e);
         if (symbol)
-            hash = mix(hash, symbol->name, strlen(symbol->name) + 1);
+            hash = ns_hash_bytes(hash, symbol->name, strlen(symbol->name) + 1);
         else
-            hash = mix(hash, &node->integer, sizeof node->integer);
-        hash = mix(hash, &node->hi, sizeof node->hi);
-        hash = mix(hash, &node->lo, sizeof node->lo);
+            hash = ns_hash_bytes(hash, &node->integer, sizeof node->integer);
+        hash = ns_hash_bytes(hash, &node->hi, sizeof node->hi);
+        hash = ns_hash_bytes(hash, &node->lo, sizeof node->lo);
         for (uint32_t i = 0; i < node->n; i++)
-            hash = mix(hash, &number[args[i]], sizeof number[0]);
+            hash = ns_hash_bytes(hash, &number[args[i]], sizeof number[0]);
     }
     for (uint32_t i = 0; i < n_roots; i++)
-        hash = mix(hash, &number[roots[i]], sizeof number[0]);
+        hash = ns_hash_bytes(hash, &number[roots[i]], sizeof number[0]);
     return hash;
+}
+
+const ns_program *ns_problem_program(const ns_system *system, ns_arena *arena, const ns_ex *out,
+                                     uint32_t nout)
+{
+    const builder b = {.system = system,
+                       .arena = arena,
+                       .graph = system->graph,
+                       .x = ns_system_state_symbols(system, arena),
+                       .p = ns_system_param_symbols(system, arena),
+                       .n = system->states.n,
+                       .np = system->description->params.n};
+    return build(&b, out, nout, false);
 }
 
 ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
@@ -315,19 +321,15 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     problem->system = system;
     problem->n = n;
     problem->np = np;
-    b.x = NS_NEW_ARRAY(b.arena, ns_ex, n + 1);
-    b.p = NS_NEW_ARRAY(b.arena, ns_ex, np + 1);
+    b.x = ns_system_state_symbols(system, b.arena);
+    b.p = ns_system_param_symbols(system, b.arena);
     const uint32_t n_obs = system->observables.n, n_res = system->constraints.n;
     const uint32_t n_ev = system->events.n;
     ns_ex *roots = NS_NEW_ARRAY(b.arena, ns_ex, (size_t)n + n_obs + n_res + n_ev + 1);
     ns_ex *rates = roots, *events = rates + n, *residuals = events + n_ev;
     ns_ex *observables = residuals + n_res;
-    for (uint32_t i = 0; i < n; i++) {
-        b.x[i] = system->states.at[i].symbol;
+    for (uint32_t i = 0; i < n; i++)
         rates[i] = system->states.at[i].rate;
-    }
-    for (uint32_t i = 0; i < np; i++)
-        b.p[i] = system->description->params.at[i].symbol;
     for (uint32_t i = 0; i < n_ev; i++)
         events[i] = system->events.at[i].value;
     for (uint32_t i = 0; i < n_res; i++)
@@ -373,16 +375,13 @@ void ns_problem_add_tangent(ns_problem *problem)
                  .n = 2 * n,
                  .np = problem->np};
     b.x = NS_NEW_ARRAY(b.arena, ns_ex, 2 * (size_t)n + 1);
-    b.p = NS_NEW_ARRAY(b.arena, ns_ex, problem->np + 1);
-    ns_ex *rates = NS_NEW_ARRAY(b.arena, ns_ex, n + 1);
+    b.p = ns_system_param_symbols(system, b.arena);
+    const ns_ex *rates = ns_system_state_rates(system, b.arena);
     ns_ex *out = NS_NEW_ARRAY(b.arena, ns_ex, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         b.x[i] = system->states.at[i].symbol;
         b.x[n + i] = ns_symbol_new(b.graph, "d", NS_SYM_LOCAL, i);
-        rates[i] = system->states.at[i].rate;
     }
-    for (uint32_t i = 0; i < problem->np; i++)
-        b.p[i] = system->description->params.at[i].symbol;
     ns_diff_along(b.graph, rates, n, b.x, b.x + n, n, out);
     problem->tangent = build(&b, out, n, false);
 }

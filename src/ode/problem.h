@@ -48,6 +48,10 @@ typedef struct ns_problem {
  * `gauss`, which can use it on stiff problems but does without. */
 ns_problem *ns_problem_new(const ns_system *system, bool jacobian);
 
+/* A program for expressions in the states, the parameters and time. */
+const ns_program *ns_problem_program(const ns_system *system, ns_arena *arena, const ns_ex *out,
+                                     uint32_t nout);
+
 /* Adds the derivative of the right-hand side along a direction, for methods that need it. */
 void ns_problem_add_tangent(ns_problem *problem);
 

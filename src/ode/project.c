@@ -18,6 +18,7 @@
  * size of the terms of g: for angles that have grown large this is much less. */
 #include <float.h>
 
+#include "mech/dense.h"
 #include "ode/quad_internal.h"
 
 enum { MAX_ROUNDS = 8 };
@@ -48,19 +49,6 @@ static double residuals(ns_run *run, double t, const double *x, const double *x_
             worst = ratio;
     }
     return worst;
-}
-
-/* In four sums: additions that wait for each other are what such loops spend their time on. */
-static double dot(uint32_t n, const double *a, const double *b)
-{
-    double sum[4] = {0};
-    uint32_t j = 0;
-    for (; j + 4 <= n; j += 4)
-        for (uint32_t k = 0; k < 4; k++)
-            sum[k] += a[j + k] * b[j + k];
-    for (; j < n; j++)
-        sum[0] += a[j] * b[j];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 /* Change of the state in units of w, into run->f. */
@@ -102,16 +90,16 @@ static void correction(ns_run *run)
             const double before = length;
             for (uint32_t l = 0; l < k; l++) {
                 const double *ql = Q + (size_t)row[l] * n;
-                const double product = dot(n, q, ql);
+                const double product = ns_dense_dot(n, q, ql);
                 for (uint32_t j = 0; j < n; j++)
                     q[j] -= product * ql[j];
                 r[l] += product;
             }
-            length = dot(n, q, q);
+            length = ns_dense_dot(n, q, q);
             if (length > 0.5 * before)
                 break;
         }
-        length = sqrt(dot(n, q, q));
+        length = sqrt(ns_dense_dot(n, q, q));
         if (!(length > 1e-9))
             break; /* this and all others depend on those before */
         double z = rhs[p];
@@ -124,7 +112,7 @@ static void correction(ns_run *run)
             run->f[j] -= z * q[j];
         }
         for (uint32_t i = k + 1; i < m; i++) {
-            const double product = dot(n, Q + (size_t)row[i] * n, q);
+            const double product = ns_dense_dot(n, Q + (size_t)row[i] * n, q);
             norm[row[i]] = ns_larger(0, norm[row[i]] - product * product);
         }
     }

@@ -141,12 +141,8 @@ void ns_quad_start(const ns_system *s, double t0, const double *p, const double 
     }; /* entries of a Jacobian; beyond, the projection of the run does it */
     const uint32_t n = s->states.n, np = s->description->params.n;
     starter b = {.s = s, .n = n, .np = np, .arena = ns_arena_child(s->arena)};
-    b.x_symbols = NS_NEW_ARRAY(b.arena, ns_ex, n + 1);
-    b.p_symbols = NS_NEW_ARRAY(b.arena, ns_ex, np + 1);
-    for (uint32_t i = 0; i < n; i++)
-        b.x_symbols[i] = s->states.at[i].symbol;
-    for (uint32_t i = 0; i < np; i++)
-        b.p_symbols[i] = s->description->params.at[i].symbol;
+    b.x_symbols = ns_system_state_symbols(s, b.arena);
+    b.p_symbols = ns_system_param_symbols(s, b.arena);
     ns_quad *value = quads(&b, np), *x = quads(&b, n), *start = quads(&b, n);
     params(&b, p, p_lo, value);
 

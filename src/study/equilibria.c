@@ -21,12 +21,9 @@ static const ns_flow_program *held_program(ns_steady *q, const ns_ex *symbols)
 static void prepare_branch(ns_steady *q)
 {
     const ns_system *s = q->field->system;
-    const ns_description *d = s->description;
     const uint32_t np = q->field->np, equations = s->constraints.n + s->start.extra.n;
-    ns_ex *symbols = NS_NEW_ARRAY(q->arena, ns_ex, np + 1);
+    const ns_ex *symbols = ns_system_param_symbols(s, q->arena);
     ns_ex *dp = NS_NEW_ARRAY(q->arena, ns_ex, np + 1);
-    for (uint32_t i = 0; i < np; i++)
-        symbols[i] = d->params.at[i].symbol;
     ns_flow_param_direction(q->field, q->spec.over, dp);
     ns_ex *value = NS_NEW_ARRAY(q->arena, ns_ex, q->rows + equations + 1);
     ns_ex *out = NS_NEW_ARRAY(q->arena, ns_ex, q->rows + equations + 1);
@@ -84,11 +81,8 @@ ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *
     q->G = NS_NEW_ARRAY(arena, double, (size_t)q->m * q->n + 1);
     q->xi = NS_NEW_ARRAY(arena, double, (size_t)q->g->count * q->n + 1);
     q->H = NS_NEW_ARRAY(arena, double, (size_t)q->h * (q->n + 1) + 1);
-    ns_ex *symbols = NS_NEW_ARRAY(arena, ns_ex, q->n + 1);
-    for (uint32_t i = 0; i < q->n; i++)
-        symbols[i] = s->states.at[i].symbol;
     if (q->h)
-        q->held = held_program(q, symbols);
+        q->held = held_program(q, ns_system_state_symbols(s, arena));
     if (spec->over != UINT32_MAX)
         prepare_branch(q);
     return q;

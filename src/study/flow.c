@@ -60,17 +60,14 @@ ns_flow_program *ns_flow_program_new(ns_flow *field, const ns_ex *out, uint32_t 
 {
     const ns_system *s = field->system;
     ns_ex *x = NS_NEW_ARRAY(field->arena, ns_ex, field->n + n_more + 1);
-    ns_ex *p = NS_NEW_ARRAY(field->arena, ns_ex, field->np + 1);
     for (uint32_t i = 0; i < field->n; i++)
         x[i] = s->states.at[i].symbol;
     for (uint32_t i = 0; i < n_more; i++)
         x[field->n + i] = more[i];
-    for (uint32_t i = 0; i < field->np; i++)
-        p[i] = s->description->params.at[i].symbol;
     const ns_program_spec spec = {.graph = s->graph,
                                   .time = s->time,
                                   .x = x,
-                                  .p = p,
+                                  .p = ns_system_param_symbols(s, field->arena),
                                   .out = out,
                                   .nx = field->n + n_more,
                                   .np = field->np,
@@ -285,9 +282,7 @@ void ns_flow_param_direction(ns_flow *field, uint32_t over, ns_ex *dp)
 {
     const ns_description *d = field->system->description;
     ns_graph *g = field->system->graph;
-    ns_ex *symbols = NS_NEW_ARRAY(field->arena, ns_ex, field->np + 1);
-    for (uint32_t i = 0; i < field->np; i++)
-        symbols[i] = d->params.at[i].symbol;
+    const ns_ex *symbols = ns_system_param_symbols(field->system, field->arena);
     for (uint32_t i = 0; i < field->np; i++) {
         if (i == over)
             dp[i] = ns_one(g);

@@ -459,9 +459,7 @@ static void prepare(search *q, const double *x, bool linear)
     q->timed = !ns_flow_autonomous(field);
     if (s->energy) {
         ns_ex *gradient = NS_NEW_ARRAY(field->arena, ns_ex, n + 1);
-        ns_ex *symbols = NS_NEW_ARRAY(field->arena, ns_ex, n + 1);
-        for (uint32_t i = 0; i < n; i++)
-            symbols[i] = s->states.at[i].symbol;
+        const ns_ex *symbols = ns_system_state_symbols(s, field->arena);
         ns_diff_gradient(s->graph, s->energy, symbols, n, gradient);
         q->energy = ns_flow_program_new(field, gradient, n, NULL, 0);
     }

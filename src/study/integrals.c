@@ -108,14 +108,10 @@ static void make_programs(ns_integrals_work *w)
 {
     const ns_system *s = w->flow->system;
     const uint32_t n = w->flow->n, a = w->atoms;
-    ns_ex *x = NS_NEW_ARRAY(w->arena, ns_ex, n + 2), *dx = NS_NEW_ARRAY(w->arena, ns_ex, n + 2);
+    ns_ex *x = ns_system_state_symbols(s, w->arena), *dx = ns_system_state_rates(s, w->arena);
     ns_ex *out = NS_NEW_ARRAY(w->arena, ns_ex, 2 * (size_t)a + 2);
     ns_ex *slope = NS_NEW_ARRAY(w->arena, ns_ex, (size_t)a * n + 1);
     uint32_t nx = n;
-    for (uint32_t i = 0; i < n; i++) {
-        x[i] = s->states.at[i].symbol;
-        dx[i] = s->states.at[i].rate;
-    }
     if (s->time) {
         x[nx] = s->time;
         dx[nx++] = ns_one(s->graph);
@@ -181,18 +177,6 @@ static bool take_samples(ns_integrals_work *w, const ns_integrals_options *o,
 
 /* ---- orthonormal functions and their rates -------------------------------------------------- */
 
-static double dot(uint32_t n, const double *a, const double *b)
-{
-    double sum[4] = {0}; /* four at a time: sums of thousands of terms, in a fixed order */
-    uint32_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (uint32_t k = 0; k < 4; k++)
-            sum[k] += a[i + k] * b[i + k];
-    for (; i < n; i++)
-        sum[0] += a[i] * b[i];
-    return sum[0] + sum[1] + (sum[2] + sum[3]);
-}
-
 static void subtract(uint32_t n, double factor, const double *a, double *b)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -205,11 +189,11 @@ static double orthogonalise(const ns_integrals_work *w, double *v, double *a)
     memset(a, 0, w->kept * sizeof *a);
     for (int round = 0; round < 2; round++) /* twice is enough */
         for (uint32_t j = 0; j < w->kept; j++) {
-            const double part = dot(w->N, w->Q + (size_t)j * w->N, v);
+            const double part = ns_dense_dot(w->N, w->Q + (size_t)j * w->N, v);
             a[j] += part;
             subtract(w->N, part, w->Q + (size_t)j * w->N, v);
         }
-    return sqrt(dot(w->N, v, v));
+    return sqrt(ns_dense_dot(w->N, v, v));
 }
 
 static bool make_orthonormal(ns_integrals_work *w, const ns_integrals_options *o)
@@ -223,7 +207,7 @@ static bool make_orthonormal(ns_integrals_work *w, const ns_integrals_options *o
     for (uint32_t k = 0; k < K; k++) {
         double *v = w->Q + (size_t)w->kept * N;
         memcpy(v, w->phi + (size_t)k * N, N * sizeof *v);
-        const double size = sqrt(dot(N, v, v));
+        const double size = sqrt(ns_dense_dot(N, v, v));
         if (!(size > 0) || !isfinite(size))
             continue;
         for (uint32_t i = 0; i < N; i++)
@@ -449,8 +433,8 @@ static void gradient(ns_integrals_work *w, const double *c, uint32_t s, double *
     const uint32_t dimension = ns_flow_tangent(w->flow, x, N);
     memset(out, 0, n * sizeof *out);
     for (uint32_t d = 0; d < dimension; d++)
-        out[d] = dot(n, N + (size_t)d * n, full);
-    const double length = sqrt(dot(dimension, out, out));
+        out[d] = ns_dense_dot(n, N + (size_t)d * n, full);
+    const double length = sqrt(ns_dense_dot(dimension, out, out));
     for (uint32_t d = 0; d < dimension && length > 0; d++)
         out[d] /= length;
     ns_arena_release(scratch, mark);
@@ -496,7 +480,7 @@ static double *row_of(ns_integrals_work *w, const double *value)
     double *v = ns_arena_copy(w->arena, value, w->N * sizeof *v);
     double *a = NS_NEW_ARRAY(w->arena, double, w->kept + 1);
     double *c = NS_NEW_ARRAY(w->arena, double, w->kept + 1);
-    const double size = sqrt(dot(w->N, v, v));
+    const double size = sqrt(ns_dense_dot(w->N, v, v));
     if (!(orthogonalise(w, v, a) < 1e-8 * size))
         return NULL;
     back_substitute(w, a, c);
@@ -551,7 +535,7 @@ static const char *recognise(ns_integrals_work *w, const double *c)
     const ns_system *s = w->flow->system;
     double *value = NS_NEW_ARRAY(w->arena, double, w->N);
     values_of(w, c, value);
-    const double size = sqrt(dot(w->N, value, value));
+    const double size = sqrt(ns_dense_dot(w->N, value, value));
     for (uint32_t i = 0; i < s->invariants.n; i++) {
         const ns_flow_program *program = ns_flow_program_new(
             w->flow, &s->invariants.at[i].value, 1, NULL, 0);

@@ -210,13 +210,9 @@ static void prepare_variable(ns_linear_work *q)
     ns_flow *flow = q->w->flow;
     const ns_system *s = flow->system;
     const uint32_t n = flow->n;
-    ns_ex *x = NS_NEW_ARRAY(flow->arena, ns_ex, n + 1),
-                            *dx = NS_NEW_ARRAY(flow->arena, ns_ex, n + 1);
+    const ns_ex *x = ns_system_state_symbols(s, flow->arena);
+    const ns_ex *dx = ns_system_state_rates(s, flow->arena);
     ns_ex *out = NS_NEW_ARRAY(flow->arena, ns_ex, n + 3);
-    for (uint32_t i = 0; i < n; i++) {
-        x[i] = s->states.at[i].symbol;
-        dx[i] = s->states.at[i].rate;
-    }
     out[0] = q->r->along.value;
     ns_diff_along(s->graph, out, 1, x, dx, n, out + 1);
     ns_diff_gradient(s->graph, out[0], x, n, out + 2);

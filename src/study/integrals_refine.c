@@ -365,12 +365,9 @@ static bool is_identity(const candidate *q, ns_ex I)
 {
     const ns_system *s = q->w->flow->system;
     const uint32_t n = s->states.n;
-    ns_ex *x = NS_NEW_ARRAY(q->w->arena, ns_ex, n + 1);
-    ns_ex *dx = NS_NEW_ARRAY(q->w->arena, ns_ex, n + 1), rate;
-    for (uint32_t i = 0; i < n; i++) {
-        x[i] = s->states.at[i].symbol;
-        dx[i] = s->states.at[i].rate;
-    }
+    const ns_ex *x = ns_system_state_symbols(s, q->w->arena);
+    const ns_ex *dx = ns_system_state_rates(s, q->w->arena);
+    ns_ex rate;
     if (s->time && ns_graph_depends(s->graph, I, &s->time, 1))
         return false;
     ns_diff_along(s->graph, &I, 1, x, dx, n, &rate);

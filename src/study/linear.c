@@ -81,23 +81,17 @@ static uint32_t conserved(ns_flow *field, const double *x, uint32_t r, const dou
     if (!k || !r)
         return 0;
     const ns_arena_place mark = ns_arena_mark(a);
-    ns_ex *symbols = NS_NEW_ARRAY(a, ns_ex, n), *row = NS_NEW_ARRAY(a, ns_ex, (size_t)k * n);
+    const ns_ex *symbols = ns_system_state_symbols(s, a);
+    ns_ex *row = NS_NEW_ARRAY(a, ns_ex, (size_t)k * n);
     double *D = NS_NEW_ARRAY(a, double, (size_t)k * n);
     double *on = NS_NEW_ARRAY(a, double, (size_t)k * r);
     double *sigma = NS_NEW_ARRAY(a, double, k + r);
-    for (uint32_t i = 0; i < n; i++)
-        symbols[i] = s->states.at[i].symbol;
     for (uint32_t i = 0; i < k; i++)
         ns_diff_gradient(s->graph, i < s->invariants.n ? s->invariants.at[i].value : s->energy,
                          symbols, n, row + (size_t)i * n);
     ns_system_eval(s, row, (size_t)k * n, field->t, field->p, x, D);
-    for (uint32_t i = 0; i < k; i++) { /* differentials of length one */
-        double sum = 0;
-        for (uint32_t j = 0; j < n; j++)
-            sum += D[(size_t)i * n + j] * D[(size_t)i * n + j];
-        for (uint32_t j = 0; j < n && sum > 0; j++)
-            D[(size_t)i * n + j] /= sqrt(sum);
-    }
+    for (uint32_t i = 0; i < k; i++)
+        ns_dense_unit(n, D + (size_t)i * n);
     ns_flow_multiply_t(k, n, r, D, B, on);
     ns_dense_svd(a, k, r, on, sigma, NULL);
     uint32_t rank = 0;

@@ -81,9 +81,8 @@ static canonical *find_canonical(ns_arena *arena, ns_flow *flow)
     c->N = N;
     c->q = NS_NEW_ARRAY(arena, uint32_t, N);
     c->v = NS_NEW_ARRAY(arena, uint32_t, N);
-    ns_ex *x = NS_NEW_ARRAY(arena, ns_ex, n), *out = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n);
-    for (uint32_t i = 0; i < n; i++)
-        x[i] = s->states.at[i].symbol;
+    const ns_ex *x = ns_system_state_symbols(s, arena);
+    ns_ex *out = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n);
     for (uint32_t i = 0; i < N; i++) {
         c->q[i] = state_of(s, d->coordinates.at[i].q);
         c->v[i] = state_of(s, d->coordinates.at[i].v);

@@ -42,11 +42,9 @@ typedef struct work {
 static void choose_points(work *w, double t0, double until)
 {
     uint32_t n = w->s->states.n;
-    ns_ex *rates = NS_NEW_ARRAY(w->s->arena, ns_ex, n);
+    const ns_ex *rates = ns_system_state_rates(w->s, w->s->arena);
     double *rate = NS_NEW_ARRAY(w->s->arena, double, n);
     double *first = NS_NEW_ARRAY(w->s->arena, double, n);
-    for (uint32_t i = 0; i < n; i++)
-        rates[i] = w->s->states.at[i].rate;
     ns_system_eval(w->s, rates, n, t0, w->p, w->x0, first);
     w->points = NS_NEW_ARRAY(w->s->arena, double, (size_t)POINTS * n);
     w->when = NS_NEW_ARRAY(w->s->arena, double, POINTS);
@@ -88,12 +86,8 @@ static bool across_the_manifold(work *w, ns_ex *trace)
     ns_graph *g = w->g;
     ns_arena *arena = s->arena;
     uint32_t n = s->states.n, m = 0;
-    ns_ex *x = NS_NEW_ARRAY(arena, ns_ex, n), *dx = NS_NEW_ARRAY(arena, ns_ex, n);
+    const ns_ex *x = ns_system_state_symbols(s, arena), *dx = ns_system_state_rates(s, arena);
     ns_ex *c = NS_NEW_ARRAY(arena, ns_ex, s->constraints.n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        x[i] = s->states.at[i].symbol;
-        dx[i] = s->states.at[i].rate;
-    }
     for (uint32_t i = 0; i < s->constraints.n; i++)
         if (s->constraints.at[i].project)
             c[m++] = s->constraints.at[i].residual;
@@ -468,11 +462,9 @@ static void verify_density(work *w, ns_ex rho)
 {
     const ns_system *s = w->s;
     uint32_t n = s->states.n;
-    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, n), *dx = NS_NEW_ARRAY(s->arena, ns_ex, n), change;
-    for (uint32_t i = 0; i < n; i++) {
-        x[i] = s->states.at[i].symbol;
-        dx[i] = s->states.at[i].rate;
-    }
+    const ns_ex *x = ns_system_state_symbols(s, s->arena);
+    const ns_ex *dx = ns_system_state_rates(s, s->arena);
+    ns_ex change;
     ns_diff_along(w->g, &rho, 1, x, dx, n, &change);
     ns_ex pair[2] = {w->m->divergence, ns_div(w->g, change, rho)};
     double scale = 0, worst = 0;
@@ -492,21 +484,8 @@ static bool follow(work *w, const ns_run_options *o, const char **message)
 {
     ns_measure *m = w->m;
     const ns_system *s = w->s;
-    uint32_t n = s->states.n, np = s->description->params.n;
-    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, n), *p = NS_NEW_ARRAY(s->arena, ns_ex, np + 1);
-    for (uint32_t i = 0; i < n; i++)
-        x[i] = s->states.at[i].symbol;
-    for (uint32_t i = 0; i < np; i++)
-        p[i] = s->description->params.at[i].symbol;
-    ns_program_spec spec = {.graph = w->g,
-                            .time = s->time,
-                            .x = x,
-                            .p = p,
-                            .out = &m->divergence,
-                            .nx = n,
-                            .np = np,
-                            .nout = 1};
-    const ns_program *program = ns_program_build(s->arena, &spec);
+    const uint32_t n = s->states.n;
+    const ns_program *program = ns_problem_program(s, s->arena, &m->divergence, 1);
     double *memory = NS_NEW_ARRAY(s->arena, double, ns_program_work1(program));
     double *y = NS_NEW_ARRAY(s->arena, double, n);
     ns_program_bind1(program, memory, w->p);

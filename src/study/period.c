@@ -50,10 +50,9 @@ static void prepare(work *w, ns_period *out)
     const ns_system *s = w->s;
     const ns_symmetry *y = w->y;
     const uint32_t sigma = y->sigma, n = 2 * sigma + y->m, nx = s->states.n;
-    const uint32_t np = s->description->params.n;
     ns_ex *f = NS_NEW_ARRAY(s->arena, ns_ex, 2 * (size_t)n + 1);
-    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, nx), *dx = NS_NEW_ARRAY(s->arena, ns_ex, nx);
-    ns_ex *params = NS_NEW_ARRAY(s->arena, ns_ex, np + 1);
+    const ns_ex *x = ns_system_state_symbols(s, s->arena);
+    const ns_ex *dx = ns_system_state_rates(s, s->arena);
     out->n = w->n = n;
     out->name = NS_NEW_ARRAY(s->arena, const char *, n + 1);
     for (uint32_t i = 0; i < sigma; i++) {
@@ -67,22 +66,8 @@ static void prepare(work *w, ns_period *out)
         f[2 * sigma + a] = y->p[a];
         out->name[2 * sigma + a] = ns_arena_format(s->arena, "p%u", a + 1);
     }
-    for (uint32_t i = 0; i < nx; i++) {
-        x[i] = s->states.at[i].symbol;
-        dx[i] = s->states.at[i].rate;
-    }
-    for (uint32_t i = 0; i < np; i++)
-        params[i] = s->description->params.at[i].symbol;
     ns_diff_along(s->graph, f, n, x, dx, nx, f + n);
-    const ns_program_spec spec = {.graph = s->graph,
-                                  .time = s->time,
-                                  .x = x,
-                                  .p = params,
-                                  .out = f,
-                                  .nx = nx,
-                                  .np = np,
-                                  .nout = 2 * n};
-    w->reduced = ns_program_build(s->arena, &spec);
+    w->reduced = ns_problem_program(s, s->arena, f, 2 * n);
     w->memory = numbers(s, ns_program_work1(w->reduced));
     ns_program_bind1(w->reduced, w->memory, w->p);
     w->there = numbers(s, nx);
@@ -258,7 +243,6 @@ static const ns_program *equilibrium_equations(const work *w)
     ns_ex *O = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     ns_ex *zero = NS_NEW_ARRAY(s->arena, ns_ex, sigma + 1);
     ns_ex *f = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)n * (n + 1) + 1);
-    ns_ex *params = NS_NEW_ARRAY(s->arena, ns_ex, np + 1);
     for (uint32_t i = 0; i < sigma; i++) {
         z[i] = y->r[i];
         zero[i] = ns_zero(g);
@@ -275,8 +259,7 @@ static const ns_program *equilibrium_equations(const work *w)
     ns_symmetry_momentum_rate(y, O, P, f + sigma);
     ns_subst(g, f, n, y->dr, zero, sigma, f);
     ns_diff_jacobian(g, f, n, z, n, f + n);
-    for (uint32_t i = 0; i < np; i++)
-        params[i] = s->description->params.at[i].symbol;
+    const ns_ex *params = ns_system_param_symbols(s, s->arena);
     const ns_program_spec spec = {
         .graph = g, .x = z, .p = params, .out = f, .nx = n, .np = np, .nout = n * (n + 1)};
     return ns_program_build(s->arena, &spec);

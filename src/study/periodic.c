@@ -27,10 +27,8 @@ typedef struct newton {
 static const ns_flow_program *with_gradient(ns_flow *flow, ns_ex value)
 {
     const ns_system *s = flow->system;
-    ns_ex *x = NS_NEW_ARRAY(flow->arena, ns_ex, flow->n + 1);
+    const ns_ex *x = ns_system_state_symbols(s, flow->arena);
     ns_ex *out = NS_NEW_ARRAY(flow->arena, ns_ex, flow->n + 2);
-    for (uint32_t i = 0; i < flow->n; i++)
-        x[i] = s->states.at[i].symbol;
     out[0] = value;
     ns_diff_gradient(s->graph, value, x, flow->n, out + 1);
     return ns_flow_program_new(flow, out, flow->n + 1, NULL, 0);
@@ -172,13 +170,8 @@ static void multipliers(newton *q, ns_arena *arena, ns_periodic *out)
     if (K)
         ns_generators_at(q->g, out->x, apart + (size_t)rows * n);
     rows += K;
-    for (uint32_t k = 0; k < rows; k++) { /* of length one each */
-        double sum = 0;
-        for (uint32_t i = 0; i < n; i++)
-            sum += apart[(size_t)k * n + i] * apart[(size_t)k * n + i];
-        for (uint32_t i = 0; i < n && sum > 0; i++)
-            apart[(size_t)k * n + i] /= sqrt(sum);
-    }
+    for (uint32_t k = 0; k < rows; k++)
+        ns_dense_unit(n, apart + (size_t)k * n);
     ns_flow_multiply_t(rows, n, t, apart, q->N, inside);
     out->n = ns_flow_complement(a, rows, t, inside, 1e-9, B);
     out->multiplier = NS_NEW_ARRAY(arena, ns_eigenvalue, out->n + 1);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "study/sample.h"
 
@@ -117,16 +118,6 @@ void ns_plan_row(const ns_plan *plan, uint64_t row, double *values)
     }
 }
 
-/* FNV-1a */
-static uint64_t hash(const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < bytes; i++)
-        h = (h ^ at[i]) * 1099511628211u;
-    return h;
-}
-
 const char *ns_plan_text(ns_arena *arena, const ns_plan *plan)
 {
     static const char *const words[] = {"grid",       "log",    "uniform",
@@ -138,7 +129,8 @@ const char *ns_plan_text(ns_arena *arena, const ns_plan *plan)
         ns_text_addf(&text, "%s %s", axis->name, words[axis->kind]);
         if (axis->kind == NS_PLAN_LIST)
             ns_text_addf(&text, " %" PRIu64 " values %016" PRIx64 "\n", plan->count,
-                         hash(axis->values, (size_t)plan->count * sizeof *axis->values));
+                         ns_hash_bytes(ns_hash_start, axis->values,
+                                       (size_t)plan->count * sizeof *axis->values));
         else if (on_grid(axis))
             ns_text_addf(&text, " %.17g %.17g %" PRIu64 "\n", axis->low, axis->high, axis->n);
         else

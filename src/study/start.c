@@ -211,9 +211,8 @@ static void own_start(ns_arena *arena, ns_system *s)
 static void own_jacobian(ns_arena *arena, ns_system *s)
 {
     const uint32_t n = s->states.n, m = s->constraints.n + s->start.extra.n;
-    ns_ex *x = NS_NEW_ARRAY(arena, ns_ex, n + 1), *r = NS_NEW_ARRAY(arena, ns_ex, m + 1);
-    for (uint32_t i = 0; i < n; i++)
-        x[i] = s->states.at[i].symbol;
+    const ns_ex *x = ns_system_state_symbols(s, arena);
+    ns_ex *r = NS_NEW_ARRAY(arena, ns_ex, m + 1);
     for (uint32_t i = 0; i < m; i++)
         r[i] = i < s->constraints.n ? s->constraints.at[i].residual
                                     : s->start.extra.at[i - s->constraints.n].residual;
@@ -325,9 +324,7 @@ ns_starter *ns_starter_new(ns_arena *arena, ns_system *system, double t0,
     c->arena = arena;
     c->system = &q->system;
     c->n = states;
-    c->x = NS_NEW_ARRAY(arena, ns_ex, states + 1);
-    for (uint32_t i = 0; i < states; i++)
-        c->x[i] = system->states.at[i].symbol;
+    c->x = ns_system_state_symbols(system, arena);
     /* parameters without a symbol (a name that is a parameter takes no place behind) are left out */
     c->p = q->symbols;
     c->np = np + n;

@@ -21,10 +21,8 @@ ns_starts *ns_starts_new(ns_flow *flow, const ns_condition *conditions, uint32_t
     q->flow = flow;
     q->n = n;
     q->condition = ns_arena_copy(flow->arena, conditions, n * sizeof *conditions);
-    ns_ex *x = NS_NEW_ARRAY(flow->arena, ns_ex, flow->n + 1);
+    const ns_ex *x = ns_system_state_symbols(s, flow->arena);
     ns_ex *out = NS_NEW_ARRAY(flow->arena, ns_ex, (size_t)n * (flow->n + 1) + 1);
-    for (uint32_t i = 0; i < flow->n; i++)
-        x[i] = s->states.at[i].symbol;
     for (uint32_t i = 0; i < n; i++)
         out[i] = conditions[i].value;
     ns_diff_jacobian(s->graph, out, n, x, flow->n, out + n);

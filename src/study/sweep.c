@@ -115,12 +115,8 @@ static ns_ex time_derivative(maker *m, ns_ex value)
 {
     const ns_system *s = m->system;
     const uint32_t n = s->states.n;
-    ns_ex *x = NS_NEW_ARRAY(m->sweep->arena, ns_ex, n + 1);
-    ns_ex *dx = NS_NEW_ARRAY(m->sweep->arena, ns_ex, n + 1), out;
-    for (uint32_t i = 0; i < n; i++) {
-        x[i] = s->states.at[i].symbol;
-        dx[i] = s->states.at[i].rate;
-    }
+    ns_ex *x = ns_system_state_symbols(s, m->sweep->arena);
+    ns_ex *dx = ns_system_state_rates(s, m->sweep->arena), out;
     x[n] = s->time;
     dx[n] = ns_number(s->graph, 1);
     ns_diff_along(s->graph, &value, 1, x, dx, n + (s->time ? 1 : 0), &out);
@@ -325,24 +321,9 @@ static void make_stations(maker *m)
         get->position = station->values.n;
         NS_PUSH(w->arena, station->values, get->value);
     }
-    const ns_system *s = m->system;
-    const uint32_t n = s->states.n, np = s->description->params.n;
-    ns_ex *x = NS_NEW_ARRAY(w->arena, ns_ex, n + 1), *p = NS_NEW_ARRAY(w->arena, ns_ex, np + 1);
-    for (uint32_t i = 0; i < n; i++)
-        x[i] = s->states.at[i].symbol;
-    for (uint32_t i = 0; i < np; i++)
-        p[i] = s->description->params.at[i].symbol;
-    for (uint32_t i = 0; i < w->n_stations; i++) {
-        const ns_program_spec spec = {.graph = s->graph,
-                                      .time = s->time,
-                                      .x = x,
-                                      .p = p,
-                                      .out = w->station[i].values.at,
-                                      .nx = n,
-                                      .np = np,
-                                      .nout = w->station[i].values.n};
-        w->station[i].program = ns_program_build(w->arena, &spec);
-    }
+    for (uint32_t i = 0; i < w->n_stations; i++)
+        w->station[i].program = ns_problem_program(m->system, w->arena, w->station[i].values.at,
+                                                   w->station[i].values.n);
 }
 
 /* Times in the order of the motion. */

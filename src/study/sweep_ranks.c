@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hash.h"
+
 typedef enum kind { HELLO = 1, WANT, BLOCK, DONE, END, STOP, FAILED, BYE } kind;
 
 typedef struct head { /* of every message */
@@ -14,15 +16,6 @@ typedef struct head { /* of every message */
     uint32_t count;
     uint64_t first; /* row; for HELLO the identity, and count the threads */
 } head;
-
-/* FNV-1a: enough to tell two requests of one user apart. */
-static uint64_t hash(const char *text)
-{
-    uint64_t h = 14695981039346656037u;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211u;
-    return h;
-}
 
 static bool send_head(const ns_sweep_rank *job, uint32_t to, kind what, uint64_t first,
                       uint32_t count)
@@ -67,7 +60,7 @@ ns_sweep_leader *ns_sweep_leader_new(const ns_sweep_rank *job, const ns_sweep_cl
     *l = (ns_sweep_leader){.job = *job,
                            .client = *client,
                            .record = record,
-                           .identity = hash(identity),
+                           .identity = ns_hash_bytes(ns_hash_start, identity, strlen(identity)),
                            .here = job->size - 1,
                            .members = members};
     return l;
@@ -252,7 +245,10 @@ ns_sweep_follower *ns_sweep_follower_new(const ns_sweep_rank *job, size_t record
     if (!f)
         return NULL;
     *f = (ns_sweep_follower){
-        .job = *job, .record = record, .identity = hash(identity), .threads = threads};
+        .job = *job,
+        .record = record,
+        .identity = ns_hash_bytes(ns_hash_start, identity, strlen(identity)),
+        .threads = threads};
     f->waiting.last = &f->waiting.first;
     f->done.last = &f->done.first;
     pthread_condattr_t clock;

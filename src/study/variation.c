@@ -24,12 +24,9 @@ ns_variation *ns_variation_new(ns_flow *flow, uint32_t k, const ns_surface *surf
     e->time = s->time;
     e->constraints = s->constraints;
     e->own = s->own;
-    ns_ex *x = NS_NEW_ARRAY(a, ns_ex, n + 1), *f = NS_NEW_ARRAY(a, ns_ex, n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        x[i] = s->states.at[i].symbol;
-        f[i] = s->states.at[i].rate;
+    const ns_ex *x = ns_system_state_symbols(s, a), *f = ns_system_state_rates(s, a);
+    for (uint32_t i = 0; i < n; i++)
         NS_PUSH(a, e->states, s->states.at[i]);
-    }
     for (uint32_t j = 0; j < k; j++) {
         ns_ex *dx = NS_NEW_ARRAY(a, ns_ex, n + 1), *df = NS_NEW_ARRAY(a, ns_ex, n + 1);
         for (uint32_t i = 0; i < n; i++)
