@@ -4,8 +4,10 @@
 #define _GNU_SOURCE
 #include "counts.h"
 
+#include "base/file.h"
 #include "child.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +52,7 @@ static int read_rungs(const char *text, const char *folder, bench_rung *rungs)
     int n = 0;
     for (int line = 1; *text && n < MOST_RUNGS; line++) {
         double tolerance, error, motions;
-        char path[300];
+        char path[PATH_MAX + 32];
         const int fields = sscanf(text, "%lf %lf %lf", &tolerance, &error, &motions);
         snprintf(path, sizeof path, "%s/out.%d", folder, line);
         const double count = number_in(path, "totals:") / (fields == 3 ? motions : 1);
@@ -81,10 +83,11 @@ static bool beside(char *path, size_t room, const char *name)
 static void by_callgrind(const char *program, const char *problem,
                          const bench_contender *contender, bench_result *result)
 {
-    char folder[] = "/tmp/noslip-counts-XXXXXX", out[64];
+    char folder[PATH_MAX], out[PATH_MAX + 32];
     char *text = malloc(TEXT);
     bench_rung *rungs = calloc(MOST_RUNGS, sizeof *rungs);
-    if (!mkdtemp(folder) || !text || !rungs) {
+    if (!text || !rungs || ns_file_pattern(folder, sizeof folder, "noslip-counts") != 0 ||
+        !mkdtemp(folder)) {
         free(text);
         free(rungs);
         return;

@@ -10,10 +10,12 @@
  * compiled for this one processor.
  */
 #define _GNU_SOURCE
+#include "base/file.h"
 #include "child.h"
 #include "report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -230,8 +232,9 @@ static void *paper(void *facts)
 /* What is measured beside the table. Nothing is compiled before: the folder for it is new. */
 static void the_rest(bench_session *s)
 {
-    char folder[] = "/tmp/noslip-bench-XXXXXX";
-    if (!mkdtemp(folder)) {
+    char folder[PATH_MAX];
+    errno = ns_file_pattern(folder, sizeof folder, "noslip-bench");
+    if (errno || !mkdtemp(folder)) {
         perror("noslip bench");
         return;
     }

@@ -10,11 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define RHS_REAL quad
-#define RHS_FN(name) name##_q
-#define RHS_C(x) Q(x)
-#define RHS_SQRT(x) sqrtf128(x)
-#define RHS_SINCOS(x, s, c) (*(s) = sinf128(x), *(c) = cosf128(x))
 #include "hand_rhs_bodies.inc"
 #include "hand_rhs_more.inc"
 

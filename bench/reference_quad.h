@@ -6,6 +6,13 @@
 
 #include "quad_ode.h"
 
+/* The right-hand sides of hand_rhs*.inc in quadruple precision. */
+#define RHS_REAL quad
+#define RHS_FN(name) name##_q
+#define RHS_C(x) Q(x)
+#define RHS_SQRT(x) sqrtf128(x)
+#define RHS_SINCOS(x, s, c) (*(s) = sinf128(x), *(c) = cosf128(x))
+
 /* One motion: how to integrate it, and by which other way to check it. */
 typedef struct motion {
     const char *name;

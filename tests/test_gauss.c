@@ -6,20 +6,6 @@
 #include "ode/gauss_table.h"
 #include "test_ode_models.h"
 
-/* Slope of log error against log step, by least squares. */
-static double slope(const double *h, const double *error, int n)
-{
-    double sx = 0, sy = 0, sxx = 0, sxy = 0;
-    for (int i = 0; i < n; i++) {
-        const double x = log(h[i]), y = log(error[i]);
-        sx += x;
-        sy += y;
-        sxx += x * x;
-        sxy += x * y;
-    }
-    return (n * sxy - sx * sy) / (n * sxx - sx * sx);
-}
-
 /* ---- tables ------------------------------------------------------------------------------ */
 
 /* Quadrature of degree 15, stages exact to degree 8, symplectic to the bit. */

@@ -28,19 +28,25 @@ static equation equation_new(void)
     return e;
 }
 
+static const ns_program *program_of(const equation *e, uint32_t n, bool jets)
+{
+    const ns_program_spec spec = {.graph = e->g,
+                                  .time = e->t,
+                                  .x = e->x,
+                                  .p = &e->p,
+                                  .out = e->out,
+                                  .nx = n,
+                                  .np = 1,
+                                  .nout = n,
+                                  .jets = jets};
+    return ns_program_build(e->arena, &spec);
+}
+
 /* Series of x' = out from x0 at time t. */
 static void series(equation *e, uint32_t n, double t, double p, const double *x0,
                    uint32_t order, double *x)
 {
-    const ns_program *program = ns_program_build(e->arena, &(ns_program_spec){.graph = e->g,
-                                                                              .time = e->t,
-                                                                              .x = e->x,
-                                                                              .p = &e->p,
-                                                                              .out = e->out,
-                                                                              .nx = n,
-                                                                              .np = 1,
-                                                                              .nout = n,
-                                                                              .jets = true});
+    const ns_program *program = program_of(e, n, true);
     const size_t size = ns_program_work_jet(program, order);
     double *work = malloc(size * sizeof *work);
     for (size_t i = 0; i < size; i++)
@@ -129,15 +135,7 @@ static void test_engines_agree(void **state)
     const double x0[3] = {0.4, -1.3, 0.2}, p = 1.7, t = 0.35;
     double x[3 * (N + 1)], rate[3 * (N + 1)], lower[3 * (N + 1)];
     series(&e, 3, t, p, x0, N, x);
-    const ns_program *program = ns_program_build(e.arena, &(ns_program_spec){.graph = e.g,
-                                                                             .time = e.t,
-                                                                             .x = e.x,
-                                                                             .p = &e.p,
-                                                                             .out = e.out,
-                                                                             .nx = 3,
-                                                                             .np = 1,
-                                                                             .nout = 3,
-                                                                             .jets = true});
+    const ns_program *program = program_of(&e, 3, true);
     double *work = malloc(ns_program_work_jet(program, N) * sizeof *work);
     ns_program_bind_jet(program, work, N, &p);
     ns_program_eval_jet(program, work, t, N, x, rate);
@@ -175,14 +173,7 @@ static void test_series_fits_the_equation(void **state)
     const double x0[3] = {0.4, -1.3, 0.2}, p = 1.7, t = 0.35;
     double c[3 * (N + 1)];
     series(&e, 3, t, p, x0, N, c);
-    const ns_program *program = ns_program_build(e.arena, &(ns_program_spec){.graph = e.g,
-                                                                             .time = e.t,
-                                                                             .x = e.x,
-                                                                             .p = &e.p,
-                                                                             .out = e.out,
-                                                                             .nx = 3,
-                                                                             .np = 1,
-                                                                             .nout = 3});
+    const ns_program *program = program_of(&e, 3, false);
     double *work = malloc(ns_program_work1(program) * sizeof *work);
     ns_program_bind1(program, work, &p);
     for (int j = -4; j <= 4; j++) {

@@ -26,6 +26,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "expr/print.h"
 #include "lang/description.h"
 
@@ -361,25 +362,13 @@ static int run_case(table_case *c)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static char *read_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    long size = ftell(file);
-    rewind(file);
-    char *text = malloc((size_t)size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, (size_t)size, file), (size_t)size);
-    text[size] = 0;
-    fclose(file);
-    return text;
-}
-
 /* Runs all cases of a table; how many failed. */
 static int run_table(const char *path, const char *name, int *cases)
 {
-    char *text = read_file(path), *line = text;
+    char *text;
+    size_t length;
+    assert_int_equal(ns_file_read(path, 1 << 24, &text, &length), 0);
+    char *line = text;
     table_case c = {0};
     unsigned number = 0;
     int failed = 0;

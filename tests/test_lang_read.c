@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "expr/eval.h"
 #include "expr/print.h"
 #include "lang/description.h"
@@ -91,25 +92,12 @@ static void check_example(const char *text, size_t length, unsigned line)
     ns_arena_free(w.arena);
 }
 
-static char *read_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    long size = ftell(file);
-    rewind(file);
-    char *text = malloc((size_t)size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, (size_t)size, file), (size_t)size);
-    text[size] = 0;
-    fclose(file);
-    return text;
-}
-
 static void test_manual(void **state)
 {
     (void)state;
-    char *text = read_file(NS_DOCS_DIR "/language.md");
+    char *text;
+    size_t length;
+    assert_int_equal(ns_file_read(NS_DOCS_DIR "/language.md", 1 << 24, &text, &length), 0);
     unsigned line = 1, examples = 0;
     for (char *at = text; at;) {
         char *next = strchr(at, '\n');

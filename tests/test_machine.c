@@ -2,7 +2,6 @@
  * every model, for systems with pivots of all kinds and for random expressions that need more
  * values than there are registers; systems that let no new code run. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +14,8 @@
 #include "code/native.h"
 #include "code/x86.h"
 #include "expr/eval.h"
+#include "support/bits.h"
+#include "support/gallery.h"
 #include "support/motion.h"
 
 static const char *const lane_names[] = {"avx512", "avx2"};
@@ -111,15 +112,6 @@ typedef struct memory {
     double *work1, *work8, *x8, *p8, *t8, *out8, *x, *p, *out;
 } memory;
 
-static double *block_new(size_t n)
-{
-    double *block = aligned_alloc(64, (n * sizeof(double) + 63) / 64 * 64 + 64);
-    assert_non_null(block);
-    for (size_t i = 0; i < n; i++)
-        block[i] = NAN; /* nothing may be read before it is written */
-    return block;
-}
-
 static memory memory_new(ns_program *program, uint32_t np)
 {
     memory m = {.program = program,
@@ -179,11 +171,6 @@ static double *outputs(memory *m)
             one[8 * i + lane] = m->out[i];
     }
     return all;
-}
-
-static bool same_bits(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
 }
 
 static void compare(const char *name, const memory *m, const double *expected,
@@ -255,23 +242,17 @@ static void gallery_has_the_same_bits(void **state)
 {
     (void)state;
     tally all = {0};
-    DIR *folder = opendir(NS_MODELS_DIR);
-    assert_non_null(folder);
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char name[256];
-        snprintf(name, sizeof name, "%s", entry->d_name);
-        char *end = strrchr(name, '.');
-        if (!end || strcmp(end, ".mech") != 0)
-            continue;
-        *end = 0;
-        ns_model *model = motion_model_file(name, NULL);
+    char *names[GALLERY_MOST];
+    const size_t n = gallery_list(names);
+    for (size_t k = 0; k < n; k++) {
+        ns_model *model = motion_model_file(names[k], NULL);
         const ns_problem *p = model->problem;
         const ns_program *const programs[] = {p->rhs,       p->events,      p->manifold,
                                               p->residuals, p->correction,  p->shift,
                                               p->monitor,   p->observables, p->jacobian};
         if (!have_lanes((ns_program *)(uintptr_t)p->rhs)) {
             ns_model_free(model);
-            closedir(folder);
+            gallery_free(names, n);
             skip();
         }
         all.model = model;
@@ -279,7 +260,7 @@ static void gallery_has_the_same_bits(void **state)
             check_program(&all, (ns_program *)(uintptr_t)programs[i]);
         ns_model_free(model);
     }
-    closedir(folder);
+    gallery_free(names, n);
     assert_true(all.programs > 500);
     assert_true(all.finite > all.programs / 2); /* the comparison is not one of nans */
 }

@@ -1,5 +1,4 @@
 /* Motions, frames and meshes: the pictures are where the mechanics says. */
-#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +11,7 @@
 
 #include "io/mesh.h"
 #include "io/record.h"
+#include "support/gallery.h"
 
 typedef struct bench {
     ns_model *model;
@@ -185,14 +185,12 @@ static void check_contact(const char *name, bench *b)
 static void test_gallery(void **state)
 {
     (void)state;
-    DIR *folder = opendir(NS_MODELS_DIR);
-    assert_non_null(folder);
+    char *names[GALLERY_MOST];
+    const size_t n = gallery_list(names);
     unsigned found = 0;
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        if (!strstr(entry->d_name, ".mech"))
-            continue;
+    for (size_t k = 0; k < n; k++) {
         char path[1024];
-        snprintf(path, sizeof path, "%s/%s", NS_MODELS_DIR, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s.mech", NS_MODELS_DIR, names[k]);
         ns_model *model = ns_model_load(path, NULL, 0, NS_MODEL_DERIVED);
         const bool rolls = model && model->status == NS_OK &&
                            model->system->scene.bodies.n == 1;
@@ -200,11 +198,11 @@ static void test_gallery(void **state)
         if (!rolls)
             continue;
         bench b = ready(ns_model_load(path, NULL, 0, NS_MODEL_READY), 2);
-        check_contact(entry->d_name, &b);
+        check_contact(names[k], &b);
         done(&b);
         found++;
     }
-    closedir(folder);
+    gallery_free(names, n);
     assert_true(found >= 20);
 }
 

@@ -4,44 +4,17 @@
  *
  * Tolerances are three to thirty times what is measured, which is the rounding error of a run: some
  * 1e-16 per step that the motion may amplify.  Where they are wider, it is said why. */
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/gallery.h"
 #include "support/measure.h"
 
 static const double g = 9.81;
 
 /* ---- every model ---------------------------------------------------------------------------- */
-
-enum { MOST_MODELS = 200 };
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Names of all models without the ending, sorted; to be freed. */
-static size_t list_models(char *names[MOST_MODELS])
-{
-    DIR *folder = opendir(NS_MODELS_DIR);
-    if (!folder)
-        return 0;
-    size_t n = 0;
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        size_t length = strlen(entry->d_name);
-        if (length < 6 || strcmp(entry->d_name + length - 5, ".mech") != 0)
-            continue;
-        if (n == MOST_MODELS || !(names[n] = strndup(entry->d_name, length - 5)))
-            abort(); /* a model left out would look like a model tested */
-        n++;
-    }
-    closedir(folder);
-    qsort(names, n, sizeof *names, by_name);
-    return n;
-}
 
 /* The reason that a model gives for an exception, as a line of its head:
  *     # test: skip-energy REASON
@@ -123,8 +96,8 @@ static void gallery_model(void **state)
 /* One test for each model. */
 static int gallery(void)
 {
-    char *names[MOST_MODELS];
-    size_t n = list_models(names);
+    char *names[GALLERY_MOST];
+    size_t n = gallery_list(names);
     struct CMUnitTest *tests = calloc(n + 1, sizeof *tests);
     if (n < 20 || !tests)
         return 1;
@@ -132,8 +105,7 @@ static int gallery(void)
         tests[i] = (struct CMUnitTest){
             .name = names[i], .test_func = gallery_model, .initial_state = names[i]};
     int failed = _cmocka_run_group_tests("gallery", tests, n, NULL, NULL);
-    for (size_t i = 0; i < n; i++)
-        free(names[i]);
+    gallery_free(names, n);
     free(tests);
     return failed;
 }

@@ -2,6 +2,7 @@
  * the Wronskian, the amended potential of the falling disk, and systems that have no integrals. */
 #include "support/measure.h"
 #include "support/motion.h"
+#include "support/texts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -303,14 +304,7 @@ static void some(void **state)
 static void none(void **state)
 {
     (void)state;
-    static const char racer[] =
-        "param m = 30, I1 = 1.5, I2 = 0.6, d1 = 0.4, d2 = 0.1\n"
-        "coordinate x, y, theta, phi\n"
-        "lagrangian m/2*(x'^2 + y'^2) + I1/2*theta'^2 + I2/2*(theta' + phi')^2 - 2*phi^2\n"
-        "let v = x'*cos(theta) + y'*sin(theta), D = d1*cos(phi) + d2\n"
-        "constraint seat: y'*cos(theta) - x'*sin(theta) = 0\n"
-        "constraint handlebar: D*theta' + d2*phi' = v*sin(phi)\n"
-        "start { x = 0; y = 0; theta = 0; phi = 0.2; x' = 0.1; phi' = 0.1 }\n"
+    static const char racer[] = RACER
         "symmetry { group SE(2); on theta, x, y }\nrun { until 5 }\n";
     found r = search(motion_model_text(racer, NULL), NULL, (ns_momentum_options){0});
     assert_int_equal(r.f->found, 0);

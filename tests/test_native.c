@@ -20,25 +20,13 @@
 #include "code/native.h"
 #include "expr/eval.h"
 #include "io/model.h"
-
-static bool same_bits(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
-}
-
-static double *block_new(size_t n)
-{
-    double *block = aligned_alloc(64, (n * sizeof(double) + 63) / 64 * 64 + 64);
-    assert_non_null(block);
-    for (size_t i = 0; i < n; i++)
-        block[i] = NAN; /* nothing may be read before it is written */
-    return block;
-}
+#include "support/bits.h"
+#include "support/gallery.h"
 
 static ns_model *load(const char *name)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/%s", NS_MODELS_DIR, name);
+    snprintf(path, sizeof path, "%s/%s.mech", NS_MODELS_DIR, name);
     ns_model *model = ns_model_load(path, NULL, 0, NS_MODEL_READY);
     assert_non_null(model);
     if (model->status != NS_OK)
@@ -188,20 +176,17 @@ static void gallery_has_the_same_bits(void **state)
 {
     (void)state;
     enum { LARGE = 120, BATCH = 1200 };
-    static const char *const large[] = {"chain-30.mech", "sphere-two-particles.mech"};
+    static const char *const large[] = {"chain-30", "sphere-two-particles"};
     batch *b = calloc(1, sizeof *b);
     assert_non_null(b);
-    DIR *folder = opendir(NS_MODELS_DIR);
-    assert_non_null(folder);
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        const size_t length = strlen(entry->d_name);
-        if (length < 6 || strcmp(entry->d_name + length - 5, ".mech") != 0)
-            continue;
-        ns_model *model = load(entry->d_name);
+    char *names[GALLERY_MOST];
+    const size_t n = gallery_list(names);
+    for (size_t k = 0; k < n; k++) {
+        ns_model *model = load(names[k]);
         const size_t cells = ns_program_work1(model->problem->rhs);
         bool wanted = cells < LARGE;
         for (size_t i = 0; i < sizeof large / sizeof *large; i++)
-            wanted = wanted || strcmp(entry->d_name, large[i]) == 0;
+            wanted = wanted || strcmp(names[k], large[i]) == 0;
         if (!wanted) {
             ns_model_free(model);
             continue;
@@ -217,7 +202,7 @@ static void gallery_has_the_same_bits(void **state)
         b->cells += cells;
         b->n++;
     }
-    closedir(folder);
+    gallery_free(names, n);
     check_batch(b);
     print_message("%u models: %.2f s\n", b->all, b->seconds);
     assert_true(b->all > 50);
@@ -248,8 +233,8 @@ static void run_model(const ns_model *model, const char *method, double until, d
 static void runs_have_the_same_bits(void **state)
 {
     (void)state;
-    static const char *const names[] = {"rattleback.mech", "snakeboard.mech", "chain-30.mech",
-                                        "sphere-one-particle.mech", "falling-disk.mech"};
+    static const char *const names[] = {"rattleback", "snakeboard", "chain-30",
+                                        "sphere-one-particle", "falling-disk"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ns_model *model = load(names[i]);
         const uint32_t n = model->problem->n;
@@ -306,7 +291,7 @@ static bool obtain(const ns_model *model)
 static void code_is_kept(void **state)
 {
     (void)state;
-    ns_model *model = load("chaplygin-sleigh.mech");
+    ns_model *model = load("chaplygin-sleigh");
     char path[512];
     assert_false(obtain(model));
     assert_true(obtain(model));
@@ -351,7 +336,7 @@ static void code_is_kept(void **state)
     assert_true(obtain(model));
 
     /* other parameters are the same code, another model is not */
-    ns_model *other = load("knife-edge.mech");
+    ns_model *other = load("knife-edge");
     assert_false(obtain(other));
     ns_model_free(other);
     ns_model_free(model);
@@ -366,7 +351,7 @@ static void processes_share_the_cache(void **state)
         child[i] = fork();
         assert_true(child[i] >= 0);
         if (child[i] == 0) {
-            ns_model *model = load("knife-edge.mech");
+            ns_model *model = load("knife-edge");
             bool cached;
             char message[400];
             for (int k = 0; k < 2; k++) {
@@ -391,7 +376,7 @@ static void processes_share_the_cache(void **state)
 static void compilers_that_fail(void **state)
 {
     (void)state;
-    ns_model *model = load("knife-edge.mech");
+    ns_model *model = load("knife-edge");
     static const struct {
         const char *compiler, *message;
     } cases[] = {

@@ -6,19 +6,6 @@
 static const char *const all[] = {"gauss", "taylor", "dop853", "bdf", "adams"};
 static const char *const explicit_ones[] = {"gauss", "taylor", "dop853"};
 
-static double slope(const double *h, const double *error, int n)
-{
-    double sx = 0, sy = 0, sxx = 0, sxy = 0;
-    for (int i = 0; i < n; i++) {
-        const double x = log(h[i]), y = log(error[i]);
-        sx += x;
-        sy += y;
-        sxx += x * x;
-        sxy += x * y;
-    }
-    return (n * sxy - sx * sy) / (n * sxx - sx * sx);
-}
-
 /* ---- methods ----------------------------------------------------------------------------- */
 
 /* Every method has a name, a line, a text, tolerances, and is found by its name. */

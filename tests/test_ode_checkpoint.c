@@ -62,6 +62,16 @@ static unsigned char *save(const ns_run *run, size_t *size)
     return bytes;
 }
 
+/* A run at time t, which is then gone. */
+static unsigned char *saved_at(model *m, const ns_run_options *o, double t, size_t *size)
+{
+    ns_run *run = model_run(m, o);
+    assert_int_equal(ns_run_to(run, t), NS_OK);
+    unsigned char *bytes = save(run, size);
+    ns_run_free(run);
+    return bytes;
+}
+
 /* Interrupted after every few steps, the run ends with the same bits as one without. */
 static void test_same_bits(void **state)
 {
@@ -198,11 +208,8 @@ static void test_mismatch(void **state)
     (void)state;
     model m = full_model();
     const ns_run_options o = model_options("gauss", 60, 0);
-    ns_run *run = model_run(&m, &o);
-    assert_int_equal(ns_run_to(run, 30), NS_OK);
     size_t size;
-    unsigned char *bytes = save(run, &size);
-    ns_run_free(run);
+    unsigned char *bytes = saved_at(&m, &o, 30, &size);
 
     static const char *const expected[] = {"method",        "tolerance",  "options",
                                            "after the end", "parameters", "model"};
@@ -221,7 +228,7 @@ static void test_mismatch(void **state)
             other.value[0] = 0.26;
         else
             model_rate(&other, 0, ns_neg(other.g, other.x[1]));
-        run = model_run(&other, &p);
+        ns_run *run = model_run(&other, &p);
         const char *message;
         assert_int_equal(ns_run_restore(run, bytes, size, &message), NS_ERR_USAGE);
         assert_non_null(strstr(message, expected[c]));
@@ -241,12 +248,9 @@ static void test_damaged(void **state)
     (void)state;
     model m = full_model();
     const ns_run_options o = model_options("gauss", 60, 0);
-    ns_run *run = model_run(&m, &o);
-    assert_int_equal(ns_run_to(run, 10), NS_OK);
     size_t size;
-    unsigned char *bytes = save(run, &size);
-    ns_run_free(run);
-    run = model_run(&m, &o);
+    unsigned char *bytes = saved_at(&m, &o, 10, &size);
+    ns_run *run = model_run(&m, &o);
     const char *message;
     for (size_t i = 0; i < size; i++) {
         bytes[i] ^= 0x55;

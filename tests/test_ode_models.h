@@ -19,6 +19,20 @@
 #define M_PI 3.14159265358979323846
 #endif
 
+/* Slope of log error against log step, by least squares. */
+static inline double slope(const double *h, const double *error, int n)
+{
+    double sx = 0, sy = 0, sxx = 0, sxy = 0;
+    for (int i = 0; i < n; i++) {
+        const double x = log(h[i]), y = log(error[i]);
+        sx += x;
+        sy += y;
+        sxx += x * x;
+        sxy += x * y;
+    }
+    return (n * sxy - sx * sy) / (n * sxx - sx * sx);
+}
+
 typedef struct model {
     ns_arena *arena;
     ns_graph *g;

@@ -13,6 +13,7 @@
 #include "code/program.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
+#include "support/bits.h"
 
 static const char *const lane_names[] = {"plain", "avx2", "avx512"};
 
@@ -72,11 +73,6 @@ static row_program row_new(ns_op op)
     row.work8 = NS_NEW_ARRAY(row.arena, double, ns_program_work8(row.program));
     ns_program_bind1(row.program, row.work1, NULL);
     return row;
-}
-
-static bool same_bits(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
 }
 
 /* Eight pairs of arguments, in lanes and one after the other. */
@@ -202,6 +198,14 @@ static double allowed_ulps(ns_op op)
     return op >= NS_OP_SINH ? 2.2 : 0.5;
 }
 
+static ns_quad *work_quad(const row_program *row)
+{
+    ns_quad *work = ns_arena_alloc(row->arena,
+                                   ns_program_work_quad(row->program) * sizeof(ns_quad));
+    ns_program_bind_quad(row->program, work, NULL);
+    return work;
+}
+
 static void test_values_against_quad(void **state)
 {
     (void)state;
@@ -211,9 +215,7 @@ static void test_values_against_quad(void **state)
         if (ns_ops[op].arity < 0)
             continue;
         row_program row = row_new(op);
-        ns_quad *work = ns_arena_alloc(row.arena,
-                                       ns_program_work_quad(row.program) * sizeof(ns_quad));
-        ns_program_bind_quad(row.program, work, NULL);
+        ns_quad *work = work_quad(&row);
         const domain d = domain_of(op);
         double worst = 0;
         for (int r = 0; r < 2000; r++) {
@@ -257,9 +259,7 @@ static void test_derivatives(void **state)
         if (ns_ops[op].arity < 0)
             continue;
         row_program row = row_new(op);
-        ns_quad *work = ns_arena_alloc(row.arena,
-                                       ns_program_work_quad(row.program) * sizeof(ns_quad));
-        ns_program_bind_quad(row.program, work, NULL);
+        ns_quad *work = work_quad(&row);
         const domain d = domain_of(op);
         for (int r = 0; r < 500; r++) {
             const double x[2] = {between(&seed, d.a0, d.a1), between(&seed, d.b0, d.b1)};

@@ -13,23 +13,10 @@
 
 #include "code/program.h"
 #include "expr/eval.h"
+#include "support/bits.h"
 
 static const char *const lane_names[] = {"plain", "avx2", "avx512"};
 enum { LANE_NAMES = 3 };
-
-static bool same_bits(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
-}
-
-/* Memory of exactly n doubles, so that sanitizers see every step beyond it. */
-static double *block_new(size_t n)
-{
-    double *block = aligned_alloc(64, (n * sizeof(double) + 63) / 64 * 64 + 64);
-    for (size_t i = 0; i < n; i++)
-        block[i] = NAN; /* nothing may be read before it is written */
-    return block;
-}
 
 /* A program with all its memory. */
 typedef struct machine {

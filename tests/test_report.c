@@ -1,5 +1,4 @@
 /* The data of reports: what they hold is what the run has found, and nothing in it can break out. */
-#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +11,7 @@
 
 #include "expr/mathml.h"
 #include "io/report.h"
+#include "support/gallery.h"
 
 typedef struct made {
     ns_model *model;
@@ -149,26 +149,22 @@ static void check_markup(const char *name, const char *data)
 static void test_gallery(void **state)
 {
     (void)state;
-    DIR *folder = opendir(NS_MODELS_DIR);
-    assert_non_null(folder);
-    unsigned count = 0;
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        if (!strstr(entry->d_name, ".mech"))
-            continue;
+    char *names[GALLERY_MOST];
+    const size_t n = gallery_list(names);
+    for (size_t k = 0; k < n; k++) {
         char path[1024];
-        snprintf(path, sizeof path, "%s/%s", NS_MODELS_DIR, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s.mech", NS_MODELS_DIR, names[k]);
         made m = report_of(ns_model_load(path, NULL, 0, NS_MODEL_READY), 0.02);
         const char *end = json(m.data, 0);
         if (!end || *end)
-            fail_msg("%s: no JSON near %.40s", entry->d_name, end ? end : "?");
+            fail_msg("%s: no JSON near %.40s", names[k], end ? end : "?");
         assert_null(strchr(m.data, '<'));
-        check_markup(entry->d_name, m.data);
+        check_markup(names[k], m.data);
         assert_non_null(strstr(m.data, "\"format\":1"));
         done(&m);
-        count++;
     }
-    closedir(folder);
-    assert_true(count > 40);
+    gallery_free(names, n);
+    assert_true(n > 40);
 }
 
 static void test_hostile(void **state)

@@ -1,6 +1,6 @@
 /* Formulation `rolling`: reference motions, closed forms, integrals, time reversal. */
 #include "mech/rolling.h"
-#include "support/motion.h"
+#include "support/measure.h"
 #include "support/reference.h"
 
 #include <math.h>
@@ -9,18 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#endif
-
 static const double g = 9.81;
-
-/* Close to an expected value; prints both if not. */
-static void close_to(double a, double b, double tolerance, const char *what)
-{
-    if (!(fabs(a - b) <= tolerance))
-        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
-}
 
 /* ---- reference motions ---------------------------------------------------------------------- */
 
@@ -104,8 +93,8 @@ static void lift_off_times(void **state)
     motion_to(&a, 2);
     motion_to(&b, 2);
     for (uint32_t k = 0; k < 2; k++) {
-        close_to(motion_event(&a, "liftoff", k), uniform[k], 1e-13, "lift-off, uniform");
-        close_to(motion_event(&b, "liftoff", k), metals[k], 1e-13, "lift-off, two metals");
+        measure_near(motion_event(&a, "liftoff", k), uniform[k], 1e-13, "lift-off, uniform");
+        measure_near(motion_event(&b, "liftoff", k), metals[k], 1e-13, "lift-off, two metals");
     }
     motion_close(&a);
     motion_close(&b);
@@ -121,7 +110,7 @@ static void rattleback(void **state)
     double omega[3];
     motion_vector(&m, "omega", omega);
     for (int i = 0; i < 3; i++)
-        close_to(omega[i], known[i], 0.5e-7, "omega at 1 s");
+        measure_near(omega[i], known[i], 0.5e-7, "omega at 1 s");
     motion_close(&m);
 }
 
@@ -169,7 +158,7 @@ static void cylinder(void **state)
     print_message("ball in a cylinder: %.1e\n", worst);
     assert_true(worst < 1e-11); /* phase: 160 rad times 1e-14 */
     motion_to(&m, 20 + M_PI / frequency * (2 * ceil(20 * frequency / (2 * M_PI)) + 1) - 20);
-    close_to(motion_get(&m, "com.z"), -5 * g / (rate * rate), 1e-11, "lowest point");
+    measure_near(motion_get(&m, "com.z"), -5 * g / (rate * rate), 1e-11, "lowest point");
     motion_close(&m);
 }
 
@@ -195,13 +184,13 @@ static void off_sphere(void **state)
         assert_int_equal(motion_to(&m, 100), NS_STOP_EVENT);
         double expected =
             (10 * cos(cases[i].theta0) + 7 * cases[i].v * cases[i].v / (g * 0.55)) / 17;
-        close_to(motion_get(&m, "normal.z"), expected, 1e-12, "cosine at lift-off");
-        close_to(motion_get(&m, "force.normal"), 0, 1e-12, "force at lift-off");
+        measure_near(motion_get(&m, "normal.z"), expected, 1e-12, "cosine at lift-off");
+        measure_near(motion_get(&m, "force.normal"), 0, 1e-12, "force at lift-off");
         motion_close(&m);
     }
     motion m = motion_file("ball-off-sphere", NULL);
     assert_int_equal(motion_to(&m, 5), NS_STOP_EVENT);
-    close_to(motion_get(&m, "cosine"), 10.0 / 17 * cos(M_PI / 180), 1e-12, "gallery model");
+    measure_near(motion_get(&m, "cosine"), 10.0 / 17 * cos(M_PI / 180), 1e-12, "gallery model");
     motion_close(&m);
 }
 
@@ -233,11 +222,11 @@ static void incline(void **state)
         motion_to(&m, t);
         motion_vector(&m, "com", to);
         double way = g * sin(alpha) / (1 + cases[i].k) * t * t / 2, near = 1e-13 * way;
-        close_to(to[0] - from[0] - v[0] * t, way * cos(alpha) * cos(M_PI / 6), near, "x");
-        close_to(to[1] - from[1] - v[1] * t, way * cos(alpha) * sin(M_PI / 6), near, "y");
-        close_to(to[2] - from[2] - v[2] * t, -way * sin(alpha), near, "z");
-        close_to(motion_get(&m, "force.ratio"), tan(alpha) * cases[i].k / (1 + cases[i].k),
-                 1e-13, "friction");
+        measure_near(to[0] - from[0] - v[0] * t, way * cos(alpha) * cos(M_PI / 6), near, "x");
+        measure_near(to[1] - from[1] - v[1] * t, way * cos(alpha) * sin(M_PI / 6), near, "y");
+        measure_near(to[2] - from[2] - v[2] * t, -way * sin(alpha), near, "z");
+        measure_near(motion_get(&m, "force.ratio"), tan(alpha) * cases[i].k / (1 + cases[i].k),
+                     1e-13, "friction");
         motion_close(&m);
     }
 }
@@ -262,7 +251,7 @@ static void rocking_plane(void **state)
         double phi = 5 * M_PI / 180 * sin(3 * a.t), xi = motion_get(&b, "xi");
         worst = fmax(worst, fabs(motion_get(&a, "contact.x") - xi * cos(phi)));
         worst = fmax(worst, fabs(motion_get(&a, "contact.z") + xi * sin(phi)));
-        close_to(motion_get(&a, "error"), 0, 1e-14, "speed along the axis");
+        measure_near(motion_get(&a, "error"), 0, 1e-14, "speed along the axis");
     }
     print_message("rocking plane: %.1e\n", worst);
     assert_true(worst < 1e-13);
@@ -285,10 +274,11 @@ static void lift(void **state)
     motion a = motion_text(moving, NULL), b = motion_text(fixed, NULL);
     motion_to(&a, 5);
     motion_to(&b, 5);
-    close_to(motion_get(&a, "com.x") - 1 - 0.2 * 5, motion_get(&b, "com.x"), 1e-12, "x");
-    close_to(motion_get(&a, "com.y"), motion_get(&b, "com.y"), 1e-12, "y");
-    close_to(motion_get(&a, "com.z") - 0.7 * 12.5, motion_get(&b, "com.z"), 1e-12, "z");
-    close_to(motion_get(&a, "force.normal"), motion_get(&b, "force.normal"), 1e-11, "force");
+    measure_near(motion_get(&a, "com.x") - 1 - 0.2 * 5, motion_get(&b, "com.x"), 1e-12, "x");
+    measure_near(motion_get(&a, "com.y"), motion_get(&b, "com.y"), 1e-12, "y");
+    measure_near(motion_get(&a, "com.z") - 0.7 * 12.5, motion_get(&b, "com.z"), 1e-12, "z");
+    measure_near(motion_get(&a, "force.normal"), motion_get(&b, "force.normal"), 1e-11,
+                 "force");
     motion_close(&a);
     motion_close(&b);
 }
@@ -304,8 +294,8 @@ static void steady(void **state)
         motion_to(&m, 0.25 * i);
         motion_vector(&m, "com", to);
         for (int k = 0; k < 3; k++)
-            close_to(to[k], from[k], 1e-11, "centre of Euler's disk");
-        close_to(motion_get(&m, "force.normal"), 0.44 * g, 1e-10, "force on Euler's disk");
+            measure_near(to[k], from[k], 1e-11, "centre of Euler's disk");
+        measure_near(motion_get(&m, "force.normal"), 0.44 * g, 1e-10, "force on Euler's disk");
     }
     motion_close(&m);
 
@@ -317,10 +307,10 @@ static void steady(void **state)
     for (int i = 1; i <= 40; i++) {
         motion_to(&m, 0.5 * i);
         motion_vector(&m, "com", to);
-        close_to(to[0], from[0] + radius * sin(rate * m.t), 1e-12, "hoop, x");
-        close_to(to[1], from[1] + radius * (1 - cos(rate * m.t)), 1e-12, "hoop, y");
-        close_to(to[2], from[2], 1e-13, "hoop, z");
-        close_to(motion_get(&m, "force.normal"), 0.3 * g, 1e-12, "hoop, force");
+        measure_near(to[0], from[0] + radius * sin(rate * m.t), 1e-12, "hoop, x");
+        measure_near(to[1], from[1] + radius * (1 - cos(rate * m.t)), 1e-12, "hoop, y");
+        measure_near(to[2], from[2], 1e-13, "hoop, z");
+        measure_near(motion_get(&m, "force.normal"), 0.3 * g, 1e-12, "hoop, force");
     }
     motion_close(&m);
 }
@@ -368,8 +358,8 @@ static void rocking(void **state)
     motion_to(&m, 10);
     double c = 0.03, I = 0.274167948626678 * (0.01 + c * c);
     double half = M_PI / sqrt(g * (0.2 - c) / (I + c * c));
-    close_to(motion_event(&m, "level", 50) - motion_event(&m, "level", 10), 40 * half, 1e-8,
-             "forty half periods");
+    measure_near(motion_event(&m, "level", 50) - motion_event(&m, "level", 10), 40 * half, 1e-8,
+                 "forty half periods");
     motion_close(&m);
 }
 
@@ -416,8 +406,8 @@ static void chaplygin_ball(void **state)
         motion_to(&m, i);
         about_contact(&m, I, 1, K);
         for (int k = 0; k < 3; k++)
-            close_to(K[k], K0[k], 1e-16, "momentum about the contact"); /* of size 0.07 */
-        close_to(motion_get(&m, "force.normal"), g, 1e-14, "force");
+            measure_near(K[k], K0[k], 1e-16, "momentum about the contact"); /* of size 0.07 */
+        measure_near(motion_get(&m, "force.normal"), g, 1e-14, "force");
     }
     assert_true(motion_drift(&m, "momentum.x") < 1e-14);
     motion_close(&m);
@@ -491,7 +481,7 @@ static void bowl_and_can(void **state)
         assert_true(ns_run_outcome(m.run)->energy_drift < 1e-13);
         before = laps;
         if (i == 4)
-            close_to(motion_event(&m, "falls", 0), m.t, 0, "the end");
+            measure_near(motion_event(&m, "falls", 0), m.t, 0, "the end");
         motion_close(&m);
     }
 }

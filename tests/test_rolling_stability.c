@@ -5,7 +5,8 @@
  * an axis of symmetry, z.  Seen from a frame that moves along, the field is f - xi and x0 is an
  * equilibrium; its linearisation is Df(x0) - D xi, restricted to the tangent space of the manifold
  * on which the states live. */
-#include "support/motion.h"
+#include "support/measure.h"
+#include "support/texts.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -14,10 +15,6 @@
 #include <string.h>
 
 #include "mech/dense.h"
-
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#endif
 
 static const double g = 9.81;
 
@@ -116,12 +113,6 @@ static linear linearise(ns_model *model, double W, double w)
     return l;
 }
 
-static void close_to(double a, double b, double tolerance, const char *what)
-{
-    if (!(fabs(a - b) <= tolerance))
-        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
-}
-
 /* Is there an eigenvalue near re + im i? */
 static void has(const linear *l, double re, double im, double tolerance, const char *what)
 {
@@ -204,15 +195,15 @@ static void upright(void **state)
         double found = critical(square_upright, text, 0.5 * expected, 2 * expected);
         print_message("%s rolls upright above %.12g rad/s, expected %.12g\n", v->body, found,
                       expected);
-        close_to(found, expected, 1e-10 * expected, v->body);
+        measure_near(found, expected, 1e-10 * expected, v->body);
         for (int k = 1; k <= 5; k++) {
             double rate = expected * k / 2;
             double lambda2 = (g * v->R - v->C * (v->C + h * h) * rate * rate / v->A) /
                              (v->A + h * h);
-            close_to(square_upright(text, rate), lambda2, 1e-11 * g / v->R, v->body);
+            measure_near(square_upright(text, rate), lambda2, 1e-11 * g / v->R, v->body);
         }
     }
-    close_to(
+    measure_near(
         critical(square_upright,
                  "param rate = 0, a = 0.2\nground plane\nbody disk(a) { mass 1; uniform }\n"
                  "start { tilt 90 deg; omega [0, 0, rate] }\n",
@@ -231,21 +222,16 @@ static void on_a_diameter(void **state)
         char text[300];
         snprintf(text, sizeof text, WHEELS, v->body);
         double expected = sqrt(share[i] * g / v->R);
-        close_to(expected, sqrt(g * v->R / (v->A + v->R * v->R)), 1e-14 * expected, "formula");
+        measure_near(expected, sqrt(g * v->R / (v->A + v->R * v->R)), 1e-14 * expected,
+                     "formula");
         double found = critical(square_spin, text, 0.5 * expected, 2 * expected);
         print_message("%s spins upright above %.12g rad/s, expected %.12g\n", v->body, found,
                       expected);
-        close_to(found, expected, 1e-10 * expected, v->body);
+        measure_near(found, expected, 1e-10 * expected, v->body);
     }
 }
 
 /* ---- rattlebacks ---------------------------------------------------------------------------- */
-
-#define STONE                                                                                  \
-    "param spin = -5\nground plane\nbody ellipsoid(0.2, 0.03, 0.02) {\n"                       \
-    "    %s mass 1; com [0, 0, -0.01]\n"                                                       \
-    "    inertia [[2e-4, -2e-5, 0], [-2e-5, 1.6e-3, 0], [0, 0, 1.7e-3]]\n}\n"                  \
-    "start { omega [0, 0, spin] }\n"
 
 /* The numbers of Kane and Levinson (COVERAGE x-rattleback) have these digits. */
 static void rattleback(void **state)
@@ -264,7 +250,7 @@ static void rattleback(void **state)
         other = fmax(other, back.re[i]);
     }
     print_message("rattleback: growth %.10g at -5, %.10g at +5 per second\n", growth, other);
-    close_to(growth, 2.1207, 5e-5, "growth at spin -5");
+    measure_near(growth, 2.1207, 5e-5, "growth at spin -5");
     /* reversing time reverses the spin: the spectrum changes its sign */
     for (uint32_t i = 0; i < l.n; i++)
         has(&back, -l.re[i], l.im[i], 1e-10, "reversed");
@@ -300,7 +286,7 @@ static void growth(void **state)
         }
     double rate = log(most[1] / most[0]) / 3;
     print_message("rattleback: motion grows as exp(%.4f t)\n", rate);
-    close_to(rate, 2.1207, 1e-2, "growth in the motion");
+    measure_near(rate, 2.1207, 1e-2, "growth in the motion");
     kicked.model = NULL;
     motion_close(&kicked);
     motion_close(&m);

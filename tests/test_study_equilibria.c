@@ -1,5 +1,7 @@
 /* Steady motions, their eigenvalues and branches, against closed forms and published digits. */
-#include "support/motion.h"
+#include "support/measure.h"
+#include "support/study.h"
+#include "support/texts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,31 +11,11 @@
 
 static const double g = 9.81;
 
-typedef struct study {
-    ns_model *model;
-    ns_arena *arena;
-    ns_flow *field;
-} study;
-
 static study open_model(ns_model *model)
 {
-    study s = {.model = model, .arena = ns_arena_new()};
-    assert_non_null(s.arena);
-    s.field = ns_flow_new(s.arena, ns_model_problem(model, true), 0, model->p, model->x0);
-    assert_true(ns_flow_autonomous(s.field));
+    const study s = study_open(model);
+    assert_true(ns_flow_autonomous(s.flow));
     return s;
-}
-
-static void close_study(study *s)
-{
-    ns_arena_free(s->arena);
-    ns_model_free(s->model);
-}
-
-static void close_to(double a, double b, double tolerance, const char *what)
-{
-    if (!(fabs(a - b) <= tolerance))
-        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
 }
 
 static void has(const ns_linear *l, double re, double im, double tolerance, const char *what)
@@ -50,10 +32,10 @@ static void has(const ns_linear *l, double re, double im, double tolerance, cons
 static const ns_linear *at_start(study *s, ns_steady_point *point)
 {
     const ns_steady_spec spec = {.over = UINT32_MAX};
-    ns_steady *q = ns_steady_new(s->arena, s->field, &spec, s->model->x0);
+    ns_steady *q = ns_steady_new(s->arena, s->flow, &spec, s->model->x0);
     if (!ns_steady_find(q, s->model->x0, point))
         fail_msg("no steady motion: residual %.2e", point->residual);
-    return ns_linear_at(s->field, ns_steady_generators(q), s->arena, point->x, point->c, NULL);
+    return ns_linear_at(s->flow, ns_steady_generators(q), s->arena, point->x, point->c, NULL);
 }
 
 static const ns_branch *follow(study *s, const char *name, double low, double high)
@@ -63,7 +45,7 @@ static const ns_branch *follow(study *s, const char *name, double low, double hi
     while (spec.over < d->params.n && strcmp(d->params.at[spec.over].name, name) != 0)
         spec.over++;
     assert_true(spec.over < d->params.n);
-    ns_steady *q = ns_steady_new(s->arena, s->field, &spec, s->model->x0);
+    ns_steady *q = ns_steady_new(s->arena, s->flow, &spec, s->model->x0);
     const char *message = "";
     const ns_branch *b = ns_steady_follow(q, &message);
     if (!b)
@@ -88,7 +70,7 @@ static double critical(const char *text, const char *set, const char *name, doub
 {
     study s = open_model(motion_model_text(text, set));
     const double found = only(follow(&s, name, low, high), label);
-    close_study(&s);
+    study_close(&s);
     return found;
 }
 
@@ -101,32 +83,33 @@ static void normal_forms(void **state)
     study s = open_model(
         motion_model_text("param p = 1\nstate x' = p - x^2\nstart { x = 1 }\n", NULL));
     const ns_branch *b = follow(&s, "p", 1, -1);
-    close_to(only(b, "fold"), 0, 1e-12, "fold");
+    measure_near(only(b, "fold"), 0, 1e-12, "fold");
     const ns_steady_point *last = &b->points.at[b->points.n - 1];
-    close_to(last->parameter, 1, 1e-12, "the branch comes back");
-    close_to(last->x[0], -1, 1e-12, "on the other side");
-    close_to(last->linear->eigenvalue[0].re, 2, 1e-11, "eigenvalue 2 sqrt p");
-    close_study(&s);
-    close_to(critical("param p = 0, e = 1\nstate x' = (p - 0.3)*x - x^3\nstate y' = -y\n", NULL,
-                      "p", -1, 1, "pitchfork"),
-             0.3, 1e-12, "pitchfork");
-    close_to(critical("param p = 0\nstate x' = (p - 0.3)*x - x^2\nstate y' = -y\n", NULL, "p",
-                      -1, 1, "branch point"),
-             0.3, 1e-12, "transcritical");
-    close_to(critical("param p = 0\nstate x' = (p - 0.3)*x - 2*y - x*(x^2 + y^2)\n"
-                      "state y' = 2*x + (p - 0.3)*y - y*(x^2 + y^2) + x^2\n",
-                      NULL, "p", -1, 1, "hopf"),
-             0.3, 1e-12, "hopf");
+    measure_near(last->parameter, 1, 1e-12, "the branch comes back");
+    measure_near(last->x[0], -1, 1e-12, "on the other side");
+    measure_near(last->linear->eigenvalue[0].re, 2, 1e-11, "eigenvalue 2 sqrt p");
+    study_close(&s);
+    measure_near(critical("param p = 0, e = 1\nstate x' = (p - 0.3)*x - x^3\nstate y' = -y\n",
+                          NULL, "p", -1, 1, "pitchfork"),
+                 0.3, 1e-12, "pitchfork");
+    measure_near(critical("param p = 0\nstate x' = (p - 0.3)*x - x^2\nstate y' = -y\n", NULL,
+                          "p", -1, 1, "branch point"),
+                 0.3, 1e-12, "transcritical");
+    measure_near(critical("param p = 0\nstate x' = (p - 0.3)*x - 2*y - x*(x^2 + y^2)\n"
+                          "state y' = 2*x + (p - 0.3)*y - y*(x^2 + y^2) + x^2\n",
+                          NULL, "p", -1, 1, "hopf"),
+                 0.3, 1e-12, "hopf");
 }
 
 /* A bead on a hoop that turns: the bottom loses stability at rate^2 = g/R, by a pitchfork. */
 static void bead(void **state)
 {
     (void)state;
-    close_to(critical("param w = 1, R = 0.3\ncoordinate theta\n"
-                      "lagrangian R^2/2*(theta'^2 + w^2*sin(theta)^2) + 9.81*R*cos(theta)\n",
-                      NULL, "w", 1, 10, "pitchfork"),
-             sqrt(g / 0.3), 1e-11, "bead on a hoop");
+    measure_near(
+        critical("param w = 1, R = 0.3\ncoordinate theta\n"
+                 "lagrangian R^2/2*(theta'^2 + w^2*sin(theta)^2) + 9.81*R*cos(theta)\n",
+                 NULL, "w", 1, 10, "pitchfork"),
+        sqrt(g / 0.3), 1e-11, "bead on a hoop");
 }
 
 /* An unbalanced disk on top of a circle, centre of mass below its centre: stable iff
@@ -145,7 +128,7 @@ static void on_top(void **state)
         snprintf(set, sizeof set, "l=%.17g", l);
         const double found = critical(text, set, "R", 0.3 * expected, 2 * expected,
                                       "pitchfork");
-        close_to(found, expected, 1e-10, "critical radius");
+        measure_near(found, expected, 1e-10, "critical radius");
     }
 }
 
@@ -177,7 +160,7 @@ static void wheels(void **state)
                                       "double zero");
         print_message("%s, %s: %.14g, expected %.14g\n", cases[i].body, cases[i].name, found,
                       expected);
-        close_to(found, expected, 1e-10 * expected, cases[i].body);
+        measure_near(found, expected, 1e-10 * expected, cases[i].body);
     }
 }
 
@@ -200,7 +183,7 @@ static void directions(void **state)
     const double lambda = sqrt((g * a - C * (C + a * a) * 9 / A) / (A + a * a));
     has(l, lambda, 0, 1e-11 * lambda, "disk");
     has(l, -lambda, 0, 1e-11 * lambda, "disk");
-    close_study(&s);
+    study_close(&s);
 
     /* a circle of the hoop, from a state beside it: Newton's method finds a steady motion */
     s = open_model(motion_model_file("hoop", NULL));
@@ -211,16 +194,10 @@ static void directions(void **state)
     assert_int_equal(l->n, 2);
     assert_int_equal(l->unstable, 0);
     assert_true(fabs(l->eigenvalue[0].im) > 1);
-    close_study(&s);
+    study_close(&s);
 }
 
 /* ---- rattleback ------------------------------------------------------------------------------ */
-
-#define STONE                                                                                  \
-    "param spin = -5\nground plane\nbody ellipsoid(0.2, 0.03, 0.02) {\n"                       \
-    "    %s mass 1; com [0, 0, -0.01]\n"                                                       \
-    "    inertia [[2e-4, -2e-5, 0], [-2e-5, 1.6e-3, 0], [0, 0, 1.7e-3]]\n}\n"                  \
-    "start { omega [0, 0, spin] }\n"
 
 /* Kane and Levinson's stone (COVERAGE x-rattleback); full and reduced equations agree, and reversing
  * the spin reverses the spectrum. */
@@ -235,7 +212,7 @@ static void rattleback(void **state)
     print_message("rattleback: %.12g +- %.12g i\n", full->eigenvalue[0].re,
                   full->eigenvalue[0].im);
     has(full, 2.1207, 109.392, 5e-4, "spin -5");
-    close_to(full->eigenvalue[0].re, 2.1207, 5e-5, "growth");
+    measure_near(full->eigenvalue[0].re, 2.1207, 5e-5, "growth");
     assert_int_equal(full->symmetry, 3); /* two shifts, a turn */
     assert_int_equal(full->family, 1);   /* the rate of spin */
     assert_int_equal(full->n, 4);
@@ -248,8 +225,8 @@ static void rattleback(void **state)
     assert_int_equal(reduced->symmetry, 0);
     for (uint32_t i = 0; i < reduced->n; i++)
         has(full, -reduced->eigenvalue[i].re, reduced->eigenvalue[i].im, 1e-9, "reversed");
-    close_study(&r);
-    close_study(&s);
+    study_close(&r);
+    study_close(&s);
 }
 
 /* ---- bicycle --------------------------------------------------------------------------------- */
@@ -276,9 +253,9 @@ static void bicycle(void **state)
                   b->special.at[0].parameter, b->special.at[1].label,
                   b->special.at[1].parameter);
     assert_string_equal(b->special.at[0].label, "hopf");
-    close_to(b->special.at[0].parameter, 4.29238253634, 1e-11, "weave speed");
-    close_to(b->special.at[1].parameter, 6.02426201539, 1e-11, "capsize speed");
-    close_study(&s);
+    measure_near(b->special.at[0].parameter, 4.29238253634, 1e-11, "weave speed");
+    measure_near(b->special.at[1].parameter, 6.02426201539, 1e-11, "capsize speed");
+    study_close(&s);
 }
 
 int main(void)

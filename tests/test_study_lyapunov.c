@@ -1,5 +1,5 @@
 /* Lyapunov spectra against closed forms, sums against traces, and the rattleback's attractor. */
-#include "support/motion.h"
+#include "support/measure.h"
 
 #include <math.h>
 
@@ -21,12 +21,6 @@ static ns_lyapunov *spectrum(ns_arena *arena, ns_model *model, double transient,
     return l;
 }
 
-static void close_to(double a, double b, double tolerance, const char *what)
-{
-    if (!(fabs(a - b) <= tolerance))
-        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
-}
-
 static void linear(void **state)
 {
     (void)state;
@@ -35,11 +29,11 @@ static void linear(void **state)
                                     "start { x = 1; y = 1; z = 1 }\n",
                                     NULL);
     const ns_lyapunov *l = spectrum(arena, m, 0, 20, 0);
-    close_to(l->exponent[0], 0.3, 1e-12, "first");
-    close_to(l->exponent[1], 0.1, 1e-12, "second");
-    close_to(l->exponent[2], -0.5, 1e-12, "third");
-    close_to(l->sum, -0.1, 1e-12, "sum");
-    close_to(l->dimension_ky, 2 + 0.4 / 0.5, 1e-11, "dimension");
+    measure_near(l->exponent[0], 0.3, 1e-12, "first");
+    measure_near(l->exponent[1], 0.1, 1e-12, "second");
+    measure_near(l->exponent[2], -0.5, 1e-12, "third");
+    measure_near(l->sum, -0.1, 1e-12, "sum");
+    measure_near(l->dimension_ky, 2 + 0.4 / 0.5, 1e-11, "dimension");
     ns_model_free(m);
     ns_arena_free(arena);
 }
@@ -54,10 +48,10 @@ static void lorenz(void **state)
                                     "state z' = x*y - 8/3*z\nstart { x = 1; y = 1; z = 20 }\n",
                                     NULL);
     const ns_lyapunov *l = spectrum(arena, m, 20, 400, 1e-10);
-    close_to(l->sum, -(10 + 1 + 8.0 / 3), 1e-7, "trace");
-    close_to(l->exponent[0], 0.9056, 0.015, "first");
-    close_to(l->exponent[1], 0, 0.005, "second");
-    close_to(l->dimension_ky, 2.06215, 0.0015, "dimension");
+    measure_near(l->sum, -(10 + 1 + 8.0 / 3), 1e-7, "trace");
+    measure_near(l->exponent[0], 0.9056, 0.015, "first");
+    measure_near(l->exponent[1], 0, 0.005, "second");
+    measure_near(l->dimension_ky, 2.06215, 0.0015, "dimension");
     ns_model_free(m);
     ns_arena_free(arena);
 }
@@ -76,21 +70,21 @@ static void hamiltonian(void **state)
     m->x0[motion_state(&(motion){.model = m}, "x'")] = sqrt(1.0 / 3 - y * y +
                                                             2 * y * y * y / 3);
     const ns_lyapunov *l = spectrum(arena, m, 0, 3000, 1e-12);
-    close_to(l->sum, 0, 1e-6, "sum");
+    measure_near(l->sum, 0, 1e-6, "sum");
     /* not only in the limit: the deviations are chosen so */
     print_message("Henon-Heiles: sum %.1e, pairs %.1e, %.1e\n", l->sum,
                   l->exponent[0] + l->exponent[3], l->exponent[1] + l->exponent[2]);
-    close_to(l->exponent[0] + l->exponent[3], 0, 1e-9, "outer pair");
-    close_to(l->exponent[1] + l->exponent[2], 0, 1e-9, "inner pair");
-    close_to(l->exponent[0], 0.12, 0.03, "chaotic");
+    measure_near(l->exponent[0] + l->exponent[3], 0, 1e-9, "outer pair");
+    measure_near(l->exponent[1] + l->exponent[2], 0, 1e-9, "inner pair");
+    measure_near(l->exponent[0], 0.12, 0.03, "chaotic");
     ns_model_free(m);
     /* masses that depend on the place: p is not q' */
     m = motion_model_file("double-pendulum", NULL);
     l = spectrum(arena, m, 0, 200, 1e-12);
     print_message("double pendulum: sum %.1e, pairs %.1e, %.1e\n", l->sum,
                   l->exponent[0] + l->exponent[3], l->exponent[1] + l->exponent[2]);
-    close_to(l->exponent[0] + l->exponent[3], 0, 1e-9, "outer pair");
-    close_to(l->exponent[1] + l->exponent[2], 0, 1e-9, "inner pair");
+    measure_near(l->exponent[0] + l->exponent[3], 0, 1e-9, "outer pair");
+    measure_near(l->exponent[1] + l->exponent[2], 0, 1e-9, "inner pair");
     ns_model_free(m);
     ns_arena_free(arena);
 }
@@ -113,11 +107,11 @@ static void sleigh(void **state)
     const ns_lyapunov *l = spectrum(arena, m, 30, 40, 0);
     const double u = sqrt(E), rate = -2 * 0.3 * u / (0.5 + 2 * 0.09);
     assert_int_equal(l->n, 5);
-    close_to(l->exponent[4], rate, 1e-3 * fabs(rate) + 0.15, "decay, to 1/t");
+    measure_near(l->exponent[4], rate, 1e-3 * fabs(rate) + 0.15, "decay, to 1/t");
     for (int j = 0; j < 4; j++)
-        close_to(l->exponent[j], 0, 0.15, "zero, to log(t)/t");
+        measure_near(l->exponent[j], 0, 0.15, "zero, to log(t)/t");
     /* the volume shrinks at exactly that rate: no terms of 1/t there */
-    close_to(l->sum, rate, 1e-9, "contraction");
+    measure_near(l->sum, rate, 1e-9, "contraction");
     ns_model_free(m);
     ns_arena_free(arena);
 }
@@ -130,7 +124,7 @@ static void attractor(void **state)
     ns_model *m = motion_model_file("rattleback-attractor", NULL);
     const ns_lyapunov *l = spectrum(arena, m, 100, 300, 1e-9);
     assert_int_equal(l->n, 5);
-    close_to(l->exponent[0], 0.74, 0.1, "largest");
+    measure_near(l->exponent[0], 0.74, 0.1, "largest");
     assert_true(fabs(l->exponent[1]) < 0.05 && fabs(l->exponent[2]) < 0.05);
     assert_true(l->sum < -0.35 && l->sum > -0.75);
     assert_true(l->dimension_ky > 4.3 && l->dimension_ky < 4.7);

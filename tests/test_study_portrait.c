@@ -1,33 +1,11 @@
 /* Phase planes against closed forms. */
-#include "support/motion.h"
+#include "support/measure.h"
+#include "support/study.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "study/portrait.h"
-
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#endif
-
-typedef struct study {
-    ns_model *model;
-    ns_arena *arena;
-    ns_flow *flow;
-} study;
-
-static study open_model(ns_model *model)
-{
-    study s = {.model = model, .arena = ns_arena_new()};
-    s.flow = ns_flow_new(s.arena, ns_model_problem(model, true), 0, model->p, model->x0);
-    return s;
-}
-
-static void close_study(study *s)
-{
-    ns_arena_free(s->arena);
-    ns_model_free(s->model);
-}
 
 static const ns_portrait *make(study *s, const char *x, const char *y, double wide, double high,
                                ns_ex quantity)
@@ -45,17 +23,11 @@ static const ns_portrait *make(study *s, const char *x, const char *y, double wi
     return ns_portrait_make(s->arena, s->flow, &spec, s->model->x0);
 }
 
-static void close_to(double a, double b, double tolerance, const char *what)
-{
-    if (!(fabs(a - b) <= tolerance))
-        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
-}
-
 /* Saddles at +-pi with +-1, a centre at 0 with +-i; separatrices p = +-2 cos(q/2); levels of the energy. */
 static void pendulum(void **state)
 {
     (void)state;
-    study s = open_model(
+    study s = study_open(
         motion_model_text("coordinate q\nlagrangian q'^2/2 + cos(q)\nstart { q = 1 }\n", NULL));
     const ns_portrait *p = make(&s, "q", "q'", 4, 3, s.model->system->energy);
     assert_string_equal(p->message, "");
@@ -63,16 +35,16 @@ static void pendulum(void **state)
     uint32_t saddles = 0;
     for (uint32_t i = 0; i < 3; i++) {
         const ns_portrait_point *e = &p->points.at[i];
-        close_to(e->y, 0, 1e-13, "at rest");
+        measure_near(e->y, 0, 1e-13, "at rest");
         if (e->kind == NS_PORTRAIT_SADDLE) {
             saddles++;
-            close_to(fabs(e->x), M_PI, 1e-13, "saddle");
-            close_to(e->eigenvalue[0].re, 1, 1e-13, "saddle");
-            close_to(e->eigenvalue[1].re, -1, 1e-13, "saddle");
+            measure_near(fabs(e->x), M_PI, 1e-13, "saddle");
+            measure_near(e->eigenvalue[0].re, 1, 1e-13, "saddle");
+            measure_near(e->eigenvalue[1].re, -1, 1e-13, "saddle");
         } else {
             assert_int_equal(e->kind, NS_PORTRAIT_CENTRE);
-            close_to(e->x, 0, 1e-13, "centre");
-            close_to(e->eigenvalue[0].im, 1, 1e-13, "centre");
+            measure_near(e->x, 0, 1e-13, "centre");
+            measure_near(e->eigenvalue[0].im, 1, 1e-13, "centre");
         }
     }
     assert_int_equal(saddles, 2);
@@ -81,7 +53,7 @@ static void pendulum(void **state)
         const ns_portrait_curve *c = &p->separatrices.at[i];
         assert_true(c->n > 20);
         for (size_t k = 0; k < c->n; k++)
-            close_to(fabs(c->y[k]), 2 * fabs(cos(c->x[k] / 2)), 1e-5, "separatrix");
+            measure_near(fabs(c->y[k]), 2 * fabs(cos(c->x[k] / 2)), 1e-5, "separatrix");
     }
     /* marching squares: the energy on a piece is the same to the square of a cell */
     assert_int_equal(p->levels.n, 5);
@@ -96,7 +68,7 @@ static void pendulum(void **state)
         }
         assert_true(high - low < 2e-3);
     }
-    close_study(&s);
+    study_close(&s);
 }
 
 /* Friction makes foci, strong friction nodes. */
@@ -104,15 +76,15 @@ static void friction(void **state)
 {
     (void)state;
     for (int strong = 0; strong < 2; strong++) {
-        study s = open_model(motion_model_text(
+        study s = study_open(motion_model_text(
             "param c = 0.3\nstate q' = v\nstate v' = -sin(q) - c*v\nstart { q = 1; v = 0 }\n",
             strong ? "c=3" : NULL));
         const ns_portrait *p = make(&s, "q", "v", 2, 2, 0);
         assert_int_equal(p->points.n, 1);
         assert_int_equal(p->points.at[0].kind, strong ? NS_PORTRAIT_NODE : NS_PORTRAIT_FOCUS);
-        close_to(p->points.at[0].eigenvalue[0].re, strong ? (-3 + sqrt(5)) / 2 : -0.15, 1e-13,
-                 "decay");
-        close_study(&s);
+        measure_near(p->points.at[0].eigenvalue[0].re, strong ? (-3 + sqrt(5)) / 2 : -0.15,
+                     1e-13, "decay");
+        study_close(&s);
     }
 }
 
@@ -121,12 +93,12 @@ static void friction(void **state)
 static void sleigh(void **state)
 {
     (void)state;
-    study s = open_model(motion_model_file("sleigh-frame", NULL));
+    study s = study_open(motion_model_file("sleigh-frame", NULL));
     const ns_portrait *p = make(&s, "v1", "v2", 2, 2, s.model->system->energy);
     assert_string_equal(p->message, "");
     assert_true(p->points.n > 10);
     for (uint32_t i = 0; i < p->points.n; i++) {
-        close_to(p->points.at[i].x, 0, 1e-7, "no turning");
+        measure_near(p->points.at[i].x, 0, 1e-7, "no turning");
         assert_true(p->points.at[i].kind == NS_PORTRAIT_LINE ||
                     p->points.at[i].kind == NS_PORTRAIT_CUSP);
     }
@@ -141,13 +113,13 @@ static void sleigh(void **state)
             x[motion_state(&m, "v2")] = c->y[k];
             ns_system_eval(s.model->system, &s.model->system->energy, 1, 0, s.model->p, x, &E);
             if (k)
-                close_to(E, first, 1e-9, "energy");
+                measure_near(E, first, 1e-9, "energy");
             first = E;
         }
     }
     p = make(&s, "x", "y", 2, 2, 0);
     assert_non_null(strstr(p->message, "depends on"));
-    close_study(&s);
+    study_close(&s);
 }
 
 int main(void)

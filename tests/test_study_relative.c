@@ -1,6 +1,6 @@
 /* Motions that are periodic up to a symmetry: period and shift against the symmetry block, closed forms,
  * and direct integration over many periods. */
-#include "support/motion.h"
+#include "support/measure.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,10 +8,6 @@
 #include "study/period.h"
 #include "study/relative.h"
 #include "study/section.h"
-
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#endif
 
 typedef struct study {
     ns_model *model;
@@ -33,12 +29,6 @@ static study open_model(ns_model *model, double until)
         fail_msg("no period: %s (nearest return at %g misses by %g)", s.r->message, s.r->best,
                  s.r->mismatch);
     return s;
-}
-
-static void close_to(double a, double b, double tolerance, const char *what)
-{
-    if (!(fabs(a - b) <= tolerance))
-        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
 }
 
 static void close_study(study *s)
@@ -96,13 +86,13 @@ static void sleigh(void **state)
     const ns_period *block = ns_period_find(other->system, 100, &s.run, other->p, other->x0,
                                             &message);
     assert_true(block->found && block->shift[0].factor->kind == NS_GROUP_SE2);
-    close_to(s.r->period, block->period, 1e-12, "period");
+    measure_near(s.r->period, block->period, 1e-12, "period");
     ns_affine_plane plane;
     assert_true(ns_affine_path(s.flow, s.r->h, &plane));
     assert_string_equal(s.model->system->states.at[plane.i].name, "x");
-    close_to(plane.angle, remainder(block->shift[0].turn[0], 2 * M_PI), 1e-12, "turn");
-    close_to(plane.centre[0], block->shift[0].centre[0], 1e-12, "centre x");
-    close_to(plane.centre[1], block->shift[0].centre[1], 1e-12, "centre y");
+    measure_near(plane.angle, remainder(block->shift[0].turn[0], 2 * M_PI), 1e-12, "turn");
+    measure_near(plane.centre[0], block->shift[0].centre[0], 1e-12, "centre x");
+    measure_near(plane.centre[1], block->shift[0].centre[1], 1e-12, "centre y");
     ns_model_free(other);
     assert_true(s.r->residual < 1e-12 && s.r->second < 1e-12);
     const double off = rebuilt(&s, 1000, 97);
@@ -130,7 +120,7 @@ static void pendulum(void **state)
     assert_true(rebuilt(&s, 200, 23) < 1e-9);
     ns_affine_plane plane;
     assert_true(ns_affine_path(s.flow, s.r->h, &plane));
-    close_to(plane.centre[0], 0, 1e-12, "centre");
+    measure_near(plane.centre[0], 0, 1e-12, "centre");
     close_study(&s);
 }
 
@@ -145,9 +135,9 @@ static void drift(void **state)
                          100);
     /* p = y' + x'/2 is conserved: x'' (1 - 1/4) = -x, period 2 pi sqrt(3/4), drift p T */
     const double T = 2 * M_PI * sqrt(0.75), p = 0.7 + 0.15;
-    close_to(s.r->period, T, 1e-13, "period");
+    measure_near(s.r->period, T, 1e-13, "period");
     const uint32_t y = motion_state(&(motion){.model = s.model}, "y");
-    close_to(s.r->h->b[y], p * T, 1e-13, "drift");
+    measure_near(s.r->h->b[y], p * T, 1e-13, "drift");
     const ns_affine_lines lines = ns_affine_words(s.arena, s.flow, s.r->h);
     assert_int_equal(lines.n, 1);
     assert_memory_equal(lines.at[0], "y: move 4.625", 13);
@@ -175,13 +165,13 @@ static void elements(void **state)
         ns_affine_power(flow->scratch, h, 7, k);
         ns_affine_exp(flow->scratch, g, c7, found);
         for (size_t i = 0; i < (size_t)n * n; i++)
-            close_to(k->H[i], found->H[i], 1e-12, "power");
+            measure_near(k->H[i], found->H[i], 1e-12, "power");
         ns_affine_apply(h, x, y);
         found = ns_affine_new(arena, n);
         assert_true(ns_affine_match(flow, g, x, y, found, NULL) < 1e-13);
         ns_affine_apply(found, x, z);
         for (uint32_t i = 0; i < n; i++)
-            close_to(z[i], y[i], 1e-12 * fmax(1, fabs(y[i])), "match");
+            measure_near(z[i], y[i], 1e-12 * fmax(1, fabs(y[i])), "match");
     }
     ns_arena_free(arena);
     ns_model_free(model);
@@ -209,14 +199,14 @@ static void ellipsoid(void **state)
     assert_true(p->found);
     assert_true(p->residual < 1e-12);
     /* reversible, with an energy: multipliers in pairs of product 1 */
-    close_to(p->product, 1, 1e-8, "product");
+    measure_near(p->product, 1, 1e-8, "product");
     const ns_relative *r = ns_relative_find(arena, flow, spec.modulo, &spec.run, p->x);
     assert_true(r->found);
-    close_to(r->period, p->period, 1e-10, "period");
+    measure_near(r->period, p->period, 1e-10, "period");
     ns_affine_plane a, b;
     assert_true(ns_affine_path(flow, p->h, &a) && ns_affine_path(flow, r->h, &b));
-    close_to(a.angle, b.angle, 1e-9, "turn");
-    close_to(a.centre[0], b.centre[0], 1e-9, "centre");
+    measure_near(a.angle, b.angle, 1e-9, "turn");
+    measure_near(a.centre[0], b.centre[0], 1e-9, "centre");
     /* a surface that the turn moves is refused */
     spec.surface.value =
         model->system->states.at[motion_state(&(motion){.model = model}, "contact.x")].symbol;

@@ -1,14 +1,10 @@
 /* Poincare sections and periodic motions against closed forms. */
-#include "support/motion.h"
+#include "support/measure.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "study/section.h"
-
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#endif
 
 typedef struct study {
     ns_model *model;
@@ -41,12 +37,6 @@ static void close_study(study *s)
     ns_model_free(s->model);
 }
 
-static void close_to(double a, double b, double tolerance, const char *what)
-{
-    if (!(fabs(a - b) <= tolerance))
-        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
-}
-
 #define OSCILLATORS                                                                            \
     "param w = 1.4142135623730951\ncoordinate x, y\n"                                          \
     "lagrangian (x'^2 + y'^2)/2 - x^2/2 - w^2*y^2/2\nstart { x = 1; y = 0.3; x' = 0; y' = 0 "  \
@@ -69,9 +59,10 @@ static void crossings(void **state)
         assert_int_equal(many[i].n, 50);
         for (uint32_t k = 0; k < 50; k++) {
             const double t = 1.5 * M_PI + 2 * M_PI * k;
-            close_to(many[i].t[k], t, 1e-12 * t, "time");
-            close_to(many[i].x[4 * k + state_of(&s, "x")], 0, 1e-13, "on the surface");
-            close_to(many[i].x[4 * k + state_of(&s, "y")], 0.3 * cos(sqrt(2) * t), 1e-12, "y");
+            measure_near(many[i].t[k], t, 1e-12 * t, "time");
+            measure_near(many[i].x[4 * k + state_of(&s, "x")], 0, 1e-13, "on the surface");
+            measure_near(many[i].x[4 * k + state_of(&s, "y")], 0.3 * cos(sqrt(2) * t), 1e-12,
+                         "y");
         }
     }
     /* threads do not change a bit */
@@ -82,10 +73,10 @@ static void crossings(void **state)
     /* the other direction, half a period later; and both */
     s.spec.surface.direction = -1;
     const ns_section_track *down = ns_section_run(s.arena, s.flow, &s.spec, starts, 1);
-    close_to(down->t[0], M_PI / 2, 1e-13, "falling");
+    measure_near(down->t[0], M_PI / 2, 1e-13, "falling");
     s.spec.surface.direction = 0;
     const ns_section_track *both = ns_section_run(s.arena, s.flow, &s.spec, starts, 1);
-    close_to(both->t[1] - both->t[0], M_PI, 1e-12, "both");
+    measure_near(both->t[1] - both->t[0], M_PI, 1e-12, "both");
     close_study(&s);
 }
 
@@ -106,8 +97,8 @@ static void starts(void **state)
     assert_true(ns_starts_solve(q, fixed, x));
     double E;
     ns_system_eval(system, &system->energy, 1, 0, s.model->p, x, &E);
-    close_to(E, 0.7, 1e-15, "energy");
-    close_to(x[state_of(&s, "x")], 0, 1e-16, "surface");
+    measure_near(E, 0.7, 1e-15, "energy");
+    measure_near(x[state_of(&s, "x")], 0, 1e-16, "surface");
     assert_true(x[y] == -0.25);
     /* more energy than there is: y alone has 1 */
     x[y] = -1;
@@ -128,11 +119,11 @@ static void multipliers(void **state)
     const ns_periodic *p = ns_section_periodic(s.arena, s.flow, &s.spec, 1, x);
     if (!p->found)
         fail_msg("%s", p->message);
-    close_to(p->period, 2 * M_PI, 1e-12, "period");
+    measure_near(p->period, 2 * M_PI, 1e-12, "period");
     assert_int_equal(p->n, 2);
-    close_to(p->multiplier[0].re, cos(2 * M_PI * sqrt(2)), 1e-11, "multiplier");
-    close_to(fabs(p->multiplier[0].im), fabs(sin(2 * M_PI * sqrt(2))), 1e-11, "multiplier");
-    close_to(p->product, 1, 1e-11, "volume");
+    measure_near(p->multiplier[0].re, cos(2 * M_PI * sqrt(2)), 1e-11, "multiplier");
+    measure_near(fabs(p->multiplier[0].im), fabs(sin(2 * M_PI * sqrt(2))), 1e-11, "multiplier");
+    measure_near(p->product, 1, 1e-11, "volume");
     assert_non_null(strstr(p->verdict, "linearly stable"));
     close_study(&s);
 
@@ -148,7 +139,7 @@ static void multipliers(void **state)
         g = sqrt(a * g);
         a = mean;
     }
-    close_to(p->period, 2 * M_PI / a, 1e-12, "pendulum");
+    measure_near(p->period, 2 * M_PI / a, 1e-12, "pendulum");
     assert_int_equal(p->n, 0); /* the motion and the energy are all there is */
     close_study(&s);
 }
@@ -162,14 +153,14 @@ static void limit_cycle(void **state)
                         "x", 100);
     const ns_periodic *p = ns_section_periodic(s.arena, s.flow, &s.spec, 1, s.model->x0);
     assert_true(p->found);
-    close_to(p->period, 6.6632868593231, 1e-10, "period of van der Pol's cycle");
+    measure_near(p->period, 6.6632868593231, 1e-10, "period of van der Pol's cycle");
     assert_int_equal(p->n, 1);
     ns_model *with = motion_model_text(
         "state x' = y\nstate y' = (1 - x^2)*y - x\nstate d' = 1 - x^2\n", NULL);
     const double x0[3] = {p->x[0], p->x[1], 0};
     motion m = motion_begin(with, x0);
     motion_to(&m, p->period);
-    close_to(p->multiplier[0].re, exp(motion_get(&m, "d")), 1e-12, "multiplier");
+    measure_near(p->multiplier[0].re, exp(motion_get(&m, "d")), 1e-12, "multiplier");
     motion_close(&m);
     /* a motion that does not come back says so */
     s.spec.run.until = 1;
@@ -190,7 +181,7 @@ static void henon_heiles(void **state)
     const ns_periodic *p = ns_section_periodic(s.arena, s.flow, &s.spec, 1, s.model->x0);
     assert_true(p->found);
     assert_int_equal(p->n, 2);
-    close_to(p->product, 1, 1e-10, "symplectic");
+    measure_near(p->product, 1, 1e-10, "symplectic");
     /* integrated for one period it closes */
     motion m = motion_begin(motion_model_text("coordinate x, y\nlagrangian (x'^2 + y'^2)/2 - "
                                               "(x^2 + y^2)/2 - x^2*y + y^3/3\n",
@@ -198,7 +189,7 @@ static void henon_heiles(void **state)
                             p->x);
     motion_to(&m, p->period);
     for (int i = 0; i < 4; i++)
-        close_to(m.x[i], p->x[i], 1e-12, "closes");
+        measure_near(m.x[i], p->x[i], 1e-12, "closes");
     motion_close(&m);
     close_study(&s);
 }

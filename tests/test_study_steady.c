@@ -1,35 +1,11 @@
 /* Steady motions on moving grounds and of tall cylinders, against closed forms. */
-#include "support/motion.h"
+#include "support/measure.h"
+#include "support/study.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "study/equilibria.h"
-
-typedef struct study {
-    ns_model *model;
-    ns_arena *arena;
-    ns_flow *field;
-} study;
-
-static study open_model(ns_model *model)
-{
-    study s = {.model = model, .arena = ns_arena_new()};
-    s.field = ns_flow_new(s.arena, ns_model_problem(model, true), 0, model->p, model->x0);
-    return s;
-}
-
-static void close_study(study *s)
-{
-    ns_arena_free(s->arena);
-    ns_model_free(s->model);
-}
-
-static void close_to(double a, double b, double tolerance, const char *what)
-{
-    if (!(fabs(a - b) <= tolerance))
-        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
-}
 
 static ns_hold held(const study *s, const char *name)
 {
@@ -46,24 +22,24 @@ static ns_hold held(const study *s, const char *name)
 static void turntable(void **state)
 {
     (void)state;
-    study s = open_model(motion_model_file("turntable", NULL));
-    assert_false(ns_flow_autonomous(s.field));
+    study s = study_open(motion_model_file("turntable", NULL));
+    assert_false(ns_flow_autonomous(s.flow));
     const ns_steady_spec spec = {.over = UINT32_MAX};
-    ns_steady *q = ns_steady_new(s.arena, s.field, &spec, s.model->x0);
+    ns_steady *q = ns_steady_new(s.arena, s.flow, &spec, s.model->x0);
     assert_non_null(q);
     const ns_generators *g = ns_steady_generators(q);
     assert_non_null(g->A0);
     ns_steady_point point;
     assert_true(ns_steady_find(q, s.model->x0, &point));
-    const ns_linear *l = ns_linear_at(s.field, g, s.arena, point.x, point.c, NULL);
+    const ns_linear *l = ns_linear_at(s.flow, g, s.arena, point.x, point.c, NULL);
     assert_int_equal(l->n, 2);
-    close_to(fabs(l->eigenvalue[0].im), 2.0 / 7 * 5, 1e-9, "2/7 of the rate");
-    close_to(l->eigenvalue[0].re, 0, 1e-9, "no growth");
-    close_study(&s);
+    measure_near(fabs(l->eigenvalue[0].im), 2.0 / 7 * 5, 1e-9, "2/7 of the rate");
+    measure_near(l->eigenvalue[0].re, 0, 1e-9, "no growth");
+    study_close(&s);
     /* a ground that does not turn uniformly has none */
-    s = open_model(motion_model_file("tilting-plane", NULL));
-    assert_null(ns_steady_new(s.arena, s.field, &spec, s.model->x0));
-    close_study(&s);
+    s = study_open(motion_model_file("tilting-plane", NULL));
+    assert_null(ns_steady_new(s.arena, s.flow, &spec, s.model->x0));
+    study_close(&s);
 }
 
 /* A ball that goes round in a vertical cylinder at one height: spin about the normal holds it; deviations
@@ -71,23 +47,23 @@ static void turntable(void **state)
 static void cylinder(void **state)
 {
     (void)state;
-    study s = open_model(motion_model_file("ball-in-cylinder", NULL));
+    study s = study_open(motion_model_file("ball-in-cylinder", NULL));
     const ns_steady_spec spec = {.over = UINT32_MAX};
-    const uint32_t n = s.field->n;
+    const uint32_t n = s.flow->n;
     double *x = ns_arena_copy(s.arena, s.model->x0, n * sizeof *x);
     x[motion_state(&(motion){.model = s.model}, "omega.space.x")] = -100;
-    ns_steady *q = ns_steady_new(s.arena, s.field, &spec, s.model->x0);
+    ns_steady *q = ns_steady_new(s.arena, s.flow, &spec, s.model->x0);
     ns_steady_point point;
     assert_true(ns_steady_find(q, x, &point));
-    const ns_linear *l = ns_linear_at(s.field, ns_steady_generators(q), s.arena, point.x,
+    const ns_linear *l = ns_linear_at(s.flow, ns_steady_generators(q), s.arena, point.x,
                                       point.c, NULL);
     const ns_system *y = s.model->system;
     const int64_t turning = ns_model_observable(s.model, "turning");
     assert_true(turning >= 0 && l->n == 2);
     double rate;
     ns_system_eval(y, &y->observables.at[turning].value, 1, 0, s.model->p, point.x, &rate);
-    close_to(fabs(l->eigenvalue[0].im), sqrt(2.0 / 7) * fabs(rate), 1e-10, "up and down");
-    close_study(&s);
+    measure_near(fabs(l->eigenvalue[0].im), sqrt(2.0 / 7) * fabs(rate), 1e-10, "up and down");
+    study_close(&s);
 }
 
 #define TALL                                                                                   \
@@ -118,13 +94,13 @@ static terms quadratic(double l)
 static void tall_cylinder(void **state)
 {
     (void)state;
-    study s = open_model(motion_model_text(TALL, NULL));
+    study s = study_open(motion_model_text(TALL, NULL));
     const ns_hold hold[2] = {held(&s, "cosine"), held(&s, "omega.z")};
     const ns_description *d = s.model->description;
     ns_steady_spec spec = {.low = 0.03, .high = 0.3, .hold = hold, .n_hold = 2};
     while (strcmp(d->params.at[spec.over].name, "l") != 0)
         spec.over++;
-    ns_steady *q = ns_steady_new(s.arena, s.field, &spec, s.model->x0);
+    ns_steady *q = ns_steady_new(s.arena, s.flow, &spec, s.model->x0);
     const char *message = "";
     const ns_branch *b = ns_steady_follow(q, &message);
     assert_non_null(b);
@@ -138,7 +114,7 @@ static void tall_cylinder(void **state)
     for (uint32_t i = 0; i < b->special.n; i++)
         if (strcmp(b->special.at[i].label, "fold") == 0) {
             folds++;
-            close_to(b->special.at[i].parameter, low, 1e-11, "height of the fold");
+            measure_near(b->special.at[i].parameter, low, 1e-11, "height of the fold");
         }
     assert_int_equal(folds, 1);
     /* both branches: W from the rate about e2 */
@@ -153,19 +129,20 @@ static void tall_cylinder(void **state)
         for (int sign = -1; sign <= 1; sign += 2) /* the direction of e2 is free */
             root = fmin(root, fabs(t.a * W * W - sign * t.b * W + t.c) /
                                   (t.a * W * W + fabs(t.b * W) + fabs(t.c)));
-        close_to(root, 0, 1e-12, "quadratic equation");
+        measure_near(root, 0, 1e-12, "quadratic equation");
         least = fmin(least, W);
         most = fmax(most, W);
     }
-    close_to(b->points.at[b->points.n - 1].parameter, 0.03, 1e-12, "back to where it began");
+    measure_near(b->points.at[b->points.n - 1].parameter, 0.03, 1e-12,
+                 "back to where it began");
     print_message("tall cylinder: %u points, precession %.4g to %.4g rad/s, fold at %.15g\n",
                   b->points.n, least, most, low);
     /* at the end of the branch: the other root */
     const terms t = quadratic(0.03);
     const double other = (t.b + sqrt(t.b * t.b - 4 * t.a * t.c)) / (2 * t.a);
     const double *last = b->points.at[b->points.n - 1].x;
-    close_to(hypot(last[x], last[y]) / sin(0.5), other, 1e-10, "fast precession");
-    close_study(&s);
+    measure_near(hypot(last[x], last[y]) / sin(0.5), other, 1e-10, "fast precession");
+    study_close(&s);
 }
 
 /* The bead on a turning hoop: beyond w^2 = g/R the lowest point is unstable and two places with
@@ -173,19 +150,19 @@ static void tall_cylinder(void **state)
 static void pitchfork(void **state)
 {
     (void)state;
-    study s = open_model(
+    study s = study_open(
         motion_model_text("param w = 2, R = 1, g = 9.81\ncoordinate q\n"
                           "lagrangian R^2/2*(q'^2 + w^2*sin(q)^2) + g*R*cos(q)\n"
                           "start { q = 0 }\n",
                           NULL));
     ns_steady_spec spec = {.low = 2, .high = 6, .switching = true};
-    ns_steady *q = ns_steady_new(s.arena, s.field, &spec, s.model->x0);
+    ns_steady *q = ns_steady_new(s.arena, s.flow, &spec, s.model->x0);
     const char *message = "";
     const ns_branch *b = ns_steady_follow(q, &message);
     assert_non_null(b);
     assert_int_equal(b->special.n, 1);
     assert_string_equal(b->special.at[0].label, "pitchfork");
-    close_to(b->special.at[0].parameter, sqrt(9.81), 1e-12, "critical rate");
+    measure_near(b->special.at[0].parameter, sqrt(9.81), 1e-12, "critical rate");
     assert_int_equal(b->more.n, 2);
     double sign = 1;
     for (uint32_t k = 0; k < 2; k++) {
@@ -194,14 +171,14 @@ static void pitchfork(void **state)
         assert_string_equal(m->end, "the parameter left its range");
         for (uint32_t i = 0; i < m->points.n; i++) {
             const double w = m->points.at[i].parameter, angle = acos(9.81 / (w * w));
-            close_to(fabs(m->points.at[i].x[0]), angle, 1e-9, "angle");
-            close_to(fabs(m->points.at[i].linear->eigenvalue[0].im), w * sin(angle), 1e-8,
-                     "frequency");
+            measure_near(fabs(m->points.at[i].x[0]), angle, 1e-9, "angle");
+            measure_near(fabs(m->points.at[i].linear->eigenvalue[0].im), w * sin(angle), 1e-8,
+                         "frequency");
         }
         sign *= m->points.at[m->points.n - 1].x[0] > 0 ? 1 : -1;
     }
     assert_true(sign < 0); /* one on each side */
-    close_study(&s);
+    study_close(&s);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
  * the groups satisfy their brackets, the geometry is what section 4.2 says, and what is refused. */
 #include "support/measure.h"
 #include "support/motion.h"
+#include "support/texts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,17 +27,6 @@
     "lagrangian M/2*(x'^2 + y'^2) + J/2*theta'^2 + m/2*dot(c', c') - k/2*r^2\n"                \
     "constraint blade: y'*cos(theta) - x'*sin(theta) = 0\n"                                    \
     "start { theta = 0; x = 0; y = 0; r = 0; theta' = 0.6; x' = -0.35; y' = 0; r' = 1 }\n"
-#define FALLING                                                                                \
-    "param m = 1, R = 0.3, g = 9.81, A = m*R^2/4, B = m*R^2/2\n"                               \
-    "coordinate theta, psi, phi, x, y\n"                                                       \
-    "let zeta1 = x'*cos(phi) + y'*sin(phi) + R*psi', zeta2 = -x'*sin(phi) + y'*cos(phi)\n"     \
-    "let spin = phi'*sin(theta) + psi'\n"                                                      \
-    "lagrangian m/2*((zeta1 - R*spin)^2 + zeta2^2*sin(theta)^2 +\n"                            \
-    "  (zeta2*cos(theta) + R*theta')^2) +\n"                                                   \
-    "  (A*(theta'^2 + phi'^2*cos(theta)^2) + B*spin^2)/2 - m*g*R*cos(theta)\n"                 \
-    "constraint rx: x' = -psi'*R*cos(phi)\n"                                                   \
-    "constraint ry: y' = -psi'*R*sin(phi)\n"                                                   \
-    "start { theta = 0.2; psi = 0; phi = 0; x = 0; y = 0; theta' = 0; psi' = 6; phi' = 1 }\n"
 /* body angular velocity of the Euler angles, and the body's axes in space */
 #define EULER                                                                                  \
     "let w1 = phi'*sin(theta)*sin(psi) + theta'*cos(psi)\n"                                    \
@@ -87,15 +77,7 @@ static const example examples[] = {
      "coordinate x, y, z\nlagrangian (x'^2 + y'^2 + z'^2)/2\nconstraint twist: z' = y*x'\n"
      "start { x = 0; y = -2; z = 0; x' = 0.8; y' = 0.5 }\n",
      "symmetry { shape y; generator [1, 0, 0], [0, 0, 1] }\n", "x, y, z, x', y', z'"},
-    {"roller racer",
-     "param m = 30, I1 = 1.5, I2 = 0.6, d1 = 0.4, d2 = 0.1\n"
-     "coordinate x, y, theta, phi\n"
-     "lagrangian m/2*(x'^2 + y'^2) + I1/2*theta'^2 + I2/2*(theta' + phi')^2 - 2*phi^2\n"
-     "let v = x'*cos(theta) + y'*sin(theta), D = d1*cos(phi) + d2\n"
-     "constraint seat: y'*cos(theta) - x'*sin(theta) = 0\n"
-     "constraint handlebar: D*theta' + d2*phi' = v*sin(phi)\n"
-     "start { x = 0; y = 0; theta = 0; phi = 0.2; x' = 0.1; phi' = 0.1 }\n",
-     "symmetry { group SE(2); on theta, x, y }\n",
+    {"roller racer", RACER, "symmetry { group SE(2); on theta, x, y }\n",
      "x, y, theta, phi, x', y', theta', phi', energy"},
     {"snakeboard, three shape variables",
      "param m = 6, l = 0.2, J = 0.1, Jr = 0.08, Jw = 0.01, k = 0.05\n"
@@ -227,6 +209,22 @@ static double bracket_error(const ns_symmetry *y, const ns_ex *a, const ns_ex *b
     return worst;
 }
 
+/* The fields of the frame, e = e_AB E_B, [k][n]. */
+static const ns_ex *frame_fields(const ns_symmetry *y)
+{
+    ns_graph *g = y->d->graph;
+    const uint32_t k = y->k, n = y->n;
+    ns_ex *e = NS_NEW_ARRAY(y->d->arena, ns_ex, k * n);
+    for (uint32_t A = 0; A < k; A++)
+        for (uint32_t c = 0; c < n; c++) {
+            e[A * n + c] = ns_zero(g);
+            for (uint32_t B = 0; B < k; B++)
+                e[A * n + c] = ns_add(g, e[A * n + c],
+                                      ns_mul(g, y->e[A * k + B], y->E[B * n + c]));
+        }
+    return e;
+}
+
 /* [X, E] = 0, [E, E] = C0 E, and in the frame [e, e] = C e: for every group. */
 static void group_fields(void **state)
 {
@@ -236,17 +234,9 @@ static void group_fields(void **state)
         snprintf(text, sizeof text, "%s%s", examples[i].text, examples[i].symmetry);
         ns_model *model = motion_model_text(text, NULL);
         const ns_symmetry *y = model->system->symmetry;
-        ns_graph *g = y->d->graph;
         const uint32_t k = y->k, n = y->n;
         double worst = 0;
-        ns_ex *e = NS_NEW_ARRAY(y->d->arena, ns_ex, k * n);
-        for (uint32_t A = 0; A < k; A++)
-            for (uint32_t c = 0; c < n; c++) {
-                e[A * n + c] = ns_zero(g);
-                for (uint32_t B = 0; B < k; B++)
-                    e[A * n + c] = ns_add(g, e[A * n + c],
-                                          ns_mul(g, y->e[A * k + B], y->E[B * n + c]));
-            }
+        const ns_ex *e = frame_fields(y);
         for (uint32_t A = 0; A < k; A++)
             for (uint32_t B = 0; B < k; B++) {
                 worst = fmax(worst, bracket_error(y, y->X + A * n, y->E + B * n, NULL, NULL));
@@ -281,15 +271,8 @@ static void connection_fields(void **state)
         const ns_symmetry *y = model->system->symmetry;
         ns_graph *g = y->d->graph;
         const uint32_t k = y->k, m = y->m, n = y->n, sigma = y->sigma;
-        ns_ex *e = NS_NEW_ARRAY(y->d->arena, ns_ex, k * n);
+        const ns_ex *e = frame_fields(y);
         ns_ex *u = NS_NEW_ARRAY(y->d->arena, ns_ex, sigma * n + 1);
-        for (uint32_t A = 0; A < k; A++)
-            for (uint32_t c = 0; c < n; c++) {
-                e[A * n + c] = ns_zero(g);
-                for (uint32_t B = 0; B < k; B++)
-                    e[A * n + c] = ns_add(g, e[A * n + c],
-                                          ns_mul(g, y->e[A * k + B], y->E[B * n + c]));
-            }
         for (uint32_t i = 0; i < sigma; i++)
             for (uint32_t c = 0; c < n; c++) {
                 u[i * n + c] = c == y->shape[i] ? ns_one(g) : ns_zero(g);
@@ -427,56 +410,51 @@ static void reversible(void **state)
     }
 }
 
-static void refused(const char *text, const char *message)
-{
-    ns_model *model = ns_model_load_text("bad.mech", text, strlen(text), NULL, 0,
-                                         NS_MODEL_READY);
-    assert_non_null(model);
-    assert_int_equal(model->status, NS_ERR_MODEL);
-    if (!strstr(model->messages, message))
-        fail_msg("expected \"%s\" in:\n%s", message, model->messages);
-    ns_model_free(model);
-}
-
 static void refuses(void **state)
 {
     (void)state;
-    refused(SLEIGH "symmetry { group SE(3) }\n", "wrong split: the group has 6 dimensions");
-    refused(SLEIGH "symmetry { shape theta; group SE(2) }\n",
-            "the group coordinates are 2 (x, y)");
-    refused(SLEIGH "symmetry { group SU(2) }\n", "the group SU(2) is not known");
-    refused(SLEIGH "symmetry { group R(3) }\n",
-            "the Lagrangian is not invariant: its derivative along the generator of `theta`");
-    refused(
+    motion_refused(SLEIGH "symmetry { group SE(3) }\n",
+                   "wrong split: the group has 6 dimensions");
+    motion_refused(SLEIGH "symmetry { shape theta; group SE(2) }\n",
+                   "the group coordinates are 2 (x, y)");
+    motion_refused(SLEIGH "symmetry { group SU(2) }\n", "the group SU(2) is not known");
+    motion_refused(
+        SLEIGH "symmetry { group R(3) }\n",
+        "the Lagrangian is not invariant: its derivative along the generator of `theta`");
+    motion_refused(
         "coordinate x, y\nlagrangian (x'^2 + y'^2)/2 - x*0.001\nstart { x = 1 }\n"
         "symmetry { group R(2) }\n",
         "the Lagrangian is not invariant: its derivative along the generator of `x` in R(2)");
-    refused("coordinate x, y, z\nlagrangian (x'^2 + y'^2 + z'^2)/2\n"
-            "constraint c: z' = y*x'\nsymmetry { group R(3) }\n",
-            "constraint `c` is not invariant: its derivative along the generator of `y`");
-    refused("coordinate x, y\nlagrangian (x'^2 + y'^2)/2\nconstraint c: y' = 0\n"
-            "symmetry { shape y; group R(1) }\n",
-            "the dimension assumption fails");
-    refused(SLEIGH "symmetry { generator [1, -y, x], [0, 1, 0], [0, 0, 1] }\n",
-            "generators 1 and 2 do not commute");
-    refused(SLEIGH "symmetry { generator [1, 0, 0], [0, 1, 0] }\n",
-            "3 group coordinates need 3 `generator` vectors, there are 2");
-    refused(OSCILLATOR "symmetry { shape r; group SE(2); e1 = [0, 0, 1]; e2 = [0, 1, 0] }\n",
-            "vector `e1` does not satisfy constraint `blade`");
-    refused(OSCILLATOR "symmetry { shape r; group SE(2); e1 = [1, 0, 0]; e2 = [2, 0, 0] }\n",
-            "the vectors of the frame depend on each other");
-    refused(OSCILLATOR "symmetry { shapes r; group SE(2) }\n", "did you mean `shape`");
-    refused(OSCILLATOR "symmetry { shape r; group SE(2) }\nsolve augmented\n",
-            "`solve augmented` is not known with a symmetry");
-    refused("coordinate x, y\nlagrangian (x'^2 + y'^2)/2\nforce x = -x'\n"
-            "symmetry { group R(2) }\n",
-            "no forces");
-    refused(
+    motion_refused(
+        "coordinate x, y, z\nlagrangian (x'^2 + y'^2 + z'^2)/2\n"
+        "constraint c: z' = y*x'\nsymmetry { group R(3) }\n",
+        "constraint `c` is not invariant: its derivative along the generator of `y`");
+    motion_refused("coordinate x, y\nlagrangian (x'^2 + y'^2)/2\nconstraint c: y' = 0\n"
+                   "symmetry { shape y; group R(1) }\n",
+                   "the dimension assumption fails");
+    motion_refused(SLEIGH "symmetry { generator [1, -y, x], [0, 1, 0], [0, 0, 1] }\n",
+                   "generators 1 and 2 do not commute");
+    motion_refused(SLEIGH "symmetry { generator [1, 0, 0], [0, 1, 0] }\n",
+                   "3 group coordinates need 3 `generator` vectors, there are 2");
+    motion_refused(OSCILLATOR
+                   "symmetry { shape r; group SE(2); e1 = [0, 0, 1]; e2 = [0, 1, 0] }\n",
+                   "vector `e1` does not satisfy constraint `blade`");
+    motion_refused(OSCILLATOR
+                   "symmetry { shape r; group SE(2); e1 = [1, 0, 0]; e2 = [2, 0, 0] }\n",
+                   "the vectors of the frame depend on each other");
+    motion_refused(OSCILLATOR "symmetry { shapes r; group SE(2) }\n", "did you mean `shape`");
+    motion_refused(OSCILLATOR "symmetry { shape r; group SE(2) }\nsolve augmented\n",
+                   "`solve augmented` is not known with a symmetry");
+    motion_refused("coordinate x, y\nlagrangian (x'^2 + y'^2)/2\nforce x = -x'\n"
+                   "symmetry { group R(2) }\n",
+                   "no forces");
+    motion_refused(
         "coordinate x, y\nlagrangian (x'^2 + y'^2)/2 + x*y' - y*x'\nsymmetry { group R(2) }\n",
         "not invariant");
-    refused("coordinate x, y\nlagrangian (x'^2 + y'^2)/2 + x*y'\nsymmetry { shape x; group "
-            "R(1) }\n",
-            "quadratic in the velocities");
+    motion_refused(
+        "coordinate x, y\nlagrangian (x'^2 + y'^2)/2 + x*y'\nsymmetry { shape x; group "
+        "R(1) }\n",
+        "quadratic in the velocities");
 }
 
 int main(void)

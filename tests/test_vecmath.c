@@ -15,6 +15,7 @@
 #include "code/program.h"
 #include "expr/eval.h"
 #include "expr/vecmath.h"
+#include "support/bits.h"
 
 static uint64_t seed = 11;
 
@@ -28,11 +29,6 @@ static double sized(double a, double b)
 {
     const double x = exp2(between(log2(a), log2(b)));
     return ns_eval_random(&seed) < 0.5 ? x : -x;
-}
-
-static bool same_bits(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
 }
 
 #if NS_HAVE_QUAD

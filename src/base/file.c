@@ -170,6 +170,14 @@ void ns_file_target_free(ns_file_target *target)
     *target = (ns_file_target){0};
 }
 
+int ns_file_pattern(char *path, size_t room, const char *stem)
+{
+    const char *folder = getenv("TMPDIR");
+    const int n = snprintf(path, room, "%s/%s-XXXXXX",
+                           folder && *folder == '/' ? folder : "/tmp", stem);
+    return n < 0 || (size_t)n >= room ? ENAMETOOLONG : 0;
+}
+
 int ns_file_put(int descriptor, const void *bytes, size_t length)
 {
     const char *at = bytes;

@@ -263,11 +263,11 @@ static bool choose_folder(making *m)
 {
     if (kept_folder(m))
         return true;
-    const char *temporary = getenv("TMPDIR");
-    const int n = snprintf(m->folder, sizeof m->folder, "%s/noslip-XXXXXX",
-                           temporary && *temporary == '/' ? temporary : "/tmp");
-    if (n < 0 || (size_t)n >= sizeof m->folder || !mkdtemp(m->folder))
-        return fail(m, "there is no folder to compile in: %s", strerror(errno));
+    int error = ns_file_pattern(m->folder, sizeof m->folder, "noslip");
+    if (!error && !mkdtemp(m->folder))
+        error = errno;
+    if (error)
+        return fail(m, "there is no folder to compile in: %s", strerror(error));
     m->temporary = true;
     return true;
 }

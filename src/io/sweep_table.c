@@ -343,13 +343,14 @@ static int create_named(ns_sweep_table *t, const ns_sweep_fact *facts, uint32_t 
 static int create_nameless(ns_sweep_table *t, const ns_sweep_fact *facts, uint32_t n,
                            char message[400])
 {
-    const char *folder = getenv("TMPDIR");
     char path[4096];
-    snprintf(path, sizeof path, "%s/noslip-sweep-XXXXXX", folder && *folder ? folder : "/tmp");
+    int error = ns_file_pattern(path, sizeof path, "noslip-sweep");
+    if (error)
+        return error;
     t->fd = mkstemp(path);
     if (t->fd < 0)
         return errno;
-    int error = make_file(t->sweep, facts, n, path, t->fd);
+    error = make_file(t->sweep, facts, n, path, t->fd);
     if (!error && !read_layout(t, facts, n, path, "the temporary table", message))
         error = EIO;
     if (!error)

@@ -11,6 +11,12 @@ void measure_close(double a, double b, double tolerance, const char *what)
         fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
 }
 
+void measure_near(double a, double b, double tolerance, const char *what)
+{
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%s: %.17g, expected %.17g (off by %.2e)", what, a, b, a - b);
+}
+
 void measure_below(double value, double limit, const char *what, const char *of)
 {
     if (!(value < limit))

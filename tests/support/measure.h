@@ -10,6 +10,8 @@
 
 /* Fails unless |a - b| <= tolerance * max(1, |b|). */
 void measure_close(double a, double b, double tolerance, const char *what);
+/* Fails unless |a - b| <= tolerance. */
+void measure_near(double a, double b, double tolerance, const char *what);
 /* Fails unless value < limit. */
 void measure_below(double value, double limit, const char *what, const char *of);
 

@@ -69,6 +69,17 @@ static void look(motion *m, double t)
     ns_run_observe(m->run, t, m->x, m->value);
 }
 
+void motion_refused(const char *text, const char *words)
+{
+    ns_model *model = ns_model_load_text("bad.mech", text, strlen(text), NULL, 0,
+                                         NS_MODEL_READY);
+    assert_non_null(model);
+    if (model->status == NS_OK || ns_status_exit(model->status) != 2 ||
+        !strstr(model->messages, words))
+        fail_msg("expected \"%s\", got: %s\nof:\n%s", words, model->messages, text);
+    ns_model_free(model);
+}
+
 motion motion_begin(ns_model *model, const double *x)
 {
     motion m = {.model = model};

@@ -22,6 +22,9 @@ typedef struct motion {
 ns_model *motion_model_text(const char *text, const char *set);
 ns_model *motion_model_file(const char *name, const char *set); /* models/NAME.mech */
 
+/* Fails unless a model is refused as wrong, with these words among its messages. */
+void motion_refused(const char *text, const char *words);
+
 /* The run begins at the model's start, or at the state x.  It is not finished at any time: ask
  * motion_to.  motion_close frees the model too. */
 motion motion_begin(ns_model *model, const double *x);
