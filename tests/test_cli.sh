@@ -97,6 +97,15 @@ start { x = 0; x' = 1 }
 run { until 1 }
 M
 expect 2 "undefined name" "" "mass" -- run name.mech
+model log.mech <<'M'
+state x' = -1
+start { x = 1 }
+observe l = log(x)
+run { until 5 }
+M
+expect 0 "a value without a number" "l +undefined" "'l' is not a finite number at t = 5 s" -- run log.mech
+expect 0 "... at output times" "^2 +-1 +undefined" "'l' is not a finite number at t = 1 s, and 4 more times" \
+    -- run log.mech --every 1
 expect 2 "... with its place" "" "name.mech:3:12: error" -- run name.mech
 model vector.mech <<'M'
 coordinate x, y

@@ -84,6 +84,12 @@ static const bad refused[] = {
      "size 2 of ellipsoid(a, b, c) must be positive; it is 0"},
     {PLANE "body cylinder(1, -1) { mass 1; uniform }\nstart { tilt 1 }",
      "must not be negative"},
+    {PLANE "body sphere(0) { mass 1; uniform }",
+     "size 1 of sphere(r) must be positive; it is 0"},
+    {PLANE "body superellipsoid(1, 1, 1, 1) { mass 1; inertia " UNIT " }\nstart { tilt 1 }",
+     "size 4 of superellipsoid(a, b, c, exponent) must be larger than 1; it is 1"},
+    {PLANE "body implicit(q) { mass 1; inertia " UNIT " }", "2:15: error: undefined name 'q'"},
+    {PLANE "body edge(q) { mass 1; inertia " UNIT " }", "2:11: error: undefined name 'q'"},
     {"ground height(x + z)\n" BALL, "a height is a function of x and y only"},
     {"ground plane { side inside }\n" BALL, "`side` means nothing for a ground `plane`"},
     {"ground sphere(1) { axis [1, 0, 0] }\n" BALL, "`axis` means nothing"},
@@ -95,7 +101,14 @@ static const bad refused[] = {
     {PLANE "body sphere(0.1) { mass 1; uniform; intertia 3 }", "did you mean `inertia`"},
     {PLANE BALL BALL, "a second `body`"},
     {PLANE, "rolling needs a `body` and a `ground`"},
+    {PLANE "body sphere(0.1) { mass 1; inertia 0*" UNIT " }", "the inertia tensor is zero"},
+    /* what follows from the equations cannot be part of them */
+    {PLANE BALL "load { force -omega' }",
+     "follows from the equations; it can only be observed"},
+    {PLANE BALL "let a = omega'\nload { force -a }",
+     "3:14: error: this time derivative follows from the equations"},
     /* expressions without a value at the start */
+    {"ground torus(2, 0.5)\n" BALL, "say where the body touches the ground"},
     {"ground height(sqrt(x - 1))\n" BALL "start { contact [0, 0] }", "undefined at the start"},
     {"param a = 0\nground height(log(a + x))\n" BALL "start { contact [0, 0] }",
      "undefined at the start"},
@@ -203,12 +216,89 @@ static void positions(void **state)
     }
 }
 
+/* One system at many scales: lengths k, times sqrt(k).  Where nothing is said about the place, the
+ * contact is the floor on the vertical through the origin, exactly; the body's point is searched. */
+static void scales(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double contact; /* height over k */
+    } systems[] = {
+        {"ground sphere(k) { side inside }\n"
+         "body egg(0.1*k, 0.08*k, 0.2) { mass 1; inertia (0.1*k)^2*diag(1, 1.2, 1.3) }\n",
+         -1},
+        {"ground height(0.3/k*x^2 + 0.2/k*y^2)\n"
+         "body implicit((x/(0.1*k))^2 + (y/(0.08*k))^2 + (z/(0.06*k))^2 + (z/(0.06*k))^4 - 1) "
+         "{\n"
+         "mass 1; inertia (0.1*k)^2*diag(1, 1.2, 1.3) }\n",
+         0},
+        {"ground sphere(k)\n"
+         "body implicit((sqrt(x^2 + y^2) - 0.1*k)^2 + z^2 - (0.04*k)^2) {\n"
+         "mass 1; inertia (0.1*k)^2*diag(1, 1.2, 1.3) }\n",
+         1},
+        {"ground sphere(k)\nbody disk(0.1*k) { mass 1; uniform }\n", 1},
+    };
+    static const double k[] = {1, 1e-6, 1e-3, 1e3, 1e7};
+    enum { N = 6 };
+    for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
+        double first[N] = {0};
+        for (size_t j = 0; j < sizeof k / sizeof *k; j++) {
+            char text[600];
+            snprintf(text, sizeof text,
+                     "param k = %g\n%sstart { tilt 20 deg; omega [1, 2, 3]/sqrt(k) }\n"
+                     "observe place = com/k, rate = omega*sqrt(k)\n",
+                     k[j], systems[i].text);
+            motion m = motion_text(text, NULL);
+            double at[3], value[N];
+            motion_vector(&m, "contact", at);
+            assert_true(at[0] == 0 && at[1] == 0);
+            assert_true(fabs(at[2] / k[j] - systems[i].contact) < 1e-15);
+            assert_int_equal(motion_to(&m, sqrt(k[j]) / 5), NS_OK);
+            motion_vector(&m, "place", value);
+            motion_vector(&m, "rate", value + 3);
+            for (int n = 0; n < N && j > 0; n++)
+                if (!(fabs(value[n] - first[n]) < 1e-12))
+                    fail_msg("%s at scale %g: off by %.1e", systems[i].text, k[j],
+                             fabs(value[n] - first[n]));
+            if (j == 0)
+                memcpy(first, value, sizeof first);
+            motion_close(&m);
+        }
+    }
+}
+
+/* Rates of the states can be observed: Newton's law, and the power of all forces. */
+static void rates(void **state)
+{
+    (void)state;
+    motion m = motion_text(
+        "param m = 1.5, g = 9.81\n"
+        "let I = 0.01*[[1, 0.1, 0], [0.1, 1.2, 0], [0, 0, 1.5]]\n"
+        "ground height(0.2*x^2 + 0.1*x*y)\n"
+        "body ellipsoid(0.2, 0.15, 0.1) { mass m; com [0.01, 0, 0.02]; inertia I }\n"
+        "start { euler 0.3, 1, 0.5; omega [1, 2, 3] }\n"
+        "let law = m*com'' + [0, 0, m*g] - force\n"
+        "observe law, power = dot(I*omega', omega) + m*dot(velocity', velocity) + "
+        "m*g*com.z', first = omega.x', spin = quat.w'\n",
+        NULL);
+    for (int k = 0; k <= 10; k++) {
+        double law[3];
+        assert_int_equal(motion_to(&m, 0.2 * k), NS_OK);
+        motion_vector(&m, "law", law);
+        for (int i = 0; i < 3; i++)
+            assert_true(fabs(law[i]) < 1e-12); /* forces of 20 N */
+        assert_true(fabs(motion_get(&m, "power")) < 1e-12);
+        assert_true(fabs(motion_get(&m, "first")) > 1e-3);
+    }
+    motion_close(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(orientations),
-        cmocka_unit_test(positions),
+        cmocka_unit_test(refusals), cmocka_unit_test(orientations), cmocka_unit_test(positions),
+        cmocka_unit_test(scales),   cmocka_unit_test(rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,10 @@ static const char *digits_text(const ns_record *r, uint32_t column, char buffer[
 static void put_value(char *out, size_t room, double value, const double *low, int digits)
 {
     char buffer[64];
+    if (isnan(value)) {
+        snprintf(out, room, " undefined");
+        return;
+    }
     if (!low) {
         snprintf(out, room, "% .*g", digits, value);
         return;
@@ -322,6 +326,28 @@ static void warn_events(ns_cli *cli, const ns_record *r)
     }
 }
 
+/* Values that are not finite numbers at output times or at the end. */
+static void warn_values(ns_cli *cli, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    for (uint32_t i = 0; i < s->observables.n; i++) {
+        const double *column = r->table.rows ? ns_table_column(&r->table, i) : NULL;
+        size_t count = 0;
+        double first = r->outcome->t;
+        for (size_t row = 0; row < r->table.rows; row++)
+            if (!isfinite(column[row]) && count++ == 0)
+                first = r->table.t[row];
+        if (!s->observables.at[i].basic || (!count && isfinite(r->last[i])))
+            continue;
+        if (count > 1)
+            warn(cli, "the value '%s' is not a finite number at t = %.6g s, and %zu more %s",
+                 s->observables.at[i].name, first, count - 1, count == 2 ? "time" : "times");
+        else
+            warn(cli, "the value '%s' is not a finite number at t = %.6g s",
+                 s->observables.at[i].name, first);
+    }
+}
+
 void ns_summary_warn(ns_cli *cli, const ns_record *r)
 {
     const ns_system *s = r->model->system;
@@ -332,6 +358,8 @@ void ns_summary_warn(ns_cli *cli, const ns_record *r)
     if (cli->quiet)
         return;
     warn_events(cli, r);
+    if (r->status == NS_OK)
+        warn_values(cli, r);
     if (s->conservative && o->energy_drift > doubtful_energy)
         warn(cli,
              "the energy changed by %.2g of its size, though nothing in the model changes it: "

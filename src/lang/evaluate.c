@@ -74,6 +74,12 @@ void ns_evaluate_undefined(ns_reader *r, ns_span place, bool function)
 {
     const char *text = ns_reader_text(r, place);
     size_t length = place.end - place.begin;
+    if (length && text[0] == '\'') {
+        ns_diag_error(
+            r->diag, place,
+            "this time derivative follows from the equations; it can only be observed");
+        return;
+    }
     if (ns_scope_find(&r->reported, text, length))
         return;
     ns_name *name = ns_scope_add(r->arena, &r->reported, text, length, NS_NAME_LET, place);

@@ -58,8 +58,19 @@ static ns_outcome symbol_rate(ns_reader *r, ns_ex e, ns_span place, ns_ex *out)
         *out = entry->value.at[0];
         return outcome;
     }
+    if (symbol.kind != NS_SYM_ACCEL && !r->finishing && !r->strict) {
+        /* It follows from the equations, which are not there yet. */
+        outcome.progress = NS_LATE;
+        outcome.missing = place;
+        return outcome;
+    }
     if (symbol.kind == NS_SYM_ACCEL)
         ns_diag_error(r->diag, place, "third derivatives of coordinates are not available");
+    else if (!r->finishing)
+        ns_diag_error(r->diag, place,
+                      "the time derivative of '%s' follows from the equations; it can only be "
+                      "observed",
+                      symbol.name);
     else
         ns_diag_error(r->diag, place, "the time derivative of '%s' is not available",
                       symbol.name);

@@ -628,6 +628,7 @@ const ns_formulation ns_formulation_constrained = {
         "Source: Udwadia and Mogharabin 2021.",
     .fits = fits,
     .derive = derive,
+    .sizes = ns_constrained_sizes,
     .verify = verify,
     .ranks = ns_constrained_ranks,
     .guess = ns_constrained_contact_guess,

@@ -82,6 +82,7 @@ bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block
                             const char *name, bool slips);
 void ns_constrained_contact_values(ns_system *s, const ns_constrained *c);
 void ns_constrained_contact_guess(const ns_system *s, double t0, const double *p, double *x);
+bool ns_constrained_sizes(const ns_system *s, ns_diag *diag, const double *p);
 bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
                                    const double *p, const double *x);
 

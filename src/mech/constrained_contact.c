@@ -486,14 +486,20 @@ void ns_constrained_contact_guess(const ns_system *s, double t0, const double *p
     }
 }
 
-/* Two surfaces may satisfy all rows with one inside the other. */
-bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
-                                   const double *p, const double *x)
+bool ns_constrained_sizes(const ns_system *s, ns_diag *diag, const double *p)
 {
     const ns_constrained *c = s->own;
     for (uint32_t i = 0; i < c->shapes.n; i++)
         if (!ns_rolling_sizes(s, diag, p, &c->shapes.at[i].shape, c->shapes.at[i].block))
             return false;
+    return true;
+}
+
+/* Two surfaces may satisfy all rows with one inside the other. */
+bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
+                                   const double *p, const double *x)
+{
+    const ns_constrained *c = s->own;
     for (uint32_t i = 0; i < c->touches.n; i++) {
         const ns_touch *t = &c->touches.at[i];
         double facing = -1;

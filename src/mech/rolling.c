@@ -619,6 +619,7 @@ const ns_formulation ns_formulation_rolling = {
         "Source: Patrick 2022, eqs (4), (12); derivation in docs/theory/rolling.md.",
     .fits = fits,
     .derive = derive,
+    .sizes = ns_rolling_all_sizes,
     .verify = ns_rolling_verify,
     .guess = ns_rolling_guess,
     .form = ns_rolling_form,

@@ -44,6 +44,7 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
 bool ns_rolling_overlap(ns_description *d, ns_system *s, const ns_rolling *r, ns_ex *out);
 
 /* Are the sizes of a shape positive, or not negative, as its table asks?  False after an error. */
+bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p);
 bool ns_rolling_sizes(const ns_system *s, ns_diag *diag, const double *p, const ns_shape *shape,
                       const ns_block *block);
 

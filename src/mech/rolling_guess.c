@@ -24,24 +24,32 @@ static bool inside(const ray *a, double length)
     return F < 0; /* nan: outside */
 }
 
-/* Where the ray leaves the body; nan if it does not meet it.  From within, that is the first
- * crossing (expressions like to have further sheets far away); if the origin is not in the body,
- * as for a torus, the last one. */
-static double crossing(const ray *a)
+/* Sizes that a body or a ground may have, in metres, and the steps in which they are tried. */
+static const double smallest = 1e-12, largest = 1e12, ratio = 1.3;
+
+/* The first length beyond `from` at which the ray is inside (or outside); nan if there is none. */
+static double next(const ray *a, double from, double to, bool wanted)
 {
-    enum { SAMPLES = 60 };
-    const double most = 100, ratio = 1.3; /* far enough for any body in SI units */
-    double in = most * pow(ratio, -SAMPLES), out = most;
+    while (from <= to && inside(a, from) != wanted)
+        from *= ratio;
+    return from <= to ? from : (double)NAN;
+}
+
+/* Where the ray leaves the body of about this size; nan if it does not meet it.  From within, that
+ * is the first crossing (expressions like to have further sheets far away); if the origin is not in
+ * the body, as for a torus, the last one that is not far away. */
+static double crossing(const ray *a, double size)
+{
+    double in = 1e-3 * size, out = 1e3 * size;
     if (inside(a, in)) {
-        while (in < most && inside(a, in * ratio))
-            in *= ratio;
-        out = in * ratio;
+        out = next(a, in, out, false);
+        in = out / ratio;
     } else {
-        for (in = most; in > 0 && !inside(a, in); in = out > 1e-5 ? out / ratio : 0)
+        for (in = out; in > 1e-3 * size && !inside(a, in); in /= ratio)
             out = in;
+        if (in == out || in <= 1e-3 * size)
+            return (double)NAN;
     }
-    if (!(in > 0 && in < most))
-        return (double)NAN;
     for (int k = 0; k < 30; k++) {
         double mid = (out + in) / 2;
         *(inside(a, mid) ? &in : &out) = mid;
@@ -63,28 +71,51 @@ static bool on_part(const ns_system *s, double t0, const double *p, const double
     return true;
 }
 
+/* Directions spread evenly over the sphere. */
+enum { RAYS = 400 };
+
+static void aim(ray *a, int k)
+{
+    double z = 1 - (2.0 * k + 1) / RAYS, phi = k * 2.399963229728653;
+    double rho = sqrt(1 - z * z);
+    a->way[0] = rho * cos(phi);
+    a->way[1] = rho * sin(phi);
+    a->way[2] = z;
+}
+
+/* About how large the body is: as far from the origin of the geometric frame as it ends, or, if that is
+ * not in the body, as it begins; nan if no ray meets it. */
+static double size_of(ray *a)
+{
+    double size = NAN;
+    aim(a, 0);
+    if (inside(a, smallest))
+        return next(a, smallest, largest, false);
+    for (int k = 0; k < RAYS; k += 5) {
+        aim(a, k);
+        const double begins = next(a, smallest, isnan(size) ? largest : size, true);
+        size = isnan(begins) ? size : begins;
+    }
+    return size;
+}
+
 /* For implicit bodies without a closed form: of the points where rays from the origin of the
  * geometric frame leave the body, the lowest. */
 static void search_surface(const ns_system *s, double t0, const double *p, double *x)
 {
-    enum { RAYS = 400 };
     const ns_rolling *r = s->own;
     ray a = {.s = s, .t0 = t0, .p = p, .x = x};
     double up[3], best = INFINITY;
     double found[3] = {0, 0, -1}; /* if there is no surface: Newton's iteration will say so */
     ns_system_eval(s, r->up.at, 3, t0, p, x, up);
     ns_system_eval(s, r->mass.centre.at, 3, t0, p, x, a.centre);
-    for (int k = 0; k < RAYS; k++) {
-        /* directions spread evenly over the sphere */
-        double z = 1 - (2.0 * k + 1) / RAYS, phi = k * 2.399963229728653;
-        double rho = sqrt(1 - z * z);
-        a.way[0] = rho * cos(phi);
-        a.way[1] = rho * sin(phi);
-        a.way[2] = z;
+    const double size = size_of(&a);
+    for (int k = 0; k < RAYS && isfinite(size); k++) {
+        aim(&a, k);
         double slope = a.way[0] * up[0] + a.way[1] * up[1] + a.way[2] * up[2];
         if (slope > 0.2)
             continue; /* upwards */
-        double length = crossing(&a);
+        double length = crossing(&a, size);
         for (uint32_t j = 0; j < 3; j++)
             x[r->side + j] = a.way[j] * length - a.centre[j];
         if (length * slope < best && on_part(s, t0, p, x)) {
@@ -138,21 +169,16 @@ static void search_body(const ns_system *s, double t0, const double *p, double *
     search_grid(s, least, r->side, body->n, false, t0, p, x);
 }
 
-/* Where the vertical through the origin enters the ground from the body's side, coming from above;
- * stays at the origin if that lies on the ground, or if there is no such place. */
-static void search_ground(const ns_system *s, double t0, const double *p, double *x)
+/* A floor on the vertical through the origin, looked for from `far` above it to `far` below: where F
+ * changes its sign and the body's side is above. */
+static bool find_floor(const ns_system *s, double far, double t0, const double *p, double *x)
 {
-    enum { SAMPLES = 60 };
-    const double most = 100, ratio = 1.3;
     const ns_rolling *r = s->own;
     const ns_side *ground = &r->contact.ground;
+    const int samples = (int)ceil(log(far / smallest) / log(ratio));
     double *z = x + r->support + 2, F, above = NAN, last = NAN;
-    ns_system_eval(s, &ground->residual, 1, t0, p, x, &F);
-    if (fabs(F) < 1e-12)
-        return;
-    for (int k = 0; k < 2 * SAMPLES; k++) {
-        /* 100 ... 1e-5, then -1e-5 ... -100 */
-        *z = k < SAMPLES ? most * pow(ratio, -k) : -most * pow(ratio, k + 1 - 2 * SAMPLES);
+    for (int k = 0; k < 2 * samples; k++) {
+        *z = k < samples ? far * pow(ratio, -k) : -far * pow(ratio, k + 1 - 2 * samples);
         ns_system_eval(s, &ground->residual, 1, t0, p, x, &F);
         if (F * above < 0) {
             double high = last, low = *z, up = -1;
@@ -164,7 +190,7 @@ static void search_ground(const ns_system *s, double t0, const double *p, double
             *z = high;
             ns_system_eval(s, &ground->normal.at[2], 1, t0, p, x, &up);
             if (up > 0)
-                return;
+                return true;
             *z = low; /* a ceiling */
             ns_system_eval(s, &ground->residual, 1, t0, p, x, &F);
         }
@@ -172,6 +198,21 @@ static void search_ground(const ns_system *s, double t0, const double *p, double
         above = F;
     }
     *z = 0;
+    return false;
+}
+
+/* Where the vertical through the origin enters the ground from the body's side, coming from above;
+ * stays at the origin if that lies on the ground, or if there is no such place. */
+static void search_ground(const ns_system *s, double t0, const double *p, double *x)
+{
+    const ns_rolling *r = s->own;
+    const ns_side *ground = &r->contact.ground;
+    double F;
+    ns_system_eval(s, &ground->residual, 1, t0, p, x, &F);
+    if (fabs(F) < smallest)
+        return;
+    if (!find_floor(s, 100, t0, p, x)) /* expressions like to have further sheets far away */
+        find_floor(s, largest, t0, p, x);
 }
 
 void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x)

@@ -120,13 +120,14 @@ static bool inside(const ray *a, double length)
     return F < 0;
 }
 
-/* Where F becomes positive, for the parameters' present values; nan if it does not. */
-static double leaves(const ray *a)
+/* Where F becomes positive beyond `from`, for the parameters' present values; nan if it does not. */
+static double leaves(const ray *a, double from)
 {
-    double in = 0, out = 1e-5;
-    for (; out < 100 && inside(a, out); out *= 1.3)
+    const double most = 1e12; /* metres */
+    double in = 0, out = from;
+    for (; out < most && inside(a, out); out *= 1.3)
         in = out;
-    if (in == 0 || out >= 100)
+    if (in == 0 || out >= most)
         return (double)NAN;
     for (int k = 0; k < 50; k++) {
         const double middle = (in + out) / 2;
@@ -151,9 +152,10 @@ static bool add_rays(work *w, const ns_drawing *d)
     memcpy(symbols + n, d->x, sizeof d->x);
     ray a = {.g = g, .F = d->F, .symbols = symbols, .values = values, .n = n};
     const bool constant = !ns_graph_depends(g, d->F, symbols, n);
+    double found = 0;
     for (int k = 0; k < DIRECTIONS; k++) {
         direction(k, a.way);
-        const double found = leaves(&a);
+        found = leaves(&a, k == 0 ? 1e-12 : 1e-3 * found);
         if (isnan(found))
             return false;
         ns_ex t = number(w, found), at[3];

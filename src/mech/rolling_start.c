@@ -88,9 +88,13 @@ static bool place(work *w)
                                             ground->kind == NS_SIDE_GRAPH || r->ground.level);
     /* a closed ground may not have the origin: ns_rolling_guess looks for a place then */
     r->anywhere = ground->kind == NS_SIDE_IMPLICIT && !contact && !com && !centre;
+    if (r->anywhere)
+        w->s->start.hint = "say where the body touches the ground: contact [x, y, z]";
     bool open = !cartesian || com || centre || r->anywhere;
-    for (uint32_t i = 0; i < ground->n; i++)
+    for (uint32_t i = 0; i < ground->n; i++) {
         set(w, r->support + i, ns_zero(g), open, (ns_span){0});
+        w->s->start.keep[r->support + i] = open && !contact && !com && !centre;
+    }
     if (contact) {
         if (contact->values != 1 || contact->value[0].cols != 1 || contact->value[0].rows < 2 ||
             contact->value[0].rows > 3) {
@@ -375,6 +379,7 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
     uint32_t n = s->states.n;
     s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
     s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.keep = NS_NEW_ARRAY(s->arena, bool, n);
     s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
     ns_ex quat[4];
     if (!ns_orientation_read(d, w.b, quat, &w.loose))
@@ -389,6 +394,8 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
     w.A = ns_m3_rotation(w.g, quat);
     for (uint32_t i = 0; i < 4 && !r->contact.reduced; i++)
         set(&w, r->quat + i, quat[i], w.loose, (ns_span){0});
+    for (uint32_t i = 0; i < 4 && !r->contact.reduced; i++)
+        s->start.keep[r->quat + i] = w.loose;
     if (!place(&w))
         return false;
     touch(&w);
@@ -406,14 +413,25 @@ bool ns_rolling_sizes(const ns_system *s, ns_diag *diag, const double *p, const 
         double value;
         ns_system_eval(s, &shape->size[i], 1, 0, p, NULL, &value);
         char sign = shape->signs[i];
-        if ((sign == '+' && !(value > 0)) || (sign == '0' && !(value >= 0))) {
+        if ((sign == '+' && !(value > 0)) || (sign == '0' && !(value >= 0)) ||
+            (sign == '1' && !(value > 1))) {
             ns_diag_error(diag, block->kind_span, "size %u of %s(%s) must %s; it is %.6g",
                           i + 1, block->kind, shape->sizes,
-                          sign == '+' ? "be positive" : "not be negative", value);
+                          sign == '+'   ? "be positive"
+                          : sign == '1' ? "be larger than 1"
+                                        : "not be negative",
+                          value);
             return false;
         }
     }
     return true;
+}
+
+bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p)
+{
+    const ns_rolling *r = s->own;
+    return ns_rolling_sizes(s, diag, p, &r->body, r->body_block) &&
+           ns_rolling_sizes(s, diag, p, &r->ground, r->ground_block);
 }
 
 /* The given com' or centre': the component that points to the contact. */
@@ -479,6 +497,10 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
         return false;
     }
     ns_dense_symmetric(s->arena, 3, value + 3, moment);
+    if (moment[0] == 0 && moment[2] == 0) {
+        ns_diag_error(diag, body, "the inertia tensor is zero");
+        return false;
+    }
     if (!(moment[0] >= -1e-12 * moment[2] && moment[2] > 0)) {
         ns_diag_error(diag, body, "the inertia tensor has a negative principal moment: %.6g",
                       moment[0]);
@@ -492,9 +514,7 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
             moment[2], moment[0], moment[1]);
         return false;
     }
-    if (!ns_rolling_sizes(s, diag, p, &r->body, r->body_block) ||
-        !ns_rolling_sizes(s, diag, p, &r->ground, r->ground_block) ||
-        !touches(s, diag, t0, p, x) || !moves(s, diag, t0, p, x))
+    if (!touches(s, diag, t0, p, x) || !moves(s, diag, t0, p, x))
         return false;
     if (ns_side_is_curve(&r->contact.body) && !(value[1] > 0)) {
         ns_diag_error(diag, r->body_block->span,

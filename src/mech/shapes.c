@@ -191,6 +191,15 @@ static bool egg(work *w)
     return implicit(w, ns_sub(g, ns_add(g, F, sq(g, h)), ns_one(g)));
 }
 
+/* A lone name that nobody defined was read as a word. */
+static bool no_word(const work *w, uint32_t i)
+{
+    const char *word = w->block->arg_words ? w->block->arg_words[i] : NULL;
+    if (word)
+        ns_diag_error(w->d->diag, w->block->arg_spans[i], "undefined name '%s'", word);
+    return !word;
+}
+
 /* Expression argument i of the block, scalar. */
 static bool argument(work *w, uint32_t i, ns_ex *out)
 {
@@ -201,14 +210,14 @@ static bool argument(work *w, uint32_t i, ns_ex *out)
             *out = k < 3 ? w->locals->x[k] : w->locals->u[k - 3];
             return true;
         }
-    return ns_block_value_scalar(w->d, w->block->args[i], w->block->kind_span, w->block->kind,
-                                 out);
+    return no_word(w, i) && ns_block_value_scalar(w->d, w->block->args[i], w->block->kind_span,
+                                                  w->block->kind, out);
 }
 
 static bool argument_vector(work *w, uint32_t i, ns_v3 *out)
 {
-    return ns_block_value_vector(w->d, w->block->args[i], w->block->kind_span, w->block->kind,
-                                 out);
+    return no_word(w, i) && ns_block_value_vector(w->d, w->block->args[i], w->block->kind_span,
+                                                  w->block->kind, out);
 }
 
 static bool implicit_given(work *w)
@@ -546,7 +555,7 @@ static bool funnel(work *w)
 static const kind bodies[] = {
     {"sphere", "r", 1, sphere, "sphere", "+", "flip limit"},
     {"ellipsoid", "a, b, c", 3, ellipsoid, "ellipsoid", "+++", "flip limit"},
-    {"superellipsoid", "a, b, c, exponent", 4, superellipsoid, NULL, "++++", "flip limit"},
+    {"superellipsoid", "a, b, c, exponent", 4, superellipsoid, NULL, "+++1", "flip limit"},
     {"torus", "R, r", 2, torus, "torus", "++", "flip limit"},
     {"egg", "a, b, k", 3, egg, NULL, "++.", "flip limit"},
     {"revolution", "radius of z", 0, revolution, NULL, "", "flip limit"},

@@ -38,8 +38,9 @@ typedef struct ns_shape {
     bool quadric;
     ns_ex size[4]; /* scalar sizes */
     uint32_t n_sizes;
-    const char *sizes, *signs; /* their names; '+' positive, '0' not negative, '.' any */
-    ns_limit limit[4];         /* body */
+    const char *sizes,
+        *signs;        /* their names; '+' positive, '0' not negative, '1' above 1, '.' any */
+    ns_limit limit[4]; /* body */
     uint32_t n_limits;
     bool planar; /* ground: a plane */
     bool level;  /* ground: a horizontal plane */

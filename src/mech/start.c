@@ -133,6 +133,7 @@ typedef struct equations {
     double *size;    /* [m] what a residual is compared with */
     ns_ex *residual; /* [m] */
     const bool *use; /* [m] which of them count; NULL: all */
+    bool even;       /* rows of the Jacobian are brought to length one, whatever their units */
 } equations;
 
 static equations equations_new(const ns_system *s, uint32_t m)
@@ -269,9 +270,13 @@ static double improve(const ns_system *s, equations *q, double t, const double *
         for (uint32_t i = 0; A && i < m; i++) {
             if (q->use && !q->use[i])
                 continue;
+            double square = 0;
             for (uint32_t j = 0; j < columns; j++)
-                A[rows * columns + j] = q->J[i * n + column[j]];
-            right[rows++] = q->r[i];
+                square += q->J[i * n + column[j]] * q->J[i * n + column[j]];
+            const double scale = q->even && square > 0 ? 1 / sqrt(square) : 1;
+            for (uint32_t j = 0; j < columns; j++)
+                A[rows * columns + j] = scale * q->J[i * n + column[j]];
+            right[rows++] = scale * q->r[i];
         }
         if (A)
             ns_dense_least(s->arena, rows, columns, A, right, 1e-12, dx);
@@ -322,6 +327,24 @@ static bool in_turn(const ns_system *s, equations *q, double t, const double *p,
     return met_places && improve(s, q, t, p, rest, x, &which) < met;
 }
 
+/* With the states that should stay as they are; false, and x as it was, if that does not meet the
+ * equations to the last digits. */
+static bool kept(const ns_system *s, equations *q, double t, const double *p, double *x)
+{
+    if (!s->start.keep)
+        return false;
+    const double exact = 1e-14;
+    bool *rest = NS_NEW_ARRAY(s->arena, bool, q->n + 1);
+    double *before = ns_arena_copy(s->arena, x, q->n * sizeof *x);
+    uint32_t which;
+    for (uint32_t i = 0; i < q->n; i++)
+        rest[i] = s->start.free[i] && !s->start.keep[i];
+    if (improve(s, q, t, p, rest, x, &which) < exact)
+        return true;
+    memcpy(x, before, q->n * sizeof *x);
+    return false;
+}
+
 bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
 {
     equations q = equations_new(s, s->constraints.n);
@@ -360,6 +383,48 @@ static const char *not_met(const ns_system *s, const equations *q, uint32_t k)
     return count ? ns_text_string(&text) : "; the constraints contradict each other";
 }
 
+/* Is an equation far from met, though it counts as met beside changes of 1e-3 of the states?  Bodies may
+ * be smaller than that. */
+static bool missed(const equations *q, const double *x, uint32_t *which)
+{
+    const double gross = 1e-6;
+    for (uint32_t k = 0; k < q->m; k++) {
+        double size = 1;
+        for (uint32_t i = 0; i < q->n; i++)
+            size = fmax(size, fabs(q->J[k * q->n + i] * x[i]));
+        if (fabs(q->r[k]) > gross * size) {
+            *which = k;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All equations.  Near places where a row vanishes, equal rows step too far; where rows differ in units,
+ * as for bodies as large as planets, only they converge. */
+static bool solve(const ns_system *s, equations *q, double t0, const double *p, double *x,
+                  uint32_t *which)
+{
+    double *before = ns_arena_copy(s->arena, x, q->n * sizeof *x);
+    if (kept(s, q, t0, p, x))
+        return true;
+    if (!in_turn(s, q, t0, p, x) && !(improve(s, q, t0, p, s->start.free, x, which) < met)) {
+        double *failed = ns_arena_copy(s->arena, x, q->n * sizeof *x);
+        memcpy(x, before, q->n * sizeof *x);
+        q->even = true;
+        if (!in_turn(s, q, t0, p, x) &&
+            !(improve(s, q, t0, p, s->start.free, x, which) < met)) {
+            memcpy(x, failed, q->n * sizeof *x); /* what is told about */
+            look_at(s, q, t0, p, x);
+            worst(q, which);
+            return false;
+        }
+    }
+    q->even = true;
+    improve(s, q, t0, p, s->start.free, x, which);
+    return !missed(q, x, which);
+}
+
 bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x)
 {
     uint32_t n = s->states.n, errors = diag->errors;
@@ -375,17 +440,20 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
                           s->description->params.at[i].name);
     if (diag->errors != errors)
         return false;
+    if (s->formulation->sizes && !s->formulation->sizes(s, diag, p))
+        return false;
     if (s->formulation->guess)
         s->formulation->guess(s, t0, p, x);
     equations q = equations_new(s, count(s));
     uint32_t which;
-    if (q.m > 0 && !in_turn(s, &q, t0, p, x) &&
-        !(improve(s, &q, t0, p, s->start.free, x, &which) < met)) {
+    if (q.m > 0 && !solve(s, &q, t0, p, x, &which)) {
         const ns_constraint *c = equation(s, which);
         ns_text fixed = ns_text_new(s->arena);
         list_fixed(s, &q, which, &fixed);
         if (isnan(q.r[which]))
-            ns_diag_error(diag, c->span, "constraint `%s` is undefined at the start", c->name);
+            ns_diag_error(
+                diag, c->span, "constraint `%s` is undefined at the start; %s", c->name,
+                s->start.hint ? s->start.hint : "give other values or better guesses");
         else
             ns_diag_error(diag, c->span,
                           "the start does not satisfy `%s`: it is off by %.6g%s%s%s", c->name,

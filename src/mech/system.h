@@ -64,12 +64,14 @@ typedef struct ns_start_value {
 /* How the initial state is found: x_i = value_i, but the free ones are changed (as little as
  * possible) until all constraints hold. */
 typedef struct ns_start {
-    ns_ex *value;                 /* [n] in terms of parameters */
-    bool *free;                   /* [n] */
-    ns_span *span;                /* [n] where the user set it; source 0 if not */
+    ns_ex *value;  /* [n] in terms of parameters */
+    bool *free;    /* [n] */
+    bool *keep;    /* [n] free ones that change only if nothing else will do; or NULL */
+    ns_span *span; /* [n] where the user set it; source 0 if not */
     NS_LIST(ns_constraint) extra; /* further equations for the start alone */
     NS_LIST(ns_start_value) other;
-    ns_ex *jacobian; /* [constraints, then extra][n] of the residuals by the states */
+    ns_ex *jacobian;  /* [constraints, then extra][n] of the residuals by the states */
+    const char *hint; /* what to do if the equations have no value there; or NULL */
 } ns_start;
 
 typedef struct ns_fact {
@@ -162,6 +164,8 @@ struct ns_formulation {
     bool (*fits)(const ns_description *d);
     /* Builds the system; false after adding errors to d->diag. */
     bool (*derive)(ns_description *d, ns_system *s);
+    /* Are sizes such as radii what they must be?  Before a start is looked for; may be NULL. */
+    bool (*sizes)(const ns_system *s, ns_diag *diag, const double *p);
     /* Looks at the equations with numbers, at the start (ranks, definiteness); may be NULL. */
     bool (*verify)(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x);
