@@ -21,6 +21,23 @@ typedef struct ns_sweep_job {
     double seconds;          /* that it took */
 } ns_sweep_job;
 
+/* The sweep that the options ask for; NULL after saying what is wrong. */
+ns_sweep *ns_sweep_request(ns_cli *cli, const ns_arguments *a, ns_model *model);
+
+/* --out */
+typedef struct ns_sweep_outputs {
+    const char *table; /* NULL: a nameless one */
+    bool keep;         /* the table is asked for; otherwise it is removed at the end */
+    NS_LIST(const char *) csv;
+} ns_sweep_outputs;
+bool ns_sweep_read_outputs(ns_cli *cli, const ns_arguments *a, ns_sweep_outputs *o);
+
+/* What the table belongs to; and what makes one sweep different from another, for processes that join in. */
+enum { NS_SWEEP_FACTS = 10 };
+void ns_sweep_make_facts(ns_cli *cli, const ns_arguments *a, const ns_model *model,
+                         const ns_sweep *sweep, ns_sweep_fact out[NS_SWEEP_FACTS]);
+const char *ns_sweep_identity(ns_cli *cli, const ns_sweep_fact facts[NS_SWEEP_FACTS]);
+
 /* Rank 0: computes all rows that are missing, on the threads of this process and of the other ranks.  NS_OK,
  * NS_STOP_INTERRUPT, or a failure that has been said. */
 ns_status ns_sweep_job_run(ns_sweep_job *job);

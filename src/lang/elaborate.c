@@ -3,22 +3,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "lang/blocks.h"
+#include "lang/elaborate.h"
 
-enum {
-    TIME = 1 << NS_SYM_TIME,
-    PARAM = 1 << NS_SYM_PARAM,
-    ACCEL = 1 << NS_SYM_ACCEL,
-};
-
-static bool is_number(const ns_value *value)
+bool ns_elaborate_is_number(const ns_value *value)
 {
     return value->rows == 1 && value->cols == 1;
 }
 
-static bool expect_number(ns_reader *r, ns_span place, const ns_value *value, const char *what)
+bool ns_elaborate_expect_number(ns_reader *r, ns_span place, const ns_value *value,
+                                const char *what)
 {
-    if (is_number(value))
+    if (ns_elaborate_is_number(value))
         return true;
     ns_cell cell = ns_arithmetic_cell(*value);
     ns_diag_error(r->diag, place, "%s must be a number, found %s", what,
@@ -26,9 +21,8 @@ static bool expect_number(ns_reader *r, ns_span place, const ns_value *value, co
     return false;
 }
 
-/* Only symbols of the kinds allowed? */
-static bool expect_kinds(ns_reader *r, ns_span place, const ns_value *value, uint32_t allowed,
-                         const char *what)
+bool ns_elaborate_expect_kinds(ns_reader *r, ns_span place, const ns_value *value,
+                               uint32_t allowed, const char *what)
 {
     static const char *const names[] = {
         [NS_SYM_TIME] = "the time",         [NS_SYM_PARAM] = "the parameter",
@@ -55,18 +49,12 @@ static bool expect_kinds(ns_reader *r, ns_span place, const ns_value *value, uin
     return true;
 }
 
-/* Evaluates the one code of a job. */
-static bool evaluate(ns_reader *r, ns_job *job, const ns_code *code, ns_value *out)
+bool ns_elaborate_code(ns_reader *r, ns_job *job, const ns_code *code, ns_value *out)
 {
     ns_outcome outcome = ns_evaluate_code(r, code, out);
     job->progress = outcome.progress;
     job->missing = outcome.missing;
     return outcome.progress == NS_DONE;
-}
-
-static void broken(ns_job *job)
-{
-    job->progress = NS_BROKEN;
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -112,15 +100,15 @@ static void elaborate_param(ns_reader *r, ns_job *job)
     ns_value value;
     param->unit = unit_of(r, &code);
     if (!override_code(r, param->name, &code, &set)) {
-        broken(job);
+        job->progress = NS_BROKEN;
         return;
     }
     r->strict = true;
-    if (!evaluate(r, job, &code, &value))
+    if (!ns_elaborate_code(r, job, &code, &value))
         return;
-    broken(job);
-    if (!expect_number(r, code.span, &value, "a parameter") ||
-        !expect_kinds(r, code.span, &value, PARAM, "a parameter"))
+    job->progress = NS_BROKEN;
+    if (!ns_elaborate_expect_number(r, code.span, &value, "a parameter") ||
+        !ns_elaborate_expect_kinds(r, code.span, &value, NS_KIND_PARAM, "a parameter"))
         return;
     uint32_t last = ns_facts_last_param(r, value.at[0]);
     if (last > index) {
@@ -150,7 +138,7 @@ static void elaborate_let(ns_reader *r, ns_job *job)
     job->progress = job->target->progress;
     if (job->progress == NS_LATE && r->finishing) {
         ns_evaluate_undefined(r, job->target->missing, false);
-        broken(job);
+        job->progress = NS_BROKEN;
     }
 }
 
@@ -163,16 +151,17 @@ static void elaborate_state(ns_reader *r, ns_job *job)
     r->strict = true;
     if (name->progress == NS_LATE && !ns_evaluate_may_come(r, name->missing)) {
         ns_evaluate_undefined(r, name->missing, false);
-        broken(job);
+        job->progress = NS_BROKEN;
     }
     if (job->progress != NS_DONE)
         return;
-    if (expect_number(r, name->code.span, &name->value, "the derivative of a state") &&
-        expect_kinds(r, name->code.span, &name->value, ~(uint32_t)ACCEL,
-                     "a state's derivative"))
+    if (ns_elaborate_expect_number(r, name->code.span, &name->value,
+                                   "the derivative of a state") &&
+        ns_elaborate_expect_kinds(r, name->code.span, &name->value, ~(uint32_t)NS_KIND_ACCEL,
+                                  "a state's derivative"))
         r->d->states.at[name->index].derivative = name->value.at[0];
     else
-        broken(job);
+        job->progress = NS_BROKEN;
 }
 
 /* ---- mechanics ------------------------------------------------------------------------------- */
@@ -189,25 +178,26 @@ static bool velocities_come(const ns_reader *r)
 static void elaborate_lagrangian(ns_reader *r, ns_job *job)
 {
     r->strict = !velocities_come(r);
-    if (!evaluate(r, job, &job->code[0], &job->value))
+    if (!ns_elaborate_code(r, job, &job->code[0], &job->value))
         return;
-    if (!expect_number(r, job->span, &job->value, "the Lagrangian") ||
-        !expect_kinds(r, job->span, &job->value, ~(uint32_t)ACCEL, "the Lagrangian"))
-        broken(job);
+    if (!ns_elaborate_expect_number(r, job->span, &job->value, "the Lagrangian") ||
+        !ns_elaborate_expect_kinds(r, job->span, &job->value, ~(uint32_t)NS_KIND_ACCEL,
+                                   "the Lagrangian"))
+        job->progress = NS_BROKEN;
 }
 
 /* left - right of a job with two codes */
 static bool difference(ns_reader *r, ns_job *job)
 {
     ns_value side[2];
-    if (!evaluate(r, job, &job->code[0], &side[0]))
+    if (!ns_elaborate_code(r, job, &job->code[0], &side[0]))
         return false;
-    if (!evaluate(r, job, &job->code[1], &side[1]))
+    if (!ns_elaborate_code(r, job, &job->code[1], &side[1]))
         return false;
     ns_cell a = ns_arithmetic_cell(side[0]), b = ns_arithmetic_cell(side[1]);
     ns_cell out = ns_arithmetic_difference(r, job->code[0].span, &a, &b);
     if (out.rows == 0) {
-        broken(job);
+        job->progress = NS_BROKEN;
         return false;
     }
     job->value = ns_arithmetic_value(r, &out);
@@ -219,16 +209,18 @@ static void elaborate_constraint(ns_reader *r, ns_job *job)
     r->strict = !velocities_come(r);
     if (!difference(r, job))
         return;
-    if (!expect_kinds(r, job->span, &job->value, ~(uint32_t)ACCEL, "a constraint")) {
-        broken(job);
+    if (!ns_elaborate_expect_kinds(r, job->span, &job->value, ~(uint32_t)NS_KIND_ACCEL,
+                                   "a constraint")) {
+        job->progress = NS_BROKEN;
         return;
     }
     for (uint32_t i = 0; i < job->value.rows * job->value.cols; i++)
-        if (!(ns_facts_kinds(r, job->value.at[i]) & ~(uint32_t)(TIME | PARAM))) {
+        if (!(ns_facts_kinds(r, job->value.at[i]) &
+              ~(uint32_t)(NS_KIND_TIME | NS_KIND_PARAM))) {
             ns_diag_error(r->diag, job->span,
                           "the constraint '%s' mentions no coordinate and no velocity",
                           job->name);
-            broken(job);
+            job->progress = NS_BROKEN;
             return;
         }
 }
@@ -261,7 +253,7 @@ static void not_a_coordinate(ns_reader *r, const ns_job *job, const char *what)
         ns_diag_error(r->diag, job->span, "'%s' is not %s", job->name, what);
 }
 
-static void elaborate_property(ns_reader *r, ns_job *job);
+void ns_elaborate_property(ns_reader *r, ns_job *job);
 
 /* An assignment to a name that only the formulation can know becomes a property. */
 static bool to_property(ns_reader *r, ns_job *job, uint32_t *number, const char *keyword)
@@ -283,7 +275,7 @@ static bool to_property(ns_reader *r, ns_job *job, uint32_t *number, const char 
                           .guess = job->guess,
                           .span = job->span,
                           .value_span = job->code[0].span});
-    elaborate_property(r, job);
+    ns_elaborate_property(r, job);
     return true;
 }
 
@@ -293,17 +285,18 @@ static void elaborate_force(ns_reader *r, ns_job *job)
     if (!name || name->kind != NS_NAME_COORDINATE) {
         if (!to_property(r, job, &r->force_block, "force")) {
             not_a_coordinate(r, job, "a coordinate");
-            broken(job);
+            job->progress = NS_BROKEN;
         }
         return;
     }
     job->property = name->index;
     r->strict = true;
-    if (!evaluate(r, job, &job->code[0], &job->value))
+    if (!ns_elaborate_code(r, job, &job->code[0], &job->value))
         return;
-    if (!expect_number(r, job->code[0].span, &job->value, "a generalised force") ||
-        !expect_kinds(r, job->code[0].span, &job->value, ~(uint32_t)ACCEL, "a force"))
-        broken(job);
+    if (!ns_elaborate_expect_number(r, job->code[0].span, &job->value, "a generalised force") ||
+        !ns_elaborate_expect_kinds(r, job->code[0].span, &job->value, ~(uint32_t)NS_KIND_ACCEL,
+                                   "a force"))
+        job->progress = NS_BROKEN;
 }
 
 /* The symbol that a line of start { } sets; 0 after an error. */
@@ -338,194 +331,27 @@ static void elaborate_start(ns_reader *r, ns_job *job)
     if (!name || (name->kind != NS_NAME_COORDINATE && name->kind != NS_NAME_STATE)) {
         if (!to_property(r, job, &r->start_block, "start")) {
             not_a_coordinate(r, job, "a coordinate or state");
-            broken(job);
+            job->progress = NS_BROKEN;
         }
         return;
     }
     if (!job->property)
         job->property = start_symbol(r, job, name);
     if (!job->property) {
-        broken(job);
+        job->progress = NS_BROKEN;
         return;
     }
     r->strict = true;
-    if (!evaluate(r, job, &job->code[0], &job->value))
+    if (!ns_elaborate_code(r, job, &job->code[0], &job->value))
         return;
     ns_span place = job->code[0].span;
-    if (!expect_number(r, place, &job->value, "a start value") ||
-        !expect_kinds(r, place, &job->value, PARAM, "a start value")) {
-        broken(job);
+    if (!ns_elaborate_expect_number(r, place, &job->value, "a start value") ||
+        !ns_elaborate_expect_kinds(r, place, &job->value, NS_KIND_PARAM, "a start value")) {
+        job->progress = NS_BROKEN;
     } else if (!isfinite(ns_facts_value(r, job->value.at[0]))) {
         ns_diag_error(r->diag, place, "this start value is not finite");
-        broken(job);
+        job->progress = NS_BROKEN;
     }
-}
-
-/* ---- blocks and settings --------------------------------------------------------------------- */
-
-bool ns_elaborate_is_word(ns_reader *r, const ns_code *code, const char **word)
-{
-    if (code->n != 1 || code->at[0].op != NS_CODE_NAME)
-        return false;
-    ns_span place = {code->span.source, code->at[0].begin, code->at[0].end};
-    const char *text = ns_reader_text(r, place);
-    size_t length = place.end - place.begin;
-    *word = ns_arena_string(r->arena, text, length);
-    return !ns_evaluate_is_known(r, text, length) && !ns_evaluate_is_member(r, text, length);
-}
-
-/* The arguments of a code that is one call, as codes of their own. */
-static const ns_code *split_call(ns_reader *r, const ns_code *call)
-{
-    uint32_t n = call->n - 1, count = call->at[n].count, top = 0;
-    ns_code *args = NS_NEW_ARRAY(r->arena, ns_code, count);
-    /* where the code of each value on the stack begins */
-    uint32_t *begin = NS_NEW_ARRAY(r->arena, uint32_t, call->n);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t taken = ns_evaluate_taken(&call->at[i]);
-        top -= taken;
-        if (!taken)
-            begin[top] = i;
-        top++;
-    }
-    for (uint32_t k = 0; k < count; k++) {
-        uint32_t end = k + 1 < count ? begin[k + 1] : n;
-        args[k] = (ns_code){.at = call->at + begin[k], .n = end - begin[k], .span = call->span};
-    }
-    return args;
-}
-
-/* WORD(ARGUMENTS) where the word is no function */
-static bool is_word_call(ns_reader *r, const ns_code *code, const char **word)
-{
-    if (code->n == 0 || code->at[code->n - 1].op != NS_CODE_CALL)
-        return false;
-    const ns_item *last = &code->at[code->n - 1];
-    ns_span place = {code->span.source, last->begin, last->end};
-    const char *text = ns_reader_text(r, place);
-    size_t length = place.end - place.begin;
-    if (ns_functions_is(text, length) || ns_scope_find(&r->scope, text, length))
-        return false;
-    *word = ns_arena_string(r->arena, text, length);
-    return true;
-}
-
-static void elaborate_property(ns_reader *r, ns_job *job)
-{
-    ns_property property = r->d->blocks.at[job->block].properties.at[job->property];
-    const ns_code *codes = job->code;
-    uint32_t n = job->n;
-    bool late = false;
-    if (n == 1 && ns_elaborate_is_word(r, &codes[0], &property.word)) {
-        n = 0;
-        late = !r->defined; /* a formulation may still give it a meaning */
-    } else if (n == 1 && is_word_call(r, &codes[0], &property.word)) {
-        n = codes[0].at[codes[0].n - 1].count;
-        codes = split_call(r, &codes[0]);
-    } else if (n) {
-        property.word = NULL;
-    }
-    r->strict = r->defined;
-    job->progress = NS_DONE;
-    ns_value *values = NS_NEW_ARRAY(r->arena, ns_value, n);
-    for (uint32_t i = 0; i < n; i++)
-        if (!evaluate(r, job, &codes[i], &values[i]))
-            return;
-    for (uint32_t i = 0; i < n; i++)
-        if (!expect_kinds(r, codes[i].span, &values[i], ~(uint32_t)ACCEL, "this")) {
-            broken(job);
-            return;
-        }
-    property.value = values;
-    property.values = n;
-    r->d->blocks.at[job->block].properties.at[job->property] = property;
-    if (late)
-        job->progress = NS_LATE;
-    job->missing = (ns_span){0};
-}
-
-/* Where the code of an argument stands in the source. */
-static ns_span place_of(const ns_code *code)
-{
-    ns_span place = {code->span.source, code->at[0].begin, code->at[0].end};
-    for (uint32_t i = 1; i < code->n; i++) {
-        place.begin = code->at[i].begin < place.begin ? code->at[i].begin : place.begin;
-        place.end = code->at[i].end > place.end ? code->at[i].end : place.end;
-    }
-    return place;
-}
-
-/* The bare name of a block (a body, a ground), which has no value of its own. */
-static bool is_block(ns_reader *r, const ns_code *code)
-{
-    if (code->n != 1 || code->at[0].op != NS_CODE_NAME)
-        return false;
-    const ns_name *name = ns_scope_find(&r->scope, ns_reader_text(r, place_of(code)),
-                                        code->at[0].end - code->at[0].begin);
-    return name && name->kind == NS_NAME_BLOCK;
-}
-
-static void elaborate_block(ns_reader *r, ns_job *job)
-{
-    const ns_code *codes = job->code;
-    uint32_t n = job->n;
-    bool constraint = strcmp(r->d->blocks.at[job->block].keyword, "constraint") == 0;
-    if (constraint) {
-        const char *word;
-        if (!is_word_call(r, &codes[0], &word)) {
-            ns_span end = codes[0].span;
-            end.begin = end.end;
-            ns_diag_error(r->diag, end, "expected '=' and the other side of the constraint");
-            broken(job);
-            return;
-        }
-        n = codes[0].at[codes[0].n - 1].count;
-        codes = split_call(r, &codes[0]);
-    }
-    ns_value *args = NS_NEW_ARRAY(r->arena, ns_value, n);
-    const char **words = NS_NEW_ARRAY(r->arena, const char *, n);
-    ns_span *spans = NS_NEW_ARRAY(r->arena, ns_span, n);
-    job->progress = NS_DONE;
-    for (uint32_t i = 0; i < n; i++) {
-        spans[i] = place_of(&codes[i]);
-        if (ns_elaborate_is_word(r, &codes[i], &words[i]))
-            continue;
-        if (is_block(r, &codes[i])) {
-            if (r->defined)
-                continue; /* a word, as the formulation gave it no value */
-            job->progress = NS_LATE;
-            job->missing = (ns_span){0};
-            return;
-        }
-        words[i] = NULL;
-        r->strict = r->defined;
-        if (!evaluate(r, job, &codes[i], &args[i]))
-            return;
-    }
-    ns_block *block = &r->d->blocks.at[job->block];
-    block->args = args;
-    block->arg_words = words;
-    block->arg_spans = spans;
-    block->nargs = n;
-}
-
-static void elaborate_setting(ns_reader *r, ns_job *job)
-{
-    ns_setting *setting = &r->d->settings.at[job->property];
-    ns_value value;
-    if (ns_elaborate_is_word(r, &job->code[0], &setting->word)) {
-        job->progress = NS_DONE;
-        return;
-    }
-    setting->word = NULL;
-    r->strict = true;
-    if (!evaluate(r, job, &job->code[0], &value))
-        return;
-    if (expect_number(r, setting->span, &value, "a setting") &&
-        expect_kinds(r, setting->span, &value, PARAM, "a setting"))
-        setting->value = value.at[0];
-    else
-        broken(job);
 }
 
 /* ---- late statements ------------------------------------------------------------------------- */
@@ -539,7 +365,7 @@ static void elaborate_named(ns_reader *r, ns_job *job)
                       "'%s' is %s and observed anyway; to see it in another unit give that a "
                       "name of its own: observe NAME in UNIT = %s",
                       job->name, ns_scope_kind_text(name->kind), job->name);
-        broken(job);
+        job->progress = NS_BROKEN;
         return;
     }
     r->strict = r->finishing;
@@ -550,30 +376,31 @@ static void elaborate_named(ns_reader *r, ns_job *job)
         job->value = job->target->value;
         if (job->progress == NS_LATE && r->finishing) {
             ns_evaluate_undefined(r, job->missing, false);
-            broken(job);
+            job->progress = NS_BROKEN;
         }
     } else {
-        evaluate(r, job, &job->code[0], &job->value);
+        ns_elaborate_code(r, job, &job->code[0], &job->value);
     }
     if (job->progress == NS_DONE && job->value.cols > 1) {
         ns_cell cell = ns_arithmetic_cell(job->value);
         ns_diag_error(r->diag, job->span, "expected a number or a vector, found %s",
                       ns_arithmetic_shape(r, &cell));
-        broken(job);
+        job->progress = NS_BROKEN;
     }
 }
 
 static void elaborate_event(ns_reader *r, ns_job *job)
 {
     r->strict = r->finishing;
-    if (job->n == 2 ? !difference(r, job) : !evaluate(r, job, &job->code[0], &job->value))
+    if (job->n == 2 ? !difference(r, job)
+                    : !ns_elaborate_code(r, job, &job->code[0], &job->value))
         return;
-    if (!expect_number(r, job->code[0].span, &job->value, "an event")) {
-        broken(job);
-    } else if (!(ns_facts_kinds(r, job->value.at[0]) & ~(uint32_t)PARAM)) {
+    if (!ns_elaborate_expect_number(r, job->code[0].span, &job->value, "an event")) {
+        job->progress = NS_BROKEN;
+    } else if (!(ns_facts_kinds(r, job->value.at[0]) & ~(uint32_t)NS_KIND_PARAM)) {
         ns_diag_error(r->diag, job->code[0].span,
                       "this never changes: the event '%s' cannot occur", job->name);
-        broken(job);
+        job->progress = NS_BROKEN;
     }
 }
 
@@ -602,13 +429,13 @@ static void elaborate(ns_reader *r, ns_job *job)
         elaborate_start(r, job);
         break;
     case NS_JOB_SETTING:
-        elaborate_setting(r, job);
+        ns_elaborate_setting(r, job);
         break;
     case NS_JOB_BLOCK:
-        elaborate_block(r, job);
+        ns_elaborate_block(r, job);
         break;
     case NS_JOB_PROPERTY:
-        elaborate_property(r, job);
+        ns_elaborate_property(r, job);
         break;
     case NS_JOB_OBSERVE:
     case NS_JOB_INVARIANT:
@@ -628,7 +455,7 @@ static void elaborate(ns_reader *r, ns_job *job)
 /* NAME, or for vectors NAME.1 ... or NAME.x ... */
 static const char *row_name(ns_reader *r, const ns_job *job, uint32_t i, bool letters)
 {
-    if (is_number(&job->value))
+    if (ns_elaborate_is_number(&job->value))
         return job->name;
     if (letters && job->value.rows <= 3)
         return ns_arena_format(r->arena, "%s.%c", job->name, (int)("xyz"[i]));

@@ -36,6 +36,19 @@ typedef struct ns_integrals_work {
     double *rate_Q; /* [kept][N] rates of the orthonormal functions, without the weight */
 } ns_integrals_work;
 
+/* integrals_space.c: degree of a product in its first n atoms */
+uint32_t ns_integrals_degree(const uint8_t *power, uint32_t n);
+/* b -= factor a */
+void ns_integrals_subtract(uint32_t n, double factor, const double *a, double *b);
+/* Coefficients a[kept] of a column in the orthonormal functions; what is left of it stays in v, and is that long. */
+double ns_integrals_orthogonalise(const ns_integrals_work *w, double *v, double *a);
+/* c = R^-1 a: coefficients of phi/size */
+void ns_integrals_coefficients(const ns_integrals_work *w, const double *a, double *c);
+/* The first function: the constant is an integral, and counts among them only if there is a weight. */
+uint32_t ns_integrals_first(const ns_integrals_work *w);
+/* Singular values, ascending, and rows Z[zero][kept] of coefficients of the null space. */
+double *ns_integrals_null_space(ns_integrals_work *w, ns_integrals *r);
+
 /* Samples, orthonormal functions and their rates; false with a message if there are none. */
 bool ns_integrals_sample(ns_integrals_work *w, const ns_integrals_options *o,
                          const char **message);
