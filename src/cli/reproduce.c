@@ -2,17 +2,10 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "cli/claim.h"
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Papers by number, as their claims are called. */
 static const struct {
@@ -101,7 +94,7 @@ static int reproduce(ns_cli *cli, const ns_arguments *a)
         return ns_status_exit(NS_ERR_IO);
     }
     unsigned claims = 0, expectations = 0, failed = 0, skipped = 0;
-    const double start = seconds();
+    const double start = ns_clock_seconds();
     for (unsigned i = 0; i < ns_claim_count; i++) {
         ns_claim_report c;
         const struct ns_claim_entry *entry = &ns_claim_entries[i];
@@ -113,9 +106,9 @@ static int reproduce(ns_cli *cli, const ns_arguments *a)
         if (c.slow && how != NAMED && !ns_command_flag(a, "all")) {
             skipped++;
         } else {
-            const double before = seconds();
+            const double before = ns_clock_seconds();
             ns_claim_run(cli, arena, entry, folder, &c);
-            failed += print(cli, &c, seconds() - before);
+            failed += print(cli, &c, ns_clock_seconds() - before);
             expectations += c.results.n;
             claims++;
         }
@@ -124,7 +117,7 @@ static int reproduce(ns_cli *cli, const ns_arguments *a)
     fprintf(cli->out, "%u claims, %u expectations, %u failed", claims, expectations, failed);
     if (skipped)
         fprintf(cli->out, "; %u slow ones left out, see --all", skipped);
-    fprintf(cli->out, "; %.1f s\n", seconds() - start);
+    fprintf(cli->out, "; %.1f s\n", ns_clock_seconds() - start);
     return failed ? ns_status_exit(NS_STOP_EVENT) : 0;
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cli/page.h"
 #include "cli/signals.h"
 #include "expr/subst.h"
@@ -309,24 +309,18 @@ void ns_study_json_numbers(FILE *out, const char *before, const double *x, size_
 
 /* ---- progress ----------------------------------------------------------------------------- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 ns_study_progress ns_study_progress_new(ns_cli *cli, const char *what, double end)
 {
     ns_signals_catch(true);
     return (ns_study_progress){.bar = ns_terminal_bar(cli->err, !cli->quiet, what, end),
-                               .begin = now()};
+                               .begin = ns_clock_seconds()};
 }
 
 bool ns_study_progress_draw(void *progress, double fraction)
 {
     ns_study_progress *p = progress;
-    ns_terminal_bar_draw(&p->bar, fraction, fraction * p->bar.end, now() - p->begin);
+    ns_terminal_bar_draw(&p->bar, fraction, fraction * p->bar.end,
+                         ns_clock_seconds() - p->begin);
     return !*ns_signals_flag();
 }
 

@@ -5,9 +5,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/signals.h"
 #include "cli/study.h"
 #include "code/native.h"
@@ -50,13 +50,6 @@ static int finish(ns_sweep_job *job, const ns_arguments *a, const ns_sweep_outpu
     return result;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Compiling takes 0.1 to 0.5 seconds: it pays if all rows take much longer, judged by some of them. */
 static bool pays(const ns_sweep_job *job)
 {
@@ -64,7 +57,7 @@ static bool pays(const ns_sweep_job *job)
     static const double enough = 0.05, seconds_left = 3;
     const uint64_t rows = job->sweep->plan.rows;
     void *record = malloc(job->sweep->record);
-    const double began = now();
+    const double began = ns_clock_seconds();
     double seconds = 0;
     uint32_t tried = 0;
     char message[300];
@@ -73,7 +66,7 @@ static bool pays(const ns_sweep_job *job)
                           message, sizeof message) != NS_OK)
             break;
         tried++;
-        seconds = now() - began;
+        seconds = ns_clock_seconds() - began;
     }
     free(record);
     return tried && seconds / tried * (double)rows / job->threads > seconds_left;

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cli/sweep.h"
 
 enum {
@@ -37,13 +37,6 @@ typedef struct crew {
     pthread_t thread;
 } crew;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void fail(driver *d, ns_status status, const char *message)
 {
     pthread_mutex_lock(&d->lock);
@@ -58,7 +51,7 @@ static void fail(driver *d, ns_status status, const char *message)
 static uint32_t block_rows(const driver *d)
 {
     const uint64_t rows = d->job->sweep->plan.rows, left = d->next < rows ? rows - d->next : 0;
-    const double seconds = now() - d->began;
+    const double seconds = ns_clock_seconds() - d->began;
     double size = FIRST_BLOCK;
     if (d->computed)
         size = block_seconds * (double)d->computed / (seconds * d->workers);
@@ -148,7 +141,8 @@ static void thread_ended(void *context, ns_status status, const char *message)
 /* The bar speaks of all rows; its time left is that of the rows computed now. */
 static void draw(const driver *d, ns_bar *bar, char what[40])
 {
-    const double rows = (double)d->job->sweep->plan.rows, seconds = now() - d->began;
+    const double rows = (double)d->job->sweep->plan.rows,
+                 seconds = ns_clock_seconds() - d->began;
     const double made = (double)d->computed, at = (double)d->job->complete + made;
     if (made <= 0 || at >= rows)
         return;
@@ -188,7 +182,7 @@ static void wait_for(driver *d)
     ns_bar bar = ns_terminal_bar(d->job->cli->err, !d->job->cli->quiet, "row",
                                  (double)d->job->sweep->plan.rows);
     char what[40];
-    double synced = now(), drawn = synced;
+    double synced = ns_clock_seconds(), drawn = synced;
     for (bool over = false; !over;) {
         const bool heard = d->leader && serve(d);
         pthread_mutex_lock(&d->lock);
@@ -197,24 +191,27 @@ static void wait_for(driver *d)
         over = !d->running && (!d->leader || ns_sweep_leader_finished(d->leader));
         if (!over && !heard)
             rest(d, d->leader ? serve_seconds : look_seconds);
-        if (now() - d->began > 1 && now() - drawn >= look_seconds) {
+        if (ns_clock_seconds() - d->began > 1 && ns_clock_seconds() - drawn >= look_seconds) {
             draw(d, &bar, what);
-            drawn = now();
+            drawn = ns_clock_seconds();
         }
         pthread_mutex_unlock(&d->lock);
-        if (now() - synced < sync_seconds)
+        if (ns_clock_seconds() - synced < sync_seconds)
             continue;
         const int error = ns_sweep_table_sync(d->job->table);
         if (error)
             fail(d, NS_ERR_IO, strerror(error));
-        synced = now();
+        synced = ns_clock_seconds();
     }
     ns_terminal_bar_clear(&bar);
 }
 
 ns_status ns_sweep_job_run(ns_sweep_job *job)
 {
-    driver d = {.job = job, .began = now(), .running = job->threads, .workers = job->threads};
+    driver d = {.job = job,
+                .began = ns_clock_seconds(),
+                .running = job->threads,
+                .workers = job->threads};
     const ns_sweep_client client = {.context = &d, .next = next, .done = done};
     const crew pattern = {.job = job, .client = client, .ended = thread_ended};
     crew *crews = calloc(job->threads, sizeof *crews);
@@ -237,7 +234,7 @@ ns_status ns_sweep_job_run(ns_sweep_job *job)
     pthread_cond_destroy(&d.ended);
     ns_sweep_leader_free(d.leader);
     job->computed = d.computed;
-    job->seconds = now() - d.began;
+    job->seconds = ns_clock_seconds() - d.began;
     const int error = ns_sweep_table_sync(job->table);
     if (error && d.status == NS_OK) {
         d.status = NS_ERR_IO;

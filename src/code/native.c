@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "code/emit.h"
 #include "code/install.h"
@@ -47,13 +48,6 @@ typedef struct making {
     bool temporary; /* the folder is for this time only */
     bool two;       /* long: compiled by two processes at once */
 } making;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Says what is wrong; false. */
 #define fail(m, ...) failed(snprintf((m)->message, (m)->room, __VA_ARGS__))
@@ -600,7 +594,7 @@ ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *me
 ns_native *ns_native_new_series(const ns_program *series, const ns_native_request *requests,
                                 uint32_t n, char *message, size_t room, ns_native_facts *facts)
 {
-    const double begin = now();
+    const double begin = ns_clock_seconds();
     ns_native_facts found = {0};
     making *m = calloc(1, sizeof *m);
     ns_arena *arena = ns_arena_new();
@@ -615,7 +609,7 @@ ns_native *ns_native_new_series(const ns_program *series, const ns_native_reques
     if (arena)
         ns_arena_free(arena);
     free(m);
-    found.seconds = now() - begin;
+    found.seconds = ns_clock_seconds() - begin;
     if (facts)
         *facts = found;
     return native;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "io/checkpoint.h"
 #include "io/output.h"
 #include "io/record_internal.h"
@@ -21,13 +21,6 @@ enum {
     CHECKPOINT_SECONDS = 10,
     WRITE_SHARE = 20 /* writing takes at most about 1/20 of the time */
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void ns_record_fail(ns_record *record, ns_status status, const char *format, ...)
 {
@@ -388,13 +381,13 @@ static void look(ns_record *r)
  * to the next is a multiple of what the last one took. */
 static double next_time(double began, double shortest)
 {
-    const double ended = now(), pause = WRITE_SHARE * (ended - began);
+    const double ended = ns_clock_seconds(), pause = WRITE_SHARE * (ended - began);
     return ended + (pause > shortest ? pause : shortest);
 }
 
 static void write_file(ns_record *r, ns_output *file)
 {
-    const double began = now();
+    const double began = ns_clock_seconds();
     if (file->failed)
         return;
     const bool good = ns_output_write(file, r);
@@ -480,7 +473,7 @@ static bool pays(const ns_record *r, double seconds)
 static ns_status integrate(ns_record *r)
 {
     const double sign = direction(r), until = r->options.run.until;
-    const double began = now(), before = r->seconds;
+    const double began = ns_clock_seconds(), before = r->seconds;
     double checkpoint_due = first_due(r, began);
     double next_report = began;
     ns_status status = NS_OK;
@@ -497,7 +490,7 @@ static ns_status integrate(ns_record *r)
             ns_motion_add(&r->motion, r->run);
         if (i % STEPS_PER_LOOK)
             continue;
-        double time = now();
+        double time = ns_clock_seconds();
         r->seconds = before + (time - began);
         if (engine == NS_ENGINE_AUTO && pays(r, time - began)) {
             engine = NS_ENGINE_NATIVE;
@@ -514,7 +507,7 @@ static ns_status integrate(ns_record *r)
             next_report = time + 0.1;
         }
     }
-    r->seconds = before + (now() - began);
+    r->seconds = before + (ns_clock_seconds() - began);
     return status;
 }
 

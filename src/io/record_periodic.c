@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "io/output.h"
 #include "io/record_internal.h"
 
@@ -154,8 +154,7 @@ static void finish(ns_record *r, power *p)
 
 void ns_record_periodic_run(ns_record *r)
 {
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
+    const double began = ns_clock_seconds();
     const uint32_t n = r->model->system->states.n;
     power p = {.h = ns_affine_new(r->own, n)};
     const size_t all = r->n_times ? r->n_times : 1;
@@ -169,6 +168,5 @@ void ns_record_periodic_run(ns_record *r)
     }
     if (r->status == NS_OK)
         finish(r, &p);
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    r->seconds = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+    r->seconds = ns_clock_seconds() - began;
 }
