@@ -2,6 +2,7 @@
 #include "support/measure.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "study/section.h"
@@ -77,6 +78,37 @@ static void crossings(void **state)
     s.spec.surface.direction = 0;
     const ns_section_track *both = ns_section_run(s.arena, s.flow, &s.spec, starts, 1);
     measure_near(both->t[1] - both->t[0], M_PI, 1e-12, "both");
+    close_study(&s);
+}
+
+/* Without native code, in lanes or not, all bits are the same. */
+static void engines(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"gauss", "dop853"};
+    study s = open_text("coordinate x, y\nlagrangian (x'^2 + y'^2)/2 - (x^2 + y^2)/2 - x^2*y + "
+                        "y^3/3\nstart { x = 0; y = 0.1; x' = 0.3; y' = 0.05 }\n",
+                        "x", 400);
+    double starts[12 * 4];
+    for (uint32_t i = 0; i < 12; i++) {
+        memcpy(starts + 4 * i, s.model->x0, 4 * sizeof(double));
+        starts[4 * i + state_of(&s, "y")] = 0.02 * i;
+    }
+    for (int m = 0; m < 2; m++) {
+        s.spec.run.method = methods[m];
+        s.spec.run.tolerance = 1e-12;
+        unsetenv("NOSLIP_NATIVE");
+        const ns_section_track *native = ns_section_run(s.arena, s.flow, &s.spec, starts, 12);
+        setenv("NOSLIP_NATIVE", "c", 1); /* which these few crossings are not worth */
+        const ns_section_track *plain = ns_section_run(s.arena, s.flow, &s.spec, starts, 12);
+        unsetenv("NOSLIP_NATIVE");
+        for (uint32_t i = 0; i < 12; i++) {
+            assert_int_equal(native[i].n, 50);
+            assert_int_equal(plain[i].n, 50);
+            assert_memory_equal(native[i].t, plain[i].t, 50 * sizeof(double));
+            assert_memory_equal(native[i].x, plain[i].x, 50 * 4 * sizeof(double));
+        }
+    }
     close_study(&s);
 }
 
@@ -197,9 +229,9 @@ static void henon_heiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crossings),    cmocka_unit_test(starts),
-        cmocka_unit_test(multipliers),  cmocka_unit_test(limit_cycle),
-        cmocka_unit_test(henon_heiles),
+        cmocka_unit_test(crossings),   cmocka_unit_test(engines),
+        cmocka_unit_test(starts),      cmocka_unit_test(multipliers),
+        cmocka_unit_test(limit_cycle), cmocka_unit_test(henon_heiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

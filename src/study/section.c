@@ -100,14 +100,21 @@ static bool take_track(void *context, const ns_ensemble_result *result)
     return !w->stop;
 }
 
-/* Starts in the lanes of one thread; each motion ends at its last crossing. */
-static void *work_in_lanes(void *context)
+/* Each motion ends at its last crossing. */
+static ns_ensemble_options options_of(crew *w)
 {
-    crew *w = context;
     ns_ensemble_options options = {.run = w->spec->run, .events = true};
     options.run.last_event = w->event;
     options.run.last_count = w->spec->crossings;
     options.run.interrupt = &w->halt;
+    return options;
+}
+
+/* Starts in the lanes of one thread. */
+static void *work_in_lanes(void *context)
+{
+    crew *w = context;
+    const ns_ensemble_options options = options_of(w);
     const ns_ensemble_client client = {w, next_start, take_track};
     const char *message;
     if (ns_ensemble_run(w->v->problem, &options, &client, &message) != NS_OK) {
@@ -128,6 +135,24 @@ static void *work(void *context)
         atomic_fetch_add(&w->done, 1);
     }
     return NULL;
+}
+
+/* Native code, which gives the same bits.  Made without a compiler it takes less time than a few hundred steps; with
+ * one, up to 2 seconds, which only a long section is worth: between two crossings the rates are evaluated
+ * EVALUATIONS times and more, a nanosecond and more an operation. */
+static ns_native *go_native(crew *w, const ns_method *method, uint32_t threads)
+{
+    enum { EVALUATIONS = 300 };
+    static const double worth = 0.2;
+    const ns_problem *problem = w->v->problem;
+    const ns_ensemble_options options = options_of(w);
+    const bool quick = method->lanes != 0 && ns_native_is_quick(problem->rhs);
+    const double least_seconds = 1e-9 * EVALUATIONS * w->spec->crossings * w->count / threads *
+                                 ns_program_operations(problem->rhs, NULL);
+    char message[300];
+    if (!quick && least_seconds < worth)
+        return NULL;
+    return ns_ensemble_native(problem, &options, message, sizeof message, NULL);
 }
 
 ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_section_spec *spec,
@@ -153,13 +178,15 @@ ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_sectio
     uint32_t wanted = spec->threads ? spec->threads : cores > 0 ? (uint32_t)cores : 1;
     wanted = wanted > count ? count : wanted > MOST_THREADS ? MOST_THREADS : wanted;
     uint32_t started = 0;
+    ns_native *native = method && wanted ? go_native(&w, method, wanted) : NULL;
     while (started < wanted && pthread_create(&thread[started], NULL, hand, &w) == 0)
         started++;
     if (!started)
         hand(&w);
+    struct timespec pause = {.tv_nsec = 100000};
     while (started && w.done < count && !w.stop) {
-        const struct timespec pause = {.tv_nsec = 20000000};
         nanosleep(&pause, NULL);
+        pause.tv_nsec = pause.tv_nsec < 10000000 ? 2 * pause.tv_nsec : 20000000;
         if (spec->progress &&
             !spec->progress(spec->context,
                             (double)w.crossings / ((double)count * (double)spec->crossings)))
@@ -167,6 +194,7 @@ ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_sectio
     }
     for (uint32_t i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
+    ns_native_free(native);
     for (uint32_t i = 0; w.failed && i < count; i++)
         if (!w.tracks[i].n) {
             w.tracks[i].status = NS_ERR_MEMORY;
