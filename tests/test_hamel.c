@@ -322,6 +322,8 @@ static void refusals(void **state)
          "depend on each other"},
         {"formulation hamel\ncoordinate x\nlagrangian x'^2\nconstraint c: x' = 0\n",
          "leave nothing"},
+        {"formulation hamel\ncoordinate x\nlagrangian x'^2\nstate q' = x\n",
+         "takes no `state` line"},
         {"coordinate x, y\nlagrangian x'^2 + y'^2\nframe { a = [1, 0]; b = [sin(x), cos(x)] }\n"
          "start { x = pi/2; x' = 1; y' = 2 }\n",
          "dependent at the start: the determinant of their directions is 6.1e-17"},

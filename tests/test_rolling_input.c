@@ -101,6 +101,9 @@ static const bad refused[] = {
     {PLANE "body sphere(0.1) { mass 1; uniform; intertia 3 }", "did you mean `inertia`"},
     {PLANE BALL BALL, "a second `body`"},
     {PLANE, "rolling needs a `body` and a `ground`"},
+    {PLANE BALL "lagrangian 3*t", "3:12: error: formulation `rolling` takes no `lagrangian` line"},
+    {"formulation rolling\n" PLANE BALL "coordinate q", "takes no `coordinate` line"},
+    {"formulation rolling\n" PLANE BALL "state q' = 1", "takes no `state` line"},
     {PLANE "body sphere(0.1) { mass 1; inertia 0*" UNIT " }", "the inertia tensor is zero"},
     /* what follows from the equations cannot be part of them */
     {PLANE BALL "load { force -omega' }",

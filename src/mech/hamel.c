@@ -369,6 +369,7 @@ const ns_formulation ns_formulation_hamel = {
         "Values: coordinates, v1.., q', momenta p1.. = dl/dv, lambda.NAME, energy.\n"
         "`noslip equations` prints frame, brackets and l(q, v).\n\n"
         "Source: Bloch, Marsden, Zenkov 2009, (2.5), (3.4), (3.6).",
+    .refuses = "state",
     .fits = fits,
     .derive = derive,
     .verify = ns_hamel_verify,

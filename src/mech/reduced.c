@@ -270,6 +270,7 @@ const ns_formulation ns_formulation_reduced = {
         "`noslip equations` prints connection, inertia, curvature and the momentum equation;\n"
         "`noslip invariants` finds the integrals linear in the momenta.\n\n"
         "Source: Bloch, Marsden, Zenkov 2009, (2.13)-(2.15), (4.2)-(4.7).",
+    .refuses = "state",
     .fits = fits,
     .derive = derive,
     .blocks = blocks,

@@ -617,6 +617,7 @@ const ns_formulation ns_formulation_rolling = {
         "energy, force.normal, force.friction, force.ratio (the friction coefficient "
         "needed).\n\n"
         "Source: Patrick 2022, eqs (4), (12); derivation in docs/theory/rolling.md.",
+    .refuses = "coordinate state lagrangian",
     .fits = fits,
     .derive = derive,
     .sizes = ns_rolling_all_sizes,

@@ -62,6 +62,26 @@ static bool blocks_known(const ns_description *d, const ns_formulation *f)
     return good;
 }
 
+static bool lines_known(const ns_description *d, const ns_formulation *f)
+{
+    const struct {
+        const char *word;
+        bool there;
+        ns_span span;
+    } lines[] = {
+        {"coordinate", d->coordinates.n > 0,
+         d->coordinates.n > 0 ? d->coordinates.at[0].span : d->whole},
+        {"state", d->states.n > 0, d->states.n > 0 ? d->states.at[0].span : d->whole},
+        {"lagrangian", d->lagrangian != 0, d->lagrangian_span},
+    };
+    const uint32_t errors = d->diag->errors;
+    for (size_t i = 0; f->refuses && i < sizeof lines / sizeof *lines; i++)
+        if (lines[i].there && strstr(f->refuses, lines[i].word))
+            ns_diag_error(d->diag, lines[i].span, "formulation `%s` takes no `%s` line",
+                          f->name, lines[i].word);
+    return d->diag->errors == errors;
+}
+
 uint32_t ns_system_add_state(ns_system *s, const char *name, ns_ex symbol, const char *unit)
 {
     NS_PUSH(s->arena, s->states,
@@ -192,7 +212,7 @@ static bool add_late_lines(ns_description *d, ns_system *s)
 ns_system *ns_system_derive(ns_description *d)
 {
     const ns_formulation *f = choose(d);
-    if (!f || !blocks_known(d, f))
+    if (!f || !blocks_known(d, f) || !lines_known(d, f))
         return NULL;
     ns_system *s = NS_NEW(d->arena, ns_system);
     s->description = d;

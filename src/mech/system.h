@@ -160,6 +160,9 @@ struct ns_formulation {
     const char *name;
     const char *summary; /* one line for help */
     const char *doc;     /* paragraphs for `noslip help NAME` */
+    /* Statements it has no use for and must not ignore, of: coordinate state lagrangian; or NULL
+     * where derive itself refuses them. */
+    const char *refuses;
     /* Is the description of this kind (when the model does not name a formulation)? */
     bool (*fits)(const ns_description *d);
     /* Builds the system; false after adding errors to d->diag. */
