@@ -101,7 +101,8 @@ static const bad refused[] = {
     {PLANE "body sphere(0.1) { mass 1; uniform; intertia 3 }", "did you mean `inertia`"},
     {PLANE BALL BALL, "a second `body`"},
     {PLANE, "rolling needs a `body` and a `ground`"},
-    {PLANE BALL "lagrangian 3*t", "3:12: error: formulation `rolling` takes no `lagrangian` line"},
+    {PLANE BALL "lagrangian 3*t",
+     "3:12: error: formulation `rolling` takes no `lagrangian` line"},
     {"formulation rolling\n" PLANE BALL "coordinate q", "takes no `coordinate` line"},
     {"formulation rolling\n" PLANE BALL "state q' = 1", "takes no `state` line"},
     {PLANE "body sphere(0.1) { mass 1; inertia 0*" UNIT " }", "the inertia tensor is zero"},
@@ -271,6 +272,45 @@ static void scales(void **state)
     }
 }
 
+/* The reduced system has no orientation, but it begins as one says: like the whole system.  One of the
+ * bodies is open above. */
+static void reduced(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {
+        "ellipsoid(0.1, 0.08, 0.06)", "implicit((x/0.1)^2 + (y/0.08)^2 + (z/0.06)^2 - 1)",
+        "parametric([0.1*cos(u)*cos(v), 0.08*sin(u)*cos(v), 0.06*sin(v)])",
+        "implicit(5*x^2 + 8*y^2 - z - 0.05)", "egg(0.1, 0.08, 0.2)"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        motion m[2];
+        for (int k = 0; k < 2; k++) {
+            char text[500];
+            snprintf(text, sizeof text,
+                     PLANE "body %s { %s mass 1; com [0.005, 0.002, 0.001]; inertia "
+                           "2e-3*diag(1, 1.2, 1.3) }\n"
+                           "start { tilt 30 deg; turn 20 deg; omega [1, 2, 3] }\n",
+                     shapes[i], k ? "reduced;" : "");
+            m[k] = motion_text(text, NULL);
+        }
+        for (int k = 0; k <= 1; k++) {
+            for (int j = 0; j < 2; j++)
+                assert_int_equal(motion_to(&m[j], 0.3 * k), NS_OK);
+            const double off = motion_difference(&m[0], &m[1], "s, vertical, omega, energy");
+            if (!(off < (k ? 1e-12 : 1e-15)))
+                fail_msg("%s, reduced: off by %.1e at %.1f s", shapes[i], off, 0.3 * k);
+        }
+        motion_close(&m[0]);
+        motion_close(&m[1]);
+    }
+    /* the contact itself, instead of an orientation */
+    motion m = motion_text(PLANE "body parametric([0.1*cos(u)*cos(v), 0.08*sin(u)*cos(v), "
+                                 "0.06*sin(v)]) { reduced; mass 1; inertia " UNIT " }\n"
+                                 "start { body.u = 0.3; body.v = -0.4 }\n",
+                           NULL);
+    assert_true(motion_get(&m, "body.u") == 0.3 && motion_get(&m, "body.v") == -0.4);
+    motion_close(&m);
+}
+
 /* Rates of the states can be observed: Newton's law, and the power of all forces. */
 static void rates(void **state)
 {
@@ -301,7 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals), cmocka_unit_test(orientations), cmocka_unit_test(positions),
-        cmocka_unit_test(scales),   cmocka_unit_test(rates),
+        cmocka_unit_test(scales),   cmocka_unit_test(reduced),      cmocka_unit_test(rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,18 +83,17 @@ static void aim(ray *a, int k)
     a->way[2] = z;
 }
 
-/* About how large the body is: as far from the origin of the geometric frame as it ends, or, if that is
- * not in the body, as it begins; nan if no ray meets it. */
+/* About how large the body is: the least distance from the origin of the geometric frame at which it
+ * ends (it may be open), or, if that is not in the body, begins; nan if no ray meets it. */
 static double size_of(ray *a)
 {
     double size = NAN;
     aim(a, 0);
-    if (inside(a, smallest))
-        return next(a, smallest, largest, false);
+    const bool within = inside(a, smallest);
     for (int k = 0; k < RAYS; k += 5) {
         aim(a, k);
-        const double begins = next(a, smallest, isnan(size) ? largest : size, true);
-        size = isnan(begins) ? size : begins;
+        const double at = next(a, smallest, isnan(size) ? largest : size, !within);
+        size = isnan(at) ? size : at;
     }
     return size;
 }

@@ -146,6 +146,20 @@ static bool place(work *w)
     return true;
 }
 
+/* The reduced system has no orientation among its states, which would say where the body touches: with
+ * the normal downwards, unless the contact itself is given. */
+static void face_down(work *w, ns_v3 up)
+{
+    const ns_contact *c = &w->r->contact;
+    for (uint32_t i = 0; i < c->body.n; i++)
+        if (ns_block_find(w->b, ns_graph_symbol(w->g, c->body.symbol[i])->name))
+            return;
+    ns_v3 base[2], align = ns_v3_add(w->g, c->body.normal, up);
+    ns_rolling_tangents(w->g, up, base);
+    for (int i = 0; i < 2; i++)
+        demand(w, "orientation", ns_v3_dot(w->g, align, base[i]), w->r->body_block->span);
+}
+
 /* The contact on the body: from the ground normal seen in the body frame.  The states themselves are
  * set by ns_rolling_guess, when there are numbers. */
 static void touch(work *w)
@@ -177,6 +191,8 @@ static void touch(work *w)
             ns_ex y = ns_subst_one(g, r->body.support.at[i], r->locals.x, down.at, 3);
             r->closed[i] = ns_sub(g, y, r->mass.centre.at[i]);
         }
+    } else if (c->reduced) {
+        face_down(w, r->up);
     }
 }
 
