@@ -457,17 +457,11 @@ static void go_native(ns_record *r)
         r->native_message[0] = 0;
 }
 
-/* Native code saves two thirds of the rest and more.  It pays when the rest is long, at the pace so
- * far, against the time that making it takes: 0.1 to 2 seconds with a compiler, 0.1 to 10
- * milliseconds without. */
 static bool pays(const ns_record *r, double seconds)
 {
-    const bool quick = r->method->lanes != 0 &&
-                       ns_native_is_quick(ns_model_problem_for(r->model, r->method)->rhs);
-    const double seconds_known = quick ? 0.002 : 0.25, seconds_left = quick ? 0.02 : 1.5;
     const ns_run_options *o = &r->options.run;
-    const double done = fabs(ns_run_time(r->run) - o->t0), all = fabs(o->until - o->t0);
-    return seconds > seconds_known && done > 0 && seconds * (all - done) / done > seconds_left;
+    return ns_problem_native_pays(ns_model_problem_for(r->model, r->method), r->method->lanes,
+                                  seconds, (ns_run_time(r->run) - o->t0) / (o->until - o->t0));
 }
 
 static ns_status integrate(ns_record *r)

@@ -439,3 +439,10 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
             requests[n++] = (ns_native_request){.program = looks[i], .eight = true};
     return ns_native_new_series(series, requests, n, message, room, facts);
 }
+
+bool ns_problem_native_pays(const ns_problem *problem, int lanes, double seconds, double done)
+{
+    const bool quick = lanes != 0 && ns_native_is_quick(problem->rhs);
+    const double seconds_known = quick ? 0.002 : 0.25, seconds_left = quick ? 0.02 : 1.5;
+    return seconds > seconds_known && done > 0 && seconds * (1 - done) / done > seconds_left;
+}

@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "expr/diff.h"
 #include "mech/dense.h"
+#include "ode/method.h"
 
 double ns_lyapunov_dimension(const double *exponent, uint32_t n)
 {
@@ -197,7 +199,18 @@ ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_s
     double *W = pairs ? NS_NEW_ARRAY(arena, double, (size_t)n * n + 1) : N;
     if (pairs)
         canonical_start(pairs, flow, out->x, N);
+    const ns_method *method = ns_method_find(spec->run.method);
+    ns_native *native = NULL; /* gives the same bits */
+    bool asked = !method;
+    char why[300];
+    const double began = ns_clock_seconds();
     for (uint64_t k = 0; k < steps; k++) {
+        if (!asked &&
+            ns_problem_native_pays(v->problem, method->lanes, ns_clock_seconds() - began,
+                                   (double)k / (double)steps)) {
+            native = ns_problem_native(v->problem, method->lanes, why, sizeof why, NULL);
+            asked = true;
+        }
         const double from = t0 + spec->transient + sign * out->interval * (double)k;
         const double to = t0 + spec->transient + sign * out->interval * (double)(k + 1);
         out->status = ns_variation_advance(v, spec->run, from, to, out->x, N, &out->message);
@@ -225,6 +238,7 @@ ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_s
             break;
         }
     }
+    ns_native_free(native);
     if (out->span > 0)
         finish(out, sum, room);
     /* columns one after the other, without gaps */
