@@ -35,6 +35,9 @@ static const bad refused[] = {
     {PLANE "body implicit(x^2 + y^2 + z^2 + 1) { mass 1; inertia " UNIT " }",
      "does not satisfy `body surface`"},
     /* how it moves */
+    {PLANE "body implicit(x^2 + y^2 + z^2 - 1) { mass 1; inertia " UNIT " }\n"
+           "start { s.z ~ 1; tilt 0.1 }",
+     "touches from the wrong side at the start"},
     {PLANE BALL "start { com' [1, 0, 1]; spin 0 }", "no rolling has this com'"},
     {PLANE BALL "start { com' [1, 0]; omega [1, 2, 3] }", "velocity is given more than once"},
     {PLANE BALL "start { spin 3 }", "`spin` goes with centre' or com'"},
@@ -311,6 +314,43 @@ static void reduced(void **state)
     motion_close(&m);
 }
 
+/* Hollow bodies that hang on a ball inside of them: however the shape is written, and as in
+ * formulation `constrained`. */
+static void hollow(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"ellipsoid(0.5, 0.45, 0.4)",
+                                         "implicit((x/0.5)^2 + (y/0.45)^2 + (z/0.4)^2 - 1)",
+                                         "superellipsoid(0.5, 0.45, 0.4, 2)"};
+#define SHELL                                                                                  \
+    "{ flip; mass 1; com [0.02, 0.01, -0.03]; inertia [[0.1, 0.01, 0], [0.01, 0.12, 0.005], "  \
+    "[0, 0.005, 0.09]] }\n"
+    motion other = motion_text(
+        "ground G sphere(0.2)\nbody S ellipsoid(0.5, 0.45, 0.4) " SHELL
+        "constraint c: rolling(S, G)\n"
+        "start { S.quat = [cos(10 deg), sin(10 deg), 0, 0]; c.contact = [0, 0, 0.2]\n"
+        "S.omega = [1, 2, 0.3]; S.position ~ [0, 0, -0.25] }\nobserve place = S.com\n",
+        NULL);
+    assert_int_equal(motion_to(&other, 1), NS_OK);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        char text[500];
+        snprintf(text, sizeof text,
+                 "ground sphere(0.2)\nbody %s " SHELL
+                 "start { tilt 20 deg; contact [0, 0, 0.2]; omega [1, 2, 0.3] }\n"
+                 "observe place = com\n",
+                 shapes[i]);
+        motion m = motion_text(text, NULL);
+        const double weight = motion_get(&m, "force.normal"), high = motion_get(&m, "com.z");
+        assert_true(weight > 0 && high < 0);
+        assert_int_equal(motion_to(&m, 1), NS_OK);
+        const double off = motion_difference(&m, &other, "place, energy");
+        if (!(off < 1e-13))
+            fail_msg("hollow %s: off by %.1e", shapes[i], off);
+        motion_close(&m);
+    }
+    motion_close(&other);
+}
+
 /* Rates of the states can be observed: Newton's law, and the power of all forces. */
 static void rates(void **state)
 {
@@ -341,7 +381,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals), cmocka_unit_test(orientations), cmocka_unit_test(positions),
-        cmocka_unit_test(scales),   cmocka_unit_test(reduced),      cmocka_unit_test(rates),
+        cmocka_unit_test(scales),   cmocka_unit_test(reduced),      cmocka_unit_test(hollow),
+        cmocka_unit_test(rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "mech/block.h"
 #include "mech/rolling.h"
 
 typedef struct ray {
@@ -11,6 +12,7 @@ typedef struct ray {
     const double *p;
     double *x;
     double centre[3], way[3]; /* centre of mass; direction */
+    bool hollow;              /* the outside is in */
 } ray;
 
 /* Is the point of the ray at this distance from the origin of the geometric frame inside? */
@@ -21,7 +23,7 @@ static bool inside(const ray *a, double length)
     for (uint32_t j = 0; j < 3; j++)
         a->x[r->side + j] = a->way[j] * length - a->centre[j];
     ns_system_eval(a->s, &r->contact.body.residual, 1, a->t0, a->p, a->x, &F);
-    return F < 0; /* nan: outside */
+    return a->hollow ? F > 0 : F < 0; /* nan: outside */
 }
 
 /* Sizes that a body or a ground may have, in metres, and the steps in which they are tried. */
@@ -99,15 +101,17 @@ static double size_of(ray *a)
 }
 
 /* For implicit bodies without a closed form: of the points where rays from the origin of the
- * geometric frame leave the body, the lowest. */
+ * geometric frame leave the body, the lowest (of hollow ones the highest). */
 static void search_surface(const ns_system *s, double t0, const double *p, double *x)
 {
     const ns_rolling *r = s->own;
-    ray a = {.s = s, .t0 = t0, .p = p, .x = x};
+    ray a = {.s = s, .t0 = t0, .p = p, .x = x, .hollow = ns_block_has(r->body_block, "flip")};
     double up[3], best = INFINITY;
     double found[3] = {0, 0, -1}; /* if there is no surface: Newton's iteration will say so */
     ns_system_eval(s, r->up.at, 3, t0, p, x, up);
     ns_system_eval(s, r->mass.centre.at, 3, t0, p, x, a.centre);
+    for (int i = 0; i < 3; i++)
+        up[i] = a.hollow ? -up[i] : up[i];
     const double size = size_of(&a);
     for (int k = 0; k < RAYS && isfinite(size); k++) {
         aim(&a, k);

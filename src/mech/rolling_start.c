@@ -472,6 +472,26 @@ static bool moves(const ns_system *s, ns_diag *diag, double t0, const double *p,
     return false;
 }
 
+/* The equations of the contact hold too where body and ground are on the same side of it. */
+static bool faces(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                  const double *x)
+{
+    const ns_rolling *r = s->own;
+    double off[3] = {0};
+    if (!r->contact.align.at[0])
+        return true;
+    ns_system_eval(s, r->contact.align.at, 3, t0, p, x, off);
+    if (off[0] * off[0] + off[1] * off[1] + off[2] * off[2] < 1)
+        return true;
+    ns_diag_error(
+        diag, r->body_block->span,
+        "the body touches from the wrong side at the start: its outward normal must be "
+        "opposite to that of the ground; give a better guess of the contact on the "
+        "body (%s ~ ...)",
+        s->states.at[r->side].name);
+    return false;
+}
+
 /* The given com or centre: where the body touches the ground, across the ground. */
 static bool touches(const ns_system *s, ns_diag *diag, double t0, const double *p,
                     const double *x)
@@ -530,7 +550,7 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
             moment[2], moment[0], moment[1]);
         return false;
     }
-    if (!touches(s, diag, t0, p, x) || !moves(s, diag, t0, p, x))
+    if (!faces(s, diag, t0, p, x) || !touches(s, diag, t0, p, x) || !moves(s, diag, t0, p, x))
         return false;
     if (ns_side_is_curve(&r->contact.body) && !(value[1] > 0)) {
         ns_diag_error(diag, r->body_block->span,

@@ -20,6 +20,11 @@ static void draw_closed(ns_shapes_work *w, ns_ex x, ns_ex y, ns_ex z, double she
 static void set_support(ns_shapes_work *w, ns_ex x, ns_ex y, ns_ex z)
 {
     w->out->support = ns_v3_make(x, y, z);
+    if (w->outward < 0) { /* hollow: opposite to the normal of the full body */
+        const ns_v3 way = {{w->locals->x[0], w->locals->x[1], w->locals->x[2]}};
+        const ns_v3 back = ns_v3_neg(w->g, way);
+        ns_subst(w->g, w->out->support.at, 3, way.at, back.at, 3, w->out->support.at);
+    }
     w->out->has_support = true;
     w->out->lowest = w->outward > 0;
 }

@@ -425,14 +425,20 @@ static bool solve(const ns_system *s, equations *q, double t0, const double *p, 
     return !missed(q, x, which);
 }
 
+/* Where the user set a state, or else the model. */
+static ns_span where(const ns_system *s, uint32_t i)
+{
+    return s->start.span[i].source ? s->start.span[i] : s->description->whole;
+}
+
 bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x)
 {
     uint32_t n = s->states.n, errors = diag->errors;
     ns_system_eval(s, s->start.value, n, t0, p, NULL, x);
     for (uint32_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
-            ns_diag_error(diag, s->start.span[i],
-                          "the start value of %s is not a finite number", s->states.at[i].name);
+            ns_diag_error(diag, where(s, i), "the start value of %s is not a finite number",
+                          s->states.at[i].name);
     for (uint32_t i = 0; i < s->description->params.n; i++)
         if (!isfinite(p[i]))
             ns_diag_error(diag, s->description->params.at[i].span,
@@ -470,7 +476,7 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
     ns_system_eval(s, rates, n, t0, p, x, rate);
     for (uint32_t i = 0; i < n; i++)
         if (!isfinite(rate[i])) {
-            ns_diag_error(diag, s->start.span[i],
+            ns_diag_error(diag, where(s, i),
                           "the equations are not defined at the start: the derivative of %s is "
                           "not a finite number",
                           s->states.at[i].name);
