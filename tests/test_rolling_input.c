@@ -187,11 +187,14 @@ static void positions(void **state)
 {
     (void)state;
     static const char *const grounds[] = {
-        "ground plane\n", "ground plane { tilt 0.3; heading 1 }\n",
-        "ground height(0.1*x^2 - 0.2*y)\n", "ground sphere(2) { side inside; at [0, 0, 2] }\n",
-        "ground cylinder(2) { axis [1, 1, 0]; side inside }\n"};
+        "ground plane\n",
+        "ground plane { tilt 0.3; heading 1 }\n",
+        "ground height(0.1*x^2 - 0.2*y)\n",
+        "ground sphere(2) { side inside; at [0, 0, 2] }\n",
+        "ground cylinder(2) { axis [1, 1, 0]; side inside }\n",
+        "ground plane { turn [0, 0.1, 1], 0.5 + 2*t; origin [sin(t), 0, 0] }\n"};
     static const char *const bodies[] = {BODY, "body disk(0.2) { mass 1; uniform }\n"};
-    for (int k = 0; k < 10; k++) {
+    for (int k = 0; k < 12; k++) {
         char first[600], second[800];
         const char *ground = grounds[k / 2], *body = bodies[k % 2];
         snprintf(first, sizeof first, "%s%sstart { euler 0.3, 1, 0.5; omega [1, 2, 3]; %s }\n",

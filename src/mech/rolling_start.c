@@ -319,7 +319,7 @@ static bool velocity(work *w)
     ns_ex about_normal = ns_zero(g);
     if (spin && !ns_block_scalar(w->d, spin, 0, &about_normal))
         return false;
-    demand(w, "spin", ns_sub(g, ns_v3_dot(g, c->omega, c->gamma), about_normal),
+    demand(w, "spin", ns_sub(g, ns_v3_dot(g, c->Omega, c->gamma), about_normal),
            spin ? spin->value_span : given->value_span);
     return true;
 }
