@@ -337,6 +337,44 @@ static void refusals(void **state)
         motion_refused(cases[i][0], cases[i][1]);
 }
 
+/* Velocities, angular velocities and momenta that are no states may be guesses: they give way to
+ * constraints, and are met where there are none. */
+static void guesses(void **state)
+{
+    (void)state;
+    static const char skate[] = "coordinate x, y, a\nlagrangian (x'^2 + y'^2)/2 + a'^2/4 + x\n"
+                                "constraint blade: x'*sin(a) = y'*cos(a)\n"
+                                "start { x = 0; y = 0; a = 0.3; a' = 1; x' = 0.5; y' ~ 0 }\n";
+    char text[400];
+    snprintf(text, sizeof text, "formulation hamel\n%s", skate);
+    motion a = motion_text(skate, NULL), b = motion_text(text, NULL);
+    assert_true(motion_difference(&a, &b, "x, y, a, x', y', a'") < 1e-15);
+    assert_int_equal(motion_to(&a, 2), NS_OK);
+    assert_int_equal(motion_to(&b, 2), NS_OK);
+    assert_true(motion_difference(&a, &b, "x, y, a, x', y', a'") < 1e-13);
+    motion_close(&a);
+    motion_close(&b);
+    a = motion_text("coordinate x, y\nlagrangian (x'^2 + y'^2)/2\n"
+                    "frame { e = [2, 1]; f = [0, 3] }\nstart { x' ~ 1; y' ~ 2 }\n",
+                    NULL);
+    assert_true(fabs(motion_get(&a, "x'") - 1) < 1e-15 &&
+                fabs(motion_get(&a, "y'") - 2) < 1e-15);
+    motion_close(&a);
+    a = motion_text("algebra so(3) { inertia diag(1, 2, 3) }\nconstraint c: v3 = 0\n"
+                    "start { p ~ [1, 2, 3] }\n",
+                    NULL);
+    assert_true(fabs(motion_get(&a, "v1") - 1) < 1e-15 &&
+                fabs(motion_get(&a, "v2") - 1) < 1e-15 && fabs(motion_get(&a, "v3")) < 1e-15);
+    motion_close(&a);
+    a = motion_text("body S { mass 1; inertia diag(1, 2, 3) }\n"
+                    "constraint hinge: revolute(S, [0, 0, 0], S.e3, [0, 0, 1])\n"
+                    "start { S.omega ~ [1, 2, 3] }\n",
+                    NULL);
+    assert_true(fabs(motion_get(&a, "S.omega.z") - 3) < 1e-14 &&
+                fabs(motion_get(&a, "S.omega.x")) < 1e-15);
+    motion_close(&a);
+}
+
 /* The multipliers are the forces that `constrained` finds: there from the augmented mass matrix. */
 static void forces_of_constrained(void **state)
 {
@@ -412,6 +450,7 @@ int main(void)
         cmocka_unit_test(sleigh_brackets),
         cmocka_unit_test(conserved_brackets),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(guesses),
         cmocka_unit_test(forces_of_constrained),
         cmocka_unit_test(frame_ends),
         cmocka_unit_test(made_frames),

@@ -476,10 +476,8 @@ static bool start(ns_description *d, ns_system *s, ns_constrained *c)
                 continue;
             }
             for (int i = 0; i < 3; i++)
-                NS_PUSH(s->arena, s->start.extra,
-                        (ns_constraint){.name = p->name,
-                                        .residual = ns_sub(s->graph, w.at[i], given.at[i]),
-                                        .span = p->value_span});
+                ns_system_start_equation(s, p->name, ns_sub(s->graph, w.at[i], given.at[i]),
+                                         p->guess, p->value_span);
             continue;
         } else {
             for (uint32_t i = 0; i < n && !rows; i++)

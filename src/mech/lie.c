@@ -504,10 +504,9 @@ static bool start_with(work *k, const ns_property *p)
         if (!all &&
             (count != 1 || strcmp(p->name, ns_arena_format(s->arena, "p%u", a + 1)) != 0))
             continue;
-        NS_PUSH(s->arena, s->start.extra,
-                (ns_constraint){.name = ns_arena_format(s->arena, "p%u", a + 1),
-                                .residual = ns_sub(k->g, w->p[a], at[all ? a : 0]),
-                                .span = p->value_span});
+        ns_system_start_equation(s, ns_arena_format(s->arena, "p%u", a + 1),
+                                 ns_sub(k->g, w->p[a], at[all ? a : 0]), p->guess,
+                                 p->value_span);
         if (!all || a + 1 == n)
             return true;
     }

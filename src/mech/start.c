@@ -41,16 +41,24 @@ static const ns_constraint *equation(const ns_system *s, uint32_t k)
                                 : &s->start.extra.at[k - s->constraints.n];
 }
 
+void ns_system_start_equation(ns_system *s, const char *name, ns_ex residual, bool guess,
+                              ns_span span)
+{
+    const ns_constraint line = {.name = name, .residual = residual, .span = span};
+    if (guess)
+        NS_PUSH(s->arena, s->start.wishes, line);
+    else
+        NS_PUSH(s->arena, s->start.extra, line);
+}
+
 /* A velocity that is no state (hamel): an equation for the states instead. */
 static bool as_equation(ns_system *s, const ns_start_line *line)
 {
     for (uint32_t i = 0; i < s->accelerations.n; i++)
         if (s->accelerations.at[i].from == line->symbol) {
-            NS_PUSH(s->arena, s->start.extra,
-                    (ns_constraint){
-                        .name = ns_graph_symbol(s->graph, line->symbol)->name,
-                        .residual = ns_sub(s->graph, s->accelerations.at[i].to, line->value),
-                        .span = line->span});
+            ns_system_start_equation(s, ns_graph_symbol(s->graph, line->symbol)->name,
+                                     ns_sub(s->graph, s->accelerations.at[i].to, line->value),
+                                     line->guess, line->span);
             return true;
         }
     return false;
@@ -124,6 +132,12 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s)
         residuals[k] = equation(s, k)->residual;
     s->start.jacobian = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
     ns_diff_jacobian(s->graph, residuals, m, symbols, n, s->start.jacobian);
+    m = s->start.wishes.n;
+    residuals = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    for (uint32_t k = 0; k < m; k++)
+        residuals[k] = s->start.wishes.at[k].residual;
+    s->start.wish = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
+    ns_diff_jacobian(s->graph, residuals, m, symbols, n, s->start.wish);
     return true;
 }
 
@@ -327,6 +341,37 @@ static bool in_turn(const ns_system *s, equations *q, double t, const double *p,
     return met_places && improve(s, q, t, p, rest, x, &which) < met;
 }
 
+/* Brings x near the guesses of what is no state.  They are linear in the velocities, so one step of
+ * least norm is enough; places are not moved for them. */
+static void try_wishes(const ns_system *s, double t, const double *p, double *x)
+{
+    const uint32_t n = s->states.n, m = s->start.wishes.n;
+    uint32_t columns = 0;
+    uint32_t *column = NS_NEW_ARRAY(s->arena, uint32_t, n + 1);
+    ns_ex *residual = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    double *r = NS_NEW_ARRAY(s->arena, double, m + 1);
+    double *J = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1);
+    double *A = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1);
+    double *dx = NS_NEW_ARRAY(s->arena, double, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (s->start.free[i] &&
+            ns_graph_symbol(s->graph, s->states.at[i].symbol)->kind != NS_SYM_COORD)
+            column[columns++] = i;
+    for (uint32_t k = 0; k < m; k++)
+        residual[k] = s->start.wishes.at[k].residual;
+    if (!m || !columns)
+        return;
+    ns_system_eval(s, residual, m, t, p, x, r);
+    ns_system_eval(s, s->start.wish, (size_t)m * n, t, p, x, J);
+    for (uint32_t k = 0; k < m; k++)
+        for (uint32_t j = 0; j < columns; j++)
+            A[k * columns + j] = J[k * n + column[j]];
+    ns_dense_least(s->arena, m, columns, A, r, 1e-12, dx);
+    for (uint32_t j = 0; j < columns; j++)
+        if (isfinite(dx[j]))
+            x[column[j]] -= dx[j];
+}
+
 /* With the states that should stay as they are; false, and x as it was, if that does not meet the
  * equations to the last digits. */
 static bool kept(const ns_system *s, equations *q, double t, const double *p, double *x)
@@ -450,6 +495,7 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
         return false;
     if (s->formulation->guess)
         s->formulation->guess(s, t0, p, x);
+    try_wishes(s, t0, p, x);
     equations q = equations_new(s, count(s));
     uint32_t which;
     if (q.m > 0 && !solve(s, &q, t0, p, x, &which)) {

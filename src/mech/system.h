@@ -68,9 +68,11 @@ typedef struct ns_start {
     bool *free;    /* [n] */
     bool *keep;    /* [n] free ones that change only if nothing else will do; or NULL */
     ns_span *span; /* [n] where the user set it; source 0 if not */
-    NS_LIST(ns_constraint) extra; /* further equations for the start alone */
+    NS_LIST(ns_constraint) extra;  /* further equations for the start alone */
+    NS_LIST(ns_constraint) wishes; /* guesses of what is no state: met first, then given up */
     NS_LIST(ns_start_value) other;
     ns_ex *jacobian;  /* [constraints, then extra][n] of the residuals by the states */
+    ns_ex *wish;      /* [wishes][n] the same */
     const char *hint; /* what to do if the equations have no value there; or NULL */
 } ns_start;
 
@@ -220,6 +222,9 @@ ns_ex ns_system_in_states(ns_system *s, ns_ex e);
 
 /* For formulations */
 bool ns_system_start_prepare(const ns_description *d, ns_system *s);
+/* An equation for the start of something that is no state, or a guess of it. */
+void ns_system_start_equation(ns_system *s, const char *name, ns_ex residual, bool guess,
+                              ns_span span);
 uint32_t ns_system_add_state(ns_system *s, const char *name, ns_ex symbol, const char *unit);
 void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *unit,
                        bool basic);
