@@ -111,7 +111,7 @@ static bool prepare_values(const ns_description *d, ns_system *s)
             good = false;
         }
     for (uint32_t i = 0; i < n; i++)
-        set(s, i, ns_zero(s->graph), count(s) > 0, (ns_span){0});
+        set(s, i, ns_zero(s->graph), count(s) + s->start.wishes.n > 0, (ns_span){0});
     for (uint32_t k = 0; k < d->starts.n; k++) {
         const ns_start_line *line = &d->starts.at[k];
         if (state_index(s, line->symbol) < n)
