@@ -44,19 +44,10 @@ static const example examples[] = {
 
 enum { EXAMPLES = sizeof examples / sizeof *examples };
 
-static ns_model *loaded_text(const char *text)
-{
-    ns_model *model = ns_model_load_text("model", text, strlen(text), NULL, 0, NS_MODEL_READY);
-    assert_non_null(model);
-    if (model->status != NS_OK)
-        fail_msg("%s", model->messages);
-    return model;
-}
-
 static ns_model *loaded(const example *e)
 {
     if (e->text)
-        return loaded_text(e->text);
+        return motion_model_text(e->text, NULL);
     char path[512];
     snprintf(path, sizeof path, "%s/%s.mech", NS_MODELS_DIR, e->model);
     ns_model *model = ns_model_load(path, NULL, 0, NS_MODEL_READY);
@@ -196,9 +187,10 @@ static void same_bits(void **state)
 static void corners(void **state)
 {
     (void)state;
-    ns_model *model = loaded_text(
+    ns_model *model = motion_model_text(
         "let saw = abs(sin(40*q))\n"
-        "state q' = 1 + 0.1*saw\nstate w' = saw - abs(sin(31*w + q))\n");
+        "state q' = 1 + 0.1*saw\nstate w' = saw - abs(sin(31*w + q))\n",
+        NULL);
     ns_run_options o = ns_run_defaults();
     o.until = 20;
     o.tolerance = 1e-5;
@@ -213,8 +205,10 @@ static void corners(void **state)
 static void stiff(void **state)
 {
     (void)state;
-    ns_model *model = loaded_text("state y' = -1e6*(y - cos(t)) - sin(t)\nstate z' = y - z\n"
-                                  "start { y = 1.5; z = 0 }\n");
+    ns_model *model = motion_model_text(
+        "state y' = -1e6*(y - cos(t)) - sin(t)\nstate z' = y - z\n"
+        "start { y = 1.5; z = 0 }\n",
+        NULL);
     ns_record *r = recorded(model, "auto", 1e-6, 5000);
     if (!strstr(r->choice, "bdf"))
         fail_msg("%s", r->choice);
@@ -230,7 +224,7 @@ static void stiff(void **state)
 static void short_runs(void **state)
 {
     (void)state;
-    ns_model *model = loaded_text("state q' = v\nstate v' = -q\nstart { q = 1 }\n");
+    ns_model *model = motion_model_text("state q' = v\nstate v' = -q\nstart { q = 1 }\n", NULL);
     static const double until[] = {1e-3, -0.5, -40};
     ns_run_options o = ns_run_defaults();
     o.method = NS_METHOD_AUTO;
@@ -251,7 +245,8 @@ static void short_runs(void **state)
 static void refused(void **state)
 {
     (void)state;
-    ns_model *model = loaded_text("state q' = -q\nstart { q = 1 }\nrun { until 1 }\n");
+    ns_model *model = motion_model_text("state q' = -q\nstart { q = 1 }\nrun { until 1 }\n",
+                                        NULL);
     ns_record_options o = ns_record_defaults(model);
     o.run.method = NS_METHOD_AUTO;
     o.run.fixed_step = 0.1;
@@ -266,7 +261,8 @@ static void refused(void **state)
     assert_int_equal(status, NS_ERR_USAGE);
     assert_non_null(strstr(message, "fixed length"));
     ns_model_free(model);
-    model = loaded_text("state q' = -q\nstart { q = 1 }\nrun { until 1; method auto }\n");
+    model = motion_model_text("state q' = -q\nstart { q = 1 }\nrun { until 1; method auto }\n",
+                              NULL);
     r = ns_record_new(model, &(ns_record_options){.run = ns_model_run_options(model)});
     assert_int_equal(r->status, NS_OK);
     assert_true(r->chosen);
@@ -282,7 +278,8 @@ static void continued(void **state)
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    ns_model *model = loaded_text("state q' = v\nstate v' = -q^3\nstart { q = 1 }\n");
+    ns_model *model = motion_model_text("state q' = v\nstate v' = -q^3\nstart { q = 1 }\n",
+                                        NULL);
     ns_record_options o = ns_record_defaults(model);
     o.run.method = "dop853";
     o.run.tolerance = 1e-12;

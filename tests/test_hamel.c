@@ -13,15 +13,6 @@
 #define M_PI 3.14159265358979323846
 #endif
 
-#define SLEIGH                                                                                 \
-    "param m = 2, J = 0.5, a = 0.4\n"                                                          \
-    "coordinate theta, x, y\n"                                                                 \
-    "let c = [x + a*cos(theta), y + a*sin(theta)]\n"                                           \
-    "lagrangian m/2*dot(c', c') + J/2*theta'^2\n"                                              \
-    "constraint blade: y'*cos(theta) - x'*sin(theta) = 0\n"                                    \
-    "start { theta = 0.3; x = 0; y = 0\n"                                                      \
-    "  theta' = 0.5; x' = -0.8*cos(0.3); y' = -0.8*sin(0.3) }\n"                               \
-    "run { until 20 }\n"
 #define BODY                                                                                   \
     "frame { e1 = [1, 0, 0]; e2 = [0, cos(theta), sin(theta)]\n"                               \
     "  e3 = [0, -sin(theta), cos(theta)] }\n"
@@ -38,13 +29,13 @@ typedef struct pair {
 } pair;
 
 static const pair pairs[] = {
-    {"sleigh", SLEIGH, BODY, "theta, x, y, theta', x', y', lambda.blade, energy", 10},
-    {"sleigh, frame made", SLEIGH, "formulation hamel\n",
+    {"sleigh", SLEIGH RUN, BODY, "theta, x, y, theta', x', y', lambda.blade, energy", 10},
+    {"sleigh, frame made", SLEIGH RUN, "formulation hamel\n",
      "theta, x, y, theta', x', y', lambda.blade, energy", 10},
-    {"sleigh in space, with multipliers", SLEIGH,
+    {"sleigh in space, with multipliers", SLEIGH RUN,
      "frame { u1 = [1, -y, x]; u2 = [0, 1, 0]; u3 = [0, 0, 1] }\nsolve multipliers\n",
      "theta, x, y, theta', x', y', lambda.blade, energy", 10},
-    {"sleigh in its body frame, with multipliers", SLEIGH, BODY "solve multipliers\n",
+    {"sleigh in its body frame, with multipliers", SLEIGH RUN, BODY "solve multipliers\n",
      "theta, x, y, theta', x', y', lambda.blade, energy", 10},
     {"sleigh with oscillator",
      "param M = 1, m = 1, J = 1, k = 1\n"
@@ -189,7 +180,7 @@ static void euler_top(void **state)
 static void sleigh_reference(void **state)
 {
     (void)state;
-    motion m = motion_text(BODY SLEIGH, NULL);
+    motion m = motion_text(BODY SLEIGH RUN, NULL);
     reference r = reference_open("h1_sleigh");
     for (size_t i = 0; i < r.samples; i++) {
         double contact[2];
@@ -208,11 +199,11 @@ static void sleigh_reference(void **state)
 static void sleigh_conserved(void **state)
 {
     (void)state;
-    motion m = motion_text(SLEIGH "param K = sqrt((J + m*a^2)/m), k = a/K\n"
-                                  "let C = cos(k*theta), S = sin(k*theta)\n"
-                                  "frame { u1 = [C, K*S*cos(theta), K*S*sin(theta)]\n"
-                                  "  u2 = [-S/K, C*cos(theta), C*sin(theta)]\n"
-                                  "  u3 = [0, -sin(theta), cos(theta)] }\n",
+    motion m = motion_text(SLEIGH RUN "param K = sqrt((J + m*a^2)/m), k = a/K\n"
+                                      "let C = cos(k*theta), S = sin(k*theta)\n"
+                                      "frame { u1 = [C, K*S*cos(theta), K*S*sin(theta)]\n"
+                                      "  u2 = [-S/K, C*cos(theta), C*sin(theta)]\n"
+                                      "  u3 = [0, -sin(theta), cos(theta)] }\n",
                            NULL);
     double p1 = motion_get(&m, "p1"), p2 = motion_get(&m, "p2");
     for (int k = 1; k <= 40; k++) {
@@ -227,7 +218,7 @@ static void sleigh_conserved(void **state)
 static void sleigh_brackets(void **state)
 {
     (void)state;
-    ns_model *model = motion_model_text(BODY SLEIGH, NULL);
+    ns_model *model = motion_model_text(BODY SLEIGH RUN, NULL);
     const ns_system *s = model->system;
     uint32_t found = 0;
     for (uint32_t i = 0; i < s->equations.n; i++) {
@@ -425,7 +416,7 @@ static void made_frames(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"formulation hamel\n" SLEIGH, "2 orthonormal fields"},
+        {"formulation hamel\n" SLEIGH RUN, "2 orthonormal fields"},
         {"formulation hamel\n" TWISTED, "the unit field"},
         {"formulation hamel\n" FALLING RUN, "v1 = theta', v2 = psi', v3 = phi'"},
     };

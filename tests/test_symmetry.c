@@ -12,20 +12,7 @@
 #include "expr/eval.h"
 #include "mech/symmetry.h"
 
-#define SLEIGH                                                                                 \
-    "param m = 2, J = 0.5, a = 0.4\n"                                                          \
-    "coordinate theta, x, y\n"                                                                 \
-    "let c = [x + a*cos(theta), y + a*sin(theta)]\n"                                           \
-    "lagrangian m/2*dot(c', c') + J/2*theta'^2\n"                                              \
-    "constraint blade: y'*cos(theta) - x'*sin(theta) = 0\n"                                    \
-    "start { theta = 0.3; x = 0; y = 0\n"                                                      \
-    "  theta' = 0.5; x' = -0.8*cos(0.3); y' = -0.8*sin(0.3) }\n"
-#define OSCILLATOR                                                                             \
-    "param M = 1.5, m = 0.7, J = 1, k = 1\n"                                                   \
-    "coordinate theta, x, y, r\n"                                                              \
-    "let c = [x + r*cos(theta), y + r*sin(theta)]\n"                                           \
-    "lagrangian M/2*(x'^2 + y'^2) + J/2*theta'^2 + m/2*dot(c', c') - k/2*r^2\n"                \
-    "constraint blade: y'*cos(theta) - x'*sin(theta) = 0\n"                                    \
+#define OSCILLATOR_START                                                                       \
     "start { theta = 0; x = 0; y = 0; r = 0; theta' = 0.6; x' = -0.35; y' = 0; r' = 1 }\n"
 /* body angular velocity of the Euler angles, and the body's axes in space */
 #define EULER                                                                                  \
@@ -47,9 +34,9 @@ static const example examples[] = {
      "symmetry { generator [1, -y, x], [0, 1, 0], [0, 0, 1]\n"
      "  field [1, 0, 0], [0, cos(theta), sin(theta)], [0, -sin(theta), cos(theta)] }\n",
      "theta, x, y, theta', x', energy"},
-    {"sleigh with oscillator", OSCILLATOR, "symmetry { shape r; group SE(2) }\n",
-     "theta, x, y, r, theta', x', r', energy"},
-    {"sleigh with oscillator, frame of (6.6)", OSCILLATOR,
+    {"sleigh with oscillator", OSCILLATOR OSCILLATOR_START,
+     "symmetry { shape r; group SE(2) }\n", "theta, x, y, r, theta', x', r', energy"},
+    {"sleigh with oscillator, frame of (6.6)", OSCILLATOR OSCILLATOR_START,
      "symmetry { shape r; group SE(2)\n"
      "  e1 = [(J + m*r^2)^(-m/(2*(M + m))), 0, 0]; e2 = [0, 1, 0]; e3 = [0, 0, 1] }\n",
      "theta, x, y, r, theta', x', r', energy"},
@@ -337,9 +324,9 @@ static void beside_hamel(void **state)
     (void)state;
     static const char block[] = "symmetry { shape r; group SE(2) }\nrun { until 20 }\n";
     char text[4000];
-    snprintf(text, sizeof text, "%s%s", OSCILLATOR, block);
+    snprintf(text, sizeof text, "%s%s", OSCILLATOR OSCILLATOR_START, block);
     motion a = motion_text(text, NULL);
-    snprintf(text, sizeof text, "formulation hamel\n%s%s", OSCILLATOR, block);
+    snprintf(text, sizeof text, "formulation hamel\n%s%s", OSCILLATOR OSCILLATOR_START, block);
     motion b = motion_text(text, NULL);
     assert_string_equal(b.model->system->formulation->name, "hamel");
     for (int k = 0; k <= 4;
@@ -357,7 +344,8 @@ static void beside_hamel(void **state)
 static void oscillator_geometry(void **state)
 {
     (void)state;
-    ns_model *model = motion_model_text(OSCILLATOR "symmetry { shape r; group SE(2) }\n", NULL);
+    ns_model *model = motion_model_text(
+        OSCILLATOR OSCILLATOR_START "symmetry { shape r; group SE(2) }\n", NULL);
     const ns_symmetry *y = model->system->symmetry;
     double A[3], IS[4], tau[4], Q[8], R[2], r, M = 1.5, m = 0.7, J = 1;
     values_at_start(y, y->A, 3, A);
@@ -436,14 +424,16 @@ static void refuses(void **state)
                    "generators 1 and 2 do not commute");
     motion_refused(SLEIGH "symmetry { generator [1, 0, 0], [0, 1, 0] }\n",
                    "3 group coordinates need 3 `generator` vectors, there are 2");
-    motion_refused(OSCILLATOR
+    motion_refused(OSCILLATOR OSCILLATOR_START
                    "symmetry { shape r; group SE(2); e1 = [0, 0, 1]; e2 = [0, 1, 0] }\n",
                    "vector `e1` does not satisfy constraint `blade`");
-    motion_refused(OSCILLATOR
+    motion_refused(OSCILLATOR OSCILLATOR_START
                    "symmetry { shape r; group SE(2); e1 = [1, 0, 0]; e2 = [2, 0, 0] }\n",
                    "the vectors of the frame depend on each other");
-    motion_refused(OSCILLATOR "symmetry { shapes r; group SE(2) }\n", "did you mean `shape`");
-    motion_refused(OSCILLATOR "symmetry { shape r; group SE(2) }\nsolve augmented\n",
+    motion_refused(OSCILLATOR OSCILLATOR_START "symmetry { shapes r; group SE(2) }\n",
+                   "did you mean `shape`");
+    motion_refused(OSCILLATOR OSCILLATOR_START
+                   "symmetry { shape r; group SE(2) }\nsolve augmented\n",
                    "`solve augmented` is not known with a symmetry");
     motion_refused("coordinate x, y\nlagrangian (x'^2 + y'^2)/2\nforce x = -x'\n"
                    "symmetry { group R(2) }\n",

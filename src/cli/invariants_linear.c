@@ -221,27 +221,18 @@ int ns_invariants_linear_part(ns_cli *cli, const ns_arguments *a, ns_model *mode
 
 static int linear(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json)
 {
-    ns_plot *plot = NULL;
-    ns_sheet *sheet = ns_sheet_new(cli->arena, "invariants", model->description->title);
-    ns_sheet_text(sheet, "search", "linear");
+    static ns_invariants_part *const parts[] = {ns_invariants_linear_part};
     if (!as_json && !cli->quiet)
         fprintf(cli->out, "%s%s%s: integrals of motion\n", cli->style_out.bold,
                 model->description->title, cli->style_out.plain);
-    const int status = ns_invariants_linear_part(cli, a, model, as_json || cli->quiet, sheet,
-                                                 &plot);
-    return status ? status : ns_study_finish(cli, a, model, sheet, plot);
+    return ns_invariants_run(cli, a, model, as_json, "linear", parts, 1);
 }
 
 static int all(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json)
 {
-    ns_plot *plot = NULL;
-    ns_sheet *sheet = ns_sheet_new(cli->arena, "invariants", model->description->title);
-    ns_sheet_text(sheet, "search", "all");
-    const bool quiet = as_json || cli->quiet;
-    int status = ns_invariants_polynomial_part(cli, a, model, quiet, sheet, &plot);
-    if (!status)
-        status = ns_invariants_linear_part(cli, a, model, quiet, sheet, &plot);
-    return status ? status : ns_study_finish(cli, a, model, sheet, plot);
+    static ns_invariants_part *const parts[] = {ns_invariants_polynomial_part,
+                                                ns_invariants_linear_part};
+    return ns_invariants_run(cli, a, model, as_json, "all", parts, 2);
 }
 
 static const char *const linear_options[] = {"velocities", "shape",  "degree", "along",

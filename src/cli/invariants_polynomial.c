@@ -231,14 +231,22 @@ int ns_invariants_polynomial_part(ns_cli *cli, const ns_arguments *a, ns_model *
     return 0;
 }
 
-static int search(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json)
+int ns_invariants_run(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json,
+                      const char *search, ns_invariants_part *const *parts, size_t n)
 {
     ns_plot *plot = NULL;
     ns_sheet *sheet = ns_sheet_new(cli->arena, "invariants", model->description->title);
-    ns_sheet_text(sheet, "search", "polynomial");
-    const int status = ns_invariants_polynomial_part(cli, a, model, as_json || cli->quiet,
-                                                     sheet, &plot);
+    ns_sheet_text(sheet, "search", search);
+    int status = 0;
+    for (size_t i = 0; i < n && !status; i++)
+        status = parts[i](cli, a, model, as_json || cli->quiet, sheet, &plot);
     return status ? status : ns_study_finish(cli, a, model, sheet, plot);
+}
+
+static int polynomial(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json)
+{
+    static ns_invariants_part *const parts[] = {ns_invariants_polynomial_part};
+    return ns_invariants_run(cli, a, model, as_json, "polynomial", parts, 1);
 }
 
 static const char *const options[] = {"velocities", "shape", "basis",  "degree", "states",
@@ -249,5 +257,5 @@ const ns_invariant_search ns_invariants_polynomial = {
     .summary = "polynomials in velocities and shape variables, or functions given by --basis",
     .options = options,
     .applies = applies,
-    .run = search,
+    .run = polynomial,
 };

@@ -8,9 +8,6 @@
 
 #include "expr/pieces.h"
 
-/* How tightly an expression holds together; a place that asks for more puts brackets round it. */
-enum { SUM = 1, PRODUCT, POWER, ATOM };
-
 static const char minus_sign[] = "<mo>&#x2212;</mo>";
 static const char thin_space[] = "<mspace width=\"0.17em\"/>";
 
@@ -161,26 +158,27 @@ static int level(const ns_pieces *p, const ns_piece *what)
 {
     const ns_op op = ns_graph_op(p->g, what->node);
     if (ns_pieces_item(p, what->node) && !what->expand)
-        return ATOM;
+        return NS_LEVEL_ATOM;
     switch (op) {
     case NS_OP_ADD:
     case NS_OP_SUB:
-        return SUM;
+        return NS_LEVEL_SUM;
     case NS_OP_MUL:
         return !what->unsign && ns_pieces_negative(p, ns_pieces_arg(p, what->node, 0))
-                   ? SUM
-                   : PRODUCT;
+                   ? NS_LEVEL_SUM
+                   : NS_LEVEL_PRODUCT;
     case NS_OP_NEG:
-        return what->unsign ? PRODUCT : SUM;
+        return what->unsign ? NS_LEVEL_PRODUCT : NS_LEVEL_SUM;
     case NS_OP_DIV:
     case NS_OP_POW:
     case NS_OP_POWI:
     case NS_OP_EXP:
-        return POWER;
+        return NS_LEVEL_POWER;
     case NS_OP_NUMBER:
-        return ns_pieces_negative(p, what->node) && !what->unsign ? SUM : ATOM;
+        return ns_pieces_negative(p, what->node) && !what->unsign ? NS_LEVEL_SUM
+                                                                  : NS_LEVEL_ATOM;
     default: /* a function without brackets must not be the base of a power */
-        return function(op) ? POWER : ATOM;
+        return function(op) ? NS_LEVEL_POWER : NS_LEVEL_ATOM;
     }
 }
 
@@ -217,9 +215,7 @@ static void push_solve(ns_pieces *p, ns_ex e)
 static void push_call(ns_pieces *p, ns_ex e, uint32_t power)
 {
     const ns_node *node = ns_graph_node(p->g, e);
-    const bool plain = node->n == 1 &&
-                       (ns_graph_op(p->g, ns_pieces_arg(p, e, 0)) == NS_OP_SYMBOL ||
-                        ns_pieces_item(p, ns_pieces_arg(p, e, 0)));
+    const bool plain = ns_pieces_lone(p, e);
     ns_pieces_text(p, plain ? "</mrow>" : "<mo>)</mo></mrow></mrow>");
     for (uint32_t k = node->n; k-- > 0;) {
         ns_pieces_push(p, ns_pieces_arg(p, e, k), 0);
@@ -233,40 +229,6 @@ static void push_call(ns_pieces *p, ns_ex e, uint32_t power)
     ns_pieces_text(p, "</mi>");
     ns_pieces_text(p, name ? name : ns_ops[node->op].name);
     ns_pieces_text(p, power ? "<mrow><msup><mi>" : "<mrow><mi>");
-}
-
-static void push_power(ns_pieces *p, ns_ex e)
-{
-    const ns_node *node = ns_graph_node(p->g, e);
-    const ns_ex a = ns_pieces_arg(p, e, 0);
-    if (!ns_pieces_item(p, a) && node->op == NS_OP_POWI && ns_graph_node(p->g, a)->n == 1 &&
-        function(ns_graph_op(p->g, a))) {
-        push_call(p, a, (uint32_t)node->integer);
-        return;
-    }
-    ns_pieces_text(p, "</mrow></msup>");
-    if (node->op == NS_OP_POWI)
-        ns_pieces_index(p, (uint32_t)node->integer);
-    else
-        ns_pieces_push(p, ns_pieces_arg(p, e, 1), 0);
-    ns_pieces_text(p, "</mrow><mrow>");
-    ns_pieces_push(p, a, ATOM);
-    ns_pieces_text(p, "<msup><mrow>");
-}
-
-static void push_sum(ns_pieces *p, ns_ex e)
-{
-    const ns_node *node = ns_graph_node(p->g, e);
-    const bool minus = node->op == NS_OP_ADD &&
-                       ns_pieces_leads_with_minus(p, ns_pieces_arg(p, e, 1));
-    if (minus)
-        ns_pieces_unsigned(p, ns_pieces_arg(p, e, 1), PRODUCT);
-    else if (node->op == NS_OP_ADD)
-        ns_pieces_push(p, ns_pieces_arg(p, e, 1), SUM);
-    else
-        ns_pieces_push(p, ns_pieces_arg(p, e, 1), PRODUCT);
-    ns_pieces_text(p, node->op == NS_OP_ADD && !minus ? "<mo>+</mo>" : minus_sign);
-    ns_pieces_push(p, ns_pieces_arg(p, e, 0), SUM);
 }
 
 /* Does it begin with a digit, which would run into a number before it? */
@@ -287,12 +249,12 @@ static bool begins_with_number(const ns_pieces *p, ns_ex e)
 static void push_product(ns_pieces *p, ns_ex e, bool unsign)
 {
     const ns_ex a = ns_pieces_arg(p, e, 0), b = ns_pieces_arg(p, e, 1);
-    ns_pieces_push(p, b, PRODUCT);
+    ns_pieces_push(p, b, NS_LEVEL_PRODUCT);
     ns_pieces_text(p, begins_with_number(p, b) ? "<mo>&#xB7;</mo>" : thin_space);
     if (unsign)
-        ns_pieces_unsigned(p, a, PRODUCT);
+        ns_pieces_unsigned(p, a, NS_LEVEL_PRODUCT);
     else
-        ns_pieces_push(p, a, ns_pieces_negative(p, a) ? 0 : PRODUCT);
+        ns_pieces_push(p, a, ns_pieces_negative(p, a) ? 0 : NS_LEVEL_PRODUCT);
 }
 
 static void push_wrapped(ns_pieces *p, ns_ex e, const char *open, const char *close)
@@ -315,7 +277,7 @@ static void print_node(ns_pieces *p, ns_ex e, bool unsign)
         break;
     case NS_OP_ADD:
     case NS_OP_SUB:
-        push_sum(p, e);
+        ns_pieces_sum(p, e, "<mo>+</mo>", minus_sign);
         break;
     case NS_OP_MUL:
         push_product(p, e, unsign);
@@ -325,12 +287,12 @@ static void print_node(ns_pieces *p, ns_ex e, bool unsign)
         push_wrapped(p, ns_pieces_arg(p, e, 0), "<mfrac><mrow>", "</mrow>");
         break;
     case NS_OP_NEG:
-        ns_pieces_push(p, ns_pieces_arg(p, e, 0), PRODUCT);
+        ns_pieces_push(p, ns_pieces_arg(p, e, 0), NS_LEVEL_PRODUCT);
         ns_pieces_text(p, unsign ? "" : minus_sign);
         break;
     case NS_OP_POW:
     case NS_OP_POWI:
-        push_power(p, e);
+        ns_pieces_power(p, e, "<msup><mrow>", "</mrow><mrow>", "</mrow></msup>");
         break;
     case NS_OP_SQRT:
         push_wrapped(p, ns_pieces_arg(p, e, 0), "<msqrt><mrow>", "</mrow></msqrt>");
@@ -364,7 +326,9 @@ static const ns_notation notation = {.open = "<mrow><mo>(</mo>",
                                      .behind_index = "</mn>",
                                      .name = ns_mathml_name,
                                      .level = level,
-                                     .node = print_node};
+                                     .node = print_node,
+                                     .function = function,
+                                     .call = push_call};
 
 static void print(const ns_graph *g, ns_ex e, const ns_shared *shared, bool expand,
                   ns_text *out)

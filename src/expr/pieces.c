@@ -75,6 +75,50 @@ size_t ns_pieces_word(const char *name, size_t length)
     return n;
 }
 
+void ns_pieces_sum(ns_pieces *p, ns_ex e, const char *plus, const char *minus)
+{
+    const bool add = ns_graph_op(p->g, e) == NS_OP_ADD;
+    const ns_ex b = ns_pieces_arg(p, e, 1);
+    const bool signed_term = ns_pieces_leads_with_minus(p, b);
+    if (add && signed_term)
+        ns_pieces_unsigned(p, b, NS_LEVEL_PRODUCT);
+    else
+        ns_pieces_push(p, b,
+                       add           ? NS_LEVEL_SUM
+                       : signed_term ? NS_LEVEL_ATOM
+                                     : NS_LEVEL_PRODUCT);
+    ns_pieces_text(p, add && !signed_term ? plus : minus);
+    ns_pieces_push(p, ns_pieces_arg(p, e, 0), NS_LEVEL_SUM);
+}
+
+void ns_pieces_power(ns_pieces *p, ns_ex e, const char *before, const char *between,
+                     const char *behind)
+{
+    const ns_node *node = ns_graph_node(p->g, e);
+    const ns_ex a = ns_pieces_arg(p, e, 0);
+    if (!ns_pieces_item(p, a) && node->op == NS_OP_POWI && ns_graph_node(p->g, a)->n == 1 &&
+        p->notation->function(ns_graph_op(p->g, a))) {
+        p->notation->call(p, a, (uint32_t)node->integer);
+        return;
+    }
+    ns_pieces_text(p, behind);
+    if (node->op == NS_OP_POWI)
+        ns_pieces_index(p, (uint32_t)node->integer);
+    else
+        ns_pieces_push(p, ns_pieces_arg(p, e, 1), 0);
+    ns_pieces_text(p, between);
+    ns_pieces_push(p, a, NS_LEVEL_ATOM);
+    ns_pieces_text(p, before);
+}
+
+bool ns_pieces_lone(const ns_pieces *p, ns_ex e)
+{
+    if (ns_graph_node(p->g, e)->n != 1)
+        return false;
+    const ns_ex a = ns_pieces_arg(p, e, 0);
+    return ns_graph_op(p->g, a) == NS_OP_SYMBOL || ns_pieces_item(p, a);
+}
+
 static void print_piece(ns_pieces *p, ns_piece next)
 {
     const ns_notation *how = p->notation;

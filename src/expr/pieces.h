@@ -16,13 +16,20 @@ typedef struct ns_piece {
 
 typedef struct ns_pieces ns_pieces;
 
+/* How tightly an expression holds together; a place that asks for more puts brackets round it. */
+enum { NS_LEVEL_SUM = 1, NS_LEVEL_PRODUCT, NS_LEVEL_SIGN, NS_LEVEL_POWER, NS_LEVEL_ATOM };
+
 /* How a printer writes what all have. */
 typedef struct ns_notation {
     const char *open, *close; /* brackets */
     const char *before_index, *behind_index;
     void (*name)(const char *name, ns_text *out);
-    int (*level)(const ns_pieces *p, const ns_piece *what); /* how tightly it holds together */
-    void (*node)(ns_pieces *p, ns_ex e, bool unsign);       /* writes or pushes its pieces */
+    int (*level)(const ns_pieces *p, const ns_piece *what);
+    void (*node)(ns_pieces *p, ns_ex e, bool unsign); /* writes or pushes its pieces */
+    /* Where sin^2 x is written so: the name of a function in front of its arguments, NULL for all else; and a function
+     * to a power (0: without) of its arguments. */
+    const char *(*function)(ns_op op);
+    void (*call)(ns_pieces *p, ns_ex e, uint32_t power);
 } ns_notation;
 
 struct ns_pieces {
@@ -42,6 +49,14 @@ void ns_pieces_text(ns_pieces *p, const char *text);
 void ns_pieces_push(ns_pieces *p, ns_ex node, int least);
 void ns_pieces_unsigned(ns_pieces *p, ns_ex node, int least);
 void ns_pieces_index(ns_pieces *p, uint32_t index);
+
+/* ADD and SUB, with the minus of a term in place of a plus. */
+void ns_pieces_sum(ns_pieces *p, ns_ex e, const char *plus, const char *minus);
+/* POW and POWI: texts before the base, between it and the exponent, and behind. */
+void ns_pieces_power(ns_pieces *p, ns_ex e, const char *before, const char *between,
+                     const char *behind);
+/* Is the function's argument a lone name, which needs no brackets? */
+bool ns_pieces_lone(const ns_pieces *p, ns_ex e);
 
 /* The shared item that a node is, NULL if it is none. */
 const ns_shared_item *ns_pieces_item(const ns_pieces *p, ns_ex e);

@@ -10,9 +10,6 @@
 #include "base/quad.h"
 #include "expr/pieces.h"
 
-/* How tightly an expression holds together; a place that asks for more puts brackets round it. */
-enum { SUM = 1, PRODUCT, SIGN, POWER, ATOM };
-
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Does the text read back as hi + lo?  The same reading as ns_decimal. */
@@ -169,28 +166,28 @@ static int level(const ns_pieces *p, const ns_piece *what)
 {
     ns_op op = ns_graph_op(p->g, what->node);
     if (ns_pieces_item(p, what->node) && !what->expand)
-        return ATOM;
+        return NS_LEVEL_ATOM;
     switch (op) {
     case NS_OP_ADD:
     case NS_OP_SUB:
-        return SUM;
+        return NS_LEVEL_SUM;
     case NS_OP_MUL:
-        return PRODUCT;
+        return NS_LEVEL_PRODUCT;
     case NS_OP_DIV:
-        return p->latex ? POWER : PRODUCT;
+        return p->latex ? NS_LEVEL_POWER : NS_LEVEL_PRODUCT;
     case NS_OP_NEG:
-        return what->unsign ? PRODUCT : p->latex ? SUM : SIGN;
+        return what->unsign ? NS_LEVEL_PRODUCT : p->latex ? NS_LEVEL_SUM : NS_LEVEL_SIGN;
     case NS_OP_POW:
     case NS_OP_POWI:
-        return POWER;
+        return NS_LEVEL_POWER;
     case NS_OP_NUMBER:
         if (ns_pieces_negative(p, what->node) && !what->unsign)
-            return p->latex ? SUM : SIGN;
-        return ATOM;
+            return p->latex ? NS_LEVEL_SUM : NS_LEVEL_SIGN;
+        return NS_LEVEL_ATOM;
     case NS_OP_EXP:
-        return p->latex ? POWER : ATOM;
+        return p->latex ? NS_LEVEL_POWER : NS_LEVEL_ATOM;
     default: /* a function without brackets must not be the base of a power */
-        return p->latex && latex_function(op) ? POWER : ATOM;
+        return p->latex && latex_function(op) ? NS_LEVEL_POWER : NS_LEVEL_ATOM;
     }
 }
 
@@ -249,7 +246,7 @@ static void push_power(ns_pieces *p, ns_ex a, uint32_t n)
         ns_pieces_text(p, "^");
         for (uint32_t i = 0; i < k; i++)
             ns_pieces_text(p, "^1024)");
-        ns_pieces_push(p, a, ATOM);
+        ns_pieces_push(p, a, NS_LEVEL_ATOM);
         for (uint32_t i = 0; i < k; i++)
             ns_pieces_text(p, "(");
         if (k < levels)
@@ -265,14 +262,14 @@ static int least_behind_minus(const ns_pieces *p, ns_ex e)
     for (int i = 0; i < MOST_STEPS; i++) {
         ns_op op = ns_graph_op(p->g, e);
         if (ns_pieces_item(p, e))
-            return PRODUCT;
+            return NS_LEVEL_PRODUCT;
         if (op == NS_OP_NUMBER)
-            return POWER;
+            return NS_LEVEL_POWER;
         if (op != NS_OP_MUL && op != NS_OP_DIV)
-            return PRODUCT;
+            return NS_LEVEL_PRODUCT;
         e = ns_pieces_arg(p, e, 0);
     }
-    return POWER;
+    return NS_LEVEL_POWER;
 }
 
 /* 2*(a*b) may be written 2*a*b: the builder moves numbers to the front of a product.  Not so if
@@ -283,16 +280,17 @@ static int least_behind_factor(const ns_pieces *p, ns_ex e)
     const ns_node *factor = ns_graph_node(p->g, ns_pieces_arg(p, e, 0));
     ns_ex rest = ns_pieces_arg(p, e, 1);
     if (factor->op != NS_OP_NUMBER || factor->lo != 0)
-        return POWER;
+        return NS_LEVEL_POWER;
     for (int i = 0; i < MOST_STEPS; i++) {
         ns_op op = ns_graph_op(p->g, rest);
         if (ns_pieces_item(p, rest))
-            return PRODUCT;
+            return NS_LEVEL_PRODUCT;
         if (op != NS_OP_MUL)
-            return op == NS_OP_DIV || op == NS_OP_NUMBER || op == NS_OP_NEG ? POWER : PRODUCT;
+            return op == NS_OP_DIV || op == NS_OP_NUMBER || op == NS_OP_NEG ? NS_LEVEL_POWER
+                                                                            : NS_LEVEL_PRODUCT;
         rest = ns_pieces_arg(p, rest, 0);
     }
-    return POWER;
+    return NS_LEVEL_POWER;
 }
 
 static void push_binary(ns_pieces *p, ns_ex e, const char *sign, int left, int right)
@@ -314,16 +312,17 @@ static void text_node(ns_pieces *p, ns_ex e, bool unsign)
         ns_text_add(p->out, ns_graph_symbol(p->g, e)->name);
         break;
     case NS_OP_ADD:
-        push_binary(p, e, " + ", SUM, p->plain ? SUM : PRODUCT);
+        push_binary(p, e, " + ", NS_LEVEL_SUM, p->plain ? NS_LEVEL_SUM : NS_LEVEL_PRODUCT);
         break;
     case NS_OP_SUB:
-        push_binary(p, e, " - ", SUM, PRODUCT);
+        push_binary(p, e, " - ", NS_LEVEL_SUM, NS_LEVEL_PRODUCT);
         break;
     case NS_OP_MUL:
-        push_binary(p, e, "*", PRODUCT, p->plain ? PRODUCT : least_behind_factor(p, e));
+        push_binary(p, e, "*", NS_LEVEL_PRODUCT,
+                    p->plain ? NS_LEVEL_PRODUCT : least_behind_factor(p, e));
         break;
     case NS_OP_DIV:
-        push_binary(p, e, "/", PRODUCT, POWER);
+        push_binary(p, e, "/", NS_LEVEL_PRODUCT, NS_LEVEL_POWER);
         break;
     case NS_OP_NEG:
         ns_pieces_push(p, ns_pieces_arg(p, e, 0),
@@ -331,7 +330,7 @@ static void text_node(ns_pieces *p, ns_ex e, bool unsign)
         ns_pieces_text(p, "-");
         break;
     case NS_OP_POW:
-        push_binary(p, e, "^", ATOM, POWER);
+        push_binary(p, e, "^", NS_LEVEL_ATOM, NS_LEVEL_POWER);
         break;
     case NS_OP_POWI:
         push_power(p, ns_pieces_arg(p, e, 0), (uint32_t)node->integer);
@@ -366,8 +365,7 @@ static void text_node(ns_pieces *p, ns_ex e, bool unsign)
 static void latex_call(ns_pieces *p, ns_ex e, uint32_t power)
 {
     const ns_node *node = ns_graph_node(p->g, e);
-    bool plain = node->n == 1 && (ns_graph_op(p->g, ns_pieces_arg(p, e, 0)) == NS_OP_SYMBOL ||
-                                  ns_pieces_item(p, ns_pieces_arg(p, e, 0)));
+    const bool plain = ns_pieces_lone(p, e);
     ns_pieces_text(p, plain ? "" : "\\right)");
     for (uint32_t k = node->n; k-- > 0;) {
         ns_pieces_push(p, ns_pieces_arg(p, e, k), 0);
@@ -382,36 +380,18 @@ static void latex_call(ns_pieces *p, ns_ex e, uint32_t power)
     ns_pieces_text(p, name ? name : ns_ops[node->op].name);
 }
 
-static void latex_power(ns_pieces *p, ns_ex e)
-{
-    const ns_node *node = ns_graph_node(p->g, e);
-    ns_ex a = ns_pieces_arg(p, e, 0);
-    if (!ns_pieces_item(p, a) && node->op == NS_OP_POWI && ns_graph_node(p->g, a)->n == 1 &&
-        latex_function(ns_graph_op(p->g, a))) {
-        latex_call(p, a, (uint32_t)node->integer);
-        return;
-    }
-    ns_pieces_text(p, "}");
-    if (node->op == NS_OP_POWI)
-        ns_pieces_index(p, (uint32_t)node->integer);
-    else
-        ns_pieces_push(p, ns_pieces_arg(p, e, 1), 0);
-    ns_pieces_text(p, "^{");
-    ns_pieces_push(p, a, ATOM);
-}
-
 static void latex_product(ns_pieces *p, ns_ex e, bool unsign)
 {
     ns_ex a = ns_pieces_arg(p, e, 0), b = ns_pieces_arg(p, e, 1);
     bool numbers = ns_graph_is_number(p->g, b, NULL);
-    ns_pieces_push(p, b, PRODUCT);
+    ns_pieces_push(p, b, NS_LEVEL_PRODUCT);
     ns_pieces_text(p, numbers ? " \\cdot " : "\\,");
     if (unsign)
-        ns_pieces_unsigned(p, a, PRODUCT);
+        ns_pieces_unsigned(p, a, NS_LEVEL_PRODUCT);
     else if (ns_pieces_negative(p, a))
         ns_pieces_push(p, a, 0); /* in front of everything: its minus needs no brackets */
     else
-        ns_pieces_push(p, a, PRODUCT);
+        ns_pieces_push(p, a, NS_LEVEL_PRODUCT);
 }
 
 static void latex_pick(ns_pieces *p, ns_ex e)
@@ -428,7 +408,6 @@ static void latex_pick(ns_pieces *p, ns_ex e)
 static void latex_node(ns_pieces *p, ns_ex e, bool unsign)
 {
     const ns_node *node = ns_graph_node(p->g, e);
-    bool minus;
     switch (node->op) {
     case NS_OP_NUMBER:
         print_number(p, node, unsign);
@@ -438,17 +417,7 @@ static void latex_node(ns_pieces *p, ns_ex e, bool unsign)
         break;
     case NS_OP_ADD:
     case NS_OP_SUB:
-        minus = node->op == NS_OP_ADD && ns_pieces_leads_with_minus(p, ns_pieces_arg(p, e, 1));
-        if (minus)
-            ns_pieces_unsigned(p, ns_pieces_arg(p, e, 1), PRODUCT);
-        else if (node->op == NS_OP_ADD)
-            ns_pieces_push(p, ns_pieces_arg(p, e, 1), SUM);
-        else
-            ns_pieces_push(p, ns_pieces_arg(p, e, 1),
-                           ns_pieces_leads_with_minus(p, ns_pieces_arg(p, e, 1)) ? ATOM
-                                                                                 : PRODUCT);
-        ns_pieces_text(p, node->op == NS_OP_ADD && !minus ? " + " : " - ");
-        ns_pieces_push(p, ns_pieces_arg(p, e, 0), SUM);
+        ns_pieces_sum(p, e, " + ", " - ");
         break;
     case NS_OP_MUL:
         latex_product(p, e, unsign);
@@ -461,12 +430,12 @@ static void latex_node(ns_pieces *p, ns_ex e, bool unsign)
         ns_pieces_text(p, "\\frac{");
         break;
     case NS_OP_NEG:
-        ns_pieces_push(p, ns_pieces_arg(p, e, 0), PRODUCT);
+        ns_pieces_push(p, ns_pieces_arg(p, e, 0), NS_LEVEL_PRODUCT);
         ns_pieces_text(p, unsign ? "" : "-");
         break;
     case NS_OP_POW:
     case NS_OP_POWI:
-        latex_power(p, e);
+        ns_pieces_power(p, e, "", "^{", "}");
         break;
     case NS_OP_SQRT:
     case NS_OP_EXP:
@@ -521,7 +490,9 @@ static const ns_notation latex_notation = {.open = "\\left(",
                                            .behind_index = "",
                                            .name = latex_name,
                                            .level = level,
-                                           .node = latex_node};
+                                           .node = latex_node,
+                                           .function = latex_function,
+                                           .call = latex_call};
 
 static void print(const ns_graph *g, ns_ex e, ns_print_style style, const ns_shared *shared,
                   bool expand, ns_text *out)

@@ -2,6 +2,24 @@
 #ifndef TEST_SUPPORT_TEXTS_H
 #define TEST_SUPPORT_TEXTS_H
 
+/* The Chaplygin sleigh. */
+#define SLEIGH                                                                                 \
+    "param m = 2, J = 0.5, a = 0.4\n"                                                          \
+    "coordinate theta, x, y\n"                                                                 \
+    "let c = [x + a*cos(theta), y + a*sin(theta)]\n"                                           \
+    "lagrangian m/2*dot(c', c') + J/2*theta'^2\n"                                              \
+    "constraint blade: y'*cos(theta) - x'*sin(theta) = 0\n"                                    \
+    "start { theta = 0.3; x = 0; y = 0\n"                                                      \
+    "  theta' = 0.5; x' = -0.8*cos(0.3); y' = -0.8*sin(0.3) }\n"
+
+/* A sleigh with a mass on a spring along its blade; to be given a start. */
+#define OSCILLATOR                                                                             \
+    "param M = 1.5, m = 0.7, J = 1, k = 1\n"                                                   \
+    "coordinate theta, x, y, r\n"                                                              \
+    "let c = [x + r*cos(theta), y + r*sin(theta)]\n"                                           \
+    "lagrangian M/2*(x'^2 + y'^2) + J/2*theta'^2 + m/2*dot(c', c') - k/2*r^2\n"                \
+    "constraint blade: y'*cos(theta) - x'*sin(theta) = 0\n"
+
 /* The falling disk of Bloch, Marsden and Zenkov, 6.5: theta is the lean, phi the heading. */
 #define FALLING                                                                                \
     "param m = 1, R = 0.3, g = 9.81, A = m*R^2/4, B = m*R^2/2\n"                               \
