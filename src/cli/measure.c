@@ -80,7 +80,8 @@ static void print_density(ns_cli *cli, const ns_system *s, const ns_measure *m)
         return;
     ns_terminal_heading(cli->out, &cli->style_out, "Density rho of coordinates alone");
     if (!d->found) {
-        fprintf(cli->out, "  none: %s\n", d->why);
+        fprintf(cli->out, "  %s: %s\n",
+                d->too_large ? "not looked for in a system so large" : "none", d->why);
         return;
     }
     for (uint32_t i = 0; i < d->n; i++)
@@ -152,6 +153,10 @@ static const char *conclusion(const ns_measure *m, const ns_density *d)
         return "there is an invariant density of coordinates alone";
     if (d && (d->exists || d->none))
         return d->verdict;
+    if (m->density.too_large)
+        return "open: the volume is not invariant; look at the integral along the motion, or "
+               "try "
+               "--density";
     return "open: the volume is not invariant, and there is no density of coordinates alone; "
            "look at the integral along the motion, or try --density";
 }

@@ -358,6 +358,7 @@ static uint32_t split(const work *w, uint32_t *position, uint32_t *velocity,
 
 static void find_density(work *w)
 {
+    enum { MOST_STATES = 60 };
     const ns_system *s = w->s;
     ns_graph *g = w->g;
     ns_arena *arena = s->arena;
@@ -369,6 +370,10 @@ static void find_density(work *w)
     uint32_t np = split(w, position, velocity, &nv);
     d->why = "the system has no coordinates";
     if (np == 0 || nv == 0)
+        return;
+    d->why = "it has more than 60 states";
+    d->too_large = n > MOST_STATES; /* second derivatives by all of them, of the divergence */
+    if (d->too_large)
         return;
     /* div = D.v */
     ns_ex div = w->m->divergence;

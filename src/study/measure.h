@@ -31,13 +31,13 @@ typedef struct ns_measure_algebra {
 
 /* A density that depends on some coordinates r alone: div = h_a(r) r_a', h = -grad log rho. */
 typedef struct ns_measure_density {
-    bool found;
-    uint32_t n;      /* how many coordinates */
-    uint32_t *state; /* [n] which states */
-    ns_ex *h;        /* [n] */
-    double *at;      /* [n] h at the start */
-    double closed;   /* largest failure of dh = 0, relative */
-    const char *why; /* if not found: what fails */
+    bool found, too_large; /* too large: not looked for */
+    uint32_t n;            /* how many coordinates */
+    uint32_t *state;       /* [n] which states */
+    ns_ex *h;              /* [n] */
+    double *at;            /* [n] h at the start */
+    double closed;         /* largest failure of dh = 0, relative */
+    const char *why;       /* if not found: what fails */
 } ns_measure_density;
 
 typedef struct ns_measure {
