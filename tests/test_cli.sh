@@ -107,6 +107,18 @@ expect 0 "a value without a number" "l +undefined" "'l' is not a finite number a
 expect 0 "... at output times" "^2 +-1 +undefined" "'l' is not a finite number at t = 1 s, and 4 more times" \
     -- run log.mech --every 1
 expect 2 "... with its place" "" "name.mech:3:12: error" -- run name.mech
+for reduced in "" "reduced;"; do
+    model egg.mech <<M
+ground plane
+body egg(0.1, 0.08, 0.2) { $reduced mass 1; inertia diag(1, 1.2, 1.3)*2e-3 }
+start { tilt ~ 20 deg; omega [1, 2, 3] }
+run { until 0 }
+M
+    expect 0 "--start of the contact on a body $reduced" '"s.x": \[0.02' "" -- run egg.mech --start s.x=0.02 --start s.y=0.03 --json
+    py 'd["values"]["s.x"] == [0.02] and d["values"]["s.y"] == [0.03] and abs((0.0009 + 0.0004)/0.0064*
+        (1 + 2*d["values"]["s.z"][0]) + 100*d["values"]["s.z"][0]**2 - 1) < 1e-12' "... is met"
+    expect 2 "--start of what follows $reduced" "" "'com.z' follows from the states" -- run egg.mech --start com.z=1
+done
 model vector.mech <<'M'
 coordinate x, y
 lagrangian dot([x', y'], [x', y', 1])

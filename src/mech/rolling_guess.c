@@ -233,10 +233,15 @@ void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x)
     for (uint32_t i = 0; i < body->n; i++)
         if (s->start.span[r->side + i].source)
             return; /* the user's own guess */
+    double given[3];
+    memcpy(given, x + r->side, body->n * sizeof *x);
     if (r->closed[0])
         ns_system_eval(s, r->closed, body->n, t0, p, x, x + r->side);
     else if (body->kind == NS_SIDE_IMPLICIT)
         search_surface(s, t0, p, x);
     else
         search_body(s, t0, p, x);
+    for (uint32_t i = 0; i < body->n; i++)
+        if (!s->start.free[r->side + i]) /* set by a study */
+            x[r->side + i] = given[i];
 }

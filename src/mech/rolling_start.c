@@ -156,8 +156,12 @@ static void face_down(work *w, ns_v3 up)
             return;
     ns_v3 base[2], align = ns_v3_add(w->g, c->body.normal, up);
     ns_rolling_tangents(w->g, up, base);
+    w->s->start.unless.name = "orientation";
+    w->s->start.unless.first = w->r->side;
+    w->s->start.unless.n = c->body.n;
     for (int i = 0; i < 2; i++)
-        demand(w, "orientation", ns_v3_dot(w->g, align, base[i]), w->r->body_block->span);
+        demand(w, w->s->start.unless.name, ns_v3_dot(w->g, align, base[i]),
+               w->r->body_block->span);
 }
 
 /* The contact on the body: from the ground normal seen in the body frame.  The states themselves are

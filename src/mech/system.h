@@ -71,8 +71,13 @@ typedef struct ns_start {
     NS_LIST(ns_constraint) extra;  /* further equations for the start alone */
     NS_LIST(ns_constraint) wishes; /* guesses of what is no state: met first, then given up */
     NS_LIST(ns_start_value) other;
-    ns_ex *jacobian;  /* [constraints, then extra][n] of the residuals by the states */
-    ns_ex *wish;      /* [wishes][n] the same */
+    ns_ex *jacobian; /* [constraints, then extra][n] of the residuals by the states */
+    ns_ex *wish;     /* [wishes][n] the same */
+    /* equations of this name among the extra ones hold unless one of these states is set */
+    struct {
+        const char *name;
+        uint32_t first, n;
+    } unless;
     const char *hint; /* what to do if the equations have no value there; or NULL */
 } ns_start;
 

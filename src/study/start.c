@@ -176,6 +176,19 @@ static bool as_equation(ns_arena *arena, ns_system *s, const char *name, ns_ex s
     return false;
 }
 
+/* Takes away the equations that say what this state now says. */
+static void release(ns_system *s, uint32_t state)
+{
+    uint32_t kept = 0;
+    if (!s->start.unless.name || state < s->start.unless.first ||
+        state >= s->start.unless.first + s->start.unless.n)
+        return;
+    for (uint32_t k = 0; k < s->start.extra.n; k++)
+        if (strcmp(s->start.extra.at[k].name, s->start.unless.name) != 0)
+            s->start.extra.at[kept++] = s->start.extra.at[k];
+    s->start.extra.n = kept;
+}
+
 static bool as_start(ns_starter *q, ns_arena *arena, const char *name, uint32_t k)
 {
     ns_system *s = &q->system;
@@ -187,6 +200,7 @@ static bool as_start(ns_starter *q, ns_arena *arena, const char *name, uint32_t 
         if (strcmp(s->states.at[i].name, name) == 0) {
             s->start.value[i] = symbol;
             s->start.free[i] = false;
+            release(s, i);
             for (uint32_t j = 0; j < s->start.other.n; j++) {
                 const ns_start_value *v = &s->start.other.at[j];
                 if (v->given && i >= v->through && i < v->through + 4)
@@ -277,6 +291,10 @@ static bool find_names(ns_starter *q, ns_arena *arena, const char *const *names,
                     "'%s' of the start is no state; to vary it, give it a "
                     "parameter:  param p = ...; start { %s p }",
                     names[k], names[k]);
+            else if (near && strcmp(near, names[k]) == 0)
+                *message = ns_arena_format(
+                    arena, "'%s' follows from the states; set these, or parameters, instead",
+                    names[k]);
             else
                 *message = ns_arena_format(
                     arena,
