@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1024, MOST_RUNGS = 40, MOST_ROUNDS = 51, CONTENDERS = 5, SPIN = 4 };
+enum { MOST = 1024, MOST_RUNGS = 40, MOST_ROUNDS = 51, CONTENDERS = 7, SPIN = 4 };
 
 static const hand_problem *problem;
 static int motions = 64, rounds = 5, least = 1;
@@ -169,7 +169,7 @@ static bool open_model(contender *c)
 typedef struct rung {
     double tolerance, error, seconds[MOST_ROUNDS];
     double per_motion; /* seconds, the median */
-    double steps, rejected;
+    double steps, evaluations;
 } rung;
 
 static double at_error(const rung *rungs, int n, double error, double (*of)(const rung *))
@@ -193,6 +193,11 @@ static double steps_of(const rung *r)
     return r->steps;
 }
 
+static double evaluations_of(const rung *r)
+{
+    return r->evaluations;
+}
+
 static void measure(contender *contenders, int count, rung (*rungs)[MOST_RUNGS], int n)
 {
     for (int round = 0; round < rounds; round++)
@@ -206,7 +211,7 @@ static void measure(contender *contenders, int count, rung (*rungs)[MOST_RUNGS],
                 if (round == 0) {
                     r->error = median_error();
                     r->steps = (double)(contenders[c].steps + contenders[c].rejected) / motions;
-                    r->rejected = (double)contenders[c].rejected / motions;
+                    r->evaluations = (double)contenders[c].evaluations / motions;
                 }
             }
     for (int c = 0; c < count; c++)
@@ -216,7 +221,7 @@ static void measure(contender *contenders, int count, rung (*rungs)[MOST_RUNGS],
 
 static void print(const contender *contenders, int count, rung (*rungs)[MOST_RUNGS], int n)
 {
-    static const double targets[] = {1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11};
+    static const double targets[] = {1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12};
     enum { TARGETS = sizeof targets / sizeof *targets };
     printf("%s, %d motions of %g s with different starts; medians of %d interleaved rounds\n"
            "%-34s",
@@ -231,7 +236,10 @@ static void print(const contender *contenders, int count, rung (*rungs)[MOST_RUN
         printf("  microseconds of a motion\n%-34s", "");
         for (int t = 0; t < TARGETS; t++)
             printf("%9.0f", at_error(rungs[c], n, targets[t], steps_of));
-        printf("  steps tried in a motion\n");
+        printf("  steps tried in a motion\n%-34s", "");
+        for (int t = 0; t < TARGETS; t++)
+            printf("%9.0f", at_error(rungs[c], n, targets[t], evaluations_of));
+        printf("  evaluations\n");
         if (contenders[0].text || c == 0)
             continue;
         printf("%-34s", "");
@@ -284,17 +292,24 @@ int main(int argc, char **argv)
         contenders[count++] = (contender){.name = "C853"};
     contenders[count++] = (contender){.name = "lanes", .text = text, .native = true};
     contenders[count++] = (contender){
+        .name = "lanes, gauss", .text = text, .native = true, .options.run.method = "gauss"};
+    contenders[count++] = (contender){
         .name = "lanes, unfused", .text = text, .native = true, .options.unfused = true};
     if (is_p1c()) {
         contenders[count++] = (contender){
             .name = "lanes, derived by rolling", .text = body, .native = true};
+        contenders[count++] = (contender){.name = "lanes, gauss, derived by rolling",
+                                          .text = body,
+                                          .native = true,
+                                          .options.run.method = "gauss"};
         contenders[count++] = (contender){.name = "lanes, interpreted", .text = text};
     }
     if (profile >= count)
         return usage();
     for (int c = 0; c < count; c++) {
+        const char *method = contenders[c].options.run.method;
         contenders[c].options.run = ns_run_defaults();
-        contenders[c].options.run.method = "dop853";
+        contenders[c].options.run.method = method ? method : "dop853";
         contenders[c].options.run.until = problem->t_end;
         contenders[c].options.run.least_size = least; /* 1 as C853 */
         if (!open_model(&contenders[c]))

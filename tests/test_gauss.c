@@ -28,6 +28,13 @@ static void test_tables(void **state)
     for (int i = 0; i < 8; i++)
         for (int j = 0; j < 8; j++)
             assert_true(gauss_mu[i][j] + gauss_mu[j][i] == 1);
+    for (int u = 0; u < 3; u++)
+        for (int k = 0; k < 8; k++) {
+            long double moment = 0;
+            for (int j = 0; j < 8; j++)
+                moment += (long double)gauss_quarters[u][j] * gauss_b[j] * powl(gauss_c[j], k);
+            assert_true(fabsl(moment - powl(0.25L * (u + 1), k + 1) / (k + 1)) < 3e-16L);
+        }
     /* the weights with their low parts: symmetric, and their sum is one far beyond double */
     long double sum = 0;
     for (int j = 0; j < 8; j++) {

@@ -236,13 +236,16 @@ static char *rows(job *j, uint64_t first, uint32_t count)
     return records;
 }
 
-/* Each row against a run of its own, of a model loaded with these values: equal to the bit. */
+/* Each row against a run of its own, of a model loaded with these values: equal to the bit, and in
+ * lanes to round-off. */
 static void like_runs(const char *name, const char *parameter, double low, double high,
                       double until)
 {
     const ns_plan_axis axis = {
         .name = parameter, .kind = NS_PLAN_GRID, .low = low, .high = high, .n = 3};
     job j = job_new(name, &axis, 1, NULL, 0, until, 0, NULL);
+    const char *lanes = rows(&j, 0, 3);
+    j.sweep->options.alone = true;
     const char *records = rows(&j, 0, 3);
     char path[300];
     snprintf(path, sizeof path, "%s/%s.mech", NS_MODELS_DIR, name);
@@ -270,6 +273,10 @@ static void like_runs(const char *name, const char *parameter, double low, doubl
             if (!(record[1 + k] == expected) && !(isnan(expected) && isnan(record[1 + k])))
                 fail_msg("%s, %s = %s: %s is %.17g, the run says %.17g", name, parameter, value,
                          j.sweep->get[k].name, record[1 + k], expected);
+            const double other = ((const double *)(lanes + i * j.sweep->record))[1 + k];
+            if (fabs(other - expected) > 1e-12 * fmax(1, fabs(expected)))
+                fail_msg("%s, %s = %s: %s is %.17g in lanes, the run says %.17g", name,
+                         parameter, value, j.sweep->get[k].name, other, expected);
         }
         ns_run_free(run);
         ns_model_free(m);

@@ -51,8 +51,11 @@ check "its column" "[float(r['x'])/float(r['start.x'])/math.e for r in rows('sta
 
 # ---- rows and runs -----------------------------------------------------------------------------
 
-expect 0 "grid" "rows      6 of 6" "" -- sweep "$S" --over m=1:2:3 --over omega0=0.1:0.5:2 --get x,y,v@2 --until 3 --method gauss --out g.csv
+expect 0 "grid" "rows      6 of 6" "" -- sweep "$S" --over m=1:2:3 --over omega0=0.1:0.5:2 --get x,y,v@2 --until 3 --method gauss --alone --out g.csv
 expect 0 "grid in lanes" "rows      6 of 6" "" -- sweep "$S" --over m=1:2:3 --over omega0=0.1:0.5:2 --get x,y,v@2 --until 3 --out l.csv
+expect 0 "grid in lanes of gauss" "rows      6 of 6" "" -- sweep "$S" --over m=1:2:3 --over omega0=0.1:0.5:2 --get x,y,v@2 --until 3 --method gauss --out lg.csv
+check "gauss in lanes, the same to round-off" "all(abs(float(a[k]) - float(b[k])) < 1e-14 for a, b in zip(rows('g.csv'), rows('lg.csv')) for k in a if k != 'reason')"
+expect 2 "alone in lanes" "" "--alone" -- sweep "$S" --over m=1:2:3 --until 3 --alone --lanes 4
 check "the same to round-off" "all(abs(float(a[k]) - float(b[k])) < 1e-13 for a, b in zip(rows('g.csv'), rows('l.csv')) for k in a if k != 'reason')"
 i=0
 for m in 1 1.5 2; do

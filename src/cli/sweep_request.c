@@ -228,10 +228,10 @@ static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
     if (ns_command_flag(a, "method"))
         run->method = ns_command_text(a, "method");
     else if (!model->settings.method)
-        run->method = ns_method_dop853.name; /* the method with motions in lanes */
+        run->method = ns_method_dop853.name; /* the fastest in lanes */
     if (ns_auto_asked(run)) {
         ns_command_wrong(cli, "method auto chooses for one motion, not for a sweep: name a "
-                              "method (dop853 takes eight motions at a time)");
+                              "method (dop853 and gauss take eight motions at a time)");
         return false;
     }
     const ns_method *method = ns_method_find(run->method);
@@ -297,6 +297,12 @@ ns_sweep *ns_sweep_request(ns_cli *cli, const ns_arguments *a, ns_model *model)
     if (spec.lanes > 8 || spec.lanes == 3 || spec.lanes == 5 || spec.lanes == 6 ||
         spec.lanes == 7) {
         ns_command_wrong(cli, "--lanes is 1, 2, 4 or 8");
+        return NULL;
+    }
+    spec.alone = ns_command_flag(a, "alone");
+    if (spec.alone && spec.lanes) {
+        ns_command_wrong(cli,
+                         "--lanes says how many motions at a time, --alone that it is one");
         return NULL;
     }
     const char *message = "";
@@ -377,6 +383,8 @@ void ns_sweep_make_facts(ns_cli *cli, const ns_arguments *a, const ns_model *mod
     const char *how = ns_arena_format(cli->arena,
                                       "method %s, tolerance %.17g, from %.17g until %.17g",
                                       run->method, run->tolerance, run->t0, run->until);
+    if (sweep->options.alone)
+        how = ns_arena_format(cli->arena, "%s, each alone", how);
     if (run->least_size > 0)
         how = ns_arena_format(cli->arena, "%s, sizes from %.17g", how, run->least_size);
     const ns_sweep_fact facts[NS_SWEEP_FACTS] = {

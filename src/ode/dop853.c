@@ -264,9 +264,13 @@ static void sample(ns_stepper *s, const double *tau, double *x)
             x[8 * i + j] = interpolate(s, &d, tau[j], i);
 }
 
-const double *ns_dop853_first(const ns_stepper *s)
+void ns_dop853_give(const ns_stepper *s, ns_bundle *b, uint32_t lane)
 {
-    return view(s).K;
+    const double *first = view(s).K;
+    for (uint32_t i = 0; i < s->n; i++)
+        b->K[8 * (size_t)i + lane] = first[i];
+    b->unsound[lane] = ns_stepper_finite(first, s->n) ? 0 : -1;
+    b->fresh[lane] = 0;
 }
 
 void ns_dop853_take(ns_stepper *s, const ns_bundle *b, uint32_t lane)

@@ -1,5 +1,5 @@
-/* Many motions of one problem: dop853 with eight of them in the lanes of a bundle and two bundles side
- * by side, other methods with one after the other.
+/* Many motions of one problem: dop853 and gauss with eight of them in the lanes of a bundle and two
+ * bundles side by side, other methods with one after the other.
  *
  * A lane has a run of its own (run_internal.h), which is given its state where something must be
  * done for one motion alone: at its start, where it may have met an event, where a state inside a
@@ -58,18 +58,17 @@ bool ns_ensemble_refuse(const ns_ensemble_options *options, const ns_ensemble_cl
 
 /* ---- one after the other ------------------------------------------------------------------- */
 
-/* Goes on to the end, keeping the states at the wanted times. */
-static void follow(ns_run *run, const ns_ensemble_options *options, uint32_t n, double *at)
+uint32_t ns_ensemble_follow(ns_run *run, const ns_ensemble_options *options, uint32_t time,
+                            double *at)
 {
-    for (uint32_t k = 0; k < options->n_times; k++) {
-        ns_run_to(run, options->times[k]);
-        if ((options->times[k] - ns_run_time(run)) * run->s.sense > 0) {
-            fill(at + (size_t)k * n, (options->n_times - k) * n, NAN);
-            return;
-        }
-        ns_run_dense(run, options->times[k], at + (size_t)k * n);
+    for (; time < options->n_times; time++) {
+        ns_run_to(run, options->times[time]);
+        if ((options->times[time] - ns_run_time(run)) * run->s.sense > 0)
+            return time;
+        ns_run_dense(run, options->times[time], at + (size_t)time * run->s.n);
     }
     ns_run_to(run, options->run.until);
+    return time;
 }
 
 static ns_status one_after_the_other(const ns_problem *problem,
@@ -102,7 +101,8 @@ static ns_status one_after_the_other(const ns_problem *problem,
         if (started != NS_OK)
             more = ns_ensemble_refuse(options, client, run, started, why, id, x0, at);
         else {
-            follow(run, options, n, at);
+            const uint32_t reached = ns_ensemble_follow(run, options, 0, at);
+            fill(at + (size_t)reached * n, (options->n_times - reached) * n, NAN);
             more = ns_ensemble_report(options, client, run, id, at);
         }
         if (run->s.method->end) { /* it keeps something outside */
@@ -122,7 +122,12 @@ static bool in_lanes(const ns_problem *problem, const ns_ensemble_options *optio
     if (!__builtin_cpu_supports("fma"))
         return false;
 #endif
-    return ns_method_find(options->run.method) == &ns_method_dop853 && !problem->pinv;
+    const ns_method *method = ns_method_find(options->run.method);
+    if (options->alone)
+        return false;
+    return (method == &ns_method_dop853 ||
+            (method == &ns_method_gauss && options->run.fixed_step <= 0)) &&
+           !problem->pinv;
 }
 
 ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *options,
@@ -159,14 +164,26 @@ ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_optio
         tally ? problem->residuals : NULL,
         options->extremes ? problem->observables : NULL,
     };
-    ns_native_request requests[2 + sizeof others / sizeof *others];
+    enum { MOST_BLOCKS = 24 };
+    ns_native_request requests[MOST_BLOCKS + 2 + sizeof others / sizeof *others];
     uint32_t n = 0;
-    requests[n++] = (ns_native_request){
-        .program = problem->rhs, .eight = options->unfused, .eight_fused = !options->unfused};
-    if (problem->core)
-        requests[n++] = (ns_native_request){.program = problem->core,
-                                            .eight = options->unfused,
-                                            .eight_fused = !options->unfused};
+    const bool fused = !options->unfused, gauss = method == &ns_method_gauss;
+    const ns_cascade *cascade = problem->cascade;
+    bool whole = !gauss;
+    for (uint32_t p = 0; p < cascade->n && gauss; p++)
+        for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
+            const ns_rate_block *block = &cascade->part[p].block[k];
+            whole = whole || block->all;
+            if (block->rhs && !block->all && n < MOST_BLOCKS) /* unfused: between steps */
+                requests[n++] = (ns_native_request){
+                    .program = block->rhs, .eight = true, .eight_fused = fused};
+        }
+    if (whole)
+        requests[n++] = (ns_native_request){
+            .program = problem->rhs, .eight = !fused || gauss, .eight_fused = fused};
+    if (problem->core && !gauss)
+        requests[n++] = (ns_native_request){
+            .program = problem->core, .eight = !fused, .eight_fused = fused};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const uint32_t work = others[i] ? ns_program_operations(others[i], NULL) : 0;
         if (work > 0 && work < most)

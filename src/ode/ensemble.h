@@ -2,7 +2,8 @@
  * time in the lanes of the vector registers.  A lane that comes to its end is given the next motion, so
  * that lanes stay full whatever the motions cost.
  *
- * A motion's results are the same to the bit whatever the number of lanes, the other motions and
+ * The methods dop853 and gauss have motions in lanes; others run them one after the other.  A
+ * motion's results are the same to the bit whatever the number of lanes, the other motions and
  * their order.  One ensemble belongs to one thread. */
 #ifndef NS_ODE_ENSEMBLE_H
 #define NS_ODE_ENSEMBLE_H
@@ -17,6 +18,7 @@ typedef struct ns_ensemble_options {
     bool extremes;    /* observable_min, observable_max in the outcome */
     bool diagnostics; /* energy, residuals and drifts in the outcome */
     bool events;      /* watch the events; without, only those that stop a motion */
+    bool alone;       /* one motion after the other: each to the bit what a run gives */
     bool unfused;     /* rates as ns_program_eval8 makes them, not ns_program_eval8_fused */
 } ns_ensemble_options;
 

@@ -42,6 +42,7 @@ typedef struct ensemble {
     const ns_ensemble_options *options;
     const ns_ensemble_client *client;
     const ns_bundle_kernel *kernel;
+    bool gauss; /* the method, otherwise dop853 */
     bool tally;
     const ns_program *look; /* for events */
     bool *watch;            /* [events] */
@@ -83,8 +84,17 @@ static size_t layout(const ensemble *e, group *g, ns_bundle *b, double *base)
                                &b->w,     &b->change, &b->x_try, &b->x_try_low};
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         *states[i] = take(&r, n);
-    b->K = take(&r, NS_BUNDLE_STAGES * b->stride / 8);
-    b->F = take(&r, NS_BUNDLE_DENSE * n);
+    if (!e->gauss) {
+        b->K = take(&r, NS_BUNDLE_STAGES * b->stride / 8);
+        b->F = take(&r, NS_BUNDLE_DENSE * n);
+    } else {
+        double **const more[] = {&b->weight, &b->settle, &b->out, &b->room};
+        for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+            *more[i] = take(&r, n);
+        b->K = take(&r, 8 * n);
+        b->K_new = take(&r, 8 * n);
+        b->work_parts = take(&r, (problem->cascade->work + 7) / 8);
+    }
     if (problem->correction) {
         b->work_manifold = take(&r, ns_program_work8(problem->shift) / 8);
         b->work_change = take(&r, ns_program_work8(problem->correction) / 8);
@@ -136,6 +146,9 @@ static bool make_group(ensemble *e, group *g, ns_status *status, const char **me
         return false;
     memset(g->memory, 0, bytes);
     layout(e, g, g->b, g->memory);
+    g->b->parts = e->gauss ? ns_bundle_parts_new(g->b) : NULL;
+    if (e->gauss && !g->b->parts)
+        return false;
     for (uint32_t l = 0; l < e->width; l++) {
         lane *of = &g->lanes[l];
         of->run = ns_run_make(e->problem, &o, status, message);
@@ -164,22 +177,24 @@ static void free_group(group *g)
         ns_run_free(g->lanes[l].run);
         free(g->lanes[l].at);
     }
+    if (g->b)
+        ns_bundle_parts_free(g->b->parts);
     free(g->memory);
     free(g->b);
 }
 
-static const ns_bundle_kernel *kernel_for(const ns_problem *problem)
+static const ns_bundle_kernel *kernel_for(const ns_problem *problem, bool gauss)
 {
 #if NS_X86
     const char *lanes = ns_program_lanes_name(problem->rhs);
-    if (strcmp(lanes, ns_bundle_avx512.name) == 0)
-        return &ns_bundle_avx512;
-    if (strcmp(lanes, ns_bundle_avx2.name) == 0 && __builtin_cpu_supports("fma"))
-        return &ns_bundle_avx2;
+    if (strcmp(lanes, ns_bundle_avx512_gauss.name) == 0)
+        return gauss ? &ns_bundle_avx512_gauss : &ns_bundle_avx512_dop853;
+    if (strcmp(lanes, ns_bundle_avx2_gauss.name) == 0 && __builtin_cpu_supports("fma"))
+        return gauss ? &ns_bundle_avx2_gauss : &ns_bundle_avx2_dop853;
 #else
     (void)problem;
 #endif
-    return &ns_bundle_plain;
+    return gauss ? &ns_bundle_plain_gauss : &ns_bundle_plain_dop853;
 }
 
 /* ---- lanes and their runs ------------------------------------------------------------------ */
@@ -217,20 +232,19 @@ static void count(const group *g, uint32_t l)
 }
 
 /* Gives the run of a lane its state and its last step. */
-static ns_run *hand_over(const group *g, uint32_t l)
+static ns_run *hand_over(const ensemble *e, const group *g, uint32_t l)
 {
     ns_run *run = g->lanes[l].run;
     count(g, l);
-    ns_dop853_take(&run->s, g->b, l);
+    e->kernel->take(&run->s, g->b, l);
     return run;
 }
 
 /* The same, ready to be looked at inside the last step. */
 static ns_run *open_step(const ensemble *e, group *g, uint32_t l)
 {
-    e->kernel->dense(g->b);
-    g->lanes[l].evaluations += 3;
-    return hand_over(g, l);
+    g->lanes[l].evaluations += e->kernel->dense(g->b);
+    return hand_over(e, g, l);
 }
 
 static void tally_load(const ensemble *e, group *g, uint32_t l)
@@ -332,15 +346,13 @@ static void load(ensemble *e, group *g, uint32_t l)
     put(b->x0_lo, s->x0_lo, n, l);
     put(b->size, s->size, n, l);
     put_noise(b, s, l);
-    put(b->K, ns_dop853_first(s), n, l);
-    b->unsound[l] = ns_stepper_finite(ns_dop853_first(s), n) ? 0 : -1;
+    e->kernel->give(s, b, l);
     put(g->sign, of->run->event_sign, n_ev, l);
     put(g->value[4], of->run->event_value, n_ev, l);
     b->t[l] = b->from[l] = s->now.t;
     b->want[l] = s->now.h;
     b->cautious[l] = b->probed[l] = b->steps[l] = b->rejected[l] = b->smallest[l] =
-        b->largest[l] = 0;
-    b->fresh[l] = 0;
+        b->largest[l] = b->evaluations[l] = 0;
     b->live[l] = -1;
     e->live++;
     g->rebind = true;
@@ -348,15 +360,19 @@ static void load(ensemble *e, group *g, uint32_t l)
         tally_load(e, g, l);
 }
 
+static void release(ensemble *e, group *g, uint32_t l)
+{
+    g->b->live[l] = 0;
+    e->live--;
+    e->changed = true;
+}
+
 /* The motion of a lane is at its end; its run has been given its state. */
 static void unload(ensemble *e, group *g, uint32_t l)
 {
     lane *of = &g->lanes[l];
-    g->b->live[l] = 0;
-    e->live--;
-    e->changed = true;
-    of->run->s.now.evaluations = of->evaluations +
-                                 12 * (uint64_t)(g->b->steps[l] + g->b->rejected[l]);
+    release(e, g, l);
+    of->run->s.now.evaluations = of->evaluations + (uint64_t)g->b->evaluations[l];
     if (e->tally)
         tally_store(e, g, l);
     report(e, of);
@@ -371,23 +387,29 @@ static void idle(const ensemble *e, group *g)
         from++;
     if (from == 8)
         return;
-    double *const states[] = {b->x, b->x_lo, b->x0, b->x0_lo, b->size, b->noise, b->K};
+    double *const states[] = {b->x, b->x_lo, b->x0, b->x0_lo, b->size, b->noise};
     for (uint32_t l = 0; l < 8; l++) {
         if (b->live[l])
             continue;
         for (size_t i = 0; i < sizeof states / sizeof *states; i++)
             for (uint32_t s = 0; s < b->n; s++)
                 states[i][8 * (size_t)s + l] = states[i][8 * (size_t)s + from];
+        for (size_t s = 0; s < (size_t)e->kernel->kept * b->n; s++)
+            b->K[8 * s + l] = b->K[8 * s + from];
         for (uint32_t k = 0; k < e->problem->np; k++)
             g->p[8 * (size_t)k + l] = g->p[8 * (size_t)k + from];
         b->t[l] = b->from[l] = b->t[from];
         b->want[l] = b->want[from];
+        b->base[l] = b->base[from];
+        b->shift[l] = b->shift[from];
         b->fresh[l] = b->unsound[l] = 0;
     }
 }
 
 static void refill(ensemble *e, group *g)
 {
+    if (g->b->sweeping)
+        return;
     for (uint32_t l = 0; l < e->width && !e->dry; l++)
         if (!g->b->live[l])
             load(e, g, l);
@@ -400,6 +422,9 @@ static void refill(ensemble *e, group *g)
     ns_program_bind8(problem->rhs, b->work, g->p);
     if (problem->core)
         ns_program_bind8(problem->core, b->work_core, g->p);
+    for (uint32_t k = 0; e->gauss && k < b->parts->part[b->parts->n - 1].call_end; k++)
+        if (b->parts->call[k].work != b->work)
+            ns_program_bind8(b->parts->call[k].program, b->parts->call[k].work, g->p);
     if (problem->correction) {
         ns_program_bind8(problem->shift, b->work_manifold, g->p);
         ns_program_bind8(problem->correction, b->work_change, g->p);
@@ -571,10 +596,12 @@ static void end_motions(ensemble *e, group *g, unsigned stopped)
         }
         if (b->t[l] != b->until && !fails && !full && !interrupted)
             continue;
-        hand_over(g, l);
+        hand_over(e, g, l);
         if (fails) {
             const bool rates = b->singular >> l & 1 || b->refused[l];
-            run->s.why = rates ? NS_WHY_NOT_FINITE : NS_WHY_STEP;
+            run->s.why = rates            ? NS_WHY_NOT_FINITE
+                         : b->diverged[l] ? NS_WHY_ITERATION
+                                          : NS_WHY_STEP;
             ns_run_explain(run, rates ? NS_STOP_SINGULAR : NS_STOP_STEP);
         } else if (b->t[l] == b->until) {
             /* all is well */
@@ -584,6 +611,28 @@ static void end_motions(ensemble *e, group *g, unsigned stopped)
             ns_run_stop(run, NS_STOP_LIMIT, "the limit of %llu steps was reached at t = %.10g",
                         (unsigned long long)o->max_steps, b->t[l]);
         unload(e, g, l);
+    }
+}
+
+/* Motions that are better off alone (stiff ones, with Newton's iteration): their runs go on from where
+ * they are. */
+static void let_go(ensemble *e, group *g)
+{
+    const uint32_t n_ev = e->problem->system->events.n;
+    ns_bundle *b = g->b;
+    for (uint32_t l = 0; l < 8 && !e->stopped; l++) {
+        if (!(b->leave >> l & 1) || !b->live[l])
+            continue;
+        lane *of = &g->lanes[l];
+        ns_run *run = hand_over(e, g, l);
+        run->s.now.evaluations = of->evaluations + (uint64_t)b->evaluations[l];
+        get(g->sign, run->event_sign, n_ev, l);
+        get(g->value[4], run->event_value, n_ev, l);
+        if (e->tally)
+            tally_store(e, g, l);
+        release(e, g, l);
+        of->time = ns_ensemble_follow(run, e->options, of->time, of->at);
+        report(e, of);
     }
 }
 
@@ -599,6 +648,8 @@ static void look_after(ensemble *e, group *g)
     const ns_run_options *o = &e->options->run;
     if (stopped | g->b->ended | g->b->singular | g->b->tiny || o->max_steps || o->interrupt)
         end_motions(e, g, stopped);
+    if (g->b->leave)
+        let_go(e, g);
     if (g->b->probe)
         probe(g);
 }
@@ -636,9 +687,10 @@ static void run_all(ensemble *e)
         }
         if (e->stopped || n == 0)
             return;
-        e->kernel->attempt(bundles, n);
+        const unsigned ended = e->kernel->attempt(bundles, n);
         for (uint32_t k = 0; k < n && !e->stopped; k++)
-            look_after(e, busy[k]);
+            if (ended >> k & 1)
+                look_after(e, busy[k]);
     }
 }
 
@@ -646,10 +698,12 @@ ns_status ns_ensemble_in_lanes(const ns_problem *problem, const ns_ensemble_opti
                                const ns_ensemble_client *client, const char **message)
 {
     const uint32_t n_ev = problem->system->events.n;
+    const bool gauss = ns_method_find(options->run.method) == &ns_method_gauss;
     ensemble e = {.problem = problem,
                   .options = options,
                   .client = client,
-                  .kernel = kernel_for(problem),
+                  .kernel = kernel_for(problem, gauss),
+                  .gauss = gauss,
                   .tally = options->extremes || options->diagnostics,
                   .look = options->events ? problem->events : problem->stops,
                   .width = options->lanes ? options->lanes : 8,

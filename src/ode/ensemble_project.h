@@ -5,6 +5,8 @@
  * without looking whether it was good. */
 #ifdef NS_BUNDLE
 
+#include "ode/ensemble_vector.h"
+
 enum { PROJECT_ROUNDS = 8 };
 
 /* Adds to a residual what the low part of the state makes of it; its ratio to its rounding error,

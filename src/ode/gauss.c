@@ -19,7 +19,7 @@
  * polynomial and needs two to four sweeps. */
 #include <float.h>
 
-#include "ode/gauss_kernel.h"
+#include "ode/gauss_internal.h"
 #include "ode/gauss_newton.h"
 #include "ode/gauss_table.h"
 
@@ -28,10 +28,7 @@ const double ns_method_nodes[8] = {
     0.591717321247825,    0.7627662049581645,  0.8983332387068134, 0.9801449282487681,
 };
 
-enum {
-    START_ORDER = 16, /* of the Taylor series that starts the first step */
-    MAX_SWEEPS = 30
-};
+enum { MAX_SWEEPS = 30 };
 
 /* Step control.  The error is aimed at AIM^16 = 0.2 of the tolerance and accepted up to LIMIT
  * times it: with order 16 the room between is 20 % of the step, and few steps are rejected.
@@ -40,61 +37,19 @@ enum {
 #define LIMIT 4.0
 #define CONTRACTION 0.2
 
-typedef struct kept {
-    double h;            /* signed length of the step that F belongs to; 0: no step yet */
-    double from;         /* its beginning: state_at works from here */
-    double rho;          /* contraction of the iteration in the last step */
-    double best_inverse; /* 1 / step that would have had the error aimed at */
-    double slow;         /* how many steps in a row the sweeps, not the error, kept short */
-    double stiff;        /* Newton's iteration instead of sweeps for the next step */
-    double stiff_step;   /* the last step used it */
-    double
-        reference; /* |h J| at which sweeps contract by CONTRACTION; < 0: -|h|, J unknown yet */
-    double tail;   /* size of the last Legendre coefficients of the last step */
-    double h_inverse; /* 1 / h */
-    double unused[6];
-} kept; /* sixteen numbers: what follows is aligned */
-
-/* When the error of a step is looked for: see choose_judging. */
-typedef enum judging { AT_END, FIRST_EARLY, ALL_EARLY } judging;
-
-typedef struct gauss {
-    const ns_gauss_kernel *kernel;
-    kept *k;
-    double *F, *Z;     /* kept: derivatives and increments at the stages of the last step */
-    ns_gauss_arrays a; /* of the step being tried */
-    double *E, *x_new, *x_new_lo, *f, *legendre;
-    double *work_jet, *jet, *newton;
-    double *rates, *work;   /* of the blocks: outputs, work blocks one after the other */
-    ns_gauss_judgement sum; /* of the parts that are done */
-    double goal, settled;   /* see the functions */
-    double early;    /* change of the stages from which on the error can be told, squared */
-    judging judging; /* when */
-    bool series;     /* there is a useful Taylor polynomial for the first step */
-    bool complete;   /* the parts without feedback are evaluated already */
-    double little;   /* change of the stages that ends the sweeps */
-    double price;    /* of Newton's iteration */
-    double h;        /* step being tried */
-    double rho;      /* contraction of its sweeps */
-    double error;    /* in units of the tolerance; negative: not known */
-    double factor;   /* to the length that would have the error aimed at */
-    double tail;     /* size of the last Legendre coefficients */
-    double norm;     /* of the Jacobian */
-} gauss;
-
 static size_t memory(const ns_problem *problem, double tolerance)
 {
     (void)tolerance;
-    return sizeof(kept) / sizeof(double) + 16 * (size_t)problem->n;
+    return sizeof(ns_gauss_kept) / sizeof(double) + 16 * (size_t)problem->n;
 }
 
 static size_t scratch(const ns_problem *problem, double tolerance)
 {
     (void)tolerance;
     const size_t n = problem->n;
-    return ns_round8(sizeof(gauss) / sizeof(double)) + 32 * n + 64 + 24 + 9 * ns_round8(n) +
-           ns_round8(ns_program_work_jet(problem->rhs, START_ORDER)) +
-           ns_round8((START_ORDER + 1) * n) + ns_round8(ns_newton_memory(problem)) +
+    return ns_round8(sizeof(ns_gauss) / sizeof(double)) + 32 * n + 64 + 24 + 9 * ns_round8(n) +
+           ns_round8(ns_program_work_jet(problem->rhs, NS_GAUSS_START)) +
+           ns_round8((NS_GAUSS_START + 1) * n) + ns_round8(ns_newton_memory(problem)) +
            problem->cascade->work;
 }
 
@@ -141,32 +96,34 @@ static double operations(const ns_rate_part *part)
  * when they end.  Parts that follow without feedback are evaluated for this once more, if they cost
  * little; otherwise they are judged at the end, and the first part apart from them if its sweeps
  * are dear, because steps that will be rejected end early. */
-static judging choose_judging(const ns_cascade *cascade)
+static ns_gauss_judging choose_judging(const ns_cascade *cascade)
 {
     const ns_rate_part *first = &cascade->part[0];
     if (!first->feedback)
-        return AT_END;
+        return NS_GAUSS_AT_END;
     const double one = operations(first);
     double others = 0;
     for (uint32_t p = 1; p < cascade->n; p++)
         others += cascade->part[p].feedback ? INFINITY : operations(&cascade->part[p]);
-    return others <= 0.3 * one ? ALL_EARLY : one > 500 ? FIRST_EARLY : AT_END;
+    return others <= 0.3 * one ? NS_GAUSS_ALL_EARLY
+           : one > 500         ? NS_GAUSS_FIRST_EARLY
+                               : NS_GAUSS_AT_END;
 }
 
 /* The arrays and what does not change during a run, at the beginning of the scratch memory. */
 static void arrange(const ns_stepper *s)
 {
     const size_t n = s->n, n8 = 8 * n, r = ns_round8(n);
-    gauss g = {.kernel = choose_kernel(s),
-               .k = (kept *)s->kept,
-               .goal = goal(s),
-               .settled = settled(s),
-               .early = 4e-4 * pow(s->tolerance, 7.0 / 8),
-               .judging = choose_judging(s->problem->cascade),
-               .price = s->problem->jacobian ? ns_newton_price(s->problem) : 0};
-    g.F = s->kept + sizeof(kept) / sizeof(double);
+    ns_gauss g = {.kernel = choose_kernel(s),
+                  .k = (ns_gauss_kept *)s->kept,
+                  .goal = goal(s),
+                  .settled = settled(s),
+                  .early = 4e-4 * pow(s->tolerance, 7.0 / 8),
+                  .judging = choose_judging(s->problem->cascade),
+                  .price = s->problem->jacobian ? ns_newton_price(s->problem) : 0};
+    g.F = s->kept + sizeof(ns_gauss_kept) / sizeof(double);
     g.Z = g.F + n8;
-    double *at = s->scratch + ns_round8(sizeof(gauss) / sizeof(double));
+    double *at = s->scratch + ns_round8(sizeof(ns_gauss) / sizeof(double));
     g.a = (ns_gauss_arrays){
         .n = s->n, .Y = at, .Z = at + n8, .X = at + 2 * n8, .size = s->size, .noise = s->noise};
     g.rates = g.a.X + n8;
@@ -182,22 +139,17 @@ static void arrange(const ns_stepper *s)
     g.f = g.x_new_lo + r;
     g.legendre = g.f + r;
     g.work_jet = g.legendre + 3 * r;
-    g.jet = g.work_jet + ns_round8(ns_program_work_jet(s->problem->rhs, START_ORDER));
-    g.newton = g.jet + ns_round8((START_ORDER + 1) * n);
+    g.jet = g.work_jet + ns_round8(ns_program_work_jet(s->problem->rhs, NS_GAUSS_START));
+    g.newton = g.jet + ns_round8((NS_GAUSS_START + 1) * n);
     g.work = g.newton + ns_round8(ns_newton_memory(s->problem));
     memcpy(s->scratch, &g, sizeof g);
-}
-
-static gauss *view(const ns_stepper *s)
-{
-    return (gauss *)s->scratch;
 }
 
 static ns_status begin(ns_stepper *s)
 {
     arrange(s);
-    const gauss g = *view(s);
-    ns_program_bind_jet(s->problem->rhs, g.work_jet, START_ORDER, s->p);
+    const ns_gauss g = *ns_gauss_view(s);
+    ns_program_bind_jet(s->problem->rhs, g.work_jet, NS_GAUSS_START, s->p);
     if (s->problem->jacobian)
         ns_newton_bind(s, g.newton);
     const ns_cascade *cascade = s->problem->cascade;
@@ -210,13 +162,13 @@ static ns_status begin(ns_stepper *s)
     memset(g.k, 0, sizeof *g.k);
     g.k->rho = 0.3;
 
-    const uint32_t w = START_ORDER + 1;
+    const uint32_t w = NS_GAUSS_START + 1;
     for (uint32_t i = 0; i < s->n; i++)
         g.jet[i * w] = s->x[i];
-    ns_program_solve_jet(s->problem->rhs, g.work_jet, s->now.t, START_ORDER, g.jet);
-    s->now.evaluations += START_ORDER;
-    const double radius = ns_stepper_radius(s, g.jet, START_ORDER);
-    view(s)->series = radius > 0;
+    ns_program_solve_jet(s->problem->rhs, g.work_jet, s->now.t, NS_GAUSS_START, g.jet);
+    s->now.evaluations += NS_GAUSS_START;
+    const double radius = ns_stepper_radius(s, g.jet, NS_GAUSS_START);
+    ns_gauss_view(s)->series = radius > 0;
     if (s->first_step > 0)
         s->now.h = s->first_step;
     else if (radius > 0)
@@ -229,18 +181,14 @@ static ns_status begin(ns_stepper *s)
     return NS_OK;
 }
 
-/* Start of the very first step: the derivative of the Taylor polynomial at the nodes, or the
- * derivative at the start if there is no useful polynomial. */
-static void predict_first(const ns_stepper *s, const gauss *g, double h)
+/* Start of the very first step. */
+static void predict_first(const ns_stepper *s, const ns_gauss *g, double h)
 {
-    const uint32_t w = START_ORDER + 1;
+    const uint32_t w = NS_GAUSS_START + 1;
     for (uint32_t i = 0; i < s->n; i++)
-        for (int j = 0; j < 8; j++) {
-            double sum = 0;
-            for (uint32_t k = g->series ? START_ORDER : 1; k > 0; k--)
-                sum = sum * (h * gauss_c[j]) + k * g->jet[i * w + k];
-            g->a.Y[8 * i + (uint32_t)j] = sum;
-        }
+        for (int j = 0; j < 8; j++)
+            g->a.Y[8 * i + (uint32_t)j] = ns_gauss_series_rate(g, g->jet + i * w,
+                                                               h * gauss_c[j]);
 }
 
 /* Binary logarithms in units of 2^-52, straight between powers of two: off by 0.09 at most.  Step
@@ -277,7 +225,7 @@ static double rough_root(double a, int n)
  * what relative errors `unsettled` of the states make of the rates, rounding errors or what the
  * iteration has left.  g->tail becomes the size of their last coefficients; *all what has been seen
  * including them. */
-static double estimate(gauss *g, uint32_t n, const uint32_t *state, double least,
+static double estimate(ns_gauss *g, uint32_t n, const uint32_t *state, double least,
                        double unsettled, double tolerance, ns_gauss_judgement *all)
 {
     const ns_gauss_limits limits = {fabs(g->h), least, unsettled / DBL_EPSILON};
@@ -302,7 +250,7 @@ typedef enum outcome { CONVERGED, DIVERGED, NOT_FINITE, TOO_LONG } outcome;
 
 /* Rates of the states of a block at X, and a sweep with them over the first `to` of its states:
  * returns its sum of squares. */
-static double sweep(ns_stepper *s, gauss *g, const ns_rate_block *block, uint32_t to,
+static double sweep(ns_stepper *s, ns_gauss *g, const ns_rate_block *block, uint32_t to,
                     const double *x, const double *x_lo)
 {
     if (block->all)
@@ -317,7 +265,7 @@ static double sweep(ns_stepper *s, gauss *g, const ns_rate_block *block, uint32_
 
 /* The states of a part that occur in no rate, with the rates there are.  False if they are not
  * finite. */
-static bool finish_part(const gauss *g, const ns_rate_part *part, const double *x,
+static bool finish_part(const ns_gauss *g, const ns_rate_part *part, const double *x,
                         const double *x_lo)
 {
     double change = 0;
@@ -330,7 +278,7 @@ static bool finish_part(const gauss *g, const ns_rate_part *part, const double *
 }
 
 /* Is the error of the step too large, by what these states show? */
-static bool too_long(gauss *g, uint32_t n, const uint32_t *state, double unsettled,
+static bool too_long(ns_gauss *g, uint32_t n, const uint32_t *state, double unsettled,
                      double limit, ns_gauss_judgement *all)
 {
     g->error = estimate(g, n, state, DBL_EPSILON, unsettled, g->goal, all);
@@ -338,8 +286,8 @@ static bool too_long(gauss *g, uint32_t n, const uint32_t *state, double unsettl
 }
 
 /* A part without feedback: its rates once.  False if they are not finite. */
-static bool integrate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, const double *x,
-                           const double *x_lo)
+static bool integrate_part(ns_stepper *s, ns_gauss *g, const ns_rate_part *part,
+                           const double *x, const double *x_lo)
 {
     double change = 0;
     for (uint32_t b = 0; b < part->n_blocks; b++)
@@ -348,7 +296,7 @@ static bool integrate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, co
 }
 
 /* All parts but the first, where none has feedback. */
-static bool integrate_rest(ns_stepper *s, gauss *g, const double *x, const double *x_lo)
+static bool integrate_rest(ns_stepper *s, ns_gauss *g, const double *x, const double *x_lo)
 {
     const ns_cascade *cascade = s->problem->cascade;
     bool finite = true;
@@ -364,8 +312,9 @@ static bool integrate_rest(ns_stepper *s, gauss *g, const double *x, const doubl
  *
  * The error of the step shows in Y long before: a step that will be rejected, because its error
  * is above the limit, is given up then.  Limit 0: nobody cares about the error. */
-static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, const double *x,
-                            const double *x_lo, double limit, double *contraction)
+static outcome iterate_part(ns_stepper *s, ns_gauss *g, const ns_rate_part *part,
+                            const double *x, const double *x_lo, double limit,
+                            double *contraction)
 {
     const double count = 8.0 * part->live; /* the norms are of so many numbers */
     const double noise = 4 * DBL_EPSILON * DBL_EPSILON * count;
@@ -401,7 +350,7 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, c
                           (k > 1 && change > 0.25 * last && change <= noise);
         if (!judged && (done || change <= early)) {
             ns_gauss_judgement all;
-            const bool alone = g->judging == FIRST_EARLY;
+            const bool alone = g->judging == NS_GAUSS_FIRST_EARLY;
             if (!finish_part(g, part, x, x_lo) || (!alone && !integrate_rest(s, g, x, x_lo))) {
                 result = NOT_FINITE;
                 break;
@@ -433,7 +382,7 @@ static outcome iterate_part(ns_stepper *s, gauss *g, const ns_rate_part *part, c
 
 /* All parts, one after the other.  g->rho is a guess of the contraction and becomes that of the
  * part that contracts least. */
-static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x_lo,
+static outcome iterate(ns_stepper *s, ns_gauss *g, const double *x, const double *x_lo,
                        double limit)
 {
     const ns_cascade *cascade = s->problem->cascade;
@@ -443,7 +392,7 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
     g->sum = (ns_gauss_judgement){0};
     g->complete = false;
     outcome result = CONVERGED;
-    const bool early = g->judging != AT_END;
+    const bool early = g->judging != NS_GAUSS_AT_END;
     for (uint32_t p = 0; p < cascade->n && result == CONVERGED && !g->complete; p++) {
         const ns_rate_part *part = &cascade->part[p];
         if (part->feedback) {
@@ -453,7 +402,9 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
         } else if (!integrate_part(s, g, part, x, x_lo))
             result = NOT_FINITE;
     }
-    const uint32_t judged = g->judging == ALL_EARLY ? s->n : early ? cascade->part[0].n : 0;
+    const uint32_t judged = g->judging == NS_GAUSS_ALL_EARLY ? s->n
+                            : early                          ? cascade->part[0].n
+                                                             : 0;
     if (result == CONVERGED && limit > 0 && judged < s->n &&
         too_long(g, s->n - judged, cascade->state + judged, g->settled, limit, &g->sum))
         result = TOO_LONG;
@@ -462,7 +413,7 @@ static outcome iterate(ns_stepper *s, gauss *g, const double *x, const double *x
 }
 
 /* The same by simplified Newton iteration, with the Jacobian at the beginning of the step. */
-static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x,
+static outcome iterate_newton(ns_stepper *s, ns_gauss *g, double t, const double *x,
                               const double *x_lo, double limit)
 {
     const double root = sqrt(8.0 * s->n);
@@ -518,9 +469,9 @@ static outcome iterate_newton(ns_stepper *s, gauss *g, double t, const double *x
  * one is judged: sweeps contract in proportion to the step, and their error estimate says how
  * long it could be, unless it sees only rounding errors; the Jacobian says how far sweeps would
  * go.  k->slow counts the evidence; after a change of mind for nothing it starts far below. */
-static void choose_iteration(const gauss *g, double factor)
+static void choose_iteration(const ns_gauss *g, double factor)
 {
-    kept *k = g->k;
+    ns_gauss_kept *k = g->k;
     const double price = g->price;
     if (k->stiff_step == 0) {
         if (g->rho > 0.8 * CONTRACTION)
@@ -550,9 +501,9 @@ static void choose_iteration(const gauss *g, double factor)
 }
 
 /* Length of the next step after an accepted one. */
-static double propose(const ns_stepper *s, const gauss *g, double factor)
+static double propose(const ns_stepper *s, const ns_gauss *g, double factor)
 {
-    kept *k = g->k;
+    ns_gauss_kept *k = g->k;
     const double length = fabs(g->h), best = length * ns_smaller(factor, 2);
     const double trend = k->best_inverse > 0 ? best * k->best_inverse : 1;
     k->best_inverse = 1 / best;
@@ -567,8 +518,8 @@ static double propose(const ns_stepper *s, const gauss *g, double factor)
 
 static ns_status step(ns_stepper *s)
 {
-    gauss *const g = view(s);
-    kept *k = g->k;
+    ns_gauss *const g = ns_gauss_view(s);
+    ns_gauss_kept *k = g->k;
     const size_t bytes = 8 * sizeof(double) * s->n;
     const bool control = s->fixed_step <= 0;
     double want = s->now.h, limit = control ? LIMIT : 0;
@@ -651,7 +602,7 @@ static ns_status step(ns_stepper *s)
 }
 
 /* The polynomial of the last step at fractions u[8] of it: x_lo and increments into Z. */
-static void polynomial(const ns_stepper *s, const gauss *g, const double *u)
+static void polynomial(const ns_stepper *s, const ns_gauss *g, const double *u)
 {
     double at[8] __attribute__((aligned(64)));
     memcpy(at, u, sizeof at);
@@ -663,7 +614,7 @@ static void polynomial(const ns_stepper *s, const gauss *g, const double *u)
 
 static void state_at(ns_stepper *s, double t, double *x)
 {
-    gauss *const g = view(s);
+    ns_gauss *const g = ns_gauss_view(s);
     const double h = t - g->k->from;
     g->h = h;
     g->little = ns_larger(0.001 * s->tolerance, 0.05 * DBL_EPSILON); /* x will be rounded */
@@ -688,7 +639,7 @@ static void state_at(ns_stepper *s, double t, double *x)
 
 static void sample(ns_stepper *s, const double *tau, double *x)
 {
-    gauss *const g = view(s);
+    ns_gauss *const g = ns_gauss_view(s);
     const double *Z = g->Z;
     if (memcmp(tau, gauss_c, sizeof gauss_c) != 0) {
         polynomial(s, g, tau);
@@ -701,7 +652,7 @@ static void sample(ns_stepper *s, const double *tau, double *x)
 
 bool ns_gauss_is_stiff(const ns_stepper *s)
 {
-    const kept *k = (const kept *)s->kept;
+    const ns_gauss_kept *k = (const ns_gauss_kept *)s->kept;
     return k->stiff != 0 || k->stiff_step != 0;
 }
 

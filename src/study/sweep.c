@@ -383,6 +383,7 @@ ns_sweep *ns_sweep_new(ns_arena *arena, const ns_sweep_spec *spec, const char **
     make_stations(&m);
     w->options = (ns_ensemble_options){.run = spec->run,
                                        .lanes = spec->lanes,
+                                       .alone = spec->alone,
                                        .diagnostics = m.diagnostics,
                                        .events = m.events};
     make_times(w, &spec->run);

@@ -65,6 +65,7 @@ typedef struct ns_sweep_spec {
         *gets; /* [n_gets] [NAME=]QUANTITY; none: the basic values and the drift */
     uint32_t n_gets;
     uint32_t lanes; /* as ns_ensemble_options */
+    bool alone;
     ns_sweep_reader reader;
     void *context;
 } ns_sweep_spec;

@@ -1,0 +1,52 @@
+/* `gauss` in an ensemble: a motion goes into a lane, and comes back (ensemble_kernel.h). */
+#include "ode/ensemble_kernel.h"
+#include "ode/gauss_internal.h"
+#include "ode/gauss_table.h"
+
+/* The step before the start, by the Taylor series: the first step is predicted from it. */
+void ns_gauss_give(const ns_stepper *s, ns_bundle *b, uint32_t lane)
+{
+    const ns_gauss *g = ns_gauss_view(s);
+    const double h = s->sense * s->now.h;
+    const uint32_t w = NS_GAUSS_START + 1;
+    for (uint32_t i = 0; i < s->n; i++)
+        for (int j = 0; j < 8; j++)
+            b->K[8 * (8 * (size_t)i + (size_t)j) + lane] =
+                h * gauss_b[j] * ns_gauss_series_rate(g, g->jet + i * w, h * (gauss_c[j] - 1));
+    b->unsound[lane] = b->pass[lane] = 0;
+    b->base[lane] = h;
+    b->shift[lane] = 1;
+    b->tried_error[lane] = b->best[lane] = b->slow[lane] = 0;
+    b->rho[lane] = g->k->rho;
+    b->goal = log2(g->goal);
+    b->settled = g->settled;
+    b->price = g->price;
+}
+
+void ns_gauss_take(ns_stepper *s, const ns_bundle *b, uint32_t lane)
+{
+    const ns_gauss *g = ns_gauss_view(s);
+    const double h = b->base[lane];
+    for (uint32_t i = 0; i < s->n; i++) {
+        const size_t at = 8 * (size_t)i + lane;
+        s->x[i] = b->x[at];
+        s->x_lo[i] = b->x_lo[at];
+        s->x0[i] = b->x0[at];
+        s->x0_lo[i] = b->x0_lo[at];
+        s->size[i] = b->size[at];
+        const double *K = b->K + 64 * (size_t)i + lane;
+        for (size_t j = 0; j < 8; j++) {
+            double z = b->x0_lo[at];
+            for (size_t k = 0; k < 8; k++)
+                z += gauss_mu[k][j] * K[8 * k];
+            g->Z[8 * (size_t)i + j] = z;
+            g->F[8 * (size_t)i + j] = K[8 * j] / (h * gauss_b[j]);
+        }
+    }
+    *g->k = (ns_gauss_kept){.h = h,
+                            .h_inverse = 1 / h,
+                            .from = b->from[lane],
+                            .rho = b->rho[lane],
+                            .best_inverse = b->best[lane] > 0 ? 1 / b->best[lane] : 0,
+                            .slow = b->slow[lane]};
+}
