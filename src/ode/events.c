@@ -10,6 +10,8 @@
  * Signs.  Where the polynomial is within its error of zero, g itself is asked, with a state as
  * accurate as the steps.  Values that are rounding errors count as zero, and zero counts as no
  * sign: touching zero is no crossing, and a run that starts on an event does not fire it.
+ * A singularity that is passed in no time, as by a disk that rocks over its flat position, leaves a
+ * corner in g: there the least value is looked for.
  * Events that stand for a condition (lift-off) also happen at the start of a run that begins
  * beyond it.
  *
@@ -175,6 +177,40 @@ static bool walk(search *w, const ns_roots_poly *p, const stretch *at, const dou
     return true;
 }
 
+/* Adds to the points u[0..count-1] of a stretch, where g has a corner, the one where it comes nearest to
+ * zero, by golden sections, if it changes its sign there; returns their number. */
+static int add_corner(search *w, const stretch *at, double *u, double *g, int count)
+{
+    const double golden = 0.3819660112501051;
+    int k = 0;
+    for (int i = 0; i < count; i++) {
+        if (!(g[i] * w->sign > 0))
+            return count;
+        k = g[i] * w->sign < g[k] * w->sign ? i : k;
+    }
+    double l = k > 0 ? u[k - 1] : at->l, m = u[k], r = k + 1 < count ? u[k + 1] : at->r;
+    double least = g[k] * w->sign;
+    for (int i = 0; i < 60 && least > 0 && r - l > 4 * DBL_EPSILON; i++) {
+        const double next = m - l > r - m ? m - golden * (m - l) : m + golden * (r - m);
+        const double value = accurate(w->run, w->event, time_at(w->run, next)) * w->sign;
+        if (value < least) {
+            *(next < m ? &r : &l) = m;
+            m = next;
+            least = value;
+        } else {
+            *(next < m ? &l : &r) = next;
+        }
+    }
+    if (!(least < 0))
+        return count;
+    int place = k + (m > u[k]);
+    memmove(u + place + 1, u + place, (size_t)(count - place) * sizeof *u);
+    memmove(g + place + 1, g + place, (size_t)(count - place) * sizeof *g);
+    u[place] = m;
+    g[place] = least * w->sign;
+    return count + 1;
+}
+
 static bool scan(search *w, const stretch *at, const double *inner)
 {
     ns_run *run = w->run;
@@ -229,11 +265,15 @@ static bool scan(search *w, const stretch *at, const double *inner)
                 g[count] = accurate(run, w->event, time_at(run, u[count]));
             count++;
         }
-    } else
+    } else {
+        const ns_event *event = &run->s.problem->system->events.at[w->event];
         for (; count < 8; count++) {
             u[count] = at->l + (at->r - at->l) * ns_method_nodes[count];
             g[count] = values[1 + count];
         }
+        if (event->action == NS_EVENT_SINGULAR && w->sign != 0)
+            count = add_corner(w, at, u, g, count);
+    }
     u[count] = at->r;
     g[count++] = at->gr;
     return walk(w, good ? &p : NULL, at, u, g, count);
