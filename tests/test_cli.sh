@@ -107,6 +107,14 @@ expect 0 "a value without a number" "l +undefined" "'l' is not a finite number a
 expect 0 "... at output times" "^2 +-1 +undefined" "'l' is not a finite number at t = 1 s, and 4 more times" \
     -- run log.mech --every 1
 expect 2 "... with its place" "" "name.mech:3:12: error" -- run name.mech
+model corner.mech <<'M'
+state x' = v, v' = -x - 0.1*sign(v)
+start { x = 1; v = 0.5 }
+run { until 3 }
+M
+expect 0 "corners in the equations" "" "have corners" -- run corner.mech
+expect 0 "... not with dop853" "" "" -- run corner.mech --method dop853
+grep -q corners "$W/err" && fail "... not with dop853: no warning"
 for reduced in "" "reduced;"; do
     model egg.mech <<M
 ground plane

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "expr/graph.h"
 #include "io/digits.h"
 #include "io/output.h"
 #include "io/trust.h"
@@ -348,6 +349,27 @@ static void warn_values(ns_cli *cli, const ns_record *r)
     }
 }
 
+/* Do the rates have corners: sign, abs, min or max of what changes along the motion? */
+static bool has_corners(ns_arena *arena, const ns_system *s)
+{
+    const ns_graph *g = s->graph;
+    const uint32_t n = s->states.n;
+    ns_ex *moves = NS_NEW_ARRAY(arena, ns_ex, n + 1);
+    bool *used = NS_NEW_ARRAY(arena, bool, ns_graph_size(g));
+    for (uint32_t i = 0; i < n; i++)
+        moves[i] = s->states.at[i].symbol;
+    moves[n] = s->time;
+    ns_graph_mark(g, ns_system_state_rates(s, arena), n, used);
+    for (ns_ex e = 1, size = ns_graph_size(g); e < size; e++) {
+        const ns_op op = ns_graph_op(g, e);
+        if (used[e] &&
+            (op == NS_OP_SIGN || op == NS_OP_ABS || op == NS_OP_MIN || op == NS_OP_MAX) &&
+            ns_graph_depends(g, e, moves, n + 1))
+            return true;
+    }
+    return false;
+}
+
 void ns_summary_warn(ns_cli *cli, const ns_record *r)
 {
     const ns_system *s = r->model->system;
@@ -360,6 +382,10 @@ void ns_summary_warn(ns_cli *cli, const ns_record *r)
     warn_events(cli, r);
     if (r->status == NS_OK)
         warn_values(cli, r);
+    if (!(s->conservative && isfinite(o->energy_drift)) &&
+        strcmp(r->method->name, "gauss") == 0 && has_corners(cli->arena, s))
+        warn(cli, "the equations have corners (sign, abs, min or max), over which gauss loses "
+                  "digits; --method dop853 does not, and --digits says how many are right");
     if (s->conservative && o->energy_drift > doubtful_energy)
         warn(cli,
              "the energy changed by %.2g of its size, though nothing in the model changes it: "
