@@ -117,6 +117,10 @@ static void elaborate_param(ns_reader *r, ns_job *job)
                       r->d->params.at[last - 1].name);
         return;
     }
+    for (uint32_t i = 0; i < index; i++) /* one that is wrong itself: said already */
+        if (!r->d->params.at[i].value &&
+            ns_graph_depends(r->g, value.at[0], &r->d->params.at[i].symbol, 1))
+            return;
     double number = ns_facts_value(r, value.at[0]);
     if (!isfinite(number)) {
         ns_diag_error(r->diag, code.span, "the parameter '%s' has no finite value",
