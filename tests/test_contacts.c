@@ -578,6 +578,56 @@ static void coordinates(void **state)
     motion_close(&b);
 }
 
+/* A part that touches ends: the run stops when it does in formulation `rolling`. */
+static void ends_of_parts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *ground, *start, *position, *event;
+    } cases[] = {
+        {"cylinder(0.1, 0.3) { mass 1; uniform }", "plane", "tilt 40 deg; omega [0.3, 0.2, 1]",
+         "[0, -0.05, 0.2]", "falls"},
+        {"cylinder(0.1, 0.3) { mass 1; uniform; contact top }", "plane",
+         "tilt 140 deg; omega [-0.3, 0.2, -1]", "[0, -0.05, 0.2]", "falls"},
+        {"cone(0.1, 0.3) { mass 1; uniform }", "plane", "tilt 60 deg; omega [1, 0.2, 0.3]",
+         "[0, -0.05, 0.1]", "falls"},
+        {"hemisphere(0.1) { mass 1; uniform }", "height(0.5*x^2 + 0.2*y^2)",
+         "tilt 120 deg; omega [-8, 0.2, 1]", "[0, 0, 0.1]", "rim"},
+        {"hemisphere(0.1) { mass 1; uniform; contact rim }", "plane",
+         "tilt 60 deg; omega [5, 0.2, 1]", "[0, -0.05, 0.1]", "dome"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[500], other[600], name[20], guess[200];
+        snprintf(text, sizeof text, "ground %s\nbody %s\nstart { %s }\n", cases[i].ground,
+                 cases[i].body, cases[i].start);
+        motion a = motion_text(text, NULL);
+        double q[4], w[3];
+        for (int k = 0; k < 4; k++) {
+            snprintf(name, sizeof name, "quat.%c", "wxyz"[k]);
+            q[k] = motion_get(&a, name);
+        }
+        motion_vector(&a, "omega", w);
+        snprintf(guess, sizeof guess,
+                 "S.quat = [%.17g, %.17g, %.17g, %.17g]; S.omega = [%.17g, %.17g, %.17g]", q[0],
+                 q[1], q[2], q[3], w[0], w[1], w[2]);
+        snprintf(other, sizeof other,
+                 "ground G %s\nbody S %s\nconstraint c: rolling(S, G)\n"
+                 "start { %s; S.position ~ %s; c.contact = [0, 0, 0] }\n",
+                 cases[i].ground, cases[i].body, guess, cases[i].position);
+        motion b = motion_text(other, NULL);
+        assert_int_equal(motion_to(&a, 3), NS_STOP_EVENT);
+        assert_int_equal(motion_to(&b, 3), NS_STOP_EVENT);
+        snprintf(name, sizeof name, "c.%s", cases[i].event);
+        const double first = motion_event(&a, cases[i].event, 0),
+                     second = motion_event(&b, name, 0);
+        if (!(first > 1e-3 && fabs(first - second) < 1e-12))
+            fail_msg("%s: %s at %.15g s and %.15g s", cases[i].body, cases[i].event, first,
+                     second);
+        motion_close(&a);
+        motion_close(&b);
+    }
+}
+
 int main(void)
 {
     enum { PAIRS = sizeof pairs / sizeof *pairs };
@@ -587,12 +637,13 @@ int main(void)
                                        .test_func = contact,
                                        .initial_state = (void *)(uintptr_t)&pairs[i]};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(on_held_body), cmocka_unit_test(guesses),
-        cmocka_unit_test(particles),    cmocka_unit_test(ball_on_ball),
-        cmocka_unit_test(snakeboard),   cmocka_unit_test(robot),
-        cmocka_unit_test(chain),        cmocka_unit_test(hooke),
-        cmocka_unit_test(joints),       cmocka_unit_test(refuses),
-        cmocka_unit_test(loads),        cmocka_unit_test(coordinates),
+        cmocka_unit_test(ends_of_parts), cmocka_unit_test(on_held_body),
+        cmocka_unit_test(guesses),       cmocka_unit_test(particles),
+        cmocka_unit_test(ball_on_ball),  cmocka_unit_test(snakeboard),
+        cmocka_unit_test(robot),         cmocka_unit_test(chain),
+        cmocka_unit_test(hooke),         cmocka_unit_test(joints),
+        cmocka_unit_test(refuses),       cmocka_unit_test(loads),
+        cmocka_unit_test(coordinates),
     };
     int failed = _cmocka_run_group_tests("contacts", tests, PAIRS, NULL, NULL);
     return failed + cmocka_run_group_tests_name("machines", others, NULL, NULL);

@@ -45,6 +45,7 @@ typedef struct ns_touch {
     ns_v3 from; /* else: the second side's point at its coordinates */
     ns_v3 support; /* the first side's point with normal opposite to `normal` */
     bool has_support;
+    NS_LIST(ns_limit) limits; /* where the parts that touch end */
 } ns_touch;
 
 typedef struct ns_constrained {

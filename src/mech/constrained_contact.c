@@ -364,6 +364,31 @@ static void support(work *w, const face *a, ns_touch *t)
     t->has_support = true;
 }
 
+/* Where the part of a body that touches ends: a can falls on its side, the dome ends at the rim.  `up` is
+ * the normal towards the body. */
+static void part_ends(work *w, const face *f, ns_v3 up, ns_touch *t)
+{
+    ns_graph *g = w->g;
+    const ns_side *side = &f->shape.side;
+    if (f->member == UINT32_MAX || !t->has_normal ||
+        (side->kind != NS_SIDE_IMPLICIT && side->kind != NS_SIDE_CIRCLE))
+        return;
+    ns_v3 y = to_face(w, f, ns_v3_sub(g, w->P, f->origin)), own = to_face(w, f, up);
+    if (side->kind == NS_SIDE_CIRCLE) { /* its coordinates are cosine and sine */
+        ns_ex length = ns_sqrt(g, ns_add(g, ns_powi(g, y.at[0], 2), ns_powi(g, y.at[1], 2)));
+        for (int i = 0; i < 2; i++)
+            y.at[i] = ns_div(g, y.at[i], length);
+    }
+    for (uint32_t i = 0; i < f->shape.n_limits; i++) {
+        ns_limit end = f->shape.limit[i];
+        if (!end.value)
+            end.value = ns_v3_dot(g, own, end.lean);
+        end.value = ns_subst_one(g, end.value, side->symbol, y.at, side->n);
+        end.name = ns_arena_format(w->d->arena, "%s.%s", w->name, end.name);
+        NS_PUSH(w->d->arena, t->limits, end);
+    }
+}
+
 /* The particle: the one given, or a new one called NAME.contact. */
 static bool particle(work *w, ns_touch *t)
 {
@@ -403,6 +428,8 @@ bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block
     on_face(&w, &b);
     on_both(&w, &a, &b, slips, &t);
     support(&w, &a, &t);
+    part_ends(&w, &a, t.normal, &t);
+    part_ends(&w, &b, ns_v3_neg(d->graph, t.normal), &t);
     t.gap = b.gap;
     t.from = b.point;
     t.rows = c->rows.n - t.row;
@@ -435,6 +462,14 @@ void ns_constrained_contact_values(ns_system *s, const ns_constrained *c)
                 (ns_scope_entry){
                     .name = name,
                     .value = {3, 1, ns_arena_copy(s->arena, force.at, sizeof force.at)}});
+        for (uint32_t k = 0; k < t->limits.n; k++)
+            NS_PUSH(s->arena, s->events,
+                    (ns_event){.name = t->limits.at[k].name,
+                               .value = t->limits.at[k].value,
+                               .direction = -1,
+                               .condition = true,
+                               .action = NS_EVENT_STOP,
+                               .meaning = t->limits.at[k].meaning});
         if (!t->has_normal)
             continue;
         ns_ex normal = ns_v3_dot(g, force, t->normal);
