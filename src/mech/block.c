@@ -116,6 +116,36 @@ const char *ns_block_nearest(const char *name, const char *const *known)
     return best;
 }
 
+static bool timeless(const ns_description *d, ns_value value, ns_span span, const char *what)
+{
+    for (uint32_t i = 0; value.at && i < value.rows * value.cols; i++)
+        if (ns_graph_depends(d->graph, value.at[i], &d->time, 1)) {
+            ns_diag_error(
+                d->diag, span,
+                "`%s` cannot change with time: bodies and grounds are rigid (`origin` "
+                "and `turn` move a ground)",
+                what);
+            return false;
+        }
+    return true;
+}
+
+bool ns_block_rigid(const ns_description *d, const ns_block *block, const char *const *names)
+{
+    for (uint32_t i = 0; i < block->nargs; i++)
+        if (block->args && !(block->arg_words && block->arg_words[i]) &&
+            !timeless(d, block->args[i], block->arg_spans ? block->arg_spans[i] : block->span,
+                      block->kind ? block->kind : block->keyword))
+            return false;
+    for (uint32_t k = 0; names[k]; k++) {
+        const ns_property *p = ns_block_find(block, names[k]);
+        for (uint32_t i = 0; p && i < p->values; i++)
+            if (!timeless(d, p->value[i], p->value_span, p->name))
+                return false;
+    }
+    return true;
+}
+
 bool ns_block_known(const ns_description *d, const ns_block *block, const char *const *names)
 {
     bool good = true;

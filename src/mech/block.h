@@ -21,6 +21,10 @@ bool ns_block_matrix(const ns_description *d, const ns_property *p, uint32_t ind
 /* Errors for properties that are not in the list (which ends with NULL), with the nearest. */
 bool ns_block_known(const ns_description *d, const ns_block *block, const char *const *names);
 
+/* Errors for arguments of the kind, and properties in the list (which ends with NULL), that contain the
+ * time: bodies and surfaces are rigid. */
+bool ns_block_rigid(const ns_description *d, const ns_block *block, const char *const *names);
+
 /* A value as scalar or vector, for arguments of a kind: `what` names it in the message. */
 bool ns_block_value_scalar(const ns_description *d, ns_value value, ns_span span,
                            const char *what, ns_ex *out);

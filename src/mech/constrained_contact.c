@@ -31,6 +31,7 @@
 #include "expr/subst.h"
 #include "mech/block.h"
 #include "mech/constrained.h"
+#include "mech/dense.h"
 #include "mech/rolling.h"
 
 /* One of the two things that touch, seen from the particle. */
@@ -527,6 +528,24 @@ bool ns_constrained_sizes(const ns_system *s, ns_diag *diag, const double *p)
     for (uint32_t i = 0; i < c->shapes.n; i++)
         if (!ns_rolling_sizes(s, diag, p, &c->shapes.at[i].shape, c->shapes.at[i].block))
             return false;
+    for (uint32_t i = 0; i < c->members.n; i++) {
+        const ns_member *m = &c->members.at[i];
+        double mass = 0, inertia[9], moment[3] = {0};
+        if (m->mass)
+            ns_system_eval(s, &m->mass, 1, 0, p, NULL, &mass);
+        if (m->is_body) {
+            ns_system_eval(s, &m->inertia.at[0][0], 9, 0, p, NULL, inertia);
+            ns_dense_symmetric(s->arena, 3, inertia, moment);
+        }
+        if (mass < 0 || moment[0] < -1e-12 * moment[2]) {
+            ns_diag_error(diag, m->block->span,
+                          mass < 0
+                              ? "the mass of `%s` must not be negative; it is %.6g"
+                              : "the inertia of `%s` has a negative principal moment: %.6g",
+                          m->name, mass < 0 ? mass : moment[0]);
+            return false;
+        }
+    }
     return true;
 }
 

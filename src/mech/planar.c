@@ -79,7 +79,7 @@ static bool read_ground(planar *w)
     w->ground = ns_block_single(d, "ground");
     if (!w->ground)
         return false;
-    if (!ns_block_known(d, w->ground, names))
+    if (!ns_block_known(d, w->ground, names) || !ns_block_rigid(d, w->ground, names))
         return false;
     while (kinds[w->kind] && strcmp(kinds[w->kind], w->ground->kind) != 0)
         w->kind++;
@@ -141,7 +141,7 @@ static bool read_body(planar *w, const ns_block *block, roller *a)
                       "{ mass m; com l; inertia J }");
         return false;
     }
-    if (!ns_block_known(d, block, names) ||
+    if (!ns_block_known(d, block, names) || !ns_block_rigid(d, block, names) ||
         !ns_block_value_scalar(d, block->args[0], block->kind_span, "disk", &a->r))
         return false;
     const ns_property *mass = ns_block_find(block, "mass"), *com = ns_block_find(block, "com");

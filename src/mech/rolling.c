@@ -492,6 +492,8 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     static const char *const ground_names[] = {"tilt",    "heading", "at",      "axis",
                                                "side",    "origin",  "turn",    "mu",
                                                "liftoff", "slip",    "overlap", NULL};
+    static const char *const rigid[] = {"mass", "inertia", "com",     "centre", "turn",
+                                        "at",   "axis",    "density", NULL};
     ns_contact *c = &r->contact;
     r->body_block = ns_block_single(d, "body");
     r->ground_block = ns_block_single(d, "ground");
@@ -501,8 +503,13 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
         return false;
     }
     if (!ns_block_known(d, r->body_block, body_names) ||
-        !ns_block_known(d, r->ground_block, ground_names) || d->diag->errors)
+        !ns_block_known(d, r->ground_block, ground_names) ||
+        !ns_block_rigid(d, r->body_block, rigid) || d->diag->errors)
         return false;
+    for (uint32_t i = 0; i < d->blocks.n; i++)
+        if (strcmp(d->blocks.at[i].keyword, "solid") == 0 &&
+            !ns_block_rigid(d, &d->blocks.at[i], rigid))
+            return false;
     if (!ns_shapes_known(d, r->body_block) || !read_mass(d, r) ||
         !ns_shapes_body(d, r->body_block, &r->locals, r->mass.centre, &r->body) ||
         !ns_shapes_ground(d, r->ground_block, &r->locals, &r->ground) || !read_motion(d, r))

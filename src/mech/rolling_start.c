@@ -363,6 +363,11 @@ static bool by_name(work *w)
                               p->name);
                 good = false;
             }
+        for (uint32_t i = 0; i < k; i++)
+            if (strcmp(w->b->properties.at[i].name, p->name) == 0) {
+                ns_diag_error(w->d->diag, p->span, "`%s` is given twice", p->name);
+                good = false;
+            }
         if (property)
             continue;
         uint32_t state = 0, other = 0;
@@ -447,10 +452,29 @@ bool ns_rolling_sizes(const ns_system *s, ns_diag *diag, const double *p, const 
     return true;
 }
 
+/* Axes must have a direction. */
+static bool directed(const ns_system *s, ns_diag *diag, const double *p, const ns_block *block,
+                     const char *name)
+{
+    const ns_property *axis = ns_block_find(block, name);
+    double v[3];
+    if (!axis || axis->values == 0 || axis->value[0].rows * axis->value[0].cols != 3)
+        return true;
+    ns_system_eval(s, axis->value[0].at, 3, 0, p, NULL, v);
+    if (v[0] != 0 || v[1] != 0 || v[2] != 0)
+        return true;
+    ns_diag_error(diag, axis->value_span, "`%s`: the axis has no direction", name);
+    return false;
+}
+
 bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p)
 {
     const ns_rolling *r = s->own;
-    return ns_rolling_sizes(s, diag, p, &r->body, r->body_block) &&
+    return directed(s, diag, p, r->ground_block, "axis") &&
+           directed(s, diag, p, r->ground_block, "turn") &&
+           directed(s, diag, p, r->body_block, "turn") &&
+           (!r->start_block || directed(s, diag, p, r->start_block, "axis")) &&
+           ns_rolling_sizes(s, diag, p, &r->body, r->body_block) &&
            ns_rolling_sizes(s, diag, p, &r->ground, r->ground_block);
 }
 

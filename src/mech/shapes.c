@@ -182,7 +182,9 @@ bool ns_shapes_body(ns_description *d, const ns_block *block, const ns_locals *l
     w.body = true;
     w.outward = ns_block_has(block, "flip") ? -1 : 1;
     w.out = out;
-    return make(&w, ns_shapes_bodies) && ns_shapes_given_limits(&w);
+    static const char *const rigid[] = {"limit", NULL};
+    return ns_block_rigid(d, block, rigid) && make(&w, ns_shapes_bodies) &&
+           ns_shapes_given_limits(&w);
 }
 
 bool ns_shapes_ground(ns_description *d, const ns_block *block, const ns_locals *locals,
@@ -203,5 +205,6 @@ bool ns_shapes_ground(ns_description *d, const ns_block *block, const ns_locals 
         }
         w.outward = inside ? -1 : 1;
     }
-    return make(&w, ns_shapes_grounds);
+    static const char *const rigid[] = {"at", "axis", "tilt", "heading", NULL};
+    return ns_block_rigid(d, block, rigid) && make(&w, ns_shapes_grounds);
 }
