@@ -115,6 +115,16 @@ M
 expect 0 "corners in the equations" "" "have corners" -- run corner.mech
 expect 0 "... not with dop853" "" "" -- run corner.mech --method dop853
 grep -q corners "$W/err" && fail "... not with dop853: no warning"
+model smooth.mech <<'M'
+ground G height(x^2)
+body S sphere(0.1) { mass 1; uniform }
+constraint c: rolling(S, G)
+force S.torque = -0.01*S.omega.space
+start { c.contact ~ [0.3, 0, 0.09]; S.omega = [0, 0, 1] }
+run { until 0.1 }
+M
+expect 0 "... nor where the equations have none" "" "" -- run smooth.mech
+grep -q corners "$W/err" && fail "... nor where the equations have none: no warning"
 for reduced in "" "reduced;"; do
     model egg.mech <<M
 ground plane

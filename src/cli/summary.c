@@ -1,5 +1,6 @@
 #include "cli/summary.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -349,10 +350,28 @@ static void warn_values(ns_cli *cli, const ns_record *r)
     }
 }
 
+/* Does the model itself call one of the functions with corners?  (Formulations use `sign` where it makes
+ * none.) */
+static bool calls_corners(const char *text)
+{
+    static const char *const names[] = {"sign", "abs", "min", "max"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (const char *at = strstr(text, names[i]); at; at = strstr(at + 1, names[i])) {
+            const char *end = at + strlen(names[i]);
+            const bool begins = at == text || !(isalnum((unsigned char)at[-1]) ||
+                                                at[-1] == '_' || at[-1] == '.');
+            if (begins && end[strspn(end, " ")] == '(')
+                return true;
+        }
+    return false;
+}
+
 /* Do the rates have corners: sign, abs, min or max of what changes along the motion? */
-static bool has_corners(ns_arena *arena, const ns_system *s)
+static bool has_corners(ns_arena *arena, const ns_system *s, const char *text)
 {
     const ns_graph *g = s->graph;
+    if (!calls_corners(text))
+        return false;
     const uint32_t n = s->states.n;
     ns_ex *moves = NS_NEW_ARRAY(arena, ns_ex, n + 1);
     bool *used = NS_NEW_ARRAY(arena, bool, ns_graph_size(g));
@@ -383,7 +402,7 @@ void ns_summary_warn(ns_cli *cli, const ns_record *r)
     if (r->status == NS_OK)
         warn_values(cli, r);
     if (!(s->conservative && isfinite(o->energy_drift)) &&
-        strcmp(r->method->name, "gauss") == 0 && has_corners(cli->arena, s))
+        strcmp(r->method->name, "gauss") == 0 && has_corners(cli->arena, s, r->model->text))
         warn(cli, "the equations have corners (sign, abs, min or max), over which gauss loses "
                   "digits; --method dop853 does not, and --digits says how many are right");
     if (s->conservative && o->energy_drift > doubtful_energy)
