@@ -145,4 +145,16 @@ expect 2 "exclude each other" run drift.mech --periodic --digits
 expect 0 "y: move 4.625" period drift.mech --until 50 --out drift.svg --out drift.json
 expect 1 "not left in place" section wheel.mech --on contact.x --periodic 1 --modulo --until 20
 
+cat >fall.mech <<'M'
+ground plane
+body cylinder(0.1, 0.3) { mass 1; uniform }
+start { tilt 40 deg; omega [0.3, 0.2, 1] }
+event passing: omega.y = 0 stop
+run { until 3 }
+M
+for method in gauss dop853; do
+    expect 1 "the cylinder falls on its side" section fall.mech --on omega.x --crossings 2 --method $method
+done
+expect 1 "the cylinder falls on its side" lyapunov fall.mech
+
 exit $failed

@@ -41,8 +41,11 @@ ns_variation *ns_variation_new(ns_flow *flow, uint32_t k, const ns_surface *surf
                                .rate = df[i],
                                .unit = ""});
     }
-    for (uint32_t i = 0; i < s->events.n; i++) /* singularities end every run */
-        if (s->events.at[i].action == NS_EVENT_SINGULAR)
+    /* singularities end every run, and so do conditions under which the motion is none: a can that has
+     * fallen; events of the model are for `run` */
+    for (uint32_t i = 0; i < s->events.n; i++)
+        if (s->events.at[i].action == NS_EVENT_SINGULAR ||
+            (s->events.at[i].action == NS_EVENT_STOP && s->events.at[i].condition))
             NS_PUSH(a, e->events, s->events.at[i]);
     /* the surfaces come last: their numbers are counted from the end */
     for (uint32_t i = 0; i < n_surfaces; i++)
