@@ -109,6 +109,7 @@ static const bad refused[] = {
     {"formulation rolling\n" PLANE BALL "coordinate q", "takes no `coordinate` line"},
     {"formulation rolling\n" PLANE BALL "state q' = 1", "takes no `state` line"},
     {PLANE "body sphere(0.1) { mass 1; inertia 0*" UNIT " }", "the inertia tensor is zero"},
+    {PLANE BALL "event liftoff: omega.x = 0", "there is an event `liftoff` already"},
     /* bodies and grounds are rigid */
     {PLANE "body sphere(1 + t) { mass 1; uniform }",
      "2:13: error: `sphere` cannot change with time"},

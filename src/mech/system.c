@@ -203,6 +203,10 @@ static bool add_late_lines(ns_description *d, ns_system *s)
     }
     for (uint32_t i = 0; i < d->events.n; i++) {
         ns_event event = d->events.at[i];
+        for (uint32_t k = 0; k < s->events.n; k++)
+            if (strcmp(s->events.at[k].name, event.name) == 0)
+                ns_diag_error(d->diag, event.span, "there is an event `%s` already",
+                              event.name);
         event.value = ns_system_in_states(s, event.value);
         NS_PUSH(s->arena, s->events, event);
     }
