@@ -98,8 +98,8 @@ ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous)
     ns_flow *field = ns_flow_new(cli->arena, problem, ns_model_run_options(model).t0, model->p,
                                  model->x0);
     if (autonomous && !ns_flow_autonomous(field)) {
-        ns_command_wrong(cli, "time enters the equations of this model: it has no steady "
-                              "motions of the kind looked for");
+        ns_command_wrong(cli, "time enters the equations of this model; this study needs ones "
+                              "without it");
         return NULL;
     }
     return field;
