@@ -11,7 +11,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* The step to try: ns_stepper_clip and ns_stepper_too_small in lanes. */
-static void choose_step(ns_bundle *b)
+INLINE void choose_step(ns_bundle *b)
 {
     const i8 live = load_mask(b->live);
     const v8 t = load(b->t), until = all(b->until), left = size_of(until - t);
@@ -40,7 +40,7 @@ static void choose_step(ns_bundle *b)
 }
 
 /* Moves the lanes that accept to their new states; the others keep theirs. */
-static void move(ns_bundle *b, i8 accepted)
+INLINE void move(ns_bundle *b, i8 accepted)
 {
     const size_t end = 8 * (size_t)b->n;
     const double *x = b->x, *x_lo = b->x_lo;
@@ -73,7 +73,7 @@ static void move(ns_bundle *b, i8 accepted)
 
 /* Counts a step, and goes on to its end where it was accepted.  The lanes that tried propose `want`
  * next; `probe` says whose rates are to be looked at for noise besides those that are due. */
-static void settle(ns_bundle *b, i8 accepted, i8 rejected, v8 want, i8 probe)
+INLINE void settle(ns_bundle *b, i8 accepted, i8 rejected, v8 want, i8 probe)
 {
     const i8 trying = accepted | rejected, one = (i8)all(1);
     const v8 length = size_of(load(b->h)), steps = load(b->steps);
