@@ -634,11 +634,11 @@ static void test_stiff(void **state)
     t->options.n_times = TIMES;
     check_bits(t, 6);
     for (uint32_t k = 0; k < t->n; k++) {
-        /* the method is not damped at infinity: a stiff motion swings around its solution */
-        const double off = k < 5 ? 1e-5 : 1e-9;
-        assert_near(t->motions[k].x, &(double){cos(10)}, 1, off);
+        assert_near(t->motions[k].x, &(double){cos(10)}, 1, 1e-9);
+        /* inside the first step, which follows the Taylor series, a stiff motion is less accurate */
         for (uint32_t i = 0; i < TIMES; i++)
-            assert_near(&t->motions[k].at[i], &(double){cos(some_times[i])}, 1, off);
+            assert_near(&t->motions[k].at[i], &(double){cos(some_times[i])}, 1,
+                        k < 5 ? 1e-5 : 1e-9);
         assert_true(t->motions[k].steps < 2000);
     }
     trial_free(t);

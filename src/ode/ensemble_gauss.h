@@ -288,7 +288,8 @@ static bool look_at_sweep(ns_bundle *b)
     const i8 not_first = b->sweeps > 1 ? ~(i8){0} : (i8){0};
     i8 done = (change <= little) | (change * change <= little * last) |
               (not_first & (change > 0.25 * last) & (change <= noise));
-    done &= finite;
+    done &= finite &
+            (not_first | (load(b->steps) > 0)); /* in the first step rho is not known yet */
     i8 bad = {0};
     if (b->sweeps == 1) {
         store(b->first, change);

@@ -13,6 +13,7 @@
  * Error.  F is interpolated by a polynomial of degree 7; its Legendre coefficients f_k fall like
  * D^k.  The end point has twice the order of the polynomial, so its error is like the
  * coefficient f_16 that is not there: h |f_7| D^9 = h |f_7|^2 D^2 / |f|.
+ * Where the problem is stiff it is no better than the stages, h |f_7| D.
  *
  * Inside the step the polynomial has only half the digits of the end points.  State_at therefore
  * makes a collocation step of its own from the beginning of the step to t; it starts from the
@@ -219,6 +220,14 @@ static double rough_root(double a, int n)
     return a > DBL_MIN ? power(rough_log(a) / n) : 0;
 }
 
+/* Logarithm of D^2, as squares were judged; at most 0. */
+static int64_t decay(const ns_gauss_judgement *all)
+{
+    const int64_t D6 = rough_log(all->m6) / 6, D7 = rough_log(all->m7) / 7,
+                  D = D7 > D6 ? D7 : D6;
+    return D < 0 ? D : 0;
+}
+
 /* Error of the step in units of the tolerance, by these states and those judged before:
  * see the head of the file.  States that hardly change in comparison with the others get credit for
  * that.  What is not the method's error is left out: rounding errors of the states (`least`), and
@@ -234,15 +243,23 @@ static double estimate(ns_gauss *g, uint32_t n, const uint32_t *state, double le
     g->factor = 2;
     if (!(ns_larger(all->e6, all->e7) > 0))
         return 0;
-    /* logarithms of squares, where squares were judged */
-    int64_t D = rough_log(all->m6) / 6, last = rough_log(all->e7);
-    const int64_t D7 = rough_log(all->m7) / 7;
-    D = D7 > D ? D7 : D;
-    D = D < 0 ? D : 0;
-    const int64_t e6 = rough_log(all->e6) + 2 * D;
-    last = e6 > last ? e6 : last;
+    const int64_t D = decay(all), e6 = rough_log(all->e6) + 2 * D, e7 = rough_log(all->e7);
+    const int64_t last = e6 > e7 ? e6 : e7;
     const int64_t error = last / 2 + D - rough_log(tolerance);
     g->factor = AIM * power(-error / 16);
+    return power(error);
+}
+
+/* The same where the problem is stiff.  The end point follows the polynomial then and is no better than
+ * the stages: the error is like the coefficient f_8, h |f_7| D = h |f_6| D^2 (the method has order 16, but
+ * stage order 8; and it is not damped at infinity, so that such errors stay). */
+static double estimate_stiff(ns_gauss *g, double least, double tolerance)
+{
+    g->sum = (ns_gauss_judgement){0};
+    if (estimate(g, g->a.n, NULL, least, 0, tolerance, &g->sum) == 0 || !(g->tail > 0))
+        return 0;
+    const int64_t error = rough_log(g->tail) + decay(&g->sum) - rough_log(tolerance);
+    g->factor = AIM * power(-error / 9);
     return power(error);
 }
 
@@ -345,9 +362,10 @@ static outcome iterate_part(ns_stepper *s, ns_gauss *g, const ns_rate_part *part
                 sweeps = k - 1;
             }
         }
-        /* change rho <= enough,  or only rounding errors */
-        const bool done = change <= enough || change * change <= enough * last ||
-                          (k > 1 && change > 0.25 * last && change <= noise);
+        /* change rho <= enough,  or only rounding errors; in the first step rho is not known yet */
+        const bool done = (k > 1 || g->k->h != 0) &&
+                          (change <= enough || change * change <= enough * last ||
+                           (k > 1 && change > 0.25 * last && change <= noise));
         if (!judged && (done || change <= early)) {
             ns_gauss_judgement all;
             const bool alone = g->judging == NS_GAUSS_FIRST_EARLY;
@@ -418,7 +436,8 @@ static outcome iterate_newton(ns_stepper *s, ns_gauss *g, double t, const double
 {
     const double root = sqrt(8.0 * s->n);
     const double noise = 64 * DBL_EPSILON * root;
-    const double tolerance = ns_larger(g->goal, 1e-14); /* rounding errors permit no more */
+    const double tolerance = ns_larger(s->tolerance,
+                                       1e-14); /* rounding errors permit no more */
     const double enough = 0.01 * tolerance;
     const uint32_t n = s->n;
     double last = INFINITY, rho = 1;
@@ -453,9 +472,8 @@ static outcome iterate_newton(ns_stepper *s, ns_gauss *g, double t, const double
             ns_newton_derivatives(n, g->h, g->a.Z, g->a.Y);
             for (uint32_t i = 0; i < 8 * n; i++)
                 g->a.Z[i] += x_lo[i / 8];
-            g->sum = (ns_gauss_judgement){0};
             if (limit > 0)
-                g->error = estimate(g, n, NULL, 16 * DBL_EPSILON * root, 0, tolerance, &g->sum);
+                g->error = estimate_stiff(g, 16 * DBL_EPSILON * root, tolerance);
             return g->error > limit ? TOO_LONG : CONVERGED;
         }
         if (k > 2 && rho > 0.9)
