@@ -258,3 +258,5 @@ CONTENDER(derived_native, "derived-native", "the same, native",
 CONTENDER(lanes, "lanes",
           "noslip, native, an ensemble in lanes as of `sweep --least 1`: time of one motion",
           open_ensemble(problem, "dop853"), run_lanes, 1e-4, 1e-16);
+CONTENDER(lanes_gauss, "lanes-gauss", "the same by `sweep --method gauss`",
+          open_ensemble(problem, "gauss"), run_lanes, 1e-4, 1e-17);

@@ -24,6 +24,7 @@ extern const bench_contender contender_gsl;
 extern const bench_contender contender_noslip_gauss, contender_noslip_gauss_native;
 extern const bench_contender contender_noslip_taylor, contender_noslip_taylor_native;
 extern const bench_contender contender_noslip_automatic, contender_noslip_lanes;
+extern const bench_contender contender_noslip_lanes_gauss;
 extern const bench_contender contender_noslip_dop853, contender_noslip_dop853_native;
 extern const bench_contender contender_noslip_derived, contender_noslip_derived_native;
 

@@ -38,6 +38,7 @@ static const bench_contender *const table[] = {
     &contender_noslip_derived,
     &contender_noslip_derived_native,
     &contender_noslip_lanes,
+    &contender_noslip_lanes_gauss,
     &contender_scipy,
     &contender_octave,
 };
