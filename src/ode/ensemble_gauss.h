@@ -101,7 +101,8 @@ static void extend_prediction(ns_bundle *b, const v8 t[8])
             N[j] *= t[j] - gauss_c[k];
     }
     for (int i = 0; i < 7; i++) {
-        const v8 inverse = choose(ahead, rough_inverse(N[i], 2), (v8){0});
+        const v8 known = choose(ahead, N[i], all(1)); /* positive */
+        const v8 inverse = choose(ahead, rough_inverse(known, 2), (v8){0});
         for (int j = i + 1; j < 8; j++, out += 8) {
             store(out, N[j] * (inverse * (gauss_b[j] / gauss_b[i])));
             N[j] *= t[j] - t[i];
