@@ -494,6 +494,33 @@ static bool derive(ns_description *d, ns_system *s)
     return draw_ground(w);
 }
 
+static bool sizes(const ns_system *s, ns_diag *diag, const double *p)
+{
+    const ns_description *d = s->description;
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        const ns_block *b = &d->blocks.at[i];
+        if (strcmp(b->keyword, "body") != 0)
+            continue;
+        const ns_property *mass = ns_block_find(b, "mass"), *J = ns_block_find(b, "inertia");
+        double r, m, moment = 0;
+        ns_system_eval(s, &b->args[0].at[0], 1, 0, p, NULL, &r);
+        ns_system_eval(s, &mass->value[0].at[0], 1, 0, p, NULL, &m);
+        if (J)
+            ns_system_eval(s, &J->value[0].at[0], 1, 0, p, NULL, &moment);
+        if (r > 0 && m > 0 && moment >= 0)
+            continue;
+        if (!(r > 0))
+            ns_diag_error(diag, b->kind_span, "the radius must be positive; it is %.6g", r);
+        else if (!(m > 0))
+            ns_diag_error(diag, mass->value_span, "the mass must be positive; it is %.6g", m);
+        else
+            ns_diag_error(diag, J->value_span, "the inertia must not be negative; it is %.6g",
+                          moment);
+        return false;
+    }
+    return true;
+}
+
 static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x)
 {
@@ -519,6 +546,7 @@ const ns_formulation ns_formulation_planar = {
         "Source: Jachnik 2011, section 6; docs/theory/planar.md.",
     .fits = fits,
     .derive = derive,
+    .sizes = sizes,
     .verify = verify,
     .blocks = blocks,
 };

@@ -470,6 +470,14 @@ static bool directed(const ns_system *s, ns_diag *diag, const double *p, const n
 bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p)
 {
     const ns_rolling *r = s->own;
+    const ns_property *mu = ns_block_find(r->ground_block, "mu");
+    double friction = 0;
+    if (mu && mu->values == 1) /* nan where it depends on the motion */
+        ns_system_eval(s, &mu->value[0].at[0], 1, 0, p, NULL, &friction);
+    if (friction < 0) {
+        ns_diag_error(diag, mu->value_span, "`mu` must not be negative; it is %.6g", friction);
+        return false;
+    }
     return directed(s, diag, p, r->ground_block, "axis") &&
            directed(s, diag, p, r->ground_block, "turn") &&
            directed(s, diag, p, r->body_block, "turn") &&
