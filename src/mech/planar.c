@@ -513,7 +513,7 @@ static bool sizes(const ns_system *s, ns_diag *diag, const double *p)
             ns_diag_error(diag, b->kind_span, "the radius must be positive; it is %.6g", r);
         else if (!(m > 0))
             ns_diag_error(diag, mass->value_span, "the mass must be positive; it is %.6g", m);
-        else
+        else if (J)
             ns_diag_error(diag, J->value_span, "the inertia must not be negative; it is %.6g",
                           moment);
         return false;

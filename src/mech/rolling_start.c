@@ -474,7 +474,7 @@ bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p)
     double friction = 0;
     if (mu && mu->values == 1) /* nan where it depends on the motion */
         ns_system_eval(s, &mu->value[0].at[0], 1, 0, p, NULL, &friction);
-    if (friction < 0) {
+    if (mu && friction < 0) {
         ns_diag_error(diag, mu->value_span, "`mu` must not be negative; it is %.6g", friction);
         return false;
     }
