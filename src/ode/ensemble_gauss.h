@@ -286,7 +286,7 @@ static bool look_at_sweep(ns_bundle *b)
     const double little = enough(b, part);
     const v8 guess = load(b->rho),
              last = b->sweeps == 1 ? change / (guess * guess) : load(b->last);
-    const i8 not_first = b->sweeps > 1 ? ~(i8){0} : (i8){0};
+    const i8 none = {0}, not_first = b->sweeps > 1 ? ~none : none;
     i8 done = (change <= little) | (change * change <= little * last) |
               (not_first & (change > 0.25 * last) & (change <= noise));
     done &= finite &
