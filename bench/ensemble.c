@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1024, MOST_RUNGS = 40, MOST_ROUNDS = 51, CONTENDERS = 7, SPIN = 4 };
+enum { MOST = 1024, MOST_RUNGS = 40, MOST_ROUNDS = 51, CONTENDERS = 8, SPIN = 4 };
 
 static const hand_problem *problem;
 static int motions = 64, rounds = 5, least = 1;
@@ -293,6 +293,10 @@ int main(int argc, char **argv)
     contenders[count++] = (contender){.name = "lanes", .text = text, .native = true};
     contenders[count++] = (contender){
         .name = "lanes, gauss", .text = text, .native = true, .options.run.method = "gauss"};
+    contenders[count++] = (contender){.name = "gauss, one after the other",
+                                      .text = text,
+                                      .native = true,
+                                      .options = {.run.method = "gauss", .alone = true}};
     contenders[count++] = (contender){
         .name = "lanes, unfused", .text = text, .native = true, .options.unfused = true};
     if (is_p1c()) {
