@@ -58,7 +58,7 @@ begin() { # runs in the background, waits until its files are there and it is we
 
 # ---- kill ------------------------------------------------------------------------------------
 
-for i in 1 2 3; do
+for i in 1 2; do
     rm -f k.*
     begin --out k.h5 --out k.csv --out k.json
     kill -9 $pid
@@ -131,7 +131,7 @@ fi
 # ---- memory ----------------------------------------------------------------------------------
 
 # OpenBLAS takes address space for each thread, and waits for it for ever.
-limited() { (ulimit -v 150000 && OPENBLAS_NUM_THREADS=1 exec timeout -s KILL 60 "$NOSLIP" "$@"); }
+limited() { (ulimit -v 80000 && OPENBLAS_NUM_THREADS=1 exec timeout -s KILL 60 "$NOSLIP" "$@"); }
 if limited version >/dev/null 2>&1; then
     limited run $O --until 1e9 --every 1 --json >out 2>err
     status=$?

@@ -6,9 +6,9 @@
  *
  *     G_i = h b_i f(t + c_i h, X_i),   X_i = x + sum_j mu_ij G_j,   x_new = x + sum_j G_j
  *
- * K holds the G_j of the last step, K_new those of the step being tried, [state][stage][8].  Sweeps end lane by lane:
- * one that has converged keeps its increments while others go on.  Bundles are not in step with each
- * other: an attempt ends as soon as the step of one bundle does. */
+ * K holds the G_j of the last step, K_new those of the step being tried, [state][stage][8].  Sweeps
+ * end lane by lane: one that has converged keeps its increments while others go on.  Bundles are not in
+ * step with each other: an attempt ends as soon as the step of one bundle does. */
 #ifdef NS_BUNDLE
 
 #include "ode/gauss_table.h"
