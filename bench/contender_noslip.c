@@ -183,7 +183,7 @@ static int run_lanes(void *opaque, double tolerance, double *end, bench_cost *co
     cost->rejected /= cost->motions;
     cost->evaluations /= cost->motions;
     cost->operations = (long)ns_program_operations(h->problem->rhs, NULL);
-    if (h->problem->core) /* four evaluations in twelve */
+    if (h->problem->core && strcmp(h->method, "dop853") == 0) /* four evaluations in twelve */
         cost->operations +=
             ((long)ns_program_operations(h->problem->core, NULL) - cost->operations) / 3;
     return 0;

@@ -280,11 +280,6 @@ void ns_dop853_take(ns_stepper *s, const ns_bundle *b, uint32_t lane)
     const uint32_t stages = b->dense ? STAGES : 13;
     for (uint32_t i = 0; i < s->n; i++) {
         const size_t at = 8 * (size_t)i + lane;
-        s->x[i] = b->x[at];
-        s->x_lo[i] = b->x_lo[at];
-        s->x0[i] = b->x0[at];
-        s->x0_lo[i] = b->x0_lo[at];
-        s->size[i] = b->size[at];
         for (uint32_t j = 0; j < stages; j++)
             d.K[j * r + i] = b->K[j * b->stride + at];
         for (uint32_t m = 0; m < DENSE && b->dense; m++)

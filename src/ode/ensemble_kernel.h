@@ -140,8 +140,8 @@ typedef struct ns_bundle_kernel {
      * spaced points of the step: bits.  `watch`: which events count. */
     unsigned (*suspects)(uint32_t events, const bool *watch, const double *sign,
                          const double *const *values, int count);
-    /* Gives a lane what the method has made of the start of a motion; gives a run the state and the
-     * last step of a lane, from where it could go on alone. */
+    /* Gives a lane what the method has made of the start of a motion; gives a run what the method
+     * keeps of the last step of a lane, so that it could go on alone. */
     void (*give)(const ns_stepper *s, ns_bundle *b, uint32_t lane);
     void (*take)(ns_stepper *s, const ns_bundle *b, uint32_t lane);
 } ns_bundle_kernel;

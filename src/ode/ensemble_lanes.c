@@ -235,8 +235,15 @@ static void count(const group *g, uint32_t l)
 static ns_run *hand_over(const ensemble *e, const group *g, uint32_t l)
 {
     ns_run *run = g->lanes[l].run;
+    const ns_bundle *b = g->b;
+    ns_stepper *s = &run->s;
     count(g, l);
-    e->kernel->take(&run->s, g->b, l);
+    get(b->x, s->x, s->n, l);
+    get(b->x_lo, s->x_lo, s->n, l);
+    get(b->x0, s->x0, s->n, l);
+    get(b->x0_lo, s->x0_lo, s->n, l);
+    get(b->size, s->size, s->n, l);
+    e->kernel->take(s, b, l);
     return run;
 }
 

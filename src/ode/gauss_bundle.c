@@ -29,11 +29,6 @@ void ns_gauss_take(ns_stepper *s, const ns_bundle *b, uint32_t lane)
     const double h = b->base[lane];
     for (uint32_t i = 0; i < s->n; i++) {
         const size_t at = 8 * (size_t)i + lane;
-        s->x[i] = b->x[at];
-        s->x_lo[i] = b->x_lo[at];
-        s->x0[i] = b->x0[at];
-        s->x0_lo[i] = b->x0_lo[at];
-        s->size[i] = b->size[at];
         const double *K = b->K + 64 * (size_t)i + lane;
         for (size_t j = 0; j < 8; j++) {
             double z = b->x0_lo[at];
