@@ -8,12 +8,13 @@ JOBS    ?= $(shell nproc)
 
 flagship = $(firstword $(wildcard models/rattleback.mech models/chaplygin-sleigh.mech))
 
-.PHONY: help setup browser build run test bench install asan lint format fuzz clean
+.PHONY: help setup browser build run test golden bench install asan lint format fuzz clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make run              build, run the flagship model, write its report'
 	@echo 'make test             build and run the tests      [PRESET=release|dev|ci|asan]'
+	@echo 'make golden           write tests/golden.txt anew, after a change of numbers on purpose'
 	@echo 'make bench            the speed table'
 	@echo 'make install          [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make asan             tests under the address and undefined-behaviour sanitizers'
@@ -42,6 +43,11 @@ run: build/release/build.ninja
 
 test: build browser
 	@ctest --preset $(PRESET) -j $(JOBS)
+
+golden: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target noslip_program
+	scripts/golden build/release/noslip --write
+	@git diff --stat tests/golden.txt
 
 asan:
 	@$(MAKE) --no-print-directory test PRESET=asan

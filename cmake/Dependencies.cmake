@@ -3,12 +3,13 @@
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-find_package(SundialsCvode 6 REQUIRED)
-
-# Debian's plain `hdf5` may be the MPI build: ask for the serial one first.
-pkg_search_module(NOSLIP_HDF5 REQUIRED IMPORTED_TARGET GLOBAL hdf5-serial hdf5)
-pkg_check_modules(NOSLIP_LAPACK REQUIRED IMPORTED_TARGET GLOBAL lapacke openblas)
-
-set(NOSLIP_DEPENDENCIES
-  PkgConfig::NOSLIP_HDF5 PkgConfig::NOSLIP_LAPACK Sundials::Cvode
-  Threads::Threads ${CMAKE_DL_LIBS} m)
+set(NOSLIP_DEPENDENCIES Threads::Threads ${CMAKE_DL_LIBS} m)
+if(NOSLIP_CVODE)
+  find_package(SundialsCvode 6 REQUIRED)
+  list(PREPEND NOSLIP_DEPENDENCIES Sundials::Cvode)
+endif()
+if(NOSLIP_HDF5)
+  # Debian's plain `hdf5` may be the MPI build: ask for the serial one first.
+  pkg_search_module(NOSLIP_HDF5 REQUIRED IMPORTED_TARGET GLOBAL hdf5-serial hdf5)
+  list(PREPEND NOSLIP_DEPENDENCIES PkgConfig::NOSLIP_HDF5)
+endif()

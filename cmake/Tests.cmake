@@ -2,6 +2,7 @@
 # internal functions), every tests/test_*.sh one script run by bash.
 enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+pkg_check_modules(LAPACK REQUIRED IMPORTED_TARGET lapacke openblas) # a judge; no part of noslip
 
 file(GLOB test_programs CONFIGURE_DEPENDS "tests/test_*.c")
 file(GLOB test_scripts CONFIGURE_DEPENDS "tests/test_*.sh")
@@ -17,7 +18,8 @@ if(TARGET noslip_program)
 endif()
 
 add_library(test_flags INTERFACE)
-target_link_libraries(test_flags INTERFACE noslip_flags PkgConfig::CMOCKA ${NOSLIP_DEPENDENCIES})
+target_link_libraries(test_flags INTERFACE noslip_flags PkgConfig::CMOCKA PkgConfig::LAPACK
+  ${NOSLIP_DEPENDENCIES})
 target_include_directories(test_flags INTERFACE "${CMAKE_SOURCE_DIR}/tests")
 target_compile_definitions(test_flags INTERFACE
   NS_MODELS_DIR="${CMAKE_SOURCE_DIR}/models" NS_DOCS_DIR="${CMAKE_SOURCE_DIR}/docs"
@@ -51,6 +53,35 @@ if(program)
     set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
       "NOSLIP=${program};MODELS=${CMAKE_SOURCE_DIR}/models;DOCS=${CMAKE_SOURCE_DIR}/docs;TESTS=${CMAKE_SOURCE_DIR}/tests;PYTHON=${NOSLIP_PYTHON}")
   endforeach()
+endif()
+
+# What depends on instruction sets and engines; .ci/run repeats these with every lower instruction
+# set and with clang (target numerics).
+set(numerics algebra cascade ensemble events gauss jet jet_native jet_rules machine native ode ops program quad
+  step_sizes sweep taylor vecmath)
+add_custom_target(numerics)
+foreach(name IN LISTS numerics)
+  if(TARGET test_${name})
+    set_tests_properties(test_${name} PROPERTIES LABELS numerics)
+    add_dependencies(numerics test_${name})
+  endif()
+endforeach()
+
+# All results against tests/golden.txt, with several instruction sets, engines and numbers of threads.
+if(program AND NOSLIP_PYTHON)
+  function(golden name)
+    add_test(NAME ${name} COMMAND "${NOSLIP_PYTHON}" "${CMAKE_SOURCE_DIR}/scripts/golden" "${program}" ${ARGN})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "whole;golden" PROCESSORS 2 COST 50)
+  endfunction()
+  golden(golden)
+  golden(golden_interpreter --engine interpreter --threads 1 --brief)
+  golden(golden_native --engine native --threads 2 --brief)
+  golden(golden_plain --simd plain --engine interpreter --brief)
+  golden(golden_plain_compiled --simd plain --engine native --brief --part 3/12)
+  if(NOSLIP_X86)
+    golden(golden_avx2 --simd avx2 --brief)
+    golden(golden_avx2_native --simd avx2 --engine native --threads 1 --brief --part 1/3)
+  endif()
 endif()
 
 # Long runs of the whole program, whose parts other tests look at under sanitizers.

@@ -19,6 +19,31 @@ expect 0 "help of a method" "tolerance" "" -- help gauss
 expect 2 "help about nothing" "" "did you mean 'gauss'" -- help gaus
 expect 0 "version" "noslip [0-9]" "" -- version
 expect 0 "--version" "noslip [0-9]" "" -- --version
+# A lower instruction set, by option or environment; a higher one than the processor's is refused.
+for level in plain avx2 avx512; do
+    if "$NOSLIP" version --simd $level >"$W/out" 2>"$W/err"; then
+        expect 0 "--simd $level" "instructions: $level\$" "" -- version --simd=$level
+        NOSLIP_SIMD=$level expect 0 "NOSLIP_SIMD=$level" "instructions: $level\$" "" -- version
+    else
+        expect 2 "--simd $level" "" "--simd: this processor has no $level" -- version --simd=$level
+    fi
+done
+expect 0 "--simd of the gallery" "method" "" -- gallery coin --simd plain
+NOSLIP_SIMD=sse expect 2 "NOSLIP_SIMD=sse" "" "NOSLIP_SIMD: expected plain, avx2 or avx512" -- check "$W/oscillator.mech"
+NOSLIP_SIMD= expect 0 "NOSLIP_SIMD=" "" "" -- check "$W/oscillator.mech"
+expect 2 "--simd of another name" "" "--simd: expected plain, avx2 or avx512, not 'sse'" -- run "$W/oscillator.mech" --simd sse
+expect 2 "--simd without a value" "" "--simd needs a value" -- run "$W/oscillator.mech" --simd
+expect 2 "--simd with an empty value" "" "--simd needs a value" -- run "$W/oscillator.mech" --simd=
+expect 2 "--simd twice" "" "--simd is given twice" -- run "$W/oscillator.mech" --simd plain --simd plain
+expect 2 "--simd misspelt" "" "did you mean '--simd'" -- run "$W/oscillator.mech" --smid plain
+# No number comes from a library that chooses its code by the processor.
+if command -v ldd >/dev/null; then
+    for made in "$NOSLIP" "$(dirname "$NOSLIP")/libnoslip.so"; do
+        [ -e "$made" ] || continue
+        ldd "$made" >"$W/libraries" && ! grep -iE 'blas|lapack' "$W/libraries" && pass "libraries of $(basename "$made")" ||
+            fail "libraries of $(basename "$made"): $(cat "$W/libraries")"
+    done
+fi
 expect 2 "unknown command" "" "did you mean 'run'" -- rnu x
 expect 2 "a file as command" "" "noslip run" -- "$W/oscillator.mech"
 
@@ -115,6 +140,13 @@ M
 expect 0 "corners in the equations" "" "have corners" -- run corner.mech
 expect 0 "... not with dop853" "" "" -- run corner.mech --method dop853
 grep -q corners "$W/err" && fail "... not with dop853: no warning"
+model switch.mech <<'M'
+state x' = v, v' = -x + sign(t - 1) - sign(t - 5/3)
+start { x = 1; v = 0.5 }
+run { until 3 }
+M
+expect 0 "... nor for switches in time" "" "" -- run switch.mech
+grep -q corners "$W/err" && fail "... nor for switches in time: no warning"
 model smooth.mech <<'M'
 ground G height(x^2)
 body S sphere(0.1) { mass 1; uniform }
@@ -232,6 +264,26 @@ py 'abs(d["values"]["x"][1] - math.cos(2.5)) < 1e-13 and abs(d["values"]["x'"'"'
     "values against the closed form"
 py 'sorted(d["diagnostics"]) == ["constraints", "energy_drift", "evaluations", "invariants", "seconds", "steps"]' "diagnostics"
 py 'd["diagnostics"]["energy_drift"] < 1e-14 and d["diagnostics"]["steps"] > 0' "diagnostics' values"
+model driven.mech <<'M'
+coordinate x
+lagrangian x'^2/2 - x^2/2
+force x = sin(3*t)
+start { x ~ 1; x' = 0 }
+run { until 5 }
+M
+expect 0 "driven" "energy +[0-9.]+ +largest relative change: not conserved" "" -- run driven.mech
+expect 0 "driven, --json" "" "" -- run driven.mech --json
+py 'd["diagnostics"]["energy_drift"] is None and d["diagnostics"]["energy_conserved"] is False' "no drift of a driven energy"
+py 'd["diagnostics"]["energy_change"] > 0.01 and "notes" not in d["diagnostics"]' "... but its change"
+model guessed.mech <<'M'
+coordinate x, y
+lagrangian (x'^2 + y'^2)/2
+constraint circle: x^2 + y^2 = 1
+start { x = 0.6; y ~ 1; x' = 1 }
+run { until 1 }
+M
+expect 0 "a guess that changes" "" "guessed.mech:4:.*note: the guess is changed, y from 1 to 0.8, to satisfy .circle" -- run guessed.mech --json
+py '"y from 1 to 0.8" in d["diagnostics"]["notes"][0]' "... and its JSON"
 expect 0 "events in JSON" "" "" -- run $O --json
 py '[e["name"] for e in d["events"]] == ["middle"]*3 and abs(d["events"][1]["t"] - 1.5*math.pi) < 1e-13' "events"
 py 'd["t"] == [10]' "without --at and --every: the end"
@@ -307,6 +359,26 @@ expect 0 "check: parameters" "k +2 .*--set" "" -- check $O --set k=2
 expect 0 "check: operations" "operations +[0-9]+ per" "" -- check $O
 sed 's/^run/invariant wrong = x\nrun/' oscillator.mech >wrong.mech
 expect 2 "check: an invariant that is none" "wrong +NOT constant" "'wrong' is not constant" -- check wrong.mech
+model rest.mech <<'M'
+ground plane
+body sphere(0.1) { mass 1; uniform }
+run { until 1 }
+M
+expect 0 "check: a ball at rest" "momentum.x +constant" "" -- check rest.mech
+sed 's/^run/invariant fast = cos(1e9*x)\nrun/' oscillator.mech >fast.mech
+expect 2 "check: an invariant that is none, by its fast changes" "fast +NOT constant" "" -- check fast.mech
+expect 0 "run: the same" "" "warning: 'fast' is not constant" -- run fast.mech
+sed 's/^run/invariant slow = energy^3\nrun/' oscillator.mech >slow.mech
+expect 0 "run: an invariant that is one" "slow" "" -- run slow.mech
+[ -s err ] && fail "a warning about an invariant"
+expect 2 "energy that is not finite" "" "energy is not a finite number at the start" -- run $O --set A=1e300
+! grep -Eiq 'nan|inf\b' out || fail "nan or inf was printed"
+expect 0 "check without numbers for what is only looked at" "routh +not known" "" -- check ball-in-bowl --set m=1e300
+! grep -Eq -w -e '-?nan' out || fail "nan was printed"
+for line in "tolerance 2" "tolerance -1" "max_steps 0.5" "every 0"; do
+    sed "s/^run .*/run { until 1; $line }/" oscillator.mech >setting.mech
+    expect 2 "setting: $line" "" "setting.mech:[0-9]+:[0-9]+: error: '.*it must be" -- run setting.mech
+done
 expect 0 "equations" "x" "" -- equations $O
 expect 0 "equations --latex" "begin{document}" "" -- equations $O --latex
 cp out eq.tex

@@ -145,8 +145,94 @@ static void never_more_than_are_right(void **state)
     assert_true(all.spare / all.n < 2); /* and it is worth saying */
 }
 
+static ns_record *judged(const char *text, double step)
+{
+    ns_model *model = motion_model_text(text, NULL);
+    static const double at[] = {0, 1};
+    ns_record_options o = ns_record_defaults(model);
+    o.at = at;
+    o.n_at = 2;
+    o.keep = o.until_fixed = true;
+    o.run.until = 1;
+    o.run.fixed_step = step;
+    ns_record *r = ns_record_new(model, &o);
+    assert_non_null(r);
+    assert_int_equal(ns_record_run(r), NS_OK);
+    char message[300];
+    if (!ns_digits_judge(r, message, sizeof message))
+        fail_msg("%s", message);
+    return r;
+}
+
+static int digits(const ns_record *r, const char *name, size_t row)
+{
+    const int64_t column = ns_model_observable(r->model, name);
+    assert_true(column >= 0);
+    return ns_digits_at(r, (uint32_t)column, row);
+}
+
+static void release(ns_record *r)
+{
+    ns_model *model = r->model;
+    ns_record_free(r);
+    ns_model_free(model);
+}
+
+/* Rounding of given numbers: of 1e-10 = 3*0.3 - 0.9 + 1e-10 double precision has 6 digits, of 1e-9 as
+ * a rate 7, and none of one that is zero.  What has not cancelled keeps its digits. */
+static void given_numbers(void **state)
+{
+    (void)state;
+    ns_record *r = judged("param a = 0.3, b = 3*a - 0.9 + 1e-9\n"
+                          "state x' = -x, y' = b, z' = (0.3*3 - 0.9)*1e10, u' = -u\n"
+                          "start { x = a*3 - 0.9 + 1e-10; y = 0; z = 0; u = a }\n",
+                          0);
+    for (size_t row = 0; row < 2; row++) {
+        assert_true(digits(r, "x", row) <= 6 && digits(r, "x", row) >= 4);
+        assert_true(digits(r, "u", row) >= 13);
+    }
+    assert_true(digits(r, "y", 1) <= 7 && digits(r, "y", 1) >= 4);
+    assert_int_equal(digits(r, "z", 1), 0);
+    release(r);
+}
+
+/* Rounding inside values: of 1 - cos(0.001) = 5e-7 double precision has 9 or 10 digits; noise about zero
+ * has none, at the start too. */
+static void inside_values(void **state)
+{
+    (void)state;
+    ns_record *r = judged("state x' = v, v' = -x\nstart { x = 1e-3; v = 0 }\n"
+                          "observe y = 1 - cos(x), z = (x + 0.1)^2 - x^2 - 0.2*x - 0.01\n",
+                          0);
+    const int64_t y = ns_model_observable(r->model, "y");
+    assert_true(y >= 0);
+    for (size_t row = 0; row < 2; row++) {
+        const double x = row ? 1e-3 * cos(1) : 1e-3; /* 1 - cos(x) without cancellation */
+        const double exact = 2 * sin(x / 2) * sin(x / 2);
+        const double value = ns_table_column(&r->table, (uint32_t)y)[row];
+        assert_true(fabs(value - exact) <= exact * pow(10, -digits(r, "y", row)));
+        assert_true(digits(r, "y", row) <= 11 && digits(r, "y", row) >= 7);
+        assert_int_equal(digits(r, "z", row), 0);
+        assert_true(digits(r, "x", row) >= 14);
+    }
+    release(r);
+}
+
+/* A pulse that the run's steps pass over: those of the others are shorter, and not in line with them. */
+static void passed_over(void **state)
+{
+    (void)state;
+    ns_record *r = judged("state x' = v, v' = -x + exp(-((t - 0.5)/0.001)^2)/0.001\n"
+                          "start { x = 1; v = 0 }\n",
+                          1);
+    assert_true(digits(r, "x", 1) <= 1 && digits(r, "v", 1) <= 1);
+    release(r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(never_more_than_are_right)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(never_more_than_are_right), cmocka_unit_test(given_numbers),
+        cmocka_unit_test(inside_values), cmocka_unit_test(passed_over)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "io/model.h"
 #include "ode/ensemble.h"
 
@@ -540,6 +541,62 @@ static void test_lean(void **state)
     trial_free(t);
 }
 
+/* A motion that makes no progress ends, and its neighbours in the lanes do not notice. */
+static void test_no_progress(void **state)
+{
+    (void)state;
+    trial *t = trial_new("param K = 0\nlet w = 1 + K/(1 - t)^2\n"
+                         "state u' = w*v\nstate v' = -w*u\nstart { u = 1 }\nrun { until 10 }\n",
+                         12);
+    t->options.run.until = 10;
+    t->p[5][parameter(t, "K")] = 0.1;
+    run(t);
+    assert_int_equal(t->results, t->n);
+    for (uint32_t k = 0; k < t->n; k++)
+        if (k != 5) {
+            assert_int_equal(t->motions[k].status, NS_OK);
+            assert_true(fabs(t->motions[k].x[0] - cos(10)) < 1e-9);
+        }
+    assert_int_equal(t->motions[5].status, NS_STOP_STEP);
+    assert_non_null(strstr(t->motions[5].reason, "no progress near t = 0.9999"));
+    assert_true(t->motions[5].steps < 1000000);
+    trial_free(t);
+}
+
+/* Disks that fall all but flat, where rounding errors rule the rates: all come through. */
+static void test_nearly_flat(void **state)
+{
+    (void)state;
+    size_t length;
+    char *text = NULL;
+    assert_int_equal(ns_file_read(NS_MODELS_DIR "/falling-disk.mech", 1 << 20, &text, &length),
+                     0);
+    text[length] = 0;
+    static const double start[][2] = {{-2, -3}, {1, 1.5}, {2, 3}, {-2.1, 8.0 / 3}, {0.5, 1}};
+    trial *t = trial_new(text, sizeof start / sizeof *start);
+    t->options.run.until = 2;
+    for (uint32_t k = 0; k < t->n; k++) {
+        char set[3][40];
+        snprintf(set[0], sizeof set[0], "0.1");
+        snprintf(set[1], sizeof set[1], "%.17g", start[k][0]);
+        snprintf(set[2], sizeof set[2], "%.17g", start[k][1]);
+        const ns_override given[] = {
+            {"tilt0", set[0]}, {"rolling0", set[1]}, {"turning0", set[2]}};
+        ns_model *m = ns_model_load_text("disk", text, length, given, 3, NS_MODEL_READY);
+        assert_int_equal(m->status, NS_OK);
+        memcpy(t->p[k], m->p, t->problem->np * sizeof(double));
+        memcpy(t->x0[k], m->x0, t->problem->n * sizeof(double));
+        ns_model_free(m);
+    }
+    run(t);
+    for (uint32_t k = 0; k < t->n; k++) {
+        assert_int_equal(t->motions[k].status, NS_OK);
+        assert_true(t->motions[k].steps < 200000); /* no end was in sight */
+    }
+    trial_free(t);
+    free(text);
+}
+
 static void test_limits(void **state)
 {
     (void)state;
@@ -652,6 +709,7 @@ int main(void)
         cmocka_unit_test(test_bits),        cmocka_unit_test(test_bits_rattleback),
         cmocka_unit_test(test_failures),    cmocka_unit_test(test_backwards),
         cmocka_unit_test(test_lean),        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_no_progress), cmocka_unit_test(test_nearly_flat),
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_unfused),
         cmocka_unit_test(test_parts),       cmocka_unit_test(test_stiff),
     };

@@ -281,6 +281,114 @@ static void test_start_on_event(void **state)
         }
 }
 
+/* ---- none is run over ---------------------------------------------------------------------- */
+
+static const char *const all[] = {"gauss", "taylor", "dop853", "bdf", "adams", "quad"};
+
+/* A wheel that turns at 100 rad/s for 100 s, which methods do in one step or a few: 3183 crossings of
+ * sin, every second one rising; the first one stops it. */
+static void test_wheel(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        for (int stop = 0; stop < 2; stop++) {
+            if (k == 5 && !NS_HAVE_QUAD)
+                continue;
+            model m = model_new();
+            ns_graph *g = m.g;
+            const ns_ex th = model_state(&m, "th", 0.1), w = model_state(&m, "w", 100);
+            model_rate(&m, 0, w);
+            model_rate(&m, 1, ns_zero(g));
+            model_event(&m, "rev", ns_sin(g, th), 1, stop ? NS_EVENT_STOP : NS_EVENT_RECORD);
+            ns_problem *problem = ns_problem_new(m.s, true);
+            ns_problem_add_tangent(problem);
+            m.problem = problem;
+            const ns_run_options o = model_options(all[k], k == 5 ? 10 : 100, 0);
+            ns_run *run = model_run(&m, &o);
+            assert_int_equal(ns_run_to(run, o.until), stop ? NS_STOP_EVENT : NS_OK);
+            const ns_outcome *out = ns_run_outcome(run);
+            assert_int_equal(out->n_events, stop ? 1 : k == 5 ? 159 : 1591);
+            for (uint32_t i = 0; i < out->n_events; i++)
+                assert_true(fabs(out->events[i].t - (2 * M_PI * (i + 1) - 0.1) / 100) < 1e-13);
+            ns_run_free(run);
+            model_free(&m);
+        }
+}
+
+/* What cannot be found is not left out silently: the run ends where the search did. */
+static void test_too_many(void **state)
+{
+    (void)state;
+    static const double rate = 1e6;
+    model m = model_new();
+    ns_graph *g = m.g;
+    const ns_ex x = model_state(&m, "x", 0.5 / rate);
+    model_rate(&m, 0, ns_one(g));
+    model_event(&m, "wave", ns_sin(g, ns_mul(g, ns_number(g, rate), x)), 0, NS_EVENT_RECORD);
+    model_event(&m, "late", ns_sub(g, x, ns_number(g, 9)), 0, NS_EVENT_RECORD);
+    ns_run_options o = model_options("taylor", 10, 0);
+    o.first_step = 10;
+    ns_run *run = model_run(&m, &o);
+    assert_int_equal(ns_run_to(run, 10), NS_STOP_LIMIT);
+    const ns_outcome *out = ns_run_outcome(run);
+    assert_non_null(strstr(out->reason, "event wave changes too fast"));
+    assert_true(out->t > 0.01 && out->t < 9);
+    assert_int_equal(out->n_events, (uint32_t)((out->t + 0.5 / rate) * rate / M_PI));
+    ns_run_free(run);
+    model_free(&m);
+}
+
+/* Zero but for rounding errors, all the time or part of it: nothing happens. */
+static void test_noise(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        model m = model_oscillator();
+        ns_graph *g = m.g;
+        const ns_ex x = m.x[0], v = m.x[1], one = ns_one(g);
+        const ns_ex radius = ns_add(g, ns_mul(g, x, x), ns_mul(g, v, v));
+        const ns_ex cube = ns_powi(g, ns_add(g, x, one), 3);
+        const ns_ex sum = ns_add(g, ns_powi(g, x, 3),
+                                 ns_mul(g, ns_number(g, 3), ns_add(g, ns_mul(g, x, x), x)));
+        /* inside the steps of dop853 the radius differs from 1 by more than rounding errors */
+        if (k < 2)
+            model_event(&m, "radius", ns_sub(g, radius, one), 0, NS_EVENT_RECORD);
+        model_event(&m, "cube", ns_sub(g, ns_sub(g, cube, sum), one), 0, NS_EVENT_RECORD);
+        model_event(&m, "half", ns_apply(g, NS_OP_MAX, x, ns_zero(g)), 0, NS_EVENT_RECORD);
+        const ns_run_options o = model_options(smooth[k], 50, 0);
+        ns_run *run = model_run(&m, &o);
+        assert_int_equal(ns_run_to(run, 50), NS_OK);
+        assert_int_equal(ns_run_outcome(run)->n_events, 0);
+        ns_run_free(run);
+        model_free(&m);
+    }
+}
+
+/* sqrt(x) - 1/2 and log(x) + 3 on x = cos t: not defined for half of the time, found in the other. */
+static void test_domains(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        model m = model_oscillator();
+        ns_graph *g = m.g;
+        model_event(&m, "root", ns_sub(g, ns_sqrt(g, m.x[0]), ns_number(g, 0.5)), 0,
+                    NS_EVENT_RECORD);
+        model_event(&m, "log", ns_add(g, ns_log(g, m.x[0]), ns_number(g, 3)), 0,
+                    NS_EVENT_RECORD);
+        const ns_run_options o = model_options(smooth[k], 2 * M_PI, 0);
+        ns_run *run = model_run(&m, &o);
+        assert_int_equal(ns_run_to(run, 2 * M_PI), NS_OK);
+        const ns_outcome *out = ns_run_outcome(run);
+        const double a = acos(0.25), b = acos(exp(-3));
+        const double at[] = {a, b, 2 * M_PI - b, 2 * M_PI - a};
+        assert_int_equal(out->n_events, 4);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_true(fabs(out->events[i].t - at[i]) < 1e-11);
+        ns_run_free(run);
+        model_free(&m);
+    }
+}
+
 /* ---- acting ------------------------------------------------------------------------------ */
 
 /* The run ends at a stop event, exactly there; what would come later is not reported. */
@@ -390,6 +498,10 @@ int main(void)
         cmocka_unit_test(test_touching),
         cmocka_unit_test(test_kinks),
         cmocka_unit_test(test_start_on_event),
+        cmocka_unit_test(test_wheel),
+        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_domains),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_singular_event),
         cmocka_unit_test(test_backwards),

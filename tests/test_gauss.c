@@ -1,6 +1,7 @@
 /* gauss: its tables, its order, its rounding errors, and what it does with stiff problems. */
 #include <float.h>
 
+#include "base/simd.h"
 #include "ode/gauss_kernel.h"
 #include "ode/gauss_newton.h"
 #include "ode/gauss_table.h"
@@ -51,11 +52,7 @@ static const ns_gauss_kernel *kernels(int i)
 #if NS_X86
     static const ns_gauss_kernel *const all[] = {&ns_gauss_plain, &ns_gauss_avx2,
                                                  &ns_gauss_avx512};
-    if (i == 1 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
-        return NULL;
-    if (i == 2 && !__builtin_cpu_supports("avx512f"))
-        return NULL;
-    return i < 3 ? all[i] : NULL;
+    return i <= (int)ns_simd_level() ? all[i] : NULL;
 #else
     return i == 0 ? &ns_gauss_plain : NULL;
 #endif

@@ -32,6 +32,35 @@ static ns_model *open_sleigh(void)
     return model;
 }
 
+/* NOSLIP_SIMD: a level that is not there is an error, a lower one gives the same bits. */
+static void instruction_sets(void **state)
+{
+    (void)state;
+    const char *was = getenv("NOSLIP_SIMD");
+    char *kept = was ? strdup(was) : NULL;
+    double x[2];
+    for (int i = 0; i < 2; i++) {
+        if (i)
+            setenv("NOSLIP_SIMD", "plain", 1);
+        ns_model *model = open_sleigh();
+        ns_result *result = ns_simulate(model, NULL);
+        x[i] = ns_result_final(result, "x");
+        ns_result_close(result);
+        ns_model_close(model);
+    }
+    assert_memory_equal(&x[0], &x[1], sizeof x[0]);
+    setenv("NOSLIP_SIMD", "sse2", 1);
+    ns_model *model = ns_model_open_text("sleigh", sleigh, NULL, NULL, 0);
+    assert_int_equal(ns_model_verdict(model), NS_WRONG);
+    assert_non_null(strstr(ns_model_messages(model), "NOSLIP_SIMD: expected plain, avx2 or"));
+    ns_model_close(model);
+    if (kept)
+        setenv("NOSLIP_SIMD", kept, 1);
+    else
+        unsetenv("NOSLIP_SIMD");
+    free(kept);
+}
+
 static void version(void **state)
 {
     (void)state;
@@ -280,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quad),
         cmocka_unit_test(version),
+        cmocka_unit_test(instruction_sets),
         cmocka_unit_test(models),
         cmocka_unit_test(runs),
         cmocka_unit_test(options_by_name),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/simd.h"
 #include "code/jet_internal.h"
 #include "code/program.h"
 
@@ -198,7 +199,7 @@ static void test_runners_are_bit_equal(void **state)
 {
     (void)state;
 #if NS_X86
-    if (!ns_jet_avx2.available())
+    if (ns_simd_level() < NS_SIMD_AVX2)
         skip();
     enum { N = 33 };
     equation e = equation_new();

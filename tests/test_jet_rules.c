@@ -23,7 +23,7 @@
 #include "code/program.h"
 #include "expr/eval.h"
 
-#if NS_HAVE_QUAD
+#if NS_HAVE_QUAD && !defined(__clang__) /* which has no complex numbers of that precision */
 
 enum { ORDER = 12, STRIDE = ORDER + 1 };
 
@@ -526,7 +526,7 @@ static void test_random_graphs(void **state)
 
 int main(void)
 {
-#if NS_HAVE_QUAD
+#if NS_HAVE_QUAD && !defined(__clang__)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_rule),
         cmocka_unit_test(test_integer_powers),

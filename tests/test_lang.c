@@ -209,7 +209,7 @@ static bool entries(ns_description *d, const table_case *c, const char *word,
 static ns_description *read_case(ns_arena *arena, ns_diag *diag, const table_case *c)
 {
     ns_override overrides[MOST_LINES];
-    ns_scope_entry entry[MOST_LINES];
+    ns_scope_entry entry[MOST_LINES] = {0};
     size_t n_overrides = 0;
     uint32_t n;
     for (size_t i = 0; i < c->n; i++) {

@@ -158,11 +158,6 @@ static void test_one_lane_is_the_table(void **state)
 
 #if NS_HAVE_QUAD
 
-static ns_quad ns_sgnf128(ns_quad a)
-{
-    return (ns_quad)((a > 0) - (a < 0));
-}
-
 #define F(f) f##f128
 #define NS_OP_SPECIAL(...)
 #define NS_OP(ID, NAME, ARITY, VALUE, ...)                                                     \
@@ -189,13 +184,11 @@ static double ulps(double value, ns_quad exact)
     return fabs((double)((ns_quad)value - exact)) / (nextafter(size, INFINITY) - size);
 }
 
-/* Correctly rounded are: sums, products, quotients, roots and what only chooses.  The library
- * states up to 1 ulp for pow, exp, log and the circular functions, and 2 for hyperbolic ones. */
+/* Correctly rounded are: sums, products, quotients, roots and what only chooses; functions of
+ * vecmath.inc are below 1 (tests/test_vecmath.c). */
 static double allowed_ulps(ns_op op)
 {
-    if (op == NS_OP_POW || (op >= NS_OP_EXP && op <= NS_OP_ATAN2))
-        return 1;
-    return op >= NS_OP_SINH ? 2.2 : 0.5;
+    return op == NS_OP_POW || op >= NS_OP_EXP ? 1 : 0.5;
 }
 
 static ns_quad *work_quad(const row_program *row)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "io/digits.h"
 #include "io/output.h"
 #include "ode/quad.h"
 #include "support/motion.h"
@@ -256,6 +257,144 @@ static void files(void **state)
     ns_model_free(model);
 }
 
+/* Where much cancels, the start is that of quadruple precision, not the double: 3*0.3 - 0.9 + 1e-10 is
+ * 1e-10.  Numbers have 106 bits, 2^-107 of 0.9 is 6e-33: relative to 1e-10 that is 1e-22, with
+ * three of them.  The digits say so: no more than 22, and not only the 6 of double precision. */
+static void cancellation(void **state)
+{
+    (void)state;
+    ns_model *model = motion_model_text("param a = 0.3, b = 3*a - 0.9 + 1e-9\n"
+                                        "state x' = -x, y' = b\n"
+                                        "start { x = a*3 - 0.9 + 1e-10; y = 0 }\n",
+                                        NULL);
+    static const double at[] = {0, 1};
+    ns_record *r = run(model, 0, at, 2);
+    const ns_quad x0 = strtof128("1e-10", NULL), b = strtof128("1e-9", NULL);
+    assert_true(fabs((double)((value_at(r, 0, 0) - x0) / x0)) < 4e-22);
+    assert_true(fabs((double)((value_at(r, 0, 1) - x0 * expf128(-1)) / x0)) < 4e-22);
+    assert_true(fabs((double)((value_at(r, 1, 1) - b) / b)) < 4e-22);
+    char message[300];
+    assert_true(ns_digits_judge(r, message, sizeof message));
+    for (uint32_t column = 0; column < 2; column++) {
+        assert_true(ns_digits_at(r, column, 1) <= 23);
+        assert_true(ns_digits_at(r, column, 1) >= 18);
+    }
+    ns_record_free(r);
+    ns_model_free(model);
+}
+
+/* Inside a value: 1 - cos(x) is x^2/2 = 5e-25, of which 113 bits, or 1e-34, leave 9 digits. */
+static void values_cancel(void **state)
+{
+    (void)state;
+    ns_model *model = motion_model_text(
+        "state x' = -x\nstart { x = 1e-12 }\nobserve y = 1 - cos(x), z = 1 + x\n", NULL);
+    static const double at[] = {0.5};
+    ns_record *r = run(model, 0, at, 1);
+    char message[300];
+    assert_true(ns_digits_judge(r, message, sizeof message));
+    const int64_t y = ns_model_observable(model, "y"), z = ns_model_observable(model, "z");
+    assert_true(y >= 0 && z >= 0);
+    assert_true(ns_digits_at(r, (uint32_t)y, 0) <= 9 && ns_digits_at(r, (uint32_t)y, 0) >= 5);
+    assert_true(ns_digits_at(r, (uint32_t)z, 0) >= 29);
+    ns_record_free(r);
+    ns_model_free(model);
+}
+
+/* A start given from outside is the decimal number; the others are those of the model. */
+static void from_outside(void **state)
+{
+    (void)state;
+    ns_model *model = motion_model_text("state x' = 0, y' = 0\nstart { x = 0.1; y = 0.7 }\n",
+                                        NULL);
+    model->x0[0] = 0.3;
+    const ns_exact *exact = ns_model_exact(model, false);
+    assert_non_null(exact);
+    for (uint32_t i = 0; i < 2; i++) {
+        const ns_quad x = (ns_quad)exact->x[i] + (ns_quad)exact->x_lo[i];
+        assert_true(fabs((double)(x - strtof128(i ? "0.7" : "0.3", NULL))) < 2e-32);
+    }
+    ns_model_free(model);
+}
+
+/* Rates that are constant, zero, or nothing but rounding. */
+static void at_rest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *name;
+        double exact;
+    } cases[] = {
+        {"state x' = 1\n", "x", 3},
+        {"state x' = 0, y' = -2\nstart { x = 0.5; y = 6 }\n", "x", 0.5},
+        {"state x' = 0.3*3 - 0.9, y' = x\nstart { x = 1; y = 0 }\n", "y", 3},
+        {"ground plane\nbody sphere(0.1) { mass 1; uniform }\n", "com.x", 0},
+        {"coordinate q\nlagrangian q'^2/2 - q^2/2\nstart { q = 0; q' = 0 }\n", "q", 0},
+        {"coordinate q\nlagrangian q'^2/2\nstart { q = 0; q' = 1 }\n", "q", 3},
+        {"particle P { mass 1 }\nconstraint floor: P.z = 0\nstart { P = [1, 2, 0] }\n", "P.x",
+         1},
+    };
+    static const double at[] = {1, 3};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ns_model *model = motion_model_text(cases[k].text, NULL);
+        ns_record *r = run(model, 0, at, 2);
+        const int64_t column = ns_model_observable(model, cases[k].name);
+        assert_true(column >= 0);
+        const ns_quad off = value_at(r, (uint32_t)column, 1) - (ns_quad)cases[k].exact;
+        assert_true(fabs((double)off) < 1e-30);
+        assert_true(r->outcome->steps <
+                    20); /* from a first step of 1/1000, three times as long each */
+        ns_record_free(r);
+        ns_model_free(model);
+    }
+}
+
+/* Regularised systems are corrected until nothing is left: the energy is kept to the rounding of the
+ * arithmetic, 1e-32, times a few hundred evaluations. */
+static void constrained(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"two-rollers", "four-bar", "ball-on-ball"};
+    for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
+        ns_model *model = motion_model_file(models[k], NULL);
+        static const double at[] = {0.5};
+        ns_record *r = run(model, 0, at, 1);
+        print_message("%s: energy %.2g, %llu steps\n", models[k], r->outcome->energy_drift,
+                      (unsigned long long)r->outcome->steps);
+        assert_true(r->outcome->energy_drift < 1e-29);
+        ns_record_free(r);
+        ns_model_free(model);
+    }
+}
+
+/* A pendulum in the plane y = 0, by a particle on a rod and by its angle.  P.y should be zero, and
+ * is nothing but rounding: it must not ask for shorter steps.  The particle has the same motion in
+ * other coordinates: half as many steps again are allowed for. */
+static void states_of_noise(void **state)
+{
+    (void)state;
+    ns_model *angle = motion_model_text("coordinate q\nlagrangian q'^2/2 + 9.81*cos(q)\n"
+                                        "start { q = asin(0.6); q' = 1 }\n",
+                                        NULL);
+    ns_model *place = motion_model_text("particle P { mass 1 }\n"
+                                        "constraint rod: rod(P, [0, 0, 0], 1)\n"
+                                        "start { P = [0.6, 0, -0.8]; P' = [0.8, 0, 0.6] }\n",
+                                        NULL);
+    static const double at[] = {10};
+    ns_record *a = run(angle, 0, at, 1), *b = run(place, 0, at, 1);
+    const int64_t q = ns_model_observable(angle, "q"), x = ns_model_observable(place, "P.x");
+    assert_true(q >= 0 && x >= 0);
+    const ns_quad off = sinf128(value_at(a, (uint32_t)q, 0)) - value_at(b, (uint32_t)x, 0);
+    print_message("%llu steps and %llu, %.2g\n", (unsigned long long)a->outcome->steps,
+                  (unsigned long long)b->outcome->steps, (double)off);
+    assert_true(fabs((double)off) < 1e-27); /* 1e-30 a step */
+    assert_true(2 * b->outcome->steps <= 3 * a->outcome->steps);
+    ns_record_free(a);
+    ns_record_free(b);
+    ns_model_free(angle);
+    ns_model_free(place);
+}
+
 #else
 
 static void is_missing(void **state)
@@ -284,6 +423,12 @@ int main(void)
         cmocka_unit_test(manifold),
         cmocka_unit_test(events),
         cmocka_unit_test(files),
+        cmocka_unit_test(cancellation),
+        cmocka_unit_test(values_cancel),
+        cmocka_unit_test(from_outside),
+        cmocka_unit_test(at_rest),
+        cmocka_unit_test(constrained),
+        cmocka_unit_test(states_of_noise),
 #else
         cmocka_unit_test(is_missing),
 #endif

@@ -81,12 +81,48 @@ static void slip(void **state)
     motion_close(&m);
 }
 
+/* Rates of states and values on grounds that move: Newton's law, and the contact's velocity by the ground's
+ * coordinates. */
+static void rates_on_moving_grounds(void **state)
+{
+    (void)state;
+    static const char *const grounds[] = {
+        "ground plane { turn [0, 0, 1], 2*t }\n",
+        "ground plane { tilt 5 deg; origin [0.1*sin(3*t), 0, 0]; turn [0, 1, 1], sin(t) }\n",
+        "ground height(0.3*x^2 + 0.1*y^2) { turn [0, 0, 1], 2*t }\n",
+        "ground sphere(1) { side inside; turn [0, 0, 1], 2*t; origin [0, 0, 1] }\n",
+    };
+    static const char *const errors[] = {
+        "norm(com'' - force/2 + [0, 0, 9.81])",
+        "norm(com' - velocity)",
+        "norm(velocity' - com'')",
+    };
+    char text[600];
+    for (size_t i = 0; i < sizeof grounds / sizeof *grounds; i++)
+        for (size_t k = 0; k < 3; k++) {
+            snprintf(text, sizeof text,
+                     "%sbody sphere(0.1) { mass 2; uniform }\n"
+                     "start { omega [1, 2, 3] }\nobserve error = %s\n",
+                     grounds[i], errors[k]);
+            vanishes("moving ground", text, 1);
+        }
+    vanishes(
+        "coordinates of the ground",
+        "let a = 2*t\nground plane { turn [0, 0, 1], a }\nbody sphere(0.1) { mass 2; uniform "
+        "}\n"
+        "start { omega [1, 2, 3]; contact [0.3, 0.1] }\n"
+        "observe error = contact.x' - cos(a)*(ground.u' - 2*ground.v) + sin(a)*(ground.v' + "
+        "2*ground.u)\n",
+        1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_forms),
         cmocka_unit_test(frames),
         cmocka_unit_test(slip),
+        cmocka_unit_test(rates_on_moving_grounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,6 +46,9 @@ expect 0 "8 on the manifold: 4 along symmetries, 2 along neighbouring steady mot
 expect 0 "rate = 4.0435133238311" equilibria wheel.mech --over rate=2:8
 expect 0 "asymptotically" equilibria - <<<"state x' = -x"
 expect 0 "unstable: deviations grow by e in 0.319275 s" equilibria swing.mech --from q=3
+expect 0 "error.omega   0 " equilibria "$MODELS/chaplygin-sleigh.mech" --set omega0=0
+expect 0 "deviations grow by e in 1.28125 s" equilibria "$MODELS/chaplygin-sleigh.mech" --set omega0=0 # K^2/(a v)
+expect 0 "bad       undefined" equilibria - <<<"state value' = -value; observe bad = sqrt(value - 1)"
 expect 2 "did you mean 'rate'" equilibria wheel.mech --over rat=2:8
 expect 2 "expects NAME=LOW:HIGH" equilibria wheel.mech --over rate=2
 expect 2 "is not a state" equilibria swing.mech --from p=3

@@ -198,7 +198,7 @@ static void limit_cycle(void **state)
     s.spec.run.until = 1;
     p = ns_section_periodic(s.arena, s.flow, &s.spec, 1, s.model->x0);
     assert_false(p->found);
-    assert_non_null(strstr(p->message, "does not come back"));
+    assert_non_null(strstr(p->message, "the surface is not crossed"));
     close_study(&s);
 }
 

@@ -19,7 +19,10 @@
  * The library never prints, never ends the process and writes only files it was asked for.
  * Strings and arrays that functions return belong to the object they come from and live as
  * long as it does.  Functions that make objects return NULL only when memory ran out; all that
- * take objects accept NULL and then answer with NS_FAILED, "", 0 or nan. */
+ * take objects accept NULL and then answer with NS_FAILED, "", 0 or nan.
+ *
+ * The environment variable NOSLIP_SIMD (plain, avx2, avx512) forces lower vector instructions than the
+ * processor has, with the same results to the bit; one that is not there makes models NS_WRONG. */
 #ifndef NOSLIP_NOSLIP_H
 #define NOSLIP_NOSLIP_H
 
@@ -160,7 +163,8 @@ NS_API double ns_result_event_time(const ns_result *result, size_t event);
 NS_API int ns_result_event_direction(const ns_result *result, size_t event); /* +1, -1 */
 NS_API double ns_result_event_value(const ns_result *result, size_t event, const char *name);
 
-/* energy_drift, constraint.NAME (largest residual), invariant.NAME (largest relative drift),
+/* energy_drift (nan where the energy is not conserved), energy_change (the same, conserved or not),
+ * constraint.NAME (largest residual), invariant.NAME (largest relative drift),
  * t_end, steps, rejected, evaluations, seconds; nan if there is no such thing. */
 NS_API double ns_result_diagnostic(const ns_result *result, const char *name);
 

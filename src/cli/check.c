@@ -142,6 +142,12 @@ static bool print_conserved(ns_cli *cli, const ns_model *m, int width, const cha
     const char *verdict = constant  ? "constant"
                           : claimed ? "NOT constant"
                                     : "changes (forces do work, or time enters)";
+    if (isnan(rate)) {
+        fprintf(cli->out, "  %-*s not known: its rate has no finite value near the start\n",
+                width, name);
+        ns_command_wrong(cli, "the rate of '%s' has no finite value near the start", name);
+        return false;
+    }
     fprintf(cli->out, "  %-*s %s (relative rate %.1e)\n", width, name, verdict, rate);
     if (constant || !claimed)
         return true;
@@ -190,8 +196,13 @@ static void print_claims(ns_cli *cli, const ns_model *m)
         if (claim->expected)
             continue;
         const double rate = ns_system_drift_rate(s, claim->value, m->p, m->x0);
-        fprintf(cli->out, "  %-*s %s (relative rate %.1e); known for %s\n", width, claim->name,
-                rate <= constant_rate ? "constant" : "not constant", rate, claim->where);
+        if (isnan(rate))
+            fprintf(cli->out, "  %-*s not known: its rate has no finite value near the start\n",
+                    width, claim->name);
+        else
+            fprintf(cli->out, "  %-*s %s (relative rate %.1e); known for %s\n", width,
+                    claim->name, rate <= constant_rate ? "constant" : "not constant", rate,
+                    claim->where);
     }
 }
 
@@ -207,6 +218,11 @@ static bool print_maps(ns_cli *cli, const ns_model *m)
     for (uint32_t i = 0; i < n; i++) {
         const bool holds = maps[i].difference <= constant_rate;
         const char *name = maps[i].name ? maps[i].name : "t -> -t, velocities and momenta -> -";
+        if (isnan(maps[i].difference) && !maps[i].name) {
+            fprintf(cli->out, "  %s: not known, there are no finite rates near the start\n",
+                    name);
+            continue;
+        }
         fprintf(cli->out, "  %s: %s (relative difference %.1e)\n", name,
                 holds          ? maps[i].name ? "holds" : "reversible"
                 : maps[i].name ? "DOES NOT HOLD"

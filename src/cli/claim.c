@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/claim_runs.h"
+#include "expr/vecmath.h"
 #include "io/plot.h"
 
 typedef struct scan {
@@ -113,10 +114,10 @@ static double over_series(scan *s, const char *what)
         s->at = from;
         series->present = n;
         const double value = expression(s);
-        xs[n] = log(fabs(series->value[n]));
-        ys[n] = log(fabs(value));
-        largest = fmax(largest, value);
-        smallest = fmin(smallest, value);
+        xs[n] = ns_math_log(fabs(series->value[n]));
+        ys[n] = ns_math_log(fabs(value));
+        largest = ns_max(largest, value);
+        smallest = ns_min(smallest, value);
         falls = falls && value < last;
         last = value;
     }
@@ -203,8 +204,9 @@ static double call(scan *s, const char *function)
     static const struct {
         const char *name;
         double (*f)(double);
-    } plain[] = {{"sqrt", sqrt}, {"sin", sin}, {"cos", cos}, {"tan", tan},
-                 {"exp", exp},   {"log", log}, {"abs", fabs}};
+    } plain[] = {{"sqrt", sqrt},       {"sin", ns_math_sin}, {"cos", ns_math_cos},
+                 {"tan", ns_math_tan}, {"exp", ns_math_exp}, {"log", ns_math_log},
+                 {"abs", fabs}};
     double value = (double)NAN;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (strcmp(plain[i].name, function) == 0) {
@@ -251,7 +253,7 @@ static double primary(scan *s)
             }
         }
     }
-    return accept(s, '^') ? pow(value, primary(s)) : value;
+    return accept(s, '^') ? ns_math_pow(value, primary(s)) : value;
 }
 
 static double product(scan *s)

@@ -7,6 +7,7 @@
 
 #include "cli/gallery.h"
 #include "cli/open.h"
+#include "expr/vecmath.h"
 #include "ode/method.h"
 
 enum { SAMPLES = 2001 }; /* unless the claim says how many */
@@ -322,7 +323,7 @@ double ns_claims_differ(ns_claims_world *w, ns_claims_run *a, const char *x, ns_
     for (uint32_t n = 0; n < a->n && n < b->n; n++) {
         if (a->t[n] != b->t[n])
             return missing(w, b, "common times with", a->name);
-        most = fmax(most, fabs(sample(a, i, n) - sample(b, k, n)));
+        most = ns_max(most, fabs(sample(a, i, n) - sample(b, k, n)));
     }
     return most;
 }
@@ -352,7 +353,7 @@ double ns_claims_circle(ns_claims_world *w, ns_claims_run *r, const char *x, con
     const double a = (uz * vv - vz * uv) / det, b = (vz * uu - uz * uv) / det;
     const double radius = sqrt(a * a + b * b + zz / r->n);
     for (uint32_t i = 0; i < r->n; i++)
-        most = fmax(most, fabs(hypot(xs[i] - mx - a, ys[i] - my - b) / radius - 1));
+        most = ns_max(most, fabs(ns_math_hypot(xs[i] - mx - a, ys[i] - my - b) / radius - 1));
     return most;
 }
 
@@ -406,7 +407,7 @@ static double of_whole(ns_claims_world *w, ns_claims_run *r, const char *functio
         return r->status != NS_OK;
     if (strcmp(function, "residual") == 0) {
         for (uint32_t i = 0; i < s->constraints.n; i++)
-            most = fmax(most, o->residual[i]);
+            most = ns_max(most, o->residual[i]);
         return most;
     }
     if (strcmp(function, "invariant") == 0) {
@@ -455,15 +456,15 @@ double ns_claims_value(ns_claims_world *w, ns_claims_run *r, const char *functio
         uint32_t i = 0;
         while (i + 1 < r->n && fabs(r->t[i] - extra) > fabs(r->t[i + 1] - extra))
             i++;
-        return fabs(r->t[i] - extra) < 1e-9 * fmax(1, fabs(extra)) ? sample(r, value, i)
-                                                                   : (double)NAN;
+        return fabs(r->t[i] - extra) < 1e-9 * ns_max(1, fabs(extra)) ? sample(r, value, i)
+                                                                     : (double)NAN;
     }
     double low = INFINITY, high = -INFINITY, change = 0;
     for (uint32_t i = 0; i < r->n; i++) {
         const double v = sample(r, value, i);
-        low = fmin(low, v);
-        high = fmax(high, v);
-        change = fmax(change, fabs(v - sample(r, value, 0)));
+        low = ns_min(low, v);
+        high = ns_max(high, v);
+        change = ns_max(change, fabs(v - sample(r, value, 0)));
     }
     return function[0] == 'c' ? change : strcmp(function, "max") == 0 ? high : low;
 }

@@ -55,12 +55,26 @@ int ns_command_wrong(ns_cli *cli, const char *format, ...)
 
 /* ---- parsing ------------------------------------------------------------------------------ */
 
-static const ns_option *find_option(const ns_command *command, const char *name, size_t length)
+/* Every command has it; it is not among the command's own options. */
+static const ns_option common[] = {
+    {.name = "simd",
+     .argument = "LEVEL",
+     .help = "highest instruction set: plain, avx2 or avx512 (the same bits, slower)"},
+    {0},
+};
+
+static const ns_option *find_in(const ns_option *options, const char *name, size_t length)
 {
-    for (const ns_option *o = command->options; o && o->name; o++)
+    for (const ns_option *o = options; o && o->name; o++)
         if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
             return o;
     return NULL;
+}
+
+static const ns_option *find_option(const ns_command *command, const char *name, size_t length)
+{
+    const ns_option *own = find_in(command->options, name, length);
+    return own ? own : find_in(common, name, length);
 }
 
 static bool unknown_option(ns_cli *cli, const ns_command *command, const char *word,
@@ -69,6 +83,9 @@ static bool unknown_option(ns_cli *cli, const ns_command *command, const char *w
     const char *nearest = NULL;
     unsigned best = ~0u;
     for (const ns_option *o = command->options; o && o->name; o++)
+        if (ns_model_is_near(name, o->name, &best))
+            nearest = o->name;
+    for (const ns_option *o = common; o->name; o++)
         if (ns_model_is_near(name, o->name, &best))
             nearest = o->name;
     if (nearest)
@@ -84,12 +101,17 @@ static bool add_option(ns_cli *cli, ns_arguments *a, const ns_option *option, co
         ns_command_wrong(cli, "--%s: %s", option->name, option->missing);
         return false;
     }
+    bool twice = option == common && a->simd;
     for (uint32_t i = 0; i < a->options.n && !option->repeat; i++)
-        if (a->options.at[i].option == option) {
-            ns_command_wrong(cli, "the option --%s is given twice", option->name);
-            return false;
-        }
-    NS_PUSH(cli->arena, a->options, (ns_given){.option = option, .value = value});
+        twice = twice || a->options.at[i].option == option;
+    if (twice) {
+        ns_command_wrong(cli, "the option --%s is given twice", option->name);
+        return false;
+    }
+    if (option == common)
+        a->simd = value;
+    else
+        NS_PUSH(cli->arena, a->options, (ns_given){.option = option, .value = value});
     return true;
 }
 
@@ -170,7 +192,7 @@ bool ns_command_parse(ns_cli *cli, const ns_command *command, int n, char **word
 
 static const ns_given *find_given(const ns_arguments *a, const char *name)
 {
-    assert(find_option(a->command, name, strlen(name)));
+    assert(find_in(a->command->options, name, strlen(name)));
     for (uint32_t i = 0; i < a->options.n; i++)
         if (strcmp(a->options.at[i].option->name, name) == 0)
             return &a->options.at[i];
@@ -249,6 +271,17 @@ bool ns_command_numbers(ns_cli *cli, const ns_arguments *a, const char *name, do
 
 /* ---- help --------------------------------------------------------------------------------- */
 
+static void print_options(ns_cli *cli, const ns_option *options)
+{
+    for (const ns_option *o = options; o && o->name; o++) {
+        char head[64];
+        snprintf(head, sizeof head, "--%s%s%s", o->name, o->argument ? " " : "",
+                 o->argument ? o->argument : "");
+        fprintf(cli->out, "  %-26s %s%s%s\n", head, o->help, o->repeat ? " (repeatable)" : "",
+                o->missing ? " (not in this version)" : "");
+    }
+}
+
 void ns_command_help_text(ns_cli *cli, const ns_command *command)
 {
     const ns_style *s = &cli->style_out;
@@ -256,14 +289,7 @@ void ns_command_help_text(ns_cli *cli, const ns_command *command)
             command->usage, command->summary);
     if (command->doc)
         fprintf(cli->out, "\n%s\n", command->doc);
-    if (!command->options || !command->options->name)
-        return;
     fprintf(cli->out, "\n%sOptions%s\n", s->bold, s->plain);
-    for (const ns_option *o = command->options; o->name; o++) {
-        char head[64];
-        snprintf(head, sizeof head, "--%s%s%s", o->name, o->argument ? " " : "",
-                 o->argument ? o->argument : "");
-        fprintf(cli->out, "  %-26s %s%s%s\n", head, o->help, o->repeat ? " (repeatable)" : "",
-                o->missing ? " (not in this version)" : "");
-    }
+    print_options(cli, command->options);
+    print_options(cli, common);
 }

@@ -40,6 +40,7 @@ typedef struct ns_arguments {
     const ns_command *command;
     NS_LIST(ns_given) options;
     NS_LIST(const char *) words; /* what is no option */
+    const char *simd;            /* of --simd, which every command has; NULL: not given */
 } ns_arguments;
 
 struct ns_command {

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "cli/study.h"
+#include "expr/vecmath.h"
 #include "study/compare.h"
 
 typedef struct named_pair {
     const char *name;
     ns_compare_pair pair;
+    uint32_t place; /* among the values of the model */
 } named_pair;
 typedef NS_LIST(named_pair) pair_list;
 
@@ -145,7 +147,9 @@ static bool choose_times(job *j, ns_run_options options[2])
 static int by_difference(const void *left, const void *right)
 {
     const named_pair *a = left, *b = right;
-    return a->pair.largest > b->pair.largest ? -1 : a->pair.largest < b->pair.largest;
+    if (a->pair.largest == b->pair.largest)
+        return a->place < b->place ? -1 : 1;
+    return a->pair.largest > b->pair.largest ? -1 : 1;
 }
 
 static ns_plot *draw(const job *j, size_t rows)
@@ -158,7 +162,7 @@ static ns_plot *draw(const job *j, size_t rows)
     for (uint32_t i = 0; i < j->pairs.n && i < 6; i++) {
         double *y = NS_NEW_ARRAY(a, double, rows + 1);
         for (size_t k = 0; k < rows; k++)
-            y[k] = fmax(fabs(j->pairs.at[i].pair.difference[k]), 1e-18);
+            y[k] = ns_max(fabs(j->pairs.at[i].pair.difference[k]), 1e-18);
         ns_plot_line(panel, j->pairs.at[i].name, rows, j->times, y);
     }
     return plot;
@@ -234,8 +238,10 @@ static int compare_models(job *j)
                                                   j->pairs.n, ns_study_progress_draw,
                                                   &progress);
     ns_study_progress_end(&progress);
-    for (uint32_t i = 0; i < j->pairs.n; i++)
+    for (uint32_t i = 0; i < j->pairs.n; i++) {
         j->pairs.at[i].pair = pairs[i];
+        j->pairs.at[i].place = i;
+    }
     qsort(j->pairs.at, j->pairs.n, sizeof *j->pairs.at, by_difference);
     if (outcome.status < 0)
         return ns_command_wrong(cli, "model %s: %s", outcome.side ? "B" : "A", outcome.reason),

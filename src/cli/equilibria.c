@@ -4,6 +4,7 @@
 
 #include "cli/study.h"
 #include "cli/summary.h"
+#include "expr/vecmath.h"
 #include "study/equilibria.h"
 
 typedef struct job {
@@ -66,8 +67,10 @@ static void print_point(const job *j, const ns_generators *g, const ns_steady_po
     ns_terminal_heading(cli->out, &cli->style_out, "Values");
     for (uint32_t i = 0; i < j->shown.n; i++) {
         const ns_observable *o = &s->observables.at[j->shown.at[i]];
-        char unit[64];
-        fprintf(cli->out, "  %-*s % -22.15g%s\n", width, o->name, value[j->shown.at[i]],
+        char unit[64], number[32] = " undefined";
+        if (!isnan(value[j->shown.at[i]]))
+            snprintf(number, sizeof number, "% .15g", value[j->shown.at[i]]);
+        fprintf(cli->out, "  %-*s %-22s%s\n", width, o->name, number,
                 ns_summary_unit(o->unit, unit));
     }
     if (g->count) {
@@ -178,9 +181,9 @@ static bool is_known(const ns_steady_point *list, uint32_t n, const ns_steady_po
     for (uint32_t i = 0; i < n; i++) {
         double off = 0;
         for (uint32_t k = 0; k < states; k++)
-            off = fmax(off, fabs(list[i].x[k] - p->x[k]));
+            off = ns_max(off, fabs(list[i].x[k] - p->x[k]));
         for (uint32_t k = 0; k < g->count; k++)
-            off = fmax(off, fabs(list[i].c[k] - p->c[k]));
+            off = ns_max(off, fabs(list[i].c[k] - p->c[k]));
         if (off < 1e-8)
             return true;
     }
@@ -343,8 +346,8 @@ static uint32_t telling_state(const job *j, const ns_branch *b)
     for (uint32_t k = 0; k < n; k++) {
         double low = INFINITY, high = -INFINITY, weight = 0;
         for (uint32_t i = 0; i < b->points.n; i++) {
-            low = fmin(low, b->points.at[i].x[k]);
-            high = fmax(high, b->points.at[i].x[k]);
+            low = ns_min(low, b->points.at[i].x[k]);
+            high = ns_max(high, b->points.at[i].x[k]);
         }
         weight = (high - low) / j->field->sigma[k];
         for (uint32_t i = 0; i < b->special.n && b->more.n; i++)

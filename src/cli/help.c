@@ -1,6 +1,7 @@
 /* noslip help, noslip version. */
 #include <string.h>
 
+#include "base/simd.h"
 #include "cli/command.h"
 #include "cli/topics.h"
 #include "io/model.h"
@@ -113,7 +114,8 @@ const ns_command ns_command_help = {
 static int version(ns_cli *cli, const ns_arguments *a)
 {
     (void)a;
-    fprintf(cli->out, "noslip %s\n", ns_version());
+    fprintf(cli->out, "noslip %s\ninstructions: %s\n", ns_version(),
+            ns_simd_name(ns_simd_level()));
     return 0;
 }
 

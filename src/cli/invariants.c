@@ -12,7 +12,8 @@ const ns_invariant_search *const ns_invariant_searches[] = {
 /* Options of other searches would be ignored. */
 static const char *foreign(const ns_arguments *a, const ns_invariant_search *s)
 {
-    static const char *const common[] = {"set", "search", "json", "quiet", NULL};
+    static const char *const common[] = {"set",       "search",      "json", "quiet",
+                                         "max-steps", "max-seconds", NULL};
     for (uint32_t k = 0; k < a->options.n; k++) {
         const char *name = a->options.at[k].option->name;
         bool known = false;

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "cli/invariants.h"
+#include "cli/signals.h"
 #include "cli/study.h"
+#include "expr/vecmath.h"
 #include "study/integrals.h"
 
 static const char *applies(const ns_model *model)
@@ -190,7 +192,7 @@ static ns_plot *draw(ns_cli *cli, const ns_model *model, const ns_integrals *r)
     double *shown = NS_NEW_ARRAY(cli->arena, double, r->n + 1);
     for (uint32_t k = 0; k < r->n; k++) {
         number[k] = k + 1;
-        shown[k] = fmax(r->sigma[k], 1e-18 * r->sigma[r->n - 1]);
+        shown[k] = ns_max(r->sigma[k], 1e-18 * r->sigma[r->n - 1]);
     }
     plot->subtitle = "rates of functions of variance one, in the order of their size";
     ns_plot_panel *panel = ns_plot_add(plot, "", "number", "", "rate", "1/s");
@@ -238,7 +240,7 @@ int ns_invariants_run(ns_cli *cli, const ns_arguments *a, ns_model *model, bool 
     ns_sheet *sheet = ns_sheet_new(cli->arena, "invariants", model->description->title);
     ns_sheet_text(sheet, "search", search);
     int status = 0;
-    for (size_t i = 0; i < n && !status; i++)
+    for (size_t i = 0; i < n && !status && !*ns_signals_flag(); i++)
         status = parts[i](cli, a, model, as_json || cli->quiet, sheet, &plot);
     return status ? status : ns_study_finish(cli, a, model, sheet, plot);
 }

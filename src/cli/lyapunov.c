@@ -82,6 +82,13 @@ static bool read_spec(ns_cli *cli, const ns_arguments *a, ns_lyapunov_spec *spec
         ns_command_wrong(cli, "--tol, --every and --transient must be positive");
         return false;
     }
+    static const double most = 1e9; /* orthonormalisations */
+    const double least = fabs(until - spec->run.t0) / most;
+    if (ns_command_flag(a, "every") && !(spec->interval >= least)) {
+        ns_command_wrong(cli, "--every %s is too short: at least %.3g for a motion of %g s",
+                         ns_command_text(a, "every"), least, fabs(until - spec->run.t0));
+        return false;
+    }
     spec->run.tolerance = tolerance;
     spec->span = until - spec->run.t0;
     spec->rows = 1000;

@@ -1,13 +1,16 @@
 /* The program: finds the command, reads its arguments, runs it. */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/simd.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/gallery.h"
 #include "cli/open.h"
+#include "cli/signals.h"
 
 static int unknown_command(ns_cli *cli, const char *name)
 {
@@ -33,6 +36,43 @@ static bool wants_help(int n, char **words)
     return false;
 }
 
+/* --max-seconds, of the commands that have it */
+static bool limit_time(ns_cli *cli, const ns_arguments *a)
+{
+    double seconds = 0;
+    for (uint32_t i = 0; i < a->options.n; i++)
+        if (strcmp(a->options.at[i].option->name, "max-seconds") == 0) {
+            if (!ns_command_number(cli, a, "max-seconds", &seconds))
+                return false;
+            if (!(seconds > 0) || seconds > 1e9) {
+                ns_command_wrong(cli, "--max-seconds must be positive, not %s",
+                                 a->options.at[i].value);
+                return false;
+            }
+            ns_signals_limit(seconds);
+        }
+    return true;
+}
+
+/* The instruction set that --simd names is used by everything after this, and by programs that
+ * this one starts: it goes the way of NOSLIP_SIMD. */
+static bool choose_simd(ns_cli *cli, const ns_arguments *arguments)
+{
+    const char *word = arguments->simd;
+    char why[200];
+    if (word && !*word) /* to the library it would mean nothing asked for */
+        ns_command_wrong(cli, "the option --simd needs a value: --simd plain|avx2|avx512");
+    else if (word && !ns_simd_check(word, why, sizeof why))
+        ns_command_wrong(cli, "--simd: %s", why);
+    else if (word && setenv(NS_SIMD_VARIABLE, word, 1) != 0)
+        ns_command_wrong(cli, "--simd: %s", strerror(errno));
+    else if (ns_simd_check_variable(why, sizeof why))
+        return true;
+    else
+        ns_command_wrong(cli, "%s", why);
+    return false;
+}
+
 static int start(ns_cli *cli, int n, char **words)
 {
     ns_arguments arguments;
@@ -52,9 +92,14 @@ static int start(ns_cli *cli, int n, char **words)
         ns_command_help_text(cli, command);
         return 0;
     }
-    if (!ns_command_parse(cli, command, n - 2, words + 2, &arguments))
+    if (!ns_command_parse(cli, command, n - 2, words + 2, &arguments) ||
+        !choose_simd(cli, &arguments) || !limit_time(cli, &arguments))
         return ns_status_exit(NS_ERR_USAGE);
-    return command->run(cli, &arguments);
+    const int status = command->run(cli, &arguments);
+    /* a request that came to nothing because somebody stopped it is not wrong */
+    return *ns_signals_flag() && status == ns_status_exit(NS_ERR_USAGE)
+               ? ns_status_exit(NS_STOP_INTERRUPT)
+               : status;
 }
 
 /* The part that may run out of memory of the arena. */

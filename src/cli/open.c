@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/signals.h"
+
 const struct ns_gallery_entry *ns_open_bundled(const char *name)
 {
     for (unsigned i = 0; i < ns_gallery_count; i++)
@@ -45,7 +47,23 @@ static bool read_overrides(ns_cli *cli, const ns_arguments *a, const ns_override
     return true;
 }
 
-static ns_model *finish(ns_cli *cli, ns_model *model, int *exit_status)
+/* --max-steps goes over what the model says. */
+static bool read_limit(ns_cli *cli, const ns_arguments *a, double *max_steps)
+{
+    for (uint32_t i = 0; i < a->options.n; i++)
+        if (strcmp(a->options.at[i].option->name, "max-steps") == 0) {
+            if (!ns_command_number(cli, a, "max-steps", max_steps))
+                return false;
+            if (*max_steps >= 1)
+                return true;
+            ns_command_wrong(cli, "--max-steps must be positive, not %s",
+                             a->options.at[i].value);
+            return false;
+        }
+    return true;
+}
+
+static ns_model *finish(ns_cli *cli, const ns_arguments *a, ns_model *model, int *exit_status)
 {
     if (!model) {
         ns_command_wrong(cli, "out of memory");
@@ -55,8 +73,11 @@ static ns_model *finish(ns_cli *cli, ns_model *model, int *exit_status)
     if (model->status != NS_OK || !cli->quiet)
         fputs(model->messages, cli->err);
     *exit_status = ns_status_exit(model->status);
-    if (model->status == NS_OK)
+    model->interrupt = ns_signals_flag();
+    if (model->status == NS_OK && read_limit(cli, a, &model->settings.max_steps))
         return model;
+    if (model->status == NS_OK)
+        *exit_status = ns_status_exit(NS_ERR_USAGE);
     ns_model_free(model);
     return NULL;
 }
@@ -72,7 +93,7 @@ ns_model *ns_open_entry(ns_cli *cli, const ns_arguments *a,
         return NULL;
     const char *name = ns_arena_format(cli->arena, "%s.mech", entry->name);
     return finish(
-        cli, ns_model_load_text(name, entry->text, strlen(entry->text), overrides, n, depth),
+        cli, a, ns_model_load_text(name, entry->text, strlen(entry->text), overrides, n, depth),
         exit_status);
 }
 
@@ -104,5 +125,5 @@ ns_model *ns_open_model(ns_cli *cli, const ns_arguments *a, const char *name,
     size_t n;
     if (!read_overrides(cli, a, &overrides, &n))
         return NULL;
-    return finish(cli, ns_model_load(name, overrides, n, depth), exit_status);
+    return finish(cli, a, ns_model_load(name, overrides, n, depth), exit_status);
 }

@@ -6,6 +6,8 @@
 #include "cli/gallery.h"
 #include "io/model.h"
 
+#define NS_LIMIT_TEXT "1e9; 1e7 in a sweep"
+
 #define NS_OPTION_SET                                                                          \
     {                                                                                          \
         .name = "set", .argument = "NAME=EXPR", .help = "give a parameter another value",      \
@@ -14,6 +16,14 @@
 #define NS_OPTION_QUIET                                                                        \
     {                                                                                          \
         .name = "quiet", .help = "no summary, notes, warnings or progress"                     \
+    }
+/* Heeded by ns_open_model and by main. */
+#define NS_OPTION_LIMITS                                                                       \
+    {.name = "max-steps",                                                                      \
+     .argument = "N",                                                                          \
+     .help = "a motion ends after so many steps (the model's, otherwise " NS_LIMIT_TEXT ")"},  \
+    {                                                                                          \
+        .name = "max-seconds", .argument = "S", .help = "stop after so many seconds (never)"   \
     }
 
 /* A bundled model by name, NULL if there is none; the nearest name, NULL if none is near. */

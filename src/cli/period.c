@@ -5,6 +5,7 @@
 
 #include "cli/period_plot.h"
 #include "cli/relative.h"
+#include "expr/vecmath.h"
 #include "study/period.h"
 
 static void print_shift(ns_cli *cli, const ns_model *m, const ns_shift *h)
@@ -33,7 +34,8 @@ static void print_shift(ns_cli *cli, const ns_model *m, const ns_shift *h)
     case NS_GROUP_SO3:
     case NS_GROUP_SE3: {
         const double trace = h->turn[0] + h->turn[4] + h->turn[8];
-        const double angle = acos(fmax(-1, fmin(1, (trace - 1) / 2))), s = 2 * sin(angle);
+        const double angle = ns_math_acos(ns_max(-1, ns_min(1, (trace - 1) / 2))),
+                     s = 2 * ns_math_sin(angle);
         fprintf(cli->out, " turn %.15g rad", angle);
         if (fabs(s) > 1e-12)
             fprintf(cli->out, " about (%.12g, %.12g, %.12g)", (h->turn[7] - h->turn[5]) / s,

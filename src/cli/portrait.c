@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/study.h"
+#include "expr/vecmath.h"
 #include "study/portrait.h"
 
 typedef struct job {
@@ -76,7 +77,7 @@ static bool choose_window(job *j)
     for (int k = 0; k < 2; k++) {
         const double wide = is_angle(s->states.at[place[k]].unit)
                                 ? 4
-                                : 2 * fmax(fabs(j->model->x0[place[k]]), 1);
+                                : 2 * ns_max(fabs(j->model->x0[place[k]]), 1);
         j->spec.from[k] = -wide;
         j->spec.to[k] = wide;
     }

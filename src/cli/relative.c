@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "study/relative.h"
 
 enum { SAMPLES = 600, PERIODS = 8 };
@@ -83,10 +84,10 @@ static bool moves(const double *x, uint32_t n, uint32_t i)
 {
     double low = INFINITY, high = -INFINITY;
     for (uint32_t k = 0; k < SAMPLES; k++) {
-        low = fmin(low, x[(size_t)k * n + i]);
-        high = fmax(high, x[(size_t)k * n + i]);
+        low = ns_min(low, x[(size_t)k * n + i]);
+        high = ns_max(high, x[(size_t)k * n + i]);
     }
-    return high - low > 1e-9 * fmax(fabs(low), fabs(high));
+    return high - low > 1e-9 * ns_max(fabs(low), fabs(high));
 }
 
 /* The states whose path is worth a picture: those that h turns, or the first two that it moves. */

@@ -241,7 +241,6 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
              (o.n_outputs == 0 && !cli->quiet);
     o.motion = ns_command_flag(a, "report");
     o.periodic = ns_command_flag(a, "periodic");
-    o.run.interrupt = ns_signals_flag();
     ns_bar bar = ns_terminal_bar(cli->err, !cli->quiet, "t", o.run.until);
     o.progress = draw;
     o.context = &bar;

@@ -21,6 +21,7 @@
     {.name = "show", .argument = "NAME,...",                                                   \
      .help = "values in the tables; omega means all omega.*, all means all"},                  \
     {.name = "json", .help = "print one JSON object instead of the summary"},                  \
+    NS_OPTION_LIMITS,                                                                          \
     NS_OPTION_QUIET,                                                                           \
     {.name = "checkpoint", .argument = "FILE",                                                 \
      .help = "save the run every few seconds and at its end"},                                 \

@@ -4,6 +4,7 @@
 
 #include "cli/relative.h"
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "ode/auto.h"
 #include "study/section.h"
 
@@ -371,7 +372,7 @@ static void print_periodic(const job *j, const ns_periodic *p)
         const ns_eigenvalue e = p->multiplier[i];
         if (e.im > 0)
             fprintf(cli->out, "  % .12g +- %.12g i   modulus %.12g\n", e.re, e.im,
-                    hypot(e.re, e.im));
+                    ns_math_hypot(e.re, e.im));
         else if (e.im == 0)
             fprintf(cli->out, "  % .12g\n", e.re);
     }
@@ -463,7 +464,10 @@ static int section(ns_cli *cli, const ns_arguments *a)
             return status;
         }
         /* without an end the number of crossings ends it; a motion that never crosses must end too */
+        enum { PATIENCE = 20000 };
         j.spec.run.until = isfinite(until) ? until : j.spec.run.t0 + 1e5;
+        if (!isfinite(until) && !ns_command_flag(a, "max-steps"))
+            j.spec.patience = PATIENCE;
         status = ns_command_flag(a, "periodic") ? periodic(&j, returns) : sections(&j);
     }
     ns_model_free(model);
@@ -476,7 +480,9 @@ static const ns_option options[] = {
      .argument = "D",
      .help = "rising (default), falling or both: how it is passed"},
     {.name = "crossings", .argument = "N", .help = "of each start (1000)"},
-    {.name = "until", .argument = "T", .help = "latest time"},
+    {.name = "until",
+     .argument = "T",
+     .help = "latest time (none, but 20000 steps without a crossing are enough)"},
     {.name = "from",
      .argument = "NAME=EXPR,...",
      .help = "a start: these states, the others from the model's start",

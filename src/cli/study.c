@@ -10,6 +10,7 @@
 #include "cli/page.h"
 #include "cli/signals.h"
 #include "expr/subst.h"
+#include "io/output.h"
 #include "io/report_figures.h"
 
 /* ---- output ------------------------------------------------------------------------------- */
@@ -22,6 +23,7 @@ static bool is_figure(const char *path)
 
 bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a)
 {
+    ns_signals_insist(true); /* until there is something to write */
     cli->quiet = ns_command_flag(a, "quiet");
     for (uint32_t i = 0; i < a->options.n; i++) {
         if (strcmp(a->options.at[i].option->name, "out") != 0)
@@ -30,6 +32,11 @@ bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a)
         if (!is_figure(path) && !ns_sheet_knows(path)) {
             ns_command_wrong(cli, "--out %s: the name must end in .csv, .json, .h5 or .svg",
                              path);
+            return false;
+        }
+        const ns_output_format *format = ns_output_find(path);
+        if (format && format->missing) {
+            ns_command_wrong(cli, "--out %s: %s", path, format->missing);
             return false;
         }
     }
@@ -70,6 +77,7 @@ int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_model *model,
 int ns_study_write(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                    const ns_sheet *sheet, const ns_plot *plot)
 {
+    ns_signals_insist(false);
     for (uint32_t i = 0; i < a->options.n; i++) {
         if (strcmp(a->options.at[i].option->name, "out") != 0)
             continue;
@@ -85,7 +93,11 @@ int ns_study_write(ns_cli *cli, const ns_arguments *a, const ns_model *model,
             return ns_status_exit(NS_ERR_IO);
         }
     }
-    return write_page(cli, a, model, sheet, plot);
+    const int status = write_page(cli, a, model, sheet, plot);
+    if (status || !*ns_signals_flag())
+        return status;
+    fprintf(cli->err, "noslip: stopped: interrupted; this is what was found until then\n");
+    return ns_status_exit(NS_STOP_INTERRUPT);
 }
 
 ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous)
@@ -312,6 +324,7 @@ void ns_study_json_numbers(FILE *out, const char *before, const double *x, size_
 ns_study_progress ns_study_progress_new(ns_cli *cli, const char *what, double end)
 {
     ns_signals_catch(true);
+    ns_signals_insist(true);
     return (ns_study_progress){.bar = ns_terminal_bar(cli->err, !cli->quiet, what, end),
                                .begin = ns_clock_seconds()};
 }
@@ -326,5 +339,6 @@ bool ns_study_progress_draw(void *progress, double fraction)
 
 void ns_study_progress_end(ns_study_progress *progress)
 {
+    ns_signals_insist(false);
     ns_terminal_bar_clear(&progress->bar);
 }

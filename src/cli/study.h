@@ -17,7 +17,7 @@
          .argument = "FILE.html",                                                              \
          .help = "write one page for a browser: results, tables, figures to zoom"},            \
         {.name = "json", .help = "print one JSON object instead of the table"},                \
-        NS_OPTION_QUIET
+        NS_OPTION_LIMITS, NS_OPTION_QUIET
 
 /* Reads --quiet.  Are all --out files of a known kind, and can --report be written?  False after saying
  * what is wrong. */

@@ -194,7 +194,7 @@ static void print_quality(ns_cli *cli, const ns_record *r)
     if (energy)
         fprintf(cli->out, "  %-*s %-10.2g %s\n", width, "energy", o->energy_drift,
                 s->conservative ? "largest relative change"
-                                : "largest relative change (forces do work)");
+                                : "largest relative change: not conserved, forces do work");
     for (uint32_t i = 0; i < s->constraints.n; i++)
         fprintf(cli->out, "  %-*s %-10.2g constraint, largest residual\n", width,
                 s->constraints.at[i].name, o->residual[i]);
@@ -328,6 +328,12 @@ static void warn_events(ns_cli *cli, const ns_record *r)
     }
 }
 
+/* Does a contact pull, by more than rounding? */
+static bool pulls(const ns_record *r, uint32_t i)
+{
+    return r->outcome->push_least && r->outcome->push_least[i] < 0;
+}
+
 /* Values that are not finite numbers at output times or at the end. */
 static void warn_values(ns_cli *cli, const ns_record *r)
 {
@@ -366,27 +372,36 @@ static bool calls_corners(const char *text)
     return false;
 }
 
-/* Do the rates have corners: sign, abs, min or max of what changes along the motion? */
+/* Do the rates have corners: sign, abs, min or max of states?  Steps end on those of time alone. */
 static bool has_corners(ns_arena *arena, const ns_system *s, const char *text)
 {
     const ns_graph *g = s->graph;
     if (!calls_corners(text))
         return false;
     const uint32_t n = s->states.n;
-    ns_ex *moves = NS_NEW_ARRAY(arena, ns_ex, n + 1);
+    const ns_ex *moves = ns_system_state_symbols(s, arena);
     bool *used = NS_NEW_ARRAY(arena, bool, ns_graph_size(g));
-    for (uint32_t i = 0; i < n; i++)
-        moves[i] = s->states.at[i].symbol;
-    moves[n] = s->time;
     ns_graph_mark(g, ns_system_state_rates(s, arena), n, used);
     for (ns_ex e = 1, size = ns_graph_size(g); e < size; e++) {
         const ns_op op = ns_graph_op(g, e);
         if (used[e] &&
             (op == NS_OP_SIGN || op == NS_OP_ABS || op == NS_OP_MIN || op == NS_OP_MAX) &&
-            ns_graph_depends(g, e, moves, n + 1))
+            ns_graph_depends(g, e, moves, n))
             return true;
     }
     return false;
+}
+
+/* Drifts are measured against the sizes of an invariant's terms, sum |dI/dx x|, which hide a real change where
+ * the invariant varies over tiny differences of the state, as cos(1e9*x) does.  If its values differ
+ * by more than a doubtful part of themselves, its exact rate decides. */
+static bool moves(const ns_record *r, uint32_t i)
+{
+    const ns_model *m = r->model;
+    const double change = r->outcome->change[i];
+    return change > doubtful_drift * (fabs(r->outcome->first[i]) + change) &&
+           ns_system_drift_rate(m->system, m->system->invariants.at[i].value, m->p, m->x0) >
+               1e-10;
 }
 
 void ns_summary_warn(ns_cli *cli, const ns_record *r)
@@ -399,6 +414,13 @@ void ns_summary_warn(ns_cli *cli, const ns_record *r)
     if (cli->quiet)
         return;
     warn_events(cli, r);
+    for (uint32_t i = 0; i < s->pushes.n; i++)
+        if (pulls(r, i))
+            warn(
+                cli,
+                "contact '%s' would lift off: its normal force is negative from t = %.6g s on, "
+                "%.3g N at the least",
+                s->pushes.at[i].name, o->push_since[i], o->push_least[i]);
     if (r->status == NS_OK)
         warn_values(cli, r);
     if (!(s->conservative && isfinite(o->energy_drift)) &&
@@ -408,7 +430,7 @@ void ns_summary_warn(ns_cli *cli, const ns_record *r)
     if (s->conservative && o->energy_drift > doubtful_energy)
         warn(cli,
              "the energy changed by %.2g of its size, though nothing in the model changes it: "
-             "the result is doubtful; try a smaller tolerance",
+             "the result is doubtful; try a smaller tolerance or --precision quad",
              o->energy_drift);
     for (uint32_t i = 0; i < s->constraints.n; i++)
         if (!(o->residual[i] <= doubtful_residual))
@@ -418,4 +440,9 @@ void ns_summary_warn(ns_cli *cli, const ns_record *r)
         if (!(o->drift[i] <= doubtful_drift))
             warn(cli, "the invariant '%s' changed by %.2g of its size: it may be none",
                  s->invariants.at[i].name, o->drift[i]);
+        else if (moves(r, i))
+            warn(cli,
+                 "'%s' is not constant: its drift is small only against its sensitivity to "
+                 "the state; see `noslip check`",
+                 s->invariants.at[i].name);
 }

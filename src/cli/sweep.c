@@ -28,7 +28,7 @@ static int finish(ns_sweep_job *job, const ns_arguments *a, const ns_sweep_outpu
                   ns_status status)
 {
     ns_cli *cli = job->cli;
-    const bool shown = o->table || ns_sweep_wants_figure(a);
+    const bool shown = o->table || o->csv.n || ns_sweep_wants_figure(a);
     const bool all = job->complete + job->computed == job->sweep->plan.rows;
     int result = ns_status_exit(status);
     for (uint32_t i = 0; i < o->csv.n && all && !result; i++)
@@ -260,6 +260,7 @@ static const ns_option options[] = {
     {.name = "report",
      .argument = "FILE.html",
      .help = "the same as a page: values under the pointer, the command of each motion"},
+    NS_OPTION_LIMITS,
     NS_OPTION_QUIET,
     {0},
 };

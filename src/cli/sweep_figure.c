@@ -85,13 +85,20 @@ static const char *rerun(ns_cli *cli, const ns_arguments *a, const ns_sweep *w,
     return ns_text_string(&text);
 }
 
-static const ns_sheet *make_sheet(const ns_sweep_job *job, const ns_plot *plot)
+static const ns_sheet *make_sheet(const ns_sweep_job *job, const ns_plot *plot, uint64_t later)
 {
     ns_cli *cli = job->cli;
     const ns_sweep *w = job->sweep;
     ns_sheet *sheet = ns_sheet_new(cli->arena, "sweep", job->model->description->title);
     ns_sheet_number(sheet, "rows", (double)w->plan.rows);
     ns_sheet_text(sheet, "came_to", plot->subtitle);
+    if (later) {
+        ns_sheet_text(sheet, "status", "stopped");
+        ns_sheet_text(sheet, "reason",
+                      ns_arena_format(cli->arena, "%llu of %llu motions are not computed yet",
+                                      (unsigned long long)later,
+                                      (unsigned long long)w->plan.rows));
+    }
     for (uint32_t i = 0; i < w->n_axes; i++) {
         const ns_plan_axis *axis = &w->plan.axes.at[i];
         const bool grid = axis->kind == NS_PLAN_GRID || axis->kind == NS_PLAN_LOG;
@@ -105,12 +112,13 @@ static const ns_sheet *make_sheet(const ns_sweep_job *job, const ns_plot *plot)
     return sheet;
 }
 
-static int write_page(const ns_sweep_job *job, const ns_arguments *a, const ns_plot *plot)
+static int write_page(const ns_sweep_job *job, const ns_arguments *a, const ns_plot *plot,
+                      uint64_t later)
 {
     ns_cli *cli = job->cli;
     const char *path = ns_command_text(a, "report");
     const ns_study_page page = {
-        .model = job->model, .sheet = make_sheet(job, plot), .plot = plot};
+        .model = job->model, .sheet = make_sheet(job, plot, later), .plot = plot};
     const ns_report_options options = {.template = ns_page_bytes,
                                        .length = ns_page_length,
                                        .command = ns_page_command(cli, a)};
@@ -136,7 +144,8 @@ int ns_sweep_draw(const ns_sweep_job *job, const ns_arguments *a)
                                           .unit = unit,
                                           .command = rerun(cli, a, w, parameter)};
     ns_plot *plot = NULL;
-    int error = ns_sweep_map(cli->arena, w, job->table, &options, &plot);
+    uint64_t later = 0;
+    int error = ns_sweep_map(cli->arena, w, job->table, &options, &plot, &later);
     if (error) {
         ns_command_wrong(cli, "cannot read the table: %s", strerror(error));
         return ns_status_exit(NS_ERR_IO);
@@ -146,7 +155,7 @@ int ns_sweep_draw(const ns_sweep_job *job, const ns_arguments *a)
         ns_command_wrong(cli, "cannot write %s: %s", figure, strerror(error));
         return ns_status_exit(NS_ERR_IO);
     }
-    const int status = report ? write_page(job, a, plot) : 0;
+    const int status = report ? write_page(job, a, plot, later) : 0;
     if (!status && !cli->quiet) {
         if (figure)
             fprintf(cli->out, "\n  %s\n", figure);

@@ -10,6 +10,7 @@
 #include "cli/signals.h"
 #include "cli/study.h"
 #include "cli/sweep.h"
+#include "io/output.h"
 #include "io/sweep_from.h"
 #include "ode/auto.h"
 
@@ -216,7 +217,10 @@ static bool settings_fixed(ns_cli *cli, const ns_arguments *a, ns_model *model,
 static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                      ns_run_options *run)
 {
+    enum { MOST_STEPS = 10000000 }; /* one row must not keep the others waiting */
     *run = ns_model_run_options(model);
+    if (isnan(model->settings.max_steps))
+        run->max_steps = MOST_STEPS;
     if (!ns_command_number(cli, a, "until", &run->until) ||
         !ns_command_number(cli, a, "tol", &run->tolerance) ||
         !ns_command_number(cli, a, "least", &run->least_size))
@@ -261,7 +265,6 @@ static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
         ns_command_wrong(cli, "--until must be a finite time");
         return false;
     }
-    run->interrupt = ns_signals_flag();
     return true;
 }
 
@@ -332,6 +335,9 @@ bool ns_sweep_read_outputs(ns_cli *cli, const ns_arguments *a, ns_sweep_outputs 
         } else if (!ends_in(path, ".h5") && !ends_in(path, ".hdf5")) {
             ns_command_wrong(cli, "--out %s: the name must end in .h5 or .csv", path);
             return false;
+        } else if (ns_output_hdf5.missing) {
+            ns_command_wrong(cli, "--out %s: %s", path, ns_output_hdf5.missing);
+            return false;
         } else if (o->table) {
             ns_command_wrong(cli, "--out %s: one table is enough, there is %s", path, o->table);
             return false;
@@ -340,7 +346,7 @@ bool ns_sweep_read_outputs(ns_cli *cli, const ns_arguments *a, ns_sweep_outputs 
         }
     }
     o->keep = o->table != NULL;
-    if (!o->table && o->csv.n)
+    if (!o->table && o->csv.n && !ns_output_hdf5.missing) /* so that it can be continued */
         o->table = ns_arena_format(cli->arena, "%s.part.h5", o->csv.at[0]);
     return true;
 }

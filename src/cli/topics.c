@@ -78,7 +78,8 @@ static void print_language(ns_cli *cli)
     ns_topic_line(cli, 34, "every DT", "output interval");
     ns_topic_line(cli, 34, "tolerance R, method M", "as --tol and --method");
     ns_topic_line(cli, 34, "step H", "constant steps, no error control");
-    ns_topic_line(cli, 34, "first_step H, max_step H, max_steps N", "limits of the steps");
+    ns_topic_line(cli, 34, "first_step H, max_step H, max_steps N",
+                  "limits of the steps (max_steps 1e9)");
     ns_topic_line(cli, 34, "project on|off", "keep the state on its manifold (on)");
     fprintf(cli->out, "\nThe reference is docs/language.md.\n");
 }
@@ -147,8 +148,11 @@ static void print_json(ns_cli *cli)
             "  values               name -> array, at these times\n"
             "  events               array of {name, t, values}\n"
             "  diagnostics          energy_drift  largest |E-E0|/max(|E0|, kinetic scale)\n"
+            "                                     (null where the energy is not conserved:\n"
+            "                                     energy_conserved false, energy_change)\n"
             "                       constraints   name -> largest absolute residual\n"
             "                       invariants    name -> largest relative drift\n"
+            "                       contacts      name -> least normal force (constrained)\n"
             "                       rank          smallest and largest of A, of M|A^T;\n"
             "                                     rows, coordinates\n"
             "                       steps, evaluations, seconds\n"

@@ -3,6 +3,7 @@
 #ifndef NS_CODE_ENGINE_H
 #define NS_CODE_ENGINE_H
 
+#include "base/simd.h"
 #include "code/stream.h"
 
 /* What native code asks of the engine it replaces: functions by their operation, and linear
@@ -17,7 +18,7 @@ typedef struct ns_engine_math {
 typedef struct ns_lanes {
     const char *name;
     const ns_engine_math *math;
-    bool (*available)(void);
+    ns_simd level; /* which it needs */
     void (*bind)(const ns_stream *stream, double *work, const double *p);
     void (*eval)(const ns_stream *stream, double *work, const double *t, const double *x,
                  double *out);
@@ -41,12 +42,14 @@ typedef void (*ns_program_code)(const ns_engine_math *math, double *work, const 
 void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight,
                     ns_program_code eight_fused);
 const ns_stream *ns_program_stream(const ns_program *program);
+const ns_tape *ns_program_tape(const ns_program *program);
 const struct ns_jet *ns_program_jet(const ns_program *program); /* NULL if it has none */
 
-#if NS_HAVE_QUAD
 void ns_quad_bind(const ns_stream *stream, ns_quad *work, const ns_quad *p);
 void ns_quad_eval(const ns_stream *stream, ns_quad *work, const ns_quad *t, const ns_quad *x,
                   ns_quad *out);
-#endif
+void ns_shaken_bind(const ns_stream *stream, ns_quad *work, const ns_quad *p);
+void ns_shaken_eval(const ns_stream *stream, ns_quad *work, const ns_quad *t, const ns_quad *x,
+                    ns_quad *out);
 
 #endif

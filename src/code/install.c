@@ -30,7 +30,7 @@ static bool target_for(const ns_program *program, int which, ns_machine_target *
                                                         : NS_X86_256,
                                   .long_form = longest,
                                   .fused = which == EIGHT_FUSED};
-    return !target->fused || __builtin_cpu_supports("fma");
+    return true;
 }
 
 bool ns_install_can(const ns_program *program)

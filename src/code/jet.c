@@ -380,7 +380,7 @@ static void build_ops(building *b)
 static const ns_jet_runner *best_runner(void)
 {
 #if NS_X86
-    if (ns_jet_avx2.available())
+    if (ns_simd_level() >= NS_SIMD_AVX2)
         return &ns_jet_avx2;
 #endif
     return &ns_jet_plain;

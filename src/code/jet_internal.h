@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "code/jet.h"
+#include "expr/vecmath.h"
 
 /* Doubles from row to row up to this order; native code knows it. */
 enum { NS_JET_STRIDE = 32 };
@@ -110,7 +111,6 @@ typedef struct ns_jet_work_block {
 
 /* y_n of all operations for one n > 0; then the rows are filled. */
 typedef struct ns_jet_runner {
-    bool (*available)(void);
     void (*run)(const ns_jet *jet, const ns_jet_work_block *work, uint32_t n);
 } ns_jet_runner;
 

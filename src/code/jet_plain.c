@@ -2,9 +2,4 @@
 #define NS_WIDTH 2
 #include "code/jet_run.inc"
 
-static bool available(void)
-{
-    return true;
-}
-
-const ns_jet_runner ns_jet_plain = {.available = available, .run = run};
+const ns_jet_runner ns_jet_plain = {.run = run};

@@ -5,14 +5,9 @@
 #define NS_ENGINE(name) lanes_##name
 #include "code/lanes.inc"
 
-static bool available(void)
-{
-    return __builtin_cpu_supports("avx2");
-}
-
 const ns_lanes ns_lanes_avx2 = {.name = "avx2",
                                 .math = &lanes_math,
-                                .available = available,
+                                .level = NS_SIMD_AVX2,
                                 .bind = lanes_bind,
                                 .eval = lanes_eval,
                                 .fused = &ns_lanes_fused_avx2};

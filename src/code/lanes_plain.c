@@ -5,14 +5,9 @@
 #define NS_ENGINE(name) lanes_##name
 #include "code/lanes.inc"
 
-static bool available(void)
-{
-    return true;
-}
-
 const ns_lanes ns_lanes_plain = {.name = "plain",
                                  .math = &lanes_math,
-                                 .available = available,
+                                 .level = NS_SIMD_PLAIN,
                                  .bind = lanes_bind,
                                  .eval = lanes_eval,
                                  .fused = &ns_lanes_fused_plain};

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,8 @@
 #include "code/install.h"
 #include "code/jet_emit.h"
 #include "code/prune.h"
+
+#if NS_NATIVE
 
 extern char **environ;
 
@@ -150,10 +154,8 @@ static void choose_flags(making *m, const char *lanes, bool fused)
         m->flags[n++] = "-mprefer-vector-width=512";
     } else if (strcmp(lanes, "avx2") == 0) {
         m->flags[n++] = "-mavx2";
-#if NS_X86
-        if (fused && __builtin_cpu_supports("fma"))
+        if (fused)
             m->flags[n++] = "-mfma";
-#endif
     }
     m->flags[n] = NULL;
 }
@@ -204,12 +206,61 @@ static bool start_compiler(const making *m, const char *what, const char *const 
     return !error || fail(m, "the compiler %s did not start: %s", m->compiler, strerror(error));
 }
 
+/* Ends a compiler that is not wanted any more. */
+static void stop_compiler(pid_t child)
+{
+    kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* Waits until a compiler has ended.  One that hangs must not hold up a run, which does without: it is stopped when
+ * a signal comes that ends things, or after MOST_SECONDS.  Signals wait meanwhile, so that none is missed.  0, an errno
+ * value, EINTR, or ETIMEDOUT. */
+static int await(pid_t child, int *status)
+{
+    enum { MOST_SECONDS = 600 };
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
+    enum { ENDS = sizeof ends / sizeof *ends };
+    sigset_t mine, before, waiting;
+    sigemptyset(&mine);
+    for (int i = 0; i < ENDS; i++) {
+        struct sigaction now;
+        if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(&mine, ends[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &mine, &before);
+    struct timespec pause = {.tv_nsec = 100000};
+    double waited = 0;
+    pid_t ended;
+    int error = 0;
+    while ((ended = waitpid(child, status, WNOHANG)) != child && !error) {
+        error = ended < 0 && errno != EINTR ? errno : waited > MOST_SECONDS ? ETIMEDOUT : 0;
+        sigpending(&waiting);
+        for (int i = 0; i < ENDS; i++)
+            if (sigismember(&waiting, ends[i]) && sigismember(&mine, ends[i]))
+                error = EINTR;
+        nanosleep(&pause, NULL);
+        waited += 1e-9 * (double)pause.tv_nsec;
+        pause.tv_nsec = pause.tv_nsec < 4000000 ? 2 * pause.tv_nsec : 5000000;
+    }
+    if (ended == child)
+        error = 0;
+    if (error == EINTR || error == ETIMEDOUT)
+        stop_compiler(child);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
 static bool wait_compiler(const making *m, const char *complaints, pid_t child)
 {
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return fail(m, "the compiler was lost: %s", strerror(errno));
+    int status = 0;
+    const int error = await(child, &status);
+    if (error == EINTR || error == ETIMEDOUT)
+        return fail(m, "the compiler %s was stopped%s", m->compiler,
+                    error == EINTR ? "" : ": it took too long");
+    if (error)
+        return fail(m, "the compiler was lost: %s", strerror(error));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     char *said = NULL;
@@ -383,10 +434,16 @@ static bool compile_halves(const making *m, file_name *files, const piece first[
     if (!put_source(m, files[SOURCE], first) || !put_source(m, files[SOURCE_2], second) ||
         !start_compiler(m, "-c", sources, files[OBJECT], files[LOG], &one))
         return false;
-    bool good = start_compiler(m, "-c", sources_2, files[OBJECT_2], files[LOG_2], &two) &&
-                wait_compiler(m, files[LOG_2], two);
-    good = wait_compiler(m, files[LOG], one) && good;
-    return good && start_compiler(m, "-shared", objects, files[LIBRARY], files[LOG], &link) &&
+    if (!start_compiler(m, "-c", sources_2, files[OBJECT_2], files[LOG_2], &two)) {
+        stop_compiler(one);
+        return false;
+    }
+    if (!wait_compiler(m, files[LOG_2], two)) {
+        stop_compiler(one);
+        return false;
+    }
+    return wait_compiler(m, files[LOG], one) &&
+           start_compiler(m, "-shared", objects, files[LIBRARY], files[LOG], &link) &&
            wait_compiler(m, files[LOG], link);
 }
 
@@ -628,3 +685,40 @@ void ns_native_free(ns_native *native)
     ns_install_remove(&native->installed);
     free(native);
 }
+
+#else /* left out: CMake, NOSLIP_NATIVE */
+
+ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
+                         size_t room, ns_native_facts *facts)
+{
+    return ns_native_new_series(NULL, requests, n, message, room, facts);
+}
+
+ns_native *ns_native_new_series(const ns_program *series, const ns_native_request *requests,
+                                uint32_t n, char *message, size_t room, ns_native_facts *facts)
+{
+    (void)series, (void)requests, (void)n;
+    snprintf(message, room, "this program was built without native code");
+    if (facts)
+        *facts = (ns_native_facts){0};
+    return NULL;
+}
+
+bool ns_native_is_quick(const ns_program *program)
+{
+    (void)program;
+    return false;
+}
+
+uint32_t ns_native_most(const ns_program *program)
+{
+    (void)program;
+    return 0;
+}
+
+void ns_native_free(ns_native *native)
+{
+    (void)native;
+}
+
+#endif

@@ -150,9 +150,10 @@ const char *ns_program_lanes_name(const ns_program *program)
 
 bool ns_program_choose_lanes(ns_program *program, const char *name)
 {
+    const ns_simd level = ns_simd_level();
     for (size_t i = 0; i < sizeof all_lanes / sizeof *all_lanes; i++) {
         const ns_lanes *lanes = all_lanes[i];
-        if ((name && strcmp(name, lanes->name) != 0) || !lanes->available())
+        if ((name && strcmp(name, lanes->name) != 0) || lanes->level > level)
             continue;
         program->lanes = lanes;
         return true;
@@ -163,6 +164,11 @@ bool ns_program_choose_lanes(ns_program *program, const char *name)
 const ns_stream *ns_program_stream(const ns_program *program)
 {
     return program->stream;
+}
+
+const ns_tape *ns_program_tape(const ns_program *program)
+{
+    return program->tape;
 }
 
 const ns_jet *ns_program_jet(const ns_program *program)
@@ -178,7 +184,6 @@ void ns_program_use(const ns_program *program, ns_program_code one, ns_program_c
     atomic_store_explicit(&program->native->eight_fused, eight_fused, memory_order_release);
 }
 
-#if NS_HAVE_QUAD
 size_t ns_program_work_quad(const ns_program *program)
 {
     return program->stream->cells;
@@ -194,7 +199,17 @@ void ns_program_eval_quad(const ns_program *program, ns_quad *work, ns_quad t, c
 {
     ns_quad_eval(program->stream, work, &t, x, out);
 }
-#endif
+
+void ns_program_bind_shaken(const ns_program *program, ns_quad *work, const ns_quad *p)
+{
+    ns_shaken_bind(program->stream, work, p);
+}
+
+void ns_program_eval_shaken(const ns_program *program, ns_quad *work, ns_quad t,
+                            const ns_quad *x, ns_quad *out)
+{
+    ns_shaken_eval(program->stream, work, &t, x, out);
+}
 
 /* ---- jets ---------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
  *     1 lane      one set of inputs
  *     8 lanes     eight sets at once; arrays are [quantity][lane], 64-byte aligned
  *     jets        Taylor coefficients in time, one lane
- *     quad        quadruple precision, one lane, where the machine has it
+ *     quad        quadruple precision, or what the machine has of it, one lane
  * and each lane's result is the same to the bit as running it alone.  No evaluation allocates:
  * all memory is one work block per program, engine and run.
  *
@@ -87,15 +87,18 @@ void ns_program_series(const ns_program *program, double *work, double t, uint32
 void ns_program_eval_jet(const ns_program *program, double *work, double t, uint32_t order,
                          const double *x, double *out);
 
-#if NS_HAVE_QUAD
+/* Quadruple precision, one lane; a long double where there is none (base/quad.h). */
 size_t ns_program_work_quad(const ns_program *program);
 void ns_program_bind_quad(const ns_program *program, ns_quad *work, const ns_quad *p);
 void ns_program_eval_quad(const ns_program *program, ns_quad *work, ns_quad t, const ns_quad *x,
                           ns_quad *out);
-#endif
+/* The same with other rounding errors (code/shaken.c): the difference shows how large they are. */
+void ns_program_bind_shaken(const ns_program *program, ns_quad *work, const ns_quad *p);
+void ns_program_eval_shaken(const ns_program *program, ns_quad *work, ns_quad t,
+                            const ns_quad *x, ns_quad *out);
 
 /* Which instruction set the 8-lane evaluator uses here: "avx512", "avx2" or "plain"; and to
- * choose one for tests (NULL: best available; false if this machine does not have it). */
+ * choose one for tests (NULL: that of ns_simd_level; false if it is above this level). */
 const char *ns_program_lanes_name(const ns_program *program);
 bool ns_program_choose_lanes(ns_program *program, const char *name);
 

@@ -4,7 +4,7 @@
 
 #define NS_FOR_NATIVE
 #define NS_REAL double
-#define NS_LIBM(f) ns_math_##f
+#define F(f) ns_math_##f
 #define NS_SPREAD(hi, lo) (hi)
 #define NS_ENGINE(name) ns_scalar_##name
 #include "code/one.inc"

@@ -14,6 +14,7 @@
 
 #include "base/quad.h"
 #include "expr/graph_internal.h"
+#include "expr/vecmath.h"
 
 typedef struct parts {
     ns_op op;
@@ -56,6 +57,10 @@ ns_ex ns_number2(ns_graph *g, double hi, double lo)
 {
     if (hi == 0)
         hi = 0; /* one zero, not two */
+    if (g->shaken && lo != 0) {
+        hi = nextafter(hi, lo > 0 ? (double)INFINITY : -(double)INFINITY);
+        lo = 0;
+    }
     if (lo == 0)
         lo = 0;
     return ns_graph_intern(g, (ns_node){.op = NS_OP_NUMBER, .hi = hi, .lo = lo}, NULL);
@@ -90,10 +95,8 @@ ns_ex ns_pi(ns_graph *g)
 ns_ex ns_decimal(ns_graph *g, const char *text)
 {
     double hi = strtod(text, NULL), lo = 0;
-#if NS_HAVE_QUAD
     if (isfinite(hi))
-        lo = (double)(strtof128(text, NULL) - (ns_quad)hi);
-#endif
+        lo = (double)(NS_QUAD_READ(text, NULL) - (ns_quad)hi);
     return ns_number2(g, hi, lo);
 }
 
@@ -164,7 +167,7 @@ static ns_ex pythagoras(ns_graph *g, ns_ex a, ns_ex b)
     return 0;
 }
 
-ns_ex ns_add(ns_graph *g, ns_ex a, ns_ex b)
+ns_ex(ns_add)(ns_graph *g, ns_ex a, ns_ex b)
 {
     double x, y, sum;
     if (ns_graph_is_zero(g, a))
@@ -200,7 +203,7 @@ ns_ex ns_add(ns_graph *g, ns_ex a, ns_ex b)
     return make_commutative(g, NS_OP_ADD, a, b);
 }
 
-ns_ex ns_sub(ns_graph *g, ns_ex a, ns_ex b)
+ns_ex(ns_sub)(ns_graph *g, ns_ex a, ns_ex b)
 {
     double x, y, sum;
     if (a == b)
@@ -272,7 +275,7 @@ static int32_t split_power(const ns_graph *g, ns_ex e, ns_ex *base)
     return p.op == NS_OP_POWI ? p.integer : 1;
 }
 
-ns_ex ns_mul(ns_graph *g, ns_ex a, ns_ex b)
+ns_ex(ns_mul)(ns_graph *g, ns_ex a, ns_ex b)
 {
     double x, y, product;
     if (ns_graph_is_zero(g, a) || ns_graph_is_zero(g, b))
@@ -326,7 +329,7 @@ ns_ex ns_mul(ns_graph *g, ns_ex a, ns_ex b)
     return make_commutative(g, NS_OP_MUL, a, b);
 }
 
-ns_ex ns_times(ns_graph *g, ns_ex a, ns_ex b)
+ns_ex(ns_times)(ns_graph *g, ns_ex a, ns_ex b)
 {
     bool reciprocal = (look(g, a).op == NS_OP_DIV && ns_graph_is_one(g, look(g, a).a)) ||
                       (look(g, b).op == NS_OP_DIV && ns_graph_is_one(g, look(g, b).a));
@@ -335,7 +338,7 @@ ns_ex ns_times(ns_graph *g, ns_ex a, ns_ex b)
                                            : ns_mul(g, a, b);
 }
 
-ns_ex ns_div(ns_graph *g, ns_ex a, ns_ex b)
+ns_ex(ns_div)(ns_graph *g, ns_ex a, ns_ex b)
 {
     double x, y, quotient;
     if (ns_graph_is_one(g, b))
@@ -407,7 +410,7 @@ ns_ex ns_powi(ns_graph *g, ns_ex a, int32_t n)
     return ns_graph_intern(g, (ns_node){.op = NS_OP_POWI, .n = 1, .integer = n}, &a);
 }
 
-ns_ex ns_pow(ns_graph *g, ns_ex a, ns_ex b)
+ns_ex(ns_pow)(ns_graph *g, ns_ex a, ns_ex b)
 {
     double y;
     if (plain(g, b, &y) && fabs(y) <= 1024) {

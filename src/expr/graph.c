@@ -22,6 +22,11 @@ ns_graph *ns_graph_new(ns_arena *arena)
     return g;
 }
 
+void ns_graph_shake(ns_graph *g)
+{
+    g->shaken = true;
+}
+
 ns_arena *ns_graph_arena(const ns_graph *g)
 {
     return g->arena;

@@ -54,6 +54,9 @@ typedef struct ns_node {
 } ns_node;
 
 ns_graph *ns_graph_new(ns_arena *arena);
+/* From now on a number that is no double becomes the double on its other side: 0.3, pi and the like
+ * with an error as large as that of rounding, or larger, and of the other sign. */
+void ns_graph_shake(ns_graph *g);
 ns_arena *ns_graph_arena(const ns_graph *g);
 ns_arena *ns_graph_scratch(const ns_graph *g); /* use between ns_arena_mark and _release */
 
@@ -114,6 +117,25 @@ ns_ex ns_cos(ns_graph *g, ns_ex a);
 ns_ex ns_tan(ns_graph *g, ns_ex a);
 ns_ex ns_sinh(ns_graph *g, ns_ex a);
 ns_ex ns_cosh(ns_graph *g, ns_ex a);
+
+/* C leaves open which argument of a call is made first, and the order of nodes decides how sums are
+ * rounded: nested formulas would give other bits with another compiler.  These make the last argument
+ * first.  Functions of one's own with two arguments that build nodes: name the arguments before. */
+#ifndef __cppcheck__ /* which cannot read them */
+#define NS_LAST_FIRST(f, g, a, b) NS_LAST_FIRST_(__COUNTER__, f, g, a, b)
+#define NS_LAST_FIRST_(id, f, g, a, b) NS_LAST_FIRST__(id, f, g, a, b)
+#define NS_LAST_FIRST__(id, f, g, a, b)                                                        \
+    __extension__({                                                                            \
+        const __auto_type last_##id = (b);                                                     \
+        f(g, a, last_##id);                                                                    \
+    })
+#define ns_add(g, a, b) NS_LAST_FIRST(ns_add, g, a, b)
+#define ns_sub(g, a, b) NS_LAST_FIRST(ns_sub, g, a, b)
+#define ns_mul(g, a, b) NS_LAST_FIRST(ns_mul, g, a, b)
+#define ns_div(g, a, b) NS_LAST_FIRST(ns_div, g, a, b)
+#define ns_times(g, a, b) NS_LAST_FIRST(ns_times, g, a, b)
+#define ns_pow(g, a, b) NS_LAST_FIRST(ns_pow, g, a, b)
+#endif
 
 /* x = M^-1 b for an n x n matrix M given by rows. */
 void ns_solve(ns_graph *g, uint32_t n, const ns_ex *M, const ns_ex *b, ns_ex *x);

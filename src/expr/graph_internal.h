@@ -21,6 +21,7 @@ struct ns_graph {
     NS_LIST(const struct ns_pattern *) patterns; /* of LDL nodes */
     ns_ex *table; /* open addressing, a power of two, at most half full */
     uint32_t table_size;
+    bool shaken; /* see ns_graph_shake */
 };
 
 /* The one node with this content, made if it is new.  No simplification. */

@@ -14,6 +14,7 @@
 #include "expr/eval.h"
 #include "expr/normal_internal.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 
 enum {
     DEPTH = 300,
@@ -250,6 +251,13 @@ static ratio power(work *w, ratio a, int32_t n)
     return out;
 }
 
+/* Both arguments of an operation, the second first: in a call C would leave the order open. */
+static void both(work *w, ns_ex a, ns_ex b, ratio *left, ratio *right)
+{
+    *right = convert(w, b);
+    *left = convert(w, a);
+}
+
 static ratio make(work *w, ns_ex e)
 {
     ns_graph *g = w->g;
@@ -257,21 +265,26 @@ static ratio make(work *w, ns_ex e)
     ns_ex a = node->n > 0 ? ns_graph_args(g, e)[0] : 0,
           b = node->n > 1 ? ns_graph_args(g, e)[1] : 0;
     int32_t integer = node->integer;
+    ratio left, right;
     switch ((ns_op)node->op) {
     case NS_OP_NUMBER:
         return whole(w, ns_poly_number(&w->p, node->hi));
     case NS_OP_ADD:
-        return sum(w, convert(w, a), convert(w, b), 1);
+        both(w, a, b, &left, &right);
+        return sum(w, left, right, 1);
     case NS_OP_SUB:
-        return sum(w, convert(w, a), convert(w, b), -1);
+        both(w, a, b, &left, &right);
+        return sum(w, left, right, -1);
     case NS_OP_NEG: {
         ratio r = convert(w, a);
         return (ratio){ns_poly_scale(&w->p, r.num, -1), r.den};
     }
     case NS_OP_MUL:
-        return times(w, convert(w, a), convert(w, b));
+        both(w, a, b, &left, &right);
+        return times(w, left, right);
     case NS_OP_DIV:
-        return over(w, convert(w, a), convert(w, b));
+        both(w, a, b, &left, &right);
+        return over(w, left, right);
     case NS_OP_POWI:
         return power(w, convert(w, a), integer);
     case NS_OP_SQRT:
@@ -440,7 +453,7 @@ double ns_normal_length(ns_graph *g, ns_ex e)
         const ns_node *node = ns_graph_node(g, i);
         length[i] = node->op == NS_OP_SOLVE ? 100 : 1;
         for (uint32_t k = 0; k < node->n; k++)
-            length[i] = fmin(length[i] + length[ns_graph_args(g, i)[k]], 1e12);
+            length[i] = ns_min(length[i] + length[ns_graph_args(g, i)[k]], 1e12);
     }
     double out = length[e];
     ns_arena_release(arena, mark);

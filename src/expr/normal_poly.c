@@ -8,9 +8,12 @@
 
 #include "expr/normal_internal.h"
 
+/* Equal monomials by their coefficients: the sum does not depend on how the library sorts. */
 static int compare(const void *a, const void *b)
 {
-    return memcmp(((const ns_term *)b)->e, ((const ns_term *)a)->e, NS_ATOMS);
+    const ns_term *p = a, *q = b;
+    const int order = memcmp(q->e, p->e, NS_ATOMS);
+    return order ? order : (p->c > q->c) - (p->c < q->c);
 }
 
 static ns_poly failure(ns_polys *w)

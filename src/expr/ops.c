@@ -2,20 +2,13 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 #include "expr/graph.h"
 #include "expr/vecmath.h"
 
-double ns_sgn(double a)
-{
-    return isnan(a) ? a : (double)((a > 0) - (a < 0));
-}
-
 /* Rows of the table use only some of the names in scope: hence the void casts. */
 #define F(f) ns_math_##f
-#define ns_math_ns_sgn ns_sgn
 #define NS_OP_SPECIAL(ID, NAME)
 #define NS_OP(ID, NAME, ARITY, VALUE, DA, DB, TAYLOR, COMPANION)                               \
     static double value_##ID(double a, double b)                                               \
@@ -41,7 +34,6 @@ double ns_sgn(double a)
 const ns_op_info ns_ops[NS_OP_COUNT] = {
 #define NS_OP(ID, NAME, ARITY, VALUE, DA, DB, TAYLOR, COMPANION)                               \
     [NS_OP_##ID] = {.name = NAME,                                                              \
-                    .value_text = #VALUE,                                                      \
                     .value = value_##ID,                                                       \
                     .partial = partial_##ID,                                                   \
                     .companion = companion_##ID,                                               \

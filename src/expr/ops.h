@@ -40,7 +40,6 @@ typedef enum ns_taylor {
 
 typedef struct ns_op_info {
     const char *name;
-    const char *value_text; /* C spelling with F(...) around function names; NULL for special */
     double (*value)(double a, double b);
     /* partial derivative by argument k = 0 or 1; y is the node itself */
     ns_ex (*partial)(ns_graph *g, ns_ex y, ns_ex a, ns_ex b, int k);
@@ -56,8 +55,5 @@ ns_op ns_ops_find(const char *name);
 
 /* Value by the table in double precision; programmer error for special operations. */
 double ns_ops_value(ns_op op, double a, double b);
-
-/* Sign: -1, 0, 1, and nan for nan. */
-double ns_sgn(double a);
 
 #endif

@@ -16,10 +16,8 @@
 static bool reads_as(const char *text, double hi, double lo)
 {
     double high = strtod(text, NULL), low = 0;
-#if NS_HAVE_QUAD
     if (isfinite(high))
-        low = (double)(strtof128(text, NULL) - (ns_quad)high);
-#endif
+        low = (double)(NS_QUAD_READ(text, NULL) - (ns_quad)high);
     return high == hi && low == lo;
 }
 
@@ -31,15 +29,17 @@ static void decimal(char *buffer, size_t size, double hi, double lo)
         if (reads_as(buffer, hi, lo))
             return;
     }
+    for (int digits = 18; digits <= 40 && (NS_HAVE_QUAD || lo == 0); digits++) {
 #if NS_HAVE_QUAD
-    for (int digits = 18; digits <= 40; digits++) {
         char format[16];
         snprintf(format, sizeof format, "%%.%dg", digits);
         strfromf128(buffer, size, format, (ns_quad)hi + (ns_quad)lo);
+#else
+        snprintf(buffer, size, "%.*g", digits, hi);
+#endif
         if (reads_as(buffer, hi, lo))
             return;
     }
-#endif
 }
 
 static void print_number(ns_pieces *p, const ns_node *node, bool unsign)

@@ -517,7 +517,8 @@ double ns_result_diagnostic(const ns_result *result, const char *name)
         const char *name;
         double value;
     } numbers[] = {
-        {"energy_drift", o->energy_drift},
+        {"energy_drift", ns_record_energy_drift(r)},
+        {"energy_change", o->energy_drift},
         {"t_end", o->t},
         {"steps", (double)o->steps},
         {"rejected", (double)o->rejected},

@@ -18,6 +18,12 @@
 /* Functions of the file that only some models need. */
 typedef enum helper { POWER, SIGN, LEAST, MOST, SYSTEMS, HELPERS } helper;
 
+typedef struct waiting {
+    const char *text; /* NULL: a node */
+    ns_ex node;
+    int least;
+} waiting;
+
 typedef struct writer {
     ns_arena *arena;
     const ns_model *model;
@@ -26,6 +32,7 @@ typedef struct writer {
     ns_text line; /* the statement being written */
     const ns_shared *shared;
     const char **names; /* [graph size] of symbols */
+    NS_LIST(waiting) stack;
     bool needs[HELPERS];
 } writer;
 
@@ -51,10 +58,15 @@ static bool is_taken(const char *name)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], name) == 0)
             return true;
-    /* t1, t2, ... are the shared expressions; what begins with _ or M_ belongs to the library */
+    /* t1, t2, ... are the shared expressions */
     const size_t digits = strspn(name + 1, "0123456789");
-    return (name[0] == 't' && digits && !name[1 + digits]) || name[0] == '_' ||
-           strncmp(name, "M_", 2) == 0;
+    return name[0] == 't' && digits && !name[1 + digits];
+}
+
+/* What begins so belongs to the library, whatever follows. */
+static bool begins_taken(const char *name)
+{
+    return name[0] == '_' || strncmp(name, "M_", 2) == 0;
 }
 
 static bool is_used(const writer *w, const char *name)
@@ -80,11 +92,13 @@ static void set_name(writer *w, ns_ex symbol, const char *name)
     if (isdigit((unsigned char)*name))
         text = (ns_text){.arena = w->arena};
     const char *plain = ns_text_string(&text);
-    if (!*plain)
+    if (!*plain || *plain == '_')
         plain = "value";
+    else if (begins_taken(plain))
+        plain = ns_arena_format(w->arena, "value_%s", plain);
     const char *made = plain;
     for (uint32_t i = 1; is_taken(made) || is_used(w, made); i++)
-        made = ns_arena_format(w->arena, "%s_%u", *plain == '_' ? "value" : plain, i);
+        made = ns_arena_format(w->arena, "%s_%u", plain, i);
     w->names[symbol] = made;
 }
 
@@ -116,17 +130,27 @@ static void put_number(writer *w, double value, int least)
                  strpbrk(digits, ".e") ? "" : ".0", brackets ? ")" : "");
 }
 
-static void put(writer *w, ns_ex e, int least);
+/* What is still to be written, last first: a text, or a node that binds at least as strongly as `least`.  Sums are as
+ * deep as they are long, so that there is a stack. */
+static void push_text(writer *w, const char *text)
+{
+    NS_PUSH(w->arena, w->stack, ((waiting){.text = text}));
+}
+
+static void push(writer *w, ns_ex e, int least)
+{
+    NS_PUSH(w->arena, w->stack, ((waiting){.node = e, .least = least}));
+}
 
 static void put_call(writer *w, const char *function, ns_ex a, ns_ex b)
 {
     ns_text_addf(&w->line, "%s(", function);
-    put(w, a, SUM);
+    push_text(w, ")");
     if (b) {
-        ns_text_add(&w->line, ", ");
-        put(w, b, SUM);
+        push(w, b, SUM);
+        push_text(w, ", ");
     }
-    ns_text_add(&w->line, ")");
+    push(w, a, SUM);
 }
 
 static void put_binary(writer *w, ns_ex e, const char *sign, int own, int least)
@@ -134,10 +158,11 @@ static void put_binary(writer *w, ns_ex e, const char *sign, int own, int least)
     const ns_ex *a = ns_graph_args(w->g, e);
     const bool brackets = own < least;
     ns_text_add(&w->line, brackets ? "(" : "");
-    put(w, a[0], own);
-    ns_text_add(&w->line, sign);
-    put(w, a[1], own + 1);
-    ns_text_add(&w->line, brackets ? ")" : "");
+    if (brackets)
+        push_text(w, ")");
+    push(w, a[1], own + 1);
+    push_text(w, sign);
+    push(w, a[0], own);
 }
 
 /* a^n, n >= 2: written out if a is a name and n small. */
@@ -147,17 +172,19 @@ static void put_power(writer *w, ns_ex a, int32_t n, int least)
     if (!name || n > 3) {
         w->needs[POWER] = true;
         ns_text_add(&w->line, "power(");
-        put(w, a, SUM);
-        ns_text_addf(&w->line, ", %d)", n);
+        push_text(w, ns_arena_format(w->arena, ", %d)", n));
+        push(w, a, SUM);
         return;
     }
     const bool brackets = PRODUCT < least;
     ns_text_add(&w->line, brackets ? "(" : "");
+    if (brackets)
+        push_text(w, ")");
     for (int32_t k = 0; k < n; k++) {
-        ns_text_add(&w->line, k ? "*" : "");
-        put(w, a, ATOM);
+        push(w, a, ATOM);
+        if (k + 1 < n)
+            push_text(w, "*");
     }
-    ns_text_add(&w->line, brackets ? ")" : "");
 }
 
 static void put_function(writer *w, ns_op op, ns_ex a, ns_ex b)
@@ -206,8 +233,9 @@ static void put_node(writer *w, ns_ex e, int least)
         break;
     case NS_OP_NEG:
         ns_text_add(&w->line, least > SUM ? "(-" : "-");
-        put(w, a[0], SIGNED);
-        ns_text_add(&w->line, least > SUM ? ")" : "");
+        if (least > SUM)
+            push_text(w, ")");
+        push(w, a[0], SIGNED);
         break;
     case NS_OP_POWI:
         put_power(w, a[0], node->integer, least);
@@ -221,13 +249,25 @@ static void put_node(writer *w, ns_ex e, int least)
     }
 }
 
+/* Writes all that is waiting. */
+static void drain(writer *w)
+{
+    while (w->stack.n) {
+        const waiting next = w->stack.at[--w->stack.n];
+        const uint32_t item = next.node < w->shared->size ? w->shared->place[next.node] : 0;
+        if (next.text)
+            ns_text_add(&w->line, next.text);
+        else if (item)
+            ns_text_add(&w->line, w->shared->items.at[item - 1].name);
+        else
+            put_node(w, next.node, next.least);
+    }
+}
+
 static void put(writer *w, ns_ex e, int least)
 {
-    const uint32_t item = e < w->shared->size ? w->shared->place[e] : 0;
-    if (item)
-        ns_text_add(&w->line, w->shared->items.at[item - 1].name);
-    else
-        put_node(w, e, least);
+    push(w, e, least);
+    drain(w);
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
@@ -240,7 +280,8 @@ static void end_line(writer *w)
     enum { INDENT = 4 };
     const char *at = ns_text_string(&w->line);
     for (bool first = true; *at; first = false) {
-        size_t length = strlen(at), room = WIDTH - INDENT - (first ? 0 : 4);
+        const size_t room = WIDTH - INDENT - (first ? 0 : 4);
+        size_t length = strnlen(at, room + 1);
         if (length > room) {
             size_t cut = room;
             while (cut > 0 && at[cut] != ' ')
@@ -312,6 +353,7 @@ static void put_item(writer *w, const ns_shared_item *item)
     } else {
         ns_text_addf(&w->line, "const double %s = ", item->name);
         put_node(w, item->node, SUM);
+        drain(w);
         ns_text_add(&w->line, ";");
         end_line(w);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "expr/vecmath.h"
 #include "io/gltf_internal.h"
 #include "io/mesh_internal.h"
 #include "io/mesh_shapes.h"
@@ -123,8 +124,8 @@ static void stretch(const ns_track *track, size_t n, double low[3], double high[
 {
     for (size_t k = 0; track->at && k < 3 * n; k++)
         if (isfinite(track->at[k])) {
-            low[k % 3] = fmin(low[k % 3], track->at[k]);
-            high[k % 3] = fmax(high[k % 3], track->at[k]);
+            low[k % 3] = ns_min(low[k % 3], track->at[k]);
+            high[k % 3] = ns_max(high[k % 3], track->at[k]);
         }
 }
 
@@ -141,12 +142,12 @@ static double size_of(const stage *s)
     }
     for (uint32_t i = 0; i < s->scene->points.n; i++)
         stretch(&s->frames->points[i], n, low, high);
-    double size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+    double size = ns_max(high[0] - low[0], ns_max(high[1] - low[1], high[2] - low[2]));
     if (size > 0)
         return size;
     for (uint32_t i = 0; i < s->scene->paths.n; i++)
         stretch(&s->frames->paths[i], s->frames->n, low, high);
-    size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+    size = ns_max(high[0] - low[0], ns_max(high[1] - low[1], high[2] - low[2]));
     return size > 0 && isfinite(size) ? size : 1;
 }
 
@@ -274,7 +275,7 @@ static void span(stage *s, uint32_t node, const ns_track *a, const ns_track *b, 
         }
         length = sqrt(length);
         scale[3 * k] = scale[3 * k + 1] = (float)radius;
-        scale[3 * k + 2] = isfinite(length) ? (float)fmax(length, 1e-9) : 1;
+        scale[3 * k + 2] = isfinite(length) ? (float)ns_max(length, 1e-9) : 1;
         if (length > 0 && isfinite(length)) {
             for (int i = 0; i < 3; i++)
                 d[i] /= length;
@@ -437,9 +438,9 @@ static void add_algebra(stage *s)
     if (!a->drawn || !s->frames->algebra.at)
         return;
     stretch(&s->frames->algebra, s->frames->n, low, high);
-    const double size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+    const double size = ns_max(high[0] - low[0], ns_max(high[1] - low[1], high[2] - low[2]));
     add_line(s, a->name, NULL, s->frames->algebra.at, s->frames->n, -1);
-    add_ball(s, a->name, "vermilion", fmax(size, 1e-9) / 40, &s->frames->algebra);
+    add_ball(s, a->name, "vermilion", ns_max(size, 1e-9) / 40, &s->frames->algebra);
     for (uint32_t i = 0; i < a->levels.n; i++) {
         const ns_scene_level *level = &a->levels.at[i];
         double v[4] = {0};

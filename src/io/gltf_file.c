@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "io/gltf_internal.h"
 #include "io/report_json.h"
 
@@ -36,8 +37,9 @@ uint32_t ns_gltf_floats(ns_gltf *f, const float *v, uint32_t count, uint32_t wid
         memcpy(&bits, &v[i], 4);
         put32(&f->bytes, bits);
         if (bounded) {
-            a.low[i % width] = fminf(a.low[i % width], v[i]);
-            a.high[i % width] = fmaxf(a.high[i % width], v[i]);
+            float *low = &a.low[i % width], *high = &a.high[i % width];
+            *low = v[i] < *low ? v[i] : *low;
+            *high = v[i] > *high ? v[i] : *high;
         }
     }
     NS_PUSH(f->arena, f->accessors, a);
@@ -88,7 +90,7 @@ uint32_t ns_gltf_colour(ns_gltf *f, const char *colour, const char *fallback, do
     for (int i = 0; i < 3; i++) {
         double c = (hex(code[1 + 2 * i]) * 16 + hex(code[2 + 2 * i])) / 255.0;
         c += shade * (1 - c);
-        m.rgb[i] = c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+        m.rgb[i] = c <= 0.04045 ? c / 12.92 : ns_math_pow((c + 0.055) / 1.055, 2.4);
     }
     for (uint32_t i = 0; i < f->materials.n; i++) {
         const ns_gltf_material *o = &f->materials.at[i];
@@ -115,7 +117,8 @@ static bool is_other(const ns_mesh *mesh, uint32_t triangle, char pattern)
         for (uint32_t i = 0; i < 3; i++)
             c[i] += mesh->positions[3 * mesh->indices[3 * triangle + k] + i];
     if (pattern == 's') {
-        const double sector = floor((atan2(c[1], c[0]) + 4) / 1.0471975511965976 + 1e-9);
+        const double sector = floor((ns_math_atan2(c[1], c[0]) + 4) / 1.0471975511965976 +
+                                    1e-9);
         return fmod(sector, 2) != 0;
     }
     return (c[0] > 0) ^ (c[1] > 0) ^ (c[2] > 0);

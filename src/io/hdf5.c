@@ -7,7 +7,7 @@
  *     /low             of runs in quadruple precision: t and values/NAME again, to be added
  *     /events          datasets name, t, direction; group values as above
  *     /parameters      one attribute per parameter
- *     /diagnostics     attributes energy_drift, steps, rejected, evaluations, seconds;
+ *     /diagnostics     attributes energy_drift (or energy_change), steps, rejected, evaluations, seconds;
  *                      groups constraints and invariants with one attribute per name
  *
  * HDF5 files that are open for writing do not survive a kill or a full disk for sure.  So the
@@ -15,12 +15,14 @@
  * and renames it.  record.c sees to it that updates take a small part of the time. */
 #include <errno.h>
 #include <fcntl.h>
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "io/output.h"
+
+#if NS_HDF5
+#include <hdf5.h>
 
 enum { LEAST_CHUNK = 16, EVENT_CHUNK = 128, MOST_CHUNK = 4096 };
 
@@ -227,7 +229,9 @@ static bool put_outcome(hid_t file, const ns_output *output, const ns_record *r)
     hid_t group = open_group(file, "diagnostics");
     if (group < 0)
         return false;
-    good = good && put_double(group, "energy_drift", o->energy_drift) &&
+    good = good && put_double(group, "energy_drift", ns_record_energy_drift(r)) &&
+           (!s->energy || s->conservative ||
+            put_double(group, "energy_change", o->energy_drift)) &&
            put_count(group, "steps", o->steps) && put_count(group, "rejected", o->rejected) &&
            put_count(group, "evaluations", o->evaluations) &&
            put_double(group, "seconds", r->seconds);
@@ -354,9 +358,15 @@ static bool write_hdf5(ns_output *o, const ns_record *r)
     return good;
 }
 
+#endif
+
 const ns_output_format ns_output_hdf5 = {
     .extension = "h5",
     .summary = "HDF5: /t, /values/NAME, /events, model and diagnostics as attributes",
     .needs_file = true,
+#if NS_HDF5
     .write = write_hdf5,
+#else
+    .missing = NS_WITHOUT_HDF5,
+#endif
 };

@@ -149,13 +149,32 @@ static void put_events(FILE *f, const ns_record *r, size_t n)
     fputs(n ? "\n  ]" : "]", f);
 }
 
+/* What was said about the model, if anything: guesses that changed, doubts about the start. */
+static void put_notes(FILE *f, const ns_diag *diag)
+{
+    if (!diag->messages.n)
+        return;
+    put_key(f, "    ", false, "notes");
+    for (uint32_t i = 0; i < diag->messages.n; i++) {
+        fputs(i ? ", " : "[", f);
+        put_string(f, diag->messages.at[i].text);
+    }
+    fputc(']', f);
+}
+
 static void put_diagnostics(FILE *f, const ns_record *r)
 {
     const ns_system *s = r->model->system;
     const ns_outcome *o = r->outcome;
     fputc('{', f);
     put_key(f, "    ", true, "energy_drift");
-    put_number(f, o->energy_drift);
+    put_number(f, ns_record_energy_drift(r));
+    if (s->energy && !s->conservative) {
+        put_key(f, "    ", false, "energy_conserved");
+        fputs("false", f);
+        put_key(f, "    ", false, "energy_change");
+        put_number(f, o->energy_drift);
+    }
     put_key(f, "    ", false, "constraints");
     fputc('{', f);
     for (uint32_t i = 0; i < s->constraints.n; i++) {
@@ -183,6 +202,16 @@ static void put_diagnostics(FILE *f, const ns_record *r)
         fprintf(f, "{\"period\": %.17g, \"periods\": %llu, \"error\": %.3g}",
                 r->relative->period, (unsigned long long)k, ns_relative_error(r->relative, k));
     }
+    if (s->pushes.n && o->push_least) {
+        put_key(f, "    ", false, "contacts");
+        fputc('{', f);
+        for (uint32_t i = 0; i < s->pushes.n; i++) {
+            put_key(f, "      ", i == 0, s->pushes.at[i].name);
+            put_number(f, o->push_least[i]);
+        }
+        fputs("\n    }", f);
+    }
+    put_notes(f, r->model->diag);
     put_key(f, "    ", false, "steps");
     put_number(f, (double)o->steps);
     put_key(f, "    ", false, "evaluations");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "io/mesh_internal.h"
 #include "io/vec.h"
 
@@ -84,7 +85,7 @@ static double roughness(ns_arena *arena, const ns_field *field, const double ran
                 double mean = 0;
                 for (size_t k = 0; k < 4; k++)
                     mean += out[9 * ((j - 1 + k / 2 * 2) * nu + i - 1 + k % 2 * 2) + c] / 4;
-                square += pow(mean - out[9 * (j * nu + i) + c], 2);
+                square += ns_math_pow(mean - out[9 * (j * nu + i) + c], 2);
             }
             if (square > most)
                 most = square;
@@ -161,14 +162,14 @@ static void choose_cells(ns_arena *arena, const ns_field *field, const double ra
     ns_field_eval(field, in, 2, value);
     for (int i = 0; i < 2; i++)
         lengths[i] = (range[2 * i + 1] - range[2 * i]) *
-                     sqrt(fmax(ns_vec_dot(value + 3 + 3 * i, value + 3 + 3 * i),
-                               ns_vec_dot(value + 12 + 3 * i, value + 12 + 3 * i)));
+                     sqrt(ns_max(ns_vec_dot(value + 3 + 3 * i, value + 3 + 3 * i),
+                                 ns_vec_dot(value + 12 + 3 * i, value + 12 + 3 * i)));
     const double ratio = lengths[0] > 0 && lengths[1] > 0
-                             ? fmin(4, fmax(0.25, lengths[0] / lengths[1]))
+                             ? ns_min(4, ns_max(0.25, lengths[0] / lengths[1]))
                              : 1;
     for (double n = LEAST_CELLS;; n *= 1.4) {
-        cells[0] = (unsigned)fmin(MOST_CELLS, ceil(n * fmax(1, ratio)));
-        cells[1] = (unsigned)fmin(MOST_CELLS, ceil(n * fmax(1, 1 / ratio)));
+        cells[0] = (unsigned)ns_min(MOST_CELLS, ceil(n * ns_max(1, ratio)));
+        cells[1] = (unsigned)ns_min(MOST_CELLS, ceil(n * ns_max(1, 1 / ratio)));
         const ns_arena_place mark = ns_arena_mark(scratch);
         const double off = roughness(scratch, field, range, cells);
         ns_arena_release(scratch, mark);
@@ -208,8 +209,8 @@ static bool chart_range(const ns_field *field, const ns_mesh_fit *fit, double ma
     for (int i = 0; i < 2; i++) {
         double low = INFINITY, high = -INFINITY, steep = 0;
         for (size_t k = 0; fit->u[i] && k < fit->n; k++) {
-            low = fmin(low, fit->u[i][k]);
-            high = fmax(high, fit->u[i][k]);
+            low = ns_min(low, fit->u[i][k]);
+            high = ns_max(high, fit->u[i][k]);
         }
         if (!(low <= high))
             low = high = 0;
@@ -243,8 +244,8 @@ static double margin_of(const ns_mesh_fit *fit)
     double low[3], high[3], extent = 0;
     ns_mesh_box(fit, low, high);
     for (int i = 0; i < 3; i++)
-        extent = fmax(extent, high[i] - low[i]);
-    return fmax(1.6 * fit->size, 0.12 * extent);
+        extent = ns_max(extent, high[i] - low[i]);
+    return ns_max(1.6 * fit->size, 0.12 * extent);
 }
 
 static bool chart(ns_mesh_maker *m, const ns_model *model, const ns_drawing *d,
@@ -270,7 +271,7 @@ static bool chart(ns_mesh_maker *m, const ns_model *model, const ns_drawing *d,
     }
     unsigned cells[2] = {ROUND, ROUND / 2};
     if (!closed || !body)
-        choose_cells(m->arena, &field, range, body ? margin : fmax(fit->size, 1e-3 * margin),
+        choose_cells(m->arena, &field, range, body ? margin : ns_max(fit->size, 1e-3 * margin),
                      cells);
     patch(m, &field, range, cells);
     return m->indices.n > 0;
@@ -285,12 +286,12 @@ static void lathe(ns_mesh_maker *m, const double (*profile)[2], size_t n)
     for (size_t k = 0; k + 1 < n; k++) {
         const double dr = profile[k + 1][0] - profile[k][0],
                      dz = profile[k + 1][1] - profile[k][1];
-        const double length = hypot(dr, dz);
+        const double length = ns_math_hypot(dr, dz);
         if (!(length > 0))
             continue;
         const uint32_t first = m->positions.n / 3;
         for (unsigned i = 0; i <= ROUND; i++) {
-            const double c = cos(turn * i / ROUND), s = sin(turn * i / ROUND);
+            const double c = ns_math_cos(turn * i / ROUND), s = ns_math_sin(turn * i / ROUND);
             const double normal[3] = {dz / length * c, dz / length * s, -dr / length};
             for (size_t j = k; j <= k + 1; j++)
                 ns_mesh_vertex(
@@ -308,8 +309,8 @@ static void ring(ns_mesh_maker *m, double radius, double z, double tube)
     const uint32_t first = m->positions.n / 3;
     for (unsigned i = 0; i <= ROUND; i++)
         for (unsigned j = 0; j <= AROUND; j++) {
-            const double c = cos(turn * i / ROUND), s = sin(turn * i / ROUND);
-            const double a = cos(turn * j / AROUND), b = sin(turn * j / AROUND);
+            const double c = ns_math_cos(turn * i / ROUND), s = ns_math_sin(turn * i / ROUND);
+            const double a = ns_math_cos(turn * j / AROUND), b = ns_math_sin(turn * j / AROUND);
             const double rho = radius + tube * a;
             ns_mesh_vertex(m, (const double[3]){rho * c, rho * s, z + tube * b},
                            (const double[3]){a * c, a * s, b});
@@ -332,7 +333,7 @@ static void turned(ns_mesh_maker *m, const ns_drawing *d, double r, double z)
             {0, z - half}, {0.94 * r, z - half}, {r, z}, {0.94 * r, z + half}, {0, z + half}};
         lathe(m, profile, 5);
     } else if (d->kind == NS_DRAW_CYLINDER) {
-        const double h = fmax(z, 0.01 * r);
+        const double h = ns_max(z, 0.01 * r);
         const double profile[][2] = {{0, -h / 2}, {r, -h / 2}, {r, h / 2}, {0, h / 2}};
         lathe(m, profile, 4);
     } else {
@@ -393,7 +394,7 @@ static void tube(ns_mesh_maker *m, const double *points, size_t n, bool closed, 
         normalise(side);
         ns_vec_cross(along, side, up);
         for (unsigned j = 0; j < AROUND; j++) {
-            const double c = cos(turn * j / AROUND), s = sin(turn * j / AROUND);
+            const double c = ns_math_cos(turn * j / AROUND), s = ns_math_sin(turn * j / AROUND);
             double normal[3], position[3];
             for (int i = 0; i < 3; i++) {
                 normal[i] = c * side[i] + s * up[i];
@@ -428,8 +429,8 @@ static void edge(ns_mesh_maker *m, const double *points, size_t n, bool closed)
     for (size_t k = 0; k < n; k++) {
         double square = 0;
         for (size_t i = 0; i < 3; i++)
-            square += pow(points[3 * k + i] - middle[i], 2);
-        size = fmax(size, sqrt(square));
+            square += ns_math_pow(points[3 * k + i] - middle[i], 2);
+        size = ns_max(size, sqrt(square));
     }
     tube(m, points, n, closed, 0.012 * size);
     if (!closed)
@@ -481,15 +482,15 @@ static void plane(ns_mesh_maker *m, const ns_model *model, const ns_drawing *d,
     double point[3], normal[3], base[2][3];
     ns_mesh_plane(model, d, point, normal, base[0]);
     ns_vec_cross(normal, base[0], base[1]);
-    const double margin = fmax(margin_of(fit), 1e-6);
+    const double margin = ns_max(margin_of(fit), 1e-6);
     double range[4] = {INFINITY, -INFINITY, INFINITY, -INFINITY};
     for (size_t k = 0; k < fit->n; k++)
         for (int i = 0; i < 2; i++) {
             double from[3];
             for (size_t c = 0; c < 3; c++)
                 from[c] = fit->path[3 * k + c] - point[c];
-            range[2 * i] = fmin(range[2 * i], ns_vec_dot(from, base[i]) - margin);
-            range[2 * i + 1] = fmax(range[2 * i + 1], ns_vec_dot(from, base[i]) + margin);
+            range[2 * i] = ns_min(range[2 * i], ns_vec_dot(from, base[i]) - margin);
+            range[2 * i + 1] = ns_max(range[2 * i + 1], ns_vec_dot(from, base[i]) + margin);
         }
     if (!fit->n)
         range[0] = range[2] = -(range[1] = range[3] = margin);

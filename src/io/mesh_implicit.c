@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "io/mesh_internal.h"
 
 enum {
@@ -39,12 +40,12 @@ static void make_grid(const implicit *f, ns_arena *arena, const double low[3],
 {
     double most = 0;
     for (int i = 0; i < 3; i++)
-        most = fmax(most, high[i] - low[i]);
+        most = ns_max(most, high[i] - low[i]);
     size_t nodes = 1;
     for (int i = 0; i < 3; i++) {
         g->low[i] = low[i];
         g->high[i] = high[i];
-        g->cells[i] = (size_t)fmax(4, ceil((double)longest * (high[i] - low[i]) / most));
+        g->cells[i] = (size_t)ns_max(4, ceil((double)longest * (high[i] - low[i]) / most));
         g->step[i] = (high[i] - low[i]) / (double)g->cells[i];
         nodes *= g->cells[i] + 1;
     }
@@ -188,7 +189,7 @@ static uint32_t cell_vertex(const implicit *f, ns_mesh_maker *m, const grid *g,
     double p[3], q[3], normal[3] = {0, 0, 1};
     if (!crossing(g, at, p))
         return UINT32_MAX;
-    const double reach = 1.5 * fmax(g->step[0], fmax(g->step[1], g->step[2]));
+    const double reach = 1.5 * ns_max(g->step[0], ns_max(g->step[1], g->step[2]));
     bool free[3] = {true, true, true};
     if (!onto(f, p, free, reach, normal)) { /* a kink: the mean is near enough */
         double value[4], length = 0;
@@ -288,7 +289,7 @@ bool ns_mesh_implicit_body(ns_arena *arena, const ns_model *model, const ns_draw
     double reach = 0;
     for (size_t k = 0; k < fit->n; k++)
         for (size_t i = 0; i < 3; i++)
-            reach = fmax(reach, fabs(fit->path[3 * k + i]));
+            reach = ns_max(reach, fabs(fit->path[3 * k + i]));
     reach = reach > 0 ? 1.1 * reach : 1;
     /* A box that holds all of it, then one that fits. */
     grid g;
@@ -307,7 +308,7 @@ bool ns_mesh_implicit_body(ns_arena *arena, const ns_model *model, const ns_draw
         ns_mesh_box(fit, box[0], box[1]);
         double size = 0;
         for (int i = 0; i < 3; i++)
-            size = fmax(size, fmax(fabs(box[0][i]), fabs(box[1][i])));
+            size = ns_max(size, ns_max(fabs(box[0][i]), fabs(box[1][i])));
         for (int i = 0; i < 3; i++) {
             low[i] = -1.5 * size;
             high[i] = 1.5 * size;
@@ -335,7 +336,7 @@ static void whole_round(const implicit *f, double low[3], double high[3])
         double wide[2][3], fit[2][3];
         memcpy(wide[0], low, sizeof wide[0]);
         memcpy(wide[1], high, sizeof wide[1]);
-        const double more = 0.4 * k * fmax(high[0] - low[0], high[1] - low[1]);
+        const double more = 0.4 * k * ns_max(high[0] - low[0], high[1] - low[1]);
         for (int i = 0; i < 2; i++) {
             wide[0][i] -= more;
             wide[1][i] += more;
@@ -365,8 +366,8 @@ bool ns_mesh_implicit_ground(ns_arena *arena, const ns_model *model, const ns_dr
     double low[3], high[3], extent = 0;
     ns_mesh_box(fit, low, high);
     for (int i = 0; i < 3; i++)
-        extent = fmax(extent, high[i] - low[i]);
-    double margin = fmax(1.8 * fit->size, 0.12 * extent);
+        extent = ns_max(extent, high[i] - low[i]);
+    double margin = ns_max(1.8 * fit->size, 0.12 * extent);
     if (!(margin > 0))
         margin = 1;
     for (int i = 0; i < 3; i++) {
@@ -379,8 +380,8 @@ bool ns_mesh_implicit_ground(ns_arena *arena, const ns_model *model, const ns_dr
     /* If the surface ends inside of the box, the box need not be larger. */
     if (tighten(&g, low, high)) {
         for (int i = 0; i < 3; i++) {
-            low[i] = fmax(low[i], g.low[i]);
-            high[i] = fmin(high[i], g.high[i]);
+            low[i] = ns_max(low[i], g.low[i]);
+            high[i] = ns_min(high[i], g.high[i]);
         }
         make_grid(&f, ns_arena_child(arena), low, high, GROUND, &g);
     }

@@ -1,6 +1,7 @@
 /* Evaluating drawings at points, and putting triangles together. */
 #include <math.h>
 
+#include "expr/vecmath.h"
 #include "io/mesh_internal.h"
 #include "io/vec.h"
 
@@ -107,7 +108,7 @@ double ns_mesh_radius(const ns_mesh *mesh)
         double square = 0;
         for (uint32_t i = 0; i < 3; i++)
             square += (double)mesh->positions[3 * k + i] * mesh->positions[3 * k + i];
-        most = fmax(most, square);
+        most = ns_max(most, square);
     }
     return sqrt(most);
 }
@@ -118,8 +119,8 @@ void ns_mesh_box(const ns_mesh_fit *fit, double low[3], double high[3])
         low[i] = INFINITY;
         high[i] = -INFINITY;
         for (size_t k = 0; k < fit->n; k++) {
-            low[i] = fmin(low[i], fit->path[3 * k + (size_t)i]);
-            high[i] = fmax(high[i], fit->path[3 * k + (size_t)i]);
+            low[i] = ns_min(low[i], fit->path[3 * k + (size_t)i]);
+            high[i] = ns_max(high[i], fit->path[3 * k + (size_t)i]);
         }
         if (!(low[i] <= high[i]))
             low[i] = high[i] = 0;
@@ -138,7 +139,7 @@ void ns_mesh_face(ns_mesh *mesh, const ns_mesh_fit *fit)
     for (uint32_t k = 0; k < mesh->vertices; k++) {
         double square = 0;
         for (uint32_t i = 0; i < 3; i++)
-            square += pow(mesh->positions[3 * k + i] - fit->path[i], 2);
+            square += ns_math_pow(mesh->positions[3 * k + i] - fit->path[i], 2);
         if (square < least) {
             least = square;
             nearest = k;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "io/mesh_internal.h"
 
 enum { ROUND = 40, ALONG = 20 };
@@ -52,12 +53,12 @@ static void lathe(placed *m, const double (*profile)[2], size_t n)
 {
     for (size_t k = 0; k + 1 < n; k++) {
         const double dr = profile[k + 1][0] - profile[k][0],
-                     dz = profile[k + 1][1] - profile[k][1], length = hypot(dr, dz);
+                     dz = profile[k + 1][1] - profile[k][1], length = ns_math_hypot(dr, dz);
         if (!(length > 0))
             continue;
         const uint32_t first = m->maker.positions.n / 3;
         for (unsigned i = 0; i <= ROUND; i++) {
-            const double c = cos(turn * i / ROUND), s = sin(turn * i / ROUND);
+            const double c = ns_math_cos(turn * i / ROUND), s = ns_math_sin(turn * i / ROUND);
             for (size_t j = k; j <= k + 1; j++)
                 vertex(m, profile[j][0] * c, profile[j][0] * s, profile[j][1], dz / length * c,
                        dz / length * s, -dr / length);
@@ -79,7 +80,8 @@ static void ellipsoid(placed *m, const double a[3])
     for (uint32_t j = 0; j <= ALONG; j++)
         for (uint32_t i = 0; i <= ROUND; i++) {
             const double v = turn / 2 * j / ALONG, u = turn * i / ROUND;
-            const double x = sin(v) * cos(u), y = sin(v) * sin(u), z = -cos(v);
+            const double x = ns_math_sin(v) * ns_math_cos(u),
+                         y = ns_math_sin(v) * ns_math_sin(u), z = -ns_math_cos(v);
             double n[3] = {x / a[0], y / a[1], z / a[2]};
             const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
             vertex(m, a[0] * x, a[1] * y, a[2] * z, n[0] / length, n[1] / length,
@@ -101,8 +103,8 @@ static void torus(placed *m, double radius, double tube)
     const uint32_t first = m->maker.positions.n / 3;
     for (uint32_t i = 0; i <= ROUND; i++)
         for (uint32_t j = 0; j <= AROUND; j++) {
-            const double c = cos(turn * i / ROUND), s = sin(turn * i / ROUND);
-            const double a = cos(turn * j / AROUND), b = sin(turn * j / AROUND);
+            const double c = ns_math_cos(turn * i / ROUND), s = ns_math_sin(turn * i / ROUND);
+            const double a = ns_math_cos(turn * j / AROUND), b = ns_math_sin(turn * j / AROUND);
             vertex(m, (radius + tube * a) * c, (radius + tube * a) * s, tube * b, a * c, a * s,
                    b);
         }
@@ -138,17 +140,18 @@ static void rod(placed *m, const double p[3], const double q[3], double radius)
 
 static void wheel(placed *m, double radius, double tube, uint32_t spokes)
 {
-    const double hub = fmax(2 * tube, 0.08 * radius), thin = 0.2 * tube;
+    const double hub = ns_max(2 * tube, 0.08 * radius), thin = 0.2 * tube;
     torus(m, radius - tube, tube);
     cylinder(m, hub / 2, hub / 2, -1.5 * tube, 1.5 * tube);
     for (uint32_t i = 0; i < spokes; i++) {
         const double u = turn * i / spokes, from[3] = {0, 0, 0},
-                     to[3] = {(radius - tube) * cos(u), (radius - tube) * sin(u), 0};
-        rod(m, from, to, fmax(thin, 0.006 * radius));
+                     to[3] = {(radius - tube) * ns_math_cos(u),
+                              (radius - tube) * ns_math_sin(u), 0};
+        rod(m, from, to, ns_max(thin, 0.006 * radius));
     }
     /* the valve shows the rotation */
     const double valve[3] = {0.8 * radius, 0, 0}, rim[3] = {radius - tube, 0, 0};
-    rod(m, valve, rim, 3 * fmax(thin, 0.006 * radius));
+    rod(m, valve, rim, 3 * ns_max(thin, 0.006 * radius));
 }
 
 /* ---- things with corners --------------------------------------------------------------------- */
@@ -346,8 +349,8 @@ void ns_mesh_coil(ns_arena *arena, double radius, double wire, ns_mesh *out)
         const double s = i < 2 ? 0 : i > N - 3 ? 1 : (i - 2.0) / (N - 5);
         const bool straight = i < 2 || i > N - 3;
         const double u = turn * COILS * s;
-        points[i][0] = straight ? 0 : radius * cos(u);
-        points[i][1] = straight ? 0 : radius * sin(u);
+        points[i][0] = straight ? 0 : radius * ns_math_cos(u);
+        points[i][1] = straight ? 0 : radius * ns_math_sin(u);
         points[i][2] = i == 0 ? 0 : i == N - 1 ? 1 : 0.1 + 0.8 * s;
     }
     ns_mesh_tube(arena, &points[0][0], N, false, wire, out);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/simd.h"
 #include "expr/eval.h"
 #include "ode/auto.h"
-#include "ode/quad.h"
 
 enum { MOST_BYTES = 64 << 20 }; /* a model of this size is surely another kind of file */
 
@@ -58,7 +58,8 @@ const char *ns_model_nearest_method(const char *name)
 
 /* ---- settings of the run block ------------------------------------------------------------ */
 
-typedef enum setting_kind { NUMBER, POSITIVE, WORD, SWITCH } setting_kind;
+/* FRACTION: between 0 and 1; COUNT: 1 or more */
+typedef enum setting_kind { NUMBER, POSITIVE, FRACTION, COUNT, WORD, SWITCH } setting_kind;
 
 typedef struct setting_type {
     const char *name;
@@ -70,12 +71,12 @@ typedef struct setting_type {
 static const setting_type setting_types[] = {
     {"from", NUMBER, AT(from)},
     {"until", NUMBER, AT(until)},
-    {"tolerance", POSITIVE, AT(tolerance)},
+    {"tolerance", FRACTION, AT(tolerance)},
     {"every", POSITIVE, AT(every)},
     {"step", POSITIVE, AT(step)},
     {"first_step", POSITIVE, AT(first_step)},
     {"max_step", POSITIVE, AT(max_step)},
-    {"max_steps", POSITIVE, AT(max_steps)},
+    {"max_steps", COUNT, AT(max_steps)},
     {"method", WORD, AT(method)},
     {"project", SWITCH, AT(project)},
 };
@@ -146,8 +147,13 @@ static void set_number(ns_model *model, const setting_type *type, const ns_setti
     ns_eval(d->graph, &line->value, 1, symbols, model->p, d->params.n, &value);
     if (!isfinite(value))
         ns_diag_error(diag, line->span, "'%s' has no finite value", type->name);
-    else if (type->kind == POSITIVE && !(value > 0))
+    else if (type->kind != NUMBER && !(value > 0))
         ns_diag_error(diag, line->span, "'%s' is %g: it must be positive", type->name, value);
+    else if (type->kind == FRACTION && !(value < 1))
+        ns_diag_error(diag, line->span, "'%s' is %g: it must be smaller than 1", type->name,
+                      value);
+    else if (type->kind == COUNT && !(value >= 1))
+        ns_diag_error(diag, line->span, "'%s' is %g: it must be 1 or more", type->name, value);
     else
         memcpy((char *)&model->settings + type->offset, &value, sizeof value);
 }
@@ -184,6 +190,7 @@ ns_run_options ns_model_run_options(const ns_model *model)
         o.max_step = s->max_step;
     if (!isnan(s->max_steps))
         o.max_steps = s->max_steps < 1e18 ? (uint64_t)s->max_steps : 0;
+    o.interrupt = model->interrupt;
     if (s->project)
         o.project = strcmp(s->project, "on") == 0;
     return o;
@@ -211,11 +218,13 @@ static bool check_params(ns_model *model)
 /* All that needs the arena.  Errors end up in diag. */
 static void build(ns_model *model, ns_model_depth depth)
 {
-    model->description = ns_description_read(model->arena, model->diag, model->name,
-                                             model->text, model->length, model->overrides,
-                                             model->n_overrides);
+    const bool shaken = model->kind == NS_MODEL_SHAKEN;
+    model->description = (shaken ? ns_description_read_shaken : ns_description_read)(
+        model->arena, model->diag, model->name, model->text, model->length, model->overrides,
+        model->n_overrides);
     if (!model->description || depth == NS_MODEL_READ)
         return;
+    model->description->precise = model->kind == NS_MODEL_PRECISE;
     model->system = ns_system_derive(model->description);
     if (!model->system || model->diag->errors)
         return;
@@ -231,6 +240,8 @@ static void build(ns_model *model, ns_model_depth depth)
     if (!ns_system_start(model->system, model->diag, t0, model->p, model->x0))
         return;
     model->problem = ns_problem_new(model->system, false);
+    if (model->system->formulation->doubts)
+        model->system->formulation->doubts(model->system, model->diag, t0, model->p, model->x0);
 }
 
 static void copy_overrides(ns_model *model, const ns_override *from, size_t n)
@@ -262,7 +273,11 @@ static void fill(ns_model *model, const char *name, int error, const ns_override
     }
     model->diag = ns_diag_new(model->arena);
     model->name = ns_arena_string(model->arena, name, strlen(name));
-    if (error) {
+    char why[200];
+    if (!ns_simd_check_variable(why, sizeof why)) {
+        model->status = NS_ERR_USAGE;
+        ns_diag_error(model->diag, (ns_span){0}, "%s", why);
+    } else if (error) {
         model->status = error == EIO ? NS_ERR_IO : NS_ERR_USAGE;
         ns_diag_error(model->diag, (ns_span){0}, "cannot read %s: %s", name,
                       error == EFBIG ? "it is larger than 64 MB; this is no model"
@@ -281,7 +296,8 @@ static void fill(ns_model *model, const char *name, int error, const ns_override
 
 /* Takes the text, which is of malloc. */
 static ns_model *load(const char *name, char *text, size_t length, int error,
-                      const ns_override *overrides, size_t n_overrides, ns_model_depth depth)
+                      ns_model_kind kind, const ns_override *overrides, size_t n_overrides,
+                      ns_model_depth depth)
 {
     ns_model *model = calloc(1, sizeof *model);
     if (!model || pthread_mutex_init(&model->lock, NULL)) {
@@ -289,6 +305,7 @@ static ns_model *load(const char *name, char *text, size_t length, int error,
         free(text);
         return NULL;
     }
+    model->kind = kind;
     model->text = text;
     model->length = length;
     model->name = model->messages = "";
@@ -316,26 +333,59 @@ ns_model *ns_model_load(const char *path, const ns_override *overrides, size_t n
     size_t length = 0;
     int error = ns_file_read(path, MOST_BYTES, &text, &length);
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    return load(name, text, length, error, overrides, n_overrides, depth);
+    return load(name, text, length, error, NS_MODEL_PLAIN, overrides, n_overrides, depth);
 }
 
-ns_model *ns_model_load_text(const char *name, const char *text, size_t length,
-                             const ns_override *overrides, size_t n_overrides,
-                             ns_model_depth depth)
+static ns_model *load_copy(const char *name, const char *text, size_t length,
+                           ns_model_kind kind, const ns_override *overrides, size_t n_overrides,
+                           ns_model_depth depth)
 {
     char *copy = malloc(length + 1);
     if (copy) {
         memcpy(copy, text, length);
         copy[length] = 0;
     }
-    return load(name, copy, copy ? length : 0, copy ? 0 : ENOMEM, overrides, n_overrides,
+    return load(name, copy, copy ? length : 0, copy ? 0 : ENOMEM, kind, overrides, n_overrides,
                 depth);
+}
+
+ns_model *ns_model_load_text(const char *name, const char *text, size_t length,
+                             const ns_override *overrides, size_t n_overrides,
+                             ns_model_depth depth)
+{
+    return load_copy(name, text, length, NS_MODEL_PLAIN, overrides, n_overrides, depth);
+}
+
+static ns_model *twin_new(const ns_model *model, ns_model_kind kind)
+{
+    ns_model *other = load_copy(model->name, model->text, model->length, kind, model->overrides,
+                                model->n_overrides, NS_MODEL_READY);
+    bool good = other && other->status == NS_OK &&
+                other->system->states.n == model->system->states.n &&
+                other->system->observables.n == model->system->observables.n;
+    for (uint32_t i = 0; good && i < model->system->states.n; i++)
+        good = strcmp(model->system->states.at[i].name, other->system->states.at[i].name) == 0;
+    if (good)
+        return other;
+    ns_model_free(other);
+    return NULL;
+}
+
+ns_model *ns_model_twin(ns_model *model, ns_model_kind kind)
+{
+    pthread_mutex_lock(&model->lock);
+    if (!model->twins[kind])
+        model->twins[kind] = twin_new(model, kind);
+    pthread_mutex_unlock(&model->lock);
+    return model->twins[kind];
 }
 
 void ns_model_free(ns_model *model)
 {
     if (!model)
         return;
+    for (size_t i = 0; i < sizeof model->twins / sizeof *model->twins; i++)
+        ns_model_free(model->twins[i]);
     pthread_mutex_destroy(&model->lock);
     ns_arena_free(model->arena);
     free(model->text);
@@ -346,23 +396,37 @@ const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method)
 {
     if (!method->precise)
         return ns_model_problem(model, method->needs_jacobian);
-    bool good = false;
+    ns_model *from = ns_model_precise(model);
+    bool good = from && ns_model_exact(model, false);
+    if (!good)
+        return NULL;
     pthread_mutex_lock(&model->lock);
-    if (!NS_ARENA_GUARD(model->arena)) {
-        ns_problem_add_tangent(model->problem);
-        if (!model->p_lo) {
-            const double t0 = ns_model_run_options(model).t0;
-            double *p_lo = NS_NEW_ARRAY(model->arena, double, model->problem->np + 1);
-            double *x0_lo = NS_NEW_ARRAY(model->arena, double, model->problem->n + 1);
-            ns_quad_start(model->system, t0, model->p, model->x0, p_lo, x0_lo);
-            model->p_lo = p_lo;
-            model->x0_lo = x0_lo;
-        }
-        good = true;
+    good = !NS_ARENA_GUARD(from->arena);
+    if (good)
+        ns_problem_add_tangent(from->problem);
+    ns_arena_unguard(from->arena);
+    pthread_mutex_unlock(&model->lock);
+    return good ? from->problem : NULL;
+}
+
+ns_model *ns_model_precise(ns_model *model)
+{
+    const bool same = !model->system->iterated || model->kind == NS_MODEL_PRECISE;
+    return same ? model : ns_model_twin(model, NS_MODEL_PRECISE);
+}
+
+const ns_exact *ns_model_exact(ns_model *model, bool shaken)
+{
+    pthread_mutex_lock(&model->lock);
+    if (!model->exact[shaken] && !NS_ARENA_GUARD(model->arena)) {
+        ns_exact *exact = NS_NEW(model->arena, ns_exact);
+        const double t0 = ns_model_run_options(model).t0;
+        *exact = ns_quad_start(model->system, model->arena, t0, model->p, model->x0, shaken);
+        model->exact[shaken] = exact;
     }
     ns_arena_unguard(model->arena);
     pthread_mutex_unlock(&model->lock);
-    return good ? model->problem : NULL;
+    return model->exact[shaken];
 }
 
 const ns_problem *ns_model_problem(ns_model *model, bool jacobian)

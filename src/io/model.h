@@ -15,6 +15,7 @@
 #include "mech/system.h"
 #include "ode/method.h"
 #include "ode/problem.h"
+#include "ode/quad.h"
 #include "ode/run.h"
 
 /* What the run { } block of the model says; nan or NULL where it says nothing. */
@@ -25,8 +26,16 @@ typedef struct ns_model_settings {
     const char *project; /* "on" or "off" */
 } ns_model_settings;
 
+/* Variants of a model, from its text on. */
+typedef enum ns_model_kind {
+    NS_MODEL_PLAIN,
+    NS_MODEL_SHAKEN, /* every given number that is no double rounded the other way (ns_graph_shake) */
+    NS_MODEL_PRECISE /* for quadruple precision: what is iterated takes more rounds */
+} ns_model_kind;
+
 typedef struct ns_model {
     ns_status status;
+    ns_model_kind kind;
     const char *messages; /* rendered diagnostics, "" if there are none */
     const char *name;     /* file name as the user wrote it */
     char *text;           /* of malloc */
@@ -38,10 +47,11 @@ typedef struct ns_model {
     ns_description *description;
     ns_system *system;
     ns_model_settings settings;
+    const volatile int *interrupt; /* for ns_model_run_options; NULL */
     double *p, *x0;
-    double *p_lo,
-        *x0_lo; /* what they lack in quadruple precision; NULL until it is asked for */
+    const ns_exact *exact[2]; /* the same in quadruple precision: ask ns_model_exact */
     ns_problem *problem, *with_jacobian; /* ask ns_model_problem */
+    struct ns_model *twins[3];           /* by kind: ask ns_model_twin */
     pthread_mutex_t lock;
 } ns_model;
 
@@ -58,9 +68,17 @@ ns_model *ns_model_load_text(const char *name, const char *text, size_t length,
                              const ns_override *overrides, size_t n_overrides,
                              ns_model_depth depth);
 void ns_model_free(ns_model *model);
+/* The same model once more, of another kind; it lives as long as the model.  NULL if that is not possible,
+ * or leads to other states. */
+ns_model *ns_model_twin(ns_model *model, ns_model_kind kind);
 
 /* The problem as a method needs it; NULL if memory ran out. */
 const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method);
+/* The model itself, or its twin for quadruple precision where that differs; NULL if memory ran out. */
+ns_model *ns_model_precise(ns_model *model);
+/* Parameters and start in quadruple precision, or what the machine has of it; `shaken`: with other
+ * rounding errors.  NULL if memory ran out. */
+const ns_exact *ns_model_exact(ns_model *model, bool shaken);
 /* The problem, with the Jacobian if asked for; NULL if memory ran out. */
 const ns_problem *ns_model_problem(ns_model *model, bool jacobian);
 

@@ -45,6 +45,8 @@ bool ns_output_done(const ns_output *output, const ns_record *record, const char
 bool ns_output_open(ns_output *output, const char *path)
 {
     *output = (ns_output){.format = ns_output_find(path), .path = path, .descriptor = -1};
+    if (output->format->missing)
+        return ns_output_error(output, 0, output->format->missing);
     int error = ns_file_target_init(&output->target, path);
     if (error)
         return ns_output_error(output, error, NULL);

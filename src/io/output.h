@@ -18,6 +18,7 @@ typedef struct ns_output_format {
      * events_end, diagnostics.  Afterwards the file is complete and readable under its name.
      * False with output->error set; then the file is as it was before, or longer. */
     bool (*write)(ns_output *output, const ns_record *record);
+    const char *missing; /* why it cannot be written by this program; NULL: it can */
 } ns_output_format;
 
 struct ns_output {
@@ -38,6 +39,9 @@ struct ns_output {
 extern const ns_output_format ns_output_csv, ns_output_json, ns_output_hdf5, ns_output_svg,
     ns_output_gltf;
 extern const ns_output_format *const ns_output_formats[]; /* ends with NULL */
+
+/* What is said where HDF5 is asked for and was left out (CMake: NOSLIP_HDF5). */
+#define NS_WITHOUT_HDF5 "this program was built without HDF5"
 
 /* The format of a file name, NULL if its extension is not known. */
 const ns_output_format *ns_output_find(const char *path);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "expr/vecmath.h"
 #include "io/plot_paint.h"
 
 enum { FONT = 12, SMALL = 11, TITLE = 16, GAP = 26, EDGE = 14, ROW = 17 };
@@ -95,8 +96,8 @@ static void include(range *r, double v, bool log)
 {
     if (!(fabs(v) < 1e300) || (log && !(v > 1e-300)))
         return;
-    r->lo = fmin(r->lo, v);
-    r->hi = fmax(r->hi, v);
+    r->lo = ns_min(r->lo, v);
+    r->hi = ns_max(r->hi, v);
 }
 
 static bool is_set(const ns_plot_axis *axis)
@@ -108,7 +109,7 @@ static bool is_set(const ns_plot_axis *axis)
 static bool within(const ns_plot_axis *axis, double v)
 {
     return !is_set(axis) ||
-           (v >= fmin(axis->from, axis->to) && v <= fmax(axis->from, axis->to));
+           (v >= ns_min(axis->from, axis->to) && v <= ns_max(axis->from, axis->to));
 }
 
 static void fit_axis(const ns_plot_panel *panel, bool vertical, ns_scale *scale)
@@ -299,7 +300,7 @@ static double widest(const ns_ticks *ticks)
 {
     double width = 0;
     for (int i = 0; i < ticks->n; i++)
-        width = fmax(width, ns_paint_width(ticks->text[i], SMALL));
+        width = ns_max(width, ns_paint_width(ticks->text[i], SMALL));
     return width;
 }
 
@@ -315,9 +316,9 @@ static void measure(cell *c, double width)
     double inner = width - 70 - c->bar;
     double ratio = fabs((c->y.to - c->y.from) / (c->x.to - c->x.from));
     if (!(height > 0))
-        height = panel->equal   ? fmin(fmax(inner * ratio, 150), fmin(inner, 460))
-                 : panel->field ? fmin(0.75 * inner, 420)
-                                : fmin(0.6 * inner, 190);
+        height = panel->equal   ? ns_min(ns_max(inner * ratio, 150), ns_min(inner, 460))
+                 : panel->field ? ns_min(0.75 * inner, 420)
+                                : ns_min(0.6 * inner, 190);
     c->frame = (ns_frame){0, 0, inner, height};
     c->x.lo = 0;
     c->x.hi = inner;
@@ -335,7 +336,7 @@ static void measure(cell *c, double width)
         for (size_t i = 0; i < field->columns * field->rows; i++)
             if (!field->word || !field->word[i])
                 include(&r, field->value[i], field->log);
-        double most = fmax(fabs(r.lo), fabs(r.hi));
+        double most = ns_max(fabs(r.lo), fabs(r.hi));
         if (field->from != field->to && isfinite(field->from - field->to))
             r = (range){field->from, field->to};
         else if (field->diverging && r.lo <= r.hi)
@@ -401,7 +402,7 @@ static void draw_axes(ns_text *out, const cell *c, ns_arena *arena)
         ns_text_add(&turn, ")\"");
         double size = FONT, room = f->bottom - f->top + 30, width = ns_paint_width(title, FONT);
         if (width > room)
-            size = fmax(8, FONT * room / width);
+            size = ns_max(8, FONT * room / width);
         label(out, x, y, MIDDLE, size, INK, ns_text_string(&turn), title);
     }
 }
@@ -477,11 +478,11 @@ static void draw_spans(ns_text *out, const cell *c)
         if (!isfinite(a) || !isfinite(b))
             continue;
         if (span->horizontal) {
-            box.top = fmax(box.top, fmin(a, b));
-            box.bottom = fmin(box.bottom, fmax(a, b));
+            box.top = ns_max(box.top, ns_min(a, b));
+            box.bottom = ns_min(box.bottom, ns_max(a, b));
         } else {
-            box.left = fmax(box.left, fmin(a, b));
-            box.right = fmin(box.right, fmax(a, b));
+            box.left = ns_max(box.left, ns_min(a, b));
+            box.right = ns_min(box.right, ns_max(a, b));
         }
         if (box.left < box.right && box.top < box.bottom)
             rectangle(out, &box, "fill=\"#d55e00\" fill-opacity=\"0.12\"");
@@ -533,7 +534,7 @@ void ns_plot_svg(const ns_plot *plot, ns_text *out)
     /* Frames of one column begin at the same place, those of one row at the same height. */
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = i % columns; k < n; k += columns)
-            cells[i].left = fmax(cells[i].left, cells[k].left);
+            cells[i].left = ns_max(cells[i].left, cells[k].left);
     for (unsigned row = 0; row * columns < n; row++) {
         double above = 0, height = 0, tall = 0;
         unsigned first = row * columns, end = first + columns < n ? first + columns : n;
@@ -541,8 +542,8 @@ void ns_plot_svg(const ns_plot *plot, ns_text *out)
             cell *c = &cells[i];
             c->legend_rows = legend(c, NULL);
             c->above = 12 + ROW * c->legend_rows + (*c->panel->title ? 18 : 0);
-            above = fmax(above, c->above);
-            tall = fmax(tall, c->frame.bottom - c->frame.top);
+            above = ns_max(above, c->above);
+            tall = ns_max(tall, c->frame.bottom - c->frame.top);
         }
         for (unsigned i = first; i < end; i++) {
             cell *c = &cells[i];
@@ -550,7 +551,7 @@ void ns_plot_svg(const ns_plot *plot, ns_text *out)
             if (!c->panel->equal && !(c->panel->height > 0))
                 c->frame.bottom = c->frame.top + tall;
             set_frame(c, EDGE / 2.0 + (i - first) * (width + 10), y);
-            height = fmax(height, c->frame.bottom - y + c->below);
+            height = ns_max(height, c->frame.bottom - y + c->below);
         }
         y += height + GAP / 2.0;
     }

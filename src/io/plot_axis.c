@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
+
 double ns_scale_map(const ns_scale *s, double value)
 {
     if (s->log && !(value > 0))
         return NAN;
-    double a = s->log ? log10(s->from) : s->from, b = s->log ? log10(s->to) : s->to;
-    double v = s->log ? log10(value) : value;
+    double a = s->log ? ns_math_log10(s->from) : s->from,
+           b = s->log ? ns_math_log10(s->to) : s->to;
+    double v = s->log ? ns_math_log10(value) : value;
     return s->lo + (s->hi - s->lo) * ((v - a) / (b - a));
 }
 
@@ -21,13 +24,14 @@ void ns_scale_fit(ns_scale *s, double lo, double hi, double pad)
         return;
     }
     if (s->log) {
-        double a = log10(lo), b = log10(hi), more = fmax(pad * (b - a), b - a < 0.3 ? 0.3 : 0);
-        s->from = pow(10, a - more);
-        s->to = pow(10, b + more);
+        double a = ns_math_log10(lo), b = ns_math_log10(hi),
+               more = ns_max(pad * (b - a), b - a < 0.3 ? 0.3 : 0);
+        s->from = ns_math_pow(10, a - more);
+        s->to = ns_math_pow(10, b + more);
         return;
     }
     /* Differences that are all rounding are not blown up to the height of the panel. */
-    double size = fmax(fabs(lo), fabs(hi)), least = 1e-9 * size, span = hi - lo;
+    double size = ns_max(fabs(lo), fabs(hi)), least = 1e-9 * size, span = hi - lo;
     double more = span > least ? pad * span : size > 0 ? 0.1 * size : 1;
     s->from = lo - more;
     s->to = hi + more;
@@ -71,28 +75,28 @@ static void fixed(char *out, double value, int digits)
 
 static void linear_ticks(const ns_scale *s, int most, ns_ticks *ticks)
 {
-    double lo = fmin(s->from, s->to), hi = fmax(s->from, s->to);
-    double rough = (hi - lo) / most, decade = pow(10, floor(log10(rough)));
+    double lo = ns_min(s->from, s->to), hi = ns_max(s->from, s->to);
+    double rough = (hi - lo) / most, decade = ns_math_pow(10, floor(ns_math_log10(rough)));
     double step = decade * (rough <= decade       ? 1
                             : rough <= 2 * decade ? 2
                             : rough <= 5 * decade ? 5
                                                   : 10);
     /* What all labels share is written once: a large common part, or a power of ten. */
-    double size = fmax(fabs(lo), fabs(hi)), offset = 0;
+    double size = ns_max(fabs(lo), fabs(hi)), offset = 0;
     if (step < 1e-5 * size && lo * hi > 0) {
-        double unit = pow(10, ceil(log10(hi - lo)));
+        double unit = ns_math_pow(10, ceil(ns_math_log10(hi - lo)));
         offset = floor(lo / unit) * unit;
-        size = fmax(fabs(lo - offset), fabs(hi - offset));
+        size = ns_max(fabs(lo - offset), fabs(hi - offset));
     }
-    int power = (int)floor(log10(size) + 1e-9);
+    int power = (int)floor(ns_math_log10(size) + 1e-9);
     if (power > -4 && power < 5)
         power = 0;
-    double unit = pow(10, power);
-    int digits = (int)fmax(0, -floor(log10(step / unit) + 1e-9));
+    double unit = ns_math_pow(10, power);
+    int digits = (int)ns_max(0, -floor(ns_math_log10(step / unit) + 1e-9));
     ticks->n = 0;
     ticks->factor[0] = 0;
     double slack = 1e-9 +
-                   4e-16 * fmax(fabs(lo), fabs(hi)) / step; /* rounding of the quotient */
+                   4e-16 * ns_max(fabs(lo), fabs(hi)) / step; /* rounding of the quotient */
     for (double k = ceil(lo / step - slack); k * step <= hi + slack * step; k++) {
         if (ticks->n == NS_TICKS_MOST)
             break;
@@ -112,14 +116,15 @@ static void linear_ticks(const ns_scale *s, int most, ns_ticks *ticks)
 
 static void log_ticks(const ns_scale *s, int most, ns_ticks *ticks)
 {
-    double lo = fmin(s->from, s->to), hi = fmax(s->from, s->to);
-    int first = (int)ceil(log10(lo) - 1e-9), last = (int)floor(log10(hi) + 1e-9);
+    double lo = ns_min(s->from, s->to), hi = ns_max(s->from, s->to);
+    int first = (int)ceil(ns_math_log10(lo) - 1e-9),
+        last = (int)floor(ns_math_log10(hi) + 1e-9);
     ticks->n = 0;
     ticks->factor[0] = 0;
     if (last - first < 1) { /* hardly a decade: 1, 2, 5 between */
         for (int e = first - 1; e <= last; e++)
             for (int m = 1; m < 6 && ticks->n < NS_TICKS_MOST; m += m == 1 ? 1 : 3) {
-                double v = m * pow(10, e);
+                double v = m * ns_math_pow(10, e);
                 if (v < lo * (1 - 1e-9) || v > hi * (1 + 1e-9))
                     continue;
                 ticks->at[ticks->n] = v;
@@ -142,7 +147,7 @@ static void log_ticks(const ns_scale *s, int most, ns_ticks *ticks)
     for (int e = first - (((first % step) + step) % step); e <= last; e += step) {
         if (e < first || ticks->n == NS_TICKS_MOST)
             continue;
-        ticks->at[ticks->n] = pow(10, e);
+        ticks->at[ticks->n] = ns_math_pow(10, e);
         if (e == 0) {
             memcpy(ticks->text[ticks->n], "1", 2);
         } else {

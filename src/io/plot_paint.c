@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
+
 void ns_paint_number(ns_text *out, double value)
 {
     char text[48];
@@ -175,7 +177,7 @@ static void draw_line(ns_text *out, const ns_plot_series *s, const ns_scale *sx,
         y = tame(y, f->top, f->bottom);
         if (!columns) { /* a step that is not seen waits for the next */
             bool last = i + 1 == s->n;
-            if (!p.down || last || hypot(x - p.x, y - p.y) > 0.2)
+            if (!p.down || last || ns_math_hypot(x - p.x, y - p.y) > 0.2)
                 go(&p, x, y);
             continue;
         }

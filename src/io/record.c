@@ -22,6 +22,11 @@ enum {
     WRITE_SHARE = 20 /* writing takes at most about 1/20 of the time */
 };
 
+double ns_record_energy_drift(const ns_record *record)
+{
+    return record->model->system->conservative ? record->outcome->energy_drift : (double)NAN;
+}
+
 void ns_record_fail(ns_record *record, ns_status status, const char *format, ...)
 {
     if (record->status < 0)
@@ -260,13 +265,17 @@ static void begin_run(ns_record *r)
         ns_record_fail(r, NS_ERR_USAGE, "checkpoints are for runs in double precision");
         return;
     }
+    const double *p = r->model->p, *x0 = r->model->x0;
     if (r->method->precise) {
-        r->options.run.p_lo = r->model->p_lo;
-        r->options.run.x0_lo = r->model->x0_lo;
+        const ns_exact *exact = r->model->exact[0];
+        r->options.run.p_lo = exact->p_lo;
+        r->options.run.x0_lo = exact->x_lo;
+        p = exact->p;
+        x0 = exact->x;
     }
     ns_status status = NS_OK;
     const char *message = "";
-    r->run = ns_run_new(problem, &r->options.run, r->model->p, r->model->x0, &status, &message);
+    r->run = ns_run_new(problem, &r->options.run, p, x0, &status, &message);
     if (!r->run)
         ns_record_fail(r, status ? status : NS_ERR_MEMORY, "%s",
                        message && *message ? message : ns_status_text(status));
@@ -324,7 +333,12 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
 
 void ns_record_add_row(ns_record *r, double t, const double *x)
 {
-    if (!ns_run_observe_precise(r->run, t, r->row, r->row_low))
+    bool precise = r->options.observe != NULL;
+    if (precise)
+        r->options.observe(r->options.observer, t, x, r->row, r->row_low);
+    else
+        precise = ns_run_observe_precise(r->run, t, r->row, r->row_low);
+    if (!precise)
         ns_run_observe(r->run, t, x, r->row);
     else if (!ns_table_add(&r->low, ns_quad_time_low(t), r->row_low))
         ns_record_fail(r, NS_ERR_MEMORY, "out of memory at t = %g", t);
@@ -505,6 +519,29 @@ static ns_status integrate(ns_record *r)
     return status;
 }
 
+/* Adds to the message which linear system is all but singular where the run ended. */
+static void say_singular(ns_record *r)
+{
+    static const double small = 1e-6; /* such a pivot costs six digits */
+    ns_model *model = r->model;
+    const size_t used = strlen(r->message);
+    ns_arena *arena = ns_arena_new();
+    pthread_mutex_lock(&model->lock);
+    if (arena && !NS_ARENA_GUARD(arena)) {
+        uint32_t n = 0;
+        const double pivot = ns_system_pivot(model->system, arena, ns_run_time(r->run),
+                                             model->p, ns_run_state(r->run), &n);
+        if (pivot < small)
+            snprintf(r->message + used, sizeof r->message - used,
+                     "; of the %u linear equations that give the rates one is all but a "
+                     "combination of the others there (pivot %.2g)",
+                     n, pivot);
+    }
+    pthread_mutex_unlock(&model->lock);
+    if (arena)
+        ns_arena_free(arena);
+}
+
 ns_status ns_record_run(ns_record *r)
 {
     if (r->status != NS_OK || !r->run)
@@ -524,6 +561,8 @@ ns_status ns_record_run(ns_record *r)
     if (status != NS_OK) {
         const char *reason = r->outcome->reason;
         ns_record_fail(r, status, "%s", reason && *reason ? reason : ns_status_text(status));
+        if (status == NS_STOP_STEP || status == NS_STOP_LIMIT || status == NS_STOP_SINGULAR)
+            say_singular(r);
     }
     r->running = false;
     if (r->options.motion)

@@ -48,14 +48,17 @@ typedef struct ns_record_options {
     bool keep;   /* keep all rows in memory (otherwise only until they are written) */
     const char *checkpoint; /* file to save the run to now and then, NULL: none */
     const char *resume;     /* file to continue from, NULL: from the start */
-    double flush_seconds;   /* shortest time between two updates of the files */
+    /* rows as sums of two doubles in place of the run's own values; NULL: those */
+    void (*observe)(void *observer, double t, const double *x, double *row, double *low);
+    void *observer;
+    double flush_seconds; /* shortest time between two updates of the files */
     void (*progress)(void *context, const ns_progress *progress); /* may be NULL */
     void *context;
 } ns_record_options;
 
 typedef struct ns_record {
     ns_status status;
-    char message[600]; /* what is wrong, or why the run stopped; "" if neither */
+    char message[900]; /* what is wrong, or why the run stopped; "" if neither */
     ns_model *model;
     ns_record_options options; /* as used: until and tolerance are known */
     const ns_method *method;
@@ -97,6 +100,10 @@ ns_status ns_record_run(ns_record *record);
 void ns_record_free(ns_record *record);
 
 size_t ns_record_rows(const ns_record *record); /* all rows so far, in memory or not */
+
+/* Largest relative change of an energy that nothing in the model changes; nan where something does, or
+ * where there is none. */
+double ns_record_energy_drift(const ns_record *record);
 
 /* Sets status and message; the first failure wins. */
 void ns_record_fail(ns_record *record, ns_status status, const char *format, ...)

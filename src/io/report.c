@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "expr/vecmath.h"
 #include "io/report_internal.h"
 
 static const char placeholder[] = "/*NOSLIP_DATA*/";
@@ -66,9 +67,9 @@ static const char *accuracy(const ns_report *r)
     if (r->frames->scene->bodies.n || r->frames->scene->paths.n)
         ns_text_addf(&text,
                      "between them the drawing is within %.1g of the size of what it shows",
-                     fmax(r->off_position, 1e-7));
+                     ns_max(r->off_position, 1e-7));
     if (r->frames->scene->bodies.n)
-        ns_text_addf(&text, " and %.1g degrees", fmax(r->off_angle * 57.3, 1e-5));
+        ns_text_addf(&text, " and %.1g degrees", ns_max(r->off_angle * 57.3, 1e-5));
     return text.length ? ns_text_string(&text) : NULL;
 }
 

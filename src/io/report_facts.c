@@ -109,7 +109,7 @@ static void put_quality(ns_report *r)
     if (isfinite(o->energy_drift))
         put_fact(r, "energy",
                  ns_arena_format(r->arena, "largest change %.2g of its size%s", o->energy_drift,
-                                 s->conservative ? "" : ": forces do work"),
+                                 s->conservative ? "" : ": not conserved, forces do work"),
                  s->conservative ? level(of_energy, o->energy_drift) : NULL);
     uint32_t worst = 0;
     for (uint32_t i = 0; i < s->constraints.n; i++)
@@ -214,6 +214,13 @@ static void put_warnings(ns_report *r, const contact *c)
     ns_json_open(j, '[');
     warn_contact(r, c);
     warn_events(r);
+    for (uint32_t i = 0; i < s->pushes.n; i++)
+        if (o->push_least && o->push_least[i] < 0)
+            warn(
+                r,
+                "contact '%s' would lift off: its normal force is negative from t = %.6g s on, "
+                "%.3g N at the least",
+                s->pushes.at[i].name, o->push_since[i], o->push_least[i]);
     if (s->conservative && !(o->energy_drift <= of_energy.fair) && !isnan(o->energy_drift))
         warn(r,
              "the energy changed by %.2g of its size, though nothing in the model changes it: "

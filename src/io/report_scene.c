@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "io/mesh.h"
 #include "io/report_internal.h"
 
@@ -73,7 +74,7 @@ static void make_meshes(stage *s)
             }
         if (ns_mesh_body(s->r->arena, s->r->model, &scene->bodies.at[i].drawing, &fit,
                          &s->meshes[i]))
-            s->size = fmax(s->size, ns_mesh_radius(&s->meshes[i]));
+            s->size = ns_max(s->size, ns_mesh_radius(&s->meshes[i]));
         else
             s->meshes[i] = (ns_mesh){0};
     }
@@ -92,8 +93,8 @@ static void principal(const double given[3][3], double v[3][3])
         const int p = sweep % 3 == 2 ? 1 : 0, q = sweep % 3 == 0 ? 1 : 2;
         if (fabs(a[p][q]) < 1e-300)
             continue;
-        const double theta = 0.5 * atan2(2 * a[p][q], a[p][p] - a[q][q]);
-        const double c = cos(theta), d = sin(theta);
+        const double theta = 0.5 * ns_math_atan2(2 * a[p][q], a[p][p] - a[q][q]);
+        const double c = ns_math_cos(theta), d = ns_math_sin(theta);
         for (int k = 0; k < 3; k++) {
             const double x = a[p][k], y = a[q][k], vx = v[p][k], vy = v[q][k];
             a[p][k] = c * x + d * y;
@@ -127,7 +128,7 @@ static void put_axes(const stage *s, uint32_t i)
             double along = 0;
             for (uint32_t c = 0; c < 3; c++)
                 along += (mesh->positions[3 * n + c] - body->com[c]) * v[k][c];
-            reach = fmax(reach, along);
+            reach = ns_max(reach, along);
         }
         reach = 1.15 * reach + 0.12 * ns_mesh_radius(mesh);
         double axis[3];

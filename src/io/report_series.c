@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "io/report_internal.h"
 #include "io/trust.h"
 
@@ -140,7 +141,7 @@ static double largest(const double *v, size_t n)
     double most = 0;
     for (size_t k = 0; k < n; k++)
         if (isfinite(v[k]))
-            most = fmax(most, fabs(v[k]));
+            most = ns_max(most, fabs(v[k]));
     return most;
 }
 
@@ -152,7 +153,7 @@ static void add_energy(ns_report *r)
     const ns_ex f[2] = {s->energy, s->kinetic ? s->kinetic : s->energy};
     double *v = ns_motion_values(&r->record->motion, r->model, r->arena, f, 2);
     const double first = first_finite(v, r->n);
-    const double scale = fmax(fabs(first), s->kinetic ? largest(v + r->n, r->n) : 0);
+    const double scale = ns_max(fabs(first), s->kinetic ? largest(v + r->n, r->n) : 0);
     for (size_t k = 0; k < r->n; k++)
         v[k] = scale > 0 ? (v[k] - first) / scale : 0;
     add(r, (ns_report_series){.name = "energy error",
@@ -197,7 +198,7 @@ static void add_invariants(ns_report *r)
             of[k] -= first;
         const double change = largest(of, r->n), drift = r->record->outcome->drift[i];
         const double scale = fabs(first) > 0 && !(drift > 0 && change > 0) ? fabs(first)
-                             : drift > 0 && change > 0 ? fmax(fabs(first), change / drift)
+                             : drift > 0 && change > 0 ? ns_max(fabs(first), change / drift)
                                                        : 1;
         for (size_t k = 0; k < r->n; k++)
             of[k] /= scale;
@@ -226,8 +227,9 @@ static void add_trust(ns_report *r)
         while (i + 1 < q->n && q->t[i] * sense < t)
             i++;
         const double part = (t - q->t[i - 1] * sense) / fabs(q->t[i] - q->t[i - 1]);
-        const double a = log(fmax(q->off[i - 1], 1e-17)), b = log(fmax(q->off[i], 1e-17));
-        v[k] = exp(a + (b - a) * fmin(fmax(part, 0), 1));
+        const double a = ns_math_log(ns_max(q->off[i - 1], 1e-17)),
+                     b = ns_math_log(ns_max(q->off[i], 1e-17));
+        v[k] = ns_math_exp(a + (b - a) * ns_min(ns_max(part, 0), 1));
     }
     add(r, (ns_report_series){.name = "separation of two runs",
                               .unit = "1",

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "io/report_internal.h"
 #include "io/vec.h"
 
@@ -88,7 +89,7 @@ static void relative(const double p[4], const double q[4], double out[3])
             v[i] = -v[i];
     }
     const double s = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    const double factor = s > 1e-12 ? 2 * atan2(s, w) / s : 2;
+    const double factor = s > 1e-12 ? 2 * ns_math_atan2(s, w) / s : 2;
     for (int i = 0; i < 3; i++)
         out[i] = v[i] * factor;
 }
@@ -113,8 +114,8 @@ static double angle_error(const ns_track *track, const place *at, uint32_t k)
         s[i] = cubic(0, r[i], pair, at->h, at->u);
     }
     const double angle = sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
-    const double f = angle > 1e-12 ? sin(angle / 2) / angle : 0.5;
-    const double e[4] = {cos(angle / 2), s[0] * f, s[1] * f, s[2] * f};
+    const double f = angle > 1e-12 ? ns_math_sin(angle / 2) / angle : 0.5;
+    const double e[4] = {ns_math_cos(angle / 2), s[0] * f, s[1] * f, s[2] * f};
     const double *p = q + 4 * (size_t)at->b;
     double c[3], found[4], off[3];
     ns_vec_cross(p + 1, e + 1, c);
@@ -182,8 +183,8 @@ static double extent(const ns_track *track, size_t n)
     for (uint32_t i = 0; i < track->width; i++) {
         double low = INFINITY, high = -INFINITY;
         for (size_t k = 0; k < n; k++) {
-            low = fmin(low, track->at[track->width * k + i]);
-            high = fmax(high, track->at[track->width * k + i]);
+            low = ns_min(low, track->at[track->width * k + i]);
+            high = ns_max(high, track->at[track->width * k + i]);
         }
         square += (high - low) * (high - low);
     }
@@ -214,7 +215,7 @@ static void gather(thinner *w)
         if (f->points[i].at)
             NS_PUSH(r->arena, w->points, &f->points[i]);
     for (uint32_t c = 0; c < w->points.n; c++)
-        w->size = fmax(w->size, extent(w->points.at[c], r->n));
+        w->size = ns_max(w->size, extent(w->points.at[c], r->n));
     if (!(w->size > 0) || isinf(w->size))
         w->size = 1;
     w->range = NS_NEW_ARRAY(r->arena, double, r->series.n + 1);
@@ -223,7 +224,7 @@ static void gather(thinner *w)
         const double range = extent(&track, r->n);
         double most = 0;
         for (size_t k = 0; k < r->n; k++)
-            most = fmax(most, fabs(track.at[k]));
+            most = ns_max(most, fabs(track.at[k]));
         if (!r->series.at[c].noise && range > 1e-9 * most && isfinite(range))
             w->range[c] = range;
     }
@@ -293,7 +294,7 @@ void ns_report_thin(ns_report *r)
     }
     measure(&w, r->keep, r->kept, table);
     for (size_t b = 0; b < blocks; b++) {
-        r->off_position = fmax(r->off_position, table[b].position);
-        r->off_angle = fmax(r->off_angle, table[b].angle);
+        r->off_position = ns_max(r->off_position, table[b].position);
+        r->off_angle = ns_max(r->off_angle, table[b].angle);
     }
 }

@@ -1,18 +1,12 @@
-/* A number changed in its last bit, or not: what its rounding could have made of it. */
+/* Parameters and start as the rounding of given numbers could have made them. */
 #ifndef NS_IO_SHAKEN_H
 #define NS_IO_SHAKEN_H
 
-#include <math.h>
+#include "io/model.h"
 
-#include "expr/eval.h"
-
-/* -1, 0 or 1 units in the last place; zeros stay. */
-static inline double ns_shaken(double value, uint64_t *seed)
-{
-    const double dice = ns_eval_random(seed);
-    return value == 0 || dice < 0.2 ? value
-           : dice < 0.6             ? nextafter(value, (double)INFINITY)
-                                    : nextafter(value, -(double)INFINITY);
-}
+/* Those of the model in quadruple precision, where 0.3 is 3/10 and differences have not lost what
+ * cancels, rounded to p[np] and x0[n] and changed by -1, 0 or 1 units in the last place; zeros
+ * stay.  False if memory ran out. */
+bool ns_shaken_start(ns_model *model, uint64_t seed, double *p, double *x0);
 
 #endif

@@ -1,13 +1,16 @@
 #include "io/sheet.h"
 
 #include <errno.h>
-#include <hdf5.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
+
+#if NS_HDF5
+#include <hdf5.h>
+#endif
 
 ns_sheet *ns_sheet_new(ns_arena *arena, const char *study, const char *model)
 {
@@ -171,6 +174,8 @@ void ns_sheet_csv(const ns_sheet *sheet, ns_text *out)
 
 /* ---- HDF5: facts are attributes, a table is a group of datasets ------------------------------ */
 
+#if NS_HDF5
+
 static hid_t string_type(void)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
@@ -253,6 +258,16 @@ static int write_hdf5(const ns_sheet *sheet, const char *path)
     ns_file_target_free(&target);
     return error;
 }
+
+#else
+
+static int write_hdf5(const ns_sheet *sheet, const char *path)
+{
+    (void)sheet, (void)path;
+    return ENOTSUP; /* ns_output_find says it in words */
+}
+
+#endif
 
 static bool ends_with(const char *path, const char *ending)
 {

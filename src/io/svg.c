@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "io/output.h"
 #include "io/plot.h"
 #include "io/report_internal.h"
@@ -48,8 +49,8 @@ static double extent(const double *v, size_t n)
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < n; i++)
         if (isfinite(v[i])) {
-            low = fmin(low, v[i]);
-            high = fmax(high, v[i]);
+            low = ns_min(low, v[i]);
+            high = ns_max(high, v[i]);
         }
     return high > low ? high - low : 0;
 }
@@ -96,11 +97,11 @@ static void add_paths(stage *s)
     double size[3] = {0, 0, 0};
     for (uint32_t i = 0; i < scene->paths.n; i++)
         for (int k = 0; f->paths[i].at && scene->paths.at[i].body < 0 && k < 3; k++)
-            size[k] = fmax(size[k], extent(component(s, f->paths[i].at, k), s->r->n));
+            size[k] = ns_max(size[k], extent(component(s, f->paths[i].at, k), s->r->n));
     if (scene->view == NS_VIEW_SIDE && size[0] + size[2] > 0) {
         add_path_panel(s, "Path", 0, 2);
     } else if (size[0] + size[1] + size[2] > 0) {
-        const double wide = fmax(size[0], size[1]);
+        const double wide = ns_max(size[0], size[1]);
         bool high = scene->view == NS_VIEW_SPACE && size[2] > 0.05 * wide;
         if (wide > 0.02 * size[2])
             add_path_panel(s, high ? "Path from above" : "Path", 0, 1);
@@ -168,10 +169,10 @@ static void show_errors(const stage *s, ns_plot_panel *panel)
     for (uint32_t i = 0; i < panel->series.n; i++)
         for (size_t k = 0; k < s->r->n; k++)
             if (isfinite(panel->series.at[i]->y[k]))
-                most = fmax(most, panel->series.at[i]->y[k]);
+                most = ns_max(most, panel->series.at[i]->y[k]);
     if (!(most > 1e-300))
         return;
-    panel->y.to = pow(10, ceil(log10(most) + 0.1));
+    panel->y.to = ns_math_pow(10, ceil(ns_math_log10(most) + 0.1));
     panel->y.from = 1e-4 * panel->y.to;
 }
 
@@ -250,7 +251,7 @@ static void add_constraints(stage *s)
             continue;
         n++;
         for (size_t k = 0; k < s->r->n; k++)
-            most[k] = fmax(most[k], fabs(one->data[k]));
+            most[k] = ns_max(most[k], fabs(one->data[k]));
     }
     if (n <= 4) {
         add_groups(s, "constraints", false);

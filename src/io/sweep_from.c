@@ -1,13 +1,17 @@
 #include "io/sweep_from.h"
 
 #include <errno.h>
-#include <hdf5.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/file.h"
+#include "io/output.h"
+
+#if NS_HDF5
+#include <hdf5.h>
+#endif
 
 enum { MOST_AXES = 1000 };
 static const size_t most_bytes = (size_t)1 << 36;
@@ -137,6 +141,8 @@ static const char *from_csv(ns_arena *arena, const char *path, ns_plan *plan)
 
 /* ---- HDF5 ------------------------------------------------------------------------------------- */
 
+#if NS_HDF5
+
 typedef struct hdf5_reader {
     ns_arena *arena;
     const char *path, *wrong;
@@ -236,6 +242,16 @@ static const char *from_hdf5(ns_arena *arena, const char *path, ns_plan *plan)
     H5Eset_auto2(H5E_DEFAULT, print, data);
     return r.wrong;
 }
+
+#else
+
+static const char *from_hdf5(ns_arena *arena, const char *path, ns_plan *plan)
+{
+    (void)plan;
+    return ns_arena_format(arena, "%s: " NS_WITHOUT_HDF5, path);
+}
+
+#endif
 
 const char *ns_sweep_from(ns_arena *arena, const char *path, ns_plan *plan)
 {

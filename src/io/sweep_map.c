@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
+
 /* Words of cells, in the order of their colours; 0 is a number. */
 enum { NUMBER, NEVER, FAILED, LATER, N_WORDS = LATER };
 static const char *const words[] = {"does not happen", "failed", "not computed"};
@@ -121,13 +123,13 @@ static const double *stations(const content *c, uint32_t axis, uint64_t stride, 
 static void edges(const ns_plan_axis *axis, double out[2])
 {
     const bool log = axis->kind == NS_PLAN_LOG;
-    const double a = log ? log10(axis->low) : axis->low,
-                 b = log ? log10(axis->high) : axis->high;
+    const double a = log ? ns_math_log10(axis->low) : axis->low,
+                 b = log ? ns_math_log10(axis->high) : axis->high;
     double half = axis->n > 1 ? (b - a) / (double)(axis->n - 1) / 2 : 0;
     if (half == 0)
         half = log || a == 0 ? 0.5 : 0.05 * fabs(a);
-    out[0] = log ? pow(10, a - half) : a - half;
-    out[1] = log ? pow(10, b + half) : b + half;
+    out[0] = log ? ns_math_pow(10, a - half) : a - half;
+    out[1] = log ? ns_math_pow(10, b + half) : b + half;
 }
 
 /* Numbers over many powers of ten are seen in their logarithm. */
@@ -136,8 +138,8 @@ static bool wants_log(const double *value, const uint8_t *word, uint64_t n)
     double least = INFINITY, most = 0;
     for (uint64_t i = 0; i < n; i++)
         if (word[i] == NUMBER) {
-            least = fmin(least, value[i]);
-            most = fmax(most, value[i]);
+            least = ns_min(least, value[i]);
+            most = ns_max(most, value[i]);
         }
     return least > 0 && most / least > 1000;
 }
@@ -217,8 +219,8 @@ static void draw_curve(const content *c, uint32_t k, ns_plot_panel *panel, ns_ar
     double low = INFINITY, high = -INFINITY;
     for (uint64_t row = 0; row < c->rows; row++)
         if (word_of(c, get, from[row], row) == NUMBER) {
-            low = fmin(low, from[row]);
-            high = fmax(high, from[row]);
+            low = ns_min(low, from[row]);
+            high = ns_max(high, from[row]);
         }
     panel->x.log = c->sweep->plan.axes.at[0].kind == NS_PLAN_LOG ||
                    c->sweep->plan.axes.at[0].kind == NS_PLAN_LOGUNIFORM;
@@ -228,7 +230,7 @@ static void draw_curve(const content *c, uint32_t k, ns_plot_panel *panel, ns_ar
 }
 
 int ns_sweep_map(ns_arena *arena, const ns_sweep *w, ns_sweep_table *table,
-                 const ns_sweep_map_options *options, ns_plot **plot)
+                 const ns_sweep_map_options *options, ns_plot **plot, uint64_t *later)
 {
     const uint64_t rows = w->plan.rows;
     content c = {
@@ -241,6 +243,7 @@ int ns_sweep_map(ns_arena *arena, const ns_sweep *w, ns_sweep_table *table,
     const int error = read_rows(arena, table, &c);
     if (error)
         return error;
+    *later = c.later;
     ns_plot *p = *plot = ns_plot_new(arena, options->title);
     p->columns = w->n_gets > 1 ? 2 : 1;
     ns_text about = ns_text_new(arena);

@@ -19,8 +19,8 @@ enum { NS_SWEEP_MAP_ROWS = 1000000 }; /* at most */
 /* Can the sweep be drawn?  NULL, or in words why not. */
 const char *ns_sweep_map_refuses(const ns_sweep *sweep);
 
-/* The figure, in the arena; 0 or an errno value. */
+/* The figure, in the arena, and how many rows are not computed yet; 0 or an errno value. */
 int ns_sweep_map(ns_arena *arena, const ns_sweep *sweep, ns_sweep_table *table,
-                 const ns_sweep_map_options *options, ns_plot **plot);
+                 const ns_sweep_map_options *options, ns_plot **plot, uint64_t *later);
 
 #endif

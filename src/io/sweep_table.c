@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <hdf5.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "io/output.h"
+
+#if NS_HDF5
+#include <hdf5.h>
+#endif
 
 enum {
     WINDOW = 1024, /* rows looked at together */
@@ -54,6 +58,17 @@ static uint64_t checksum(uint64_t row, const void *record, size_t bytes)
 }
 
 /* ---- making ----------------------------------------------------------------------------------- */
+
+/* Takes the space from the system, where it can do that: a disk that is too small is found now.  Reasons, which
+ * few rows have, are left out. */
+static int reserve(int fd, off_t at, off_t bytes)
+{
+    if (bytes <= 0 || fallocate(fd, 0, at, bytes) == 0)
+        return 0;
+    return errno == ENOSPC || errno == EFBIG ? errno : 0;
+}
+
+#if NS_HDF5
 
 static bool put_text(hid_t at, const char *name, const char *text)
 {
@@ -156,15 +171,6 @@ static bool make_content(hid_t file, const ns_sweep *w, const ns_sweep_fact *fac
     if (results >= 0)
         H5Gclose(results);
     return good;
-}
-
-/* Takes the space from the system, where it can do that: a disk that is too small is found now.  Reasons, which
- * few rows have, are left out. */
-static int reserve(int fd, off_t at, off_t bytes)
-{
-    if (bytes <= 0 || fallocate(fd, 0, at, bytes) == 0)
-        return 0;
-    return errno == ENOSPC || errno == EFBIG ? errno : 0;
 }
 
 static int make_file(const ns_sweep *w, const ns_sweep_fact *facts, uint32_t n,
@@ -301,6 +307,47 @@ static bool read_layout(ns_sweep_table *t, const ns_sweep_fact *facts, uint32_t 
     return good;
 }
 
+char *ns_sweep_table_text(const char *path, const char *name)
+{
+    char *text = NULL;
+    hid_t file = -1;
+    H5E_BEGIN_TRY
+    {
+        file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    }
+    H5E_END_TRY
+    if (file >= 0) {
+        text = get_text(file, name);
+        H5Fclose(file);
+    }
+    return text;
+}
+
+#else
+
+static int make_file(const ns_sweep *w, const ns_sweep_fact *facts, uint32_t n,
+                     const char *path, int fd)
+{
+    (void)w, (void)facts, (void)n, (void)path, (void)fd;
+    return ENOTSUP;
+}
+
+static bool read_layout(ns_sweep_table *t, const ns_sweep_fact *facts, uint32_t n,
+                        const char *path, const char *shown, char message[400])
+{
+    (void)t, (void)facts, (void)n, (void)path;
+    snprintf(message, 400, "%s: " NS_WITHOUT_HDF5, shown);
+    return false;
+}
+
+char *ns_sweep_table_text(const char *path, const char *name)
+{
+    (void)path, (void)name;
+    return NULL;
+}
+
+#endif
+
 static bool lock(int fd)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -340,9 +387,18 @@ static int create_named(ns_sweep_table *t, const ns_sweep_fact *facts, uint32_t 
     return error;
 }
 
-static int create_nameless(ns_sweep_table *t, const ns_sweep_fact *facts, uint32_t n,
-                           char message[400])
+/* Nobody else reads this file: its arrays follow one another, without HDF5. */
+static int create_nameless(ns_sweep_table *t)
 {
+    off_t end = 0;
+    place *const all[] = {&t->check, &t->status, &t->reason};
+    static const size_t bytes[] = {sizeof(uint64_t), 1, NS_SWEEP_REASON};
+    for (uint32_t i = 0; i < t->columns + 3; i++) {
+        const uint32_t k = i - t->columns;
+        place *p = i < t->columns ? &t->column[i] : all[k];
+        *p = (place){.at = end, .bytes = i < t->columns ? sizeof(double) : bytes[k]};
+        end += (off_t)(t->rows * p->bytes);
+    }
     char path[4096];
     int error = ns_file_pattern(path, sizeof path, "noslip-sweep");
     if (error)
@@ -350,13 +406,8 @@ static int create_nameless(ns_sweep_table *t, const ns_sweep_fact *facts, uint32
     t->fd = mkstemp(path);
     if (t->fd < 0)
         return errno;
-    error = make_file(t->sweep, facts, n, path, t->fd);
-    if (!error && !read_layout(t, facts, n, path, "the temporary table", message))
-        error = EIO;
-    if (!error)
-        error = reserve_all(t);
     unlink(path);
-    return error;
+    return ftruncate(t->fd, end) ? errno : reserve_all(t);
 }
 
 static bool is_there(const char *path)
@@ -381,30 +432,13 @@ static ns_status open_or_make(ns_sweep_table *t, const ns_sweep_fact *facts, uin
         return read_layout(t, facts, n, path, path, message) ? NS_OK : NS_ERR_USAGE;
     }
     t->fresh = true;
-    const int error = path ? create_named(t, facts, n, path, message)
-                           : create_nameless(t, facts, n, message);
+    const int error = path ? create_named(t, facts, n, path, message) : create_nameless(t);
     if (!error)
         return NS_OK;
     if (!message[0])
         snprintf(message, 400, "cannot write %s: %s", path ? path : "a temporary table",
                  strerror(error));
     return error == ENOSPC || error == EIO || error == EFBIG ? NS_ERR_IO : NS_ERR_USAGE;
-}
-
-char *ns_sweep_table_text(const char *path, const char *name)
-{
-    char *text = NULL;
-    hid_t file = -1;
-    H5E_BEGIN_TRY
-    {
-        file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    }
-    H5E_END_TRY
-    if (file >= 0) {
-        text = get_text(file, name);
-        H5Fclose(file);
-    }
-    return text;
 }
 
 ns_sweep_table *ns_sweep_table_open(const ns_sweep *sweep, const ns_sweep_fact *facts,
@@ -425,12 +459,16 @@ ns_sweep_table *ns_sweep_table_open(const ns_sweep *sweep, const ns_sweep_fact *
     t->window = calloc(WINDOW, sizeof *t->window);
     t->records = malloc(WINDOW * t->record);
     if (t->column && t->window && t->records) {
+#if NS_HDF5
         H5E_auto2_t print = NULL; /* HDF5 prints its errors unless told otherwise */
         void *data = NULL;
         H5Eget_auto2(H5E_DEFAULT, &print, &data);
         H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+#endif
         *status = open_or_make(t, facts, n_facts, path, message);
+#if NS_HDF5
         H5Eset_auto2(H5E_DEFAULT, print, data);
+#endif
     }
     if (*status == NS_OK) {
         *fresh = t->fresh;

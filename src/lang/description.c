@@ -63,15 +63,22 @@ static ns_reader *reader_new(ns_description *d)
     return r;
 }
 
-ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *file,
-                                    const char *text, size_t length,
-                                    const ns_override *overrides, size_t n_overrides)
+static ns_description *description_new(ns_arena *arena, ns_diag *diag)
 {
-    uint32_t errors = diag->errors;
     ns_description *d = NS_NEW(arena, ns_description);
     d->arena = arena;
     d->diag = diag;
     d->graph = ns_graph_new(arena);
+    return d;
+}
+
+static ns_description *read_text(ns_description *d, const char *file, const char *text,
+                                 size_t length, const ns_override *overrides,
+                                 size_t n_overrides)
+{
+    ns_arena *arena = d->arena;
+    ns_diag *diag = d->diag;
+    uint32_t errors = diag->errors;
     d->file = ns_arena_string(arena, file, strlen(file));
     d->text = text;
     d->whole.source = ns_diag_source(diag, file, text, length);
@@ -92,10 +99,30 @@ ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *
     return diag->errors == errors ? d : NULL;
 }
 
+ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *file,
+                                    const char *text, size_t length,
+                                    const ns_override *overrides, size_t n_overrides)
+{
+    return read_text(description_new(arena, diag), file, text, length, overrides, n_overrides);
+}
+
+ns_description *ns_description_read_shaken(ns_arena *arena, ns_diag *diag, const char *file,
+                                           const char *text, size_t length,
+                                           const ns_override *overrides, size_t n_overrides)
+{
+    ns_description *d = description_new(arena, diag);
+    ns_graph_shake(d->graph);
+    return read_text(d, file, text, length, overrides, n_overrides);
+}
+
 /* Entries become names; definitions that lacked one get another chance. */
 static void add_entries(ns_reader *r, const ns_scope_entry *entries, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
+        if (entries[i].rate_of) {
+            NS_PUSH(r->arena, r->rates, entries[i]);
+            continue;
+        }
         size_t length = strlen(entries[i].name);
         ns_name *name = ns_scope_find(&r->scope, entries[i].name, length);
         if (!name)

@@ -179,6 +179,7 @@ typedef struct ns_description {
     NS_LIST(ns_block) blocks;
     NS_LIST(ns_draw_line) draws;
     NS_LIST(ns_function) functions;
+    bool precise; /* to be run in quadruple precision: what is iterated takes more rounds */
     struct ns_reader *reader; /* of lang/: parsed statements that wait for names */
 } ns_description;
 
@@ -191,6 +192,10 @@ typedef struct ns_override {
 ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *file,
                                     const char *text, size_t length,
                                     const ns_override *overrides, size_t n_overrides);
+/* The same with numbers as ns_graph_shake makes them. */
+ns_description *ns_description_read_shaken(ns_arena *arena, ns_diag *diag, const char *file,
+                                           const char *text, size_t length,
+                                           const ns_override *overrides, size_t n_overrides);
 
 /* Names that a formulation adds to those of the model: energy, lambda.blade, omega (a vector;
  * omega.x, .y, .z then exist too).  Names the model has already keep their meaning.  If values
@@ -199,6 +204,8 @@ ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *
 typedef struct ns_scope_entry {
     const char *name;
     ns_value value;
+    ns_ex
+        rate_of; /* a symbol whose time derivative the value is, whatever the symbol is called; or 0 */
 } ns_scope_entry;
 
 /* For formulations whose blocks define names that the rest of the model uses (body S gives

@@ -44,8 +44,9 @@ static bool is_word_call(ns_reader *r, const ns_code *code, const char **word)
     ns_span place = {code->span.source, last->begin, last->end};
     const char *text = ns_reader_text(r, place);
     size_t length = place.end - place.begin;
-    if (ns_functions_is(text, length) || ns_scope_find(&r->scope, text, length))
-        return false;
+    const ns_name *name = ns_scope_find(&r->scope, text, length);
+    if (ns_functions_is(text, length) || (name && name->kind == NS_NAME_FUNCTION))
+        return false; /* what is not a function cannot be called: kinds have names of their own */
     *word = ns_arena_string(r->arena, text, length);
     return true;
 }

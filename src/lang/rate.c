@@ -2,7 +2,7 @@
  *
  * By the chain rule through everything that moves:
  *     time -> 1,  coordinate -> velocity -> acceleration,  state -> its right-hand side.
- * Symbols of a formulation move as it says: for its symbol s there is then an entry named s'. */
+ * Symbols of a formulation move as it says, by an entry that is the rate of the symbol s, or is named s'. */
 #include <string.h>
 
 #include "expr/diff.h"
@@ -51,6 +51,11 @@ static ns_outcome symbol_rate(ns_reader *r, ns_ex e, ns_span place, ns_ex *out)
         return state_rate(r, &d->states.at[i], place, out);
     if (*out)
         return outcome;
+    for (uint32_t k = 0; k < r->rates.n; k++)
+        if (r->rates.at[k].rate_of == e) {
+            *out = r->rates.at[k].value.at[0];
+            return outcome;
+        }
     const char *text = ns_arena_format(r->arena, "%s'", symbol.name);
     const ns_name *entry = ns_scope_find(&r->scope, text, strlen(text));
     if (entry && entry->kind == NS_NAME_ENTRY && entry->value.rows == 1 &&

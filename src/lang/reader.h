@@ -161,8 +161,9 @@ typedef struct ns_reader {
     ns_scope constraints, observes, invariants, events, settings, starts;
     uint32_t start_block, force_block; /* their numbers from 1; 0 if there is none */
 
-    NS_LIST(ns_fact_of) facts; /* by node */
-    NS_LIST(ns_cell) stack;    /* of values while code runs */
+    NS_LIST(ns_scope_entry) rates; /* entries that are time derivatives */
+    NS_LIST(ns_fact_of) facts;     /* by node */
+    NS_LIST(ns_cell) stack;        /* of values while code runs */
     ns_call **calls;
     uint32_t calls_size, calls_n;
     uint64_t work;  /* operations done so far */

@@ -81,6 +81,27 @@ bool ns_block_value_vector(const ns_description *d, ns_value value, ns_span span
     return true;
 }
 
+static bool no_word(const ns_description *d, const ns_block *block, uint32_t i)
+{
+    const char *word = block->arg_words ? block->arg_words[i] : NULL;
+    if (word)
+        ns_diag_error(d->diag, block->arg_spans[i], "undefined name '%s'", word);
+    return !word;
+}
+
+bool ns_block_argument(const ns_description *d, const ns_block *block, uint32_t i, ns_ex *out)
+{
+    return no_word(d, block, i) &&
+           ns_block_value_scalar(d, block->args[i], block->arg_spans[i], block->kind, out);
+}
+
+bool ns_block_argument_vector(const ns_description *d, const ns_block *block, uint32_t i,
+                              ns_v3 *out)
+{
+    return no_word(d, block, i) &&
+           ns_block_value_vector(d, block->args[i], block->arg_spans[i], block->kind, out);
+}
+
 bool ns_block_scalar(const ns_description *d, const ns_property *p, uint32_t index, ns_ex *out)
 {
     const ns_value *value = value_at(d, p, index);

@@ -31,6 +31,11 @@ bool ns_block_value_scalar(const ns_description *d, ns_value value, ns_span span
 bool ns_block_value_vector(const ns_description *d, ns_value value, ns_span span,
                            const char *what, ns_v3 *out);
 
+/* Argument i of a block's kind: a name that nobody defined was read as a word. */
+bool ns_block_argument(const ns_description *d, const ns_block *block, uint32_t i, ns_ex *out);
+bool ns_block_argument_vector(const ns_description *d, const ns_block *block, uint32_t i,
+                              ns_v3 *out);
+
 /* The word in `known` (ends with NULL) nearest to `name`, or NULL if none is near. */
 const char *ns_block_nearest(const char *name, const char *const *known);
 

@@ -149,8 +149,7 @@ static bool read_uniform(ns_description *d, const ns_block *block, const ns_prop
     ns_mass mass;
     ns_ex sizes[4];
     for (uint32_t i = 0; solid && i < block->nargs && i < 4; i++)
-        if (!ns_block_value_scalar(d, block->args[i], block->arg_spans[i], block->kind,
-                                   &sizes[i]))
+        if (!ns_block_argument(d, block, i, &sizes[i]))
             return false;
     if (!solid || !ns_solid_uniform(d->graph, solid, sizes, block->nargs, m->mass, &mass)) {
         ns_diag_error(d->diag, uniform->span,
@@ -424,6 +423,7 @@ static bool start(ns_description *d, ns_system *s, ns_constrained *c)
     uint32_t n = s->states.n;
     s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
     s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.guess = NS_NEW_ARRAY(s->arena, bool, n);
     s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
     for (uint32_t i = 0; i < n; i++) {
         s->start.value[i] = ns_zero(s->graph);
@@ -438,7 +438,7 @@ static bool start(ns_description *d, ns_system *s, ns_constrained *c)
         for (uint32_t i = 0; i < n; i++)
             if (s->states.at[i].symbol == d->starts.at[k].symbol) {
                 s->start.value[i] = d->starts.at[k].value;
-                s->start.free[i] = d->starts.at[k].guess;
+                s->start.free[i] = s->start.guess[i] = d->starts.at[k].guess;
                 s->start.span[i] = d->starts.at[k].span;
             }
     const ns_block *block = ns_block_single(d, "start");
@@ -505,7 +505,7 @@ static bool start(ns_description *d, ns_system *s, ns_constrained *c)
         for (uint32_t i = 0; i < rows; i++) {
             good = no_locals(d, p->value[0].at[i], p->value_span) && good;
             s->start.value[first + i] = p->value[0].at[i];
-            s->start.free[first + i] = p->guess;
+            s->start.free[first + i] = s->start.guess[first + i] = p->guess;
             s->start.span[first + i] = p->value_span;
         }
     }
@@ -628,6 +628,7 @@ const ns_formulation ns_formulation_constrained = {
     .derive = derive,
     .sizes = ns_constrained_sizes,
     .verify = verify,
+    .doubts = ns_constrained_contact_doubts,
     .ranks = ns_constrained_ranks,
     .guess = ns_constrained_contact_guess,
     .blocks = blocks,

@@ -40,6 +40,9 @@ typedef struct ns_touch {
     ns_v3 normal;    /* of the second side, or minus that of the first; towards the first */
     bool has_normal; /* not for a curve on a curve */
     ns_ex facing;    /* product of the two outward normals: negative; 0 if not surfaces */
+    ns_ex bend[3]; /* sum of the curvatures in the tangent plane, 11, 12, 22: positive; or 0 */
+    ns_v3 chart; /* normal of a ground with coordinates of its own, from `chart_first`; or 0 */
+    uint32_t chart_first;
     /* guesses */
     ns_ex gap;  /* distance of the particle from the second side; 0 if it needs coordinates */
     ns_v3 from; /* else: the second side's point at its coordinates */
@@ -84,6 +87,8 @@ bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block
 void ns_constrained_contact_values(ns_system *s, const ns_constrained *c);
 void ns_constrained_contact_guess(const ns_system *s, double t0, const double *p, double *x);
 bool ns_constrained_sizes(const ns_system *s, ns_diag *diag, const double *p);
+void ns_constrained_contact_doubts(const ns_system *s, ns_diag *diag, double t0,
+                                   const double *p, const double *x);
 bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
                                    const double *p, const double *x);
 

@@ -45,8 +45,10 @@ typedef struct face {
     ns_v3 normal;                  /* outwards, or towards the body; in space */
     ns_v3 tangent;                 /* of a curve, unit, in space */
     bool curve;
-    ns_ex gap;   /* as in ns_touch */
-    ns_v3 point; /* chart, curve: in space */
+    ns_m3 K;             /* curvature, on vectors of the tangent plane, in space */
+    uint32_t coordinate; /* of a chart: its first one */
+    ns_ex gap;           /* as in ns_touch */
+    ns_v3 point;         /* chart, curve: in space */
 } face;
 
 typedef struct work {
@@ -225,6 +227,17 @@ bool ns_constrained_shapes(ns_description *d, ns_constrained *c)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+/* The side's curvature where its coordinates have the values q. */
+static void bend(work *w, face *f, const ns_ex *q)
+{
+    ns_graph *g = w->g;
+    ns_m3 K = ns_side_curvature(g, &f->shape.side);
+    ns_subst(g, &K.at[0][0], 9, f->shape.side.symbol, q, f->shape.side.n, &K.at[0][0]);
+    if (f->turned)
+        K = ns_m3_mul(g, f->A, ns_m3_mul(g, K, ns_m3_transpose(f->A)));
+    f->K = K;
+}
+
 /* The circle of this radius at this height, by its two equations. */
 static void on_circle(work *w, face *f, const char *part, ns_v3 y)
 {
@@ -246,6 +259,7 @@ static void on_chart(work *w, face *f, const char *part)
     ns_graph *g = w->g;
     ns_side *side = &f->shape.side;
     ns_ex q[2] = {0};
+    f->coordinate = w->d->coordinates.n;
     for (uint32_t i = 0; i < side->n; i++)
         q[i] = ns_constrained_coordinate(
                    w->d, ns_arena_format(w->d->arena, "%s.%s.%c", w->name, f->name, "uv"[i]),
@@ -262,8 +276,10 @@ static void on_chart(work *w, face *f, const char *part)
         row(w, part, i + 1, apart.at[i]);
     if (f->curve)
         f->tangent = to_space(w, f, ns_v3_normalise(g, n, NULL));
-    else
+    else {
         f->normal = to_space(w, f, n);
+        bend(w, f, q);
+    }
 }
 
 static void on_face(work *w, face *f)
@@ -285,6 +301,7 @@ static void on_face(work *w, face *f)
         ns_v3 zero = ns_v3_zero(g), from = {{0}};
         ns_subst(g, side->point.at, 3, side->symbol, zero.at, 2, from.at);
         f->gap = ns_v3_dot(g, n, ns_v3_sub(g, y, from));
+        f->K = ns_m3_zero(g);
     } else {
         uint32_t k = side->n;
         ns_subst(g, n.at, 3, side->symbol, y.at, k, n.at);
@@ -292,6 +309,7 @@ static void on_face(work *w, face *f)
         if (side->kind == NS_SIDE_GRAPH)
             f->gap = ns_mul(g, ns_sub(g, y.at[2], side->point.at[2]), side->kappa);
         f->gap = ns_subst_one(g, f->gap, side->symbol, y.at, k);
+        bend(w, f, y.at);
     }
     f->normal = to_space(w, f, n);
     row(w, part, 0, f->gap);
@@ -335,6 +353,9 @@ static void on_both(work *w, const face *a, const face *b, bool slips, ns_touch 
             row(w, "normals", 1, ns_v3_dot(g, base[0], a->normal));
             row(w, "normals", 2, ns_v3_dot(g, base[1], a->normal));
             t->facing = ns_v3_dot(g, a->normal, b->normal);
+            ns_m3 K = ns_m3_add(g, a->K, b->K);
+            for (int i = 0; i < 3; i++) /* 11, 12, 22 */
+                t->bend[i] = ns_v3_dot(g, base[i / 2], ns_m3_apply(g, K, base[(i + 1) / 2]));
         }
     }
     if (slips)
@@ -431,6 +452,10 @@ bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block
     support(&w, &a, &t);
     part_ends(&w, &a, t.normal, &t);
     part_ends(&w, &b, ns_v3_neg(d->graph, t.normal), &t);
+    if (b.member == UINT32_MAX && b.shape.side.kind == NS_SIDE_CHART && b.point.at[0]) {
+        t.chart = b.normal;
+        t.chart_first = b.coordinate;
+    }
     t.gap = b.gap;
     t.from = b.point;
     t.rows = c->rows.n - t.row;
@@ -476,6 +501,7 @@ void ns_constrained_contact_values(ns_system *s, const ns_constrained *c)
         ns_ex normal = ns_v3_dot(g, force, t->normal);
         ns_v3 rest = ns_v3_sub(g, force, ns_v3_scale(g, normal, t->normal));
         ns_ex friction = ns_v3_norm(g, rest);
+        NS_PUSH(s->arena, s->pushes, (ns_observable){.name = t->name, .value = normal});
         ns_system_observe(s, ns_arena_format(s->arena, "%s.normal", name), normal, "N", false);
         ns_system_observe(s, ns_arena_format(s->arena, "%s.friction", name), friction, "N",
                           false);
@@ -535,7 +561,11 @@ bool ns_constrained_sizes(const ns_system *s, ns_diag *diag, const double *p)
             ns_system_eval(s, &m->mass, 1, 0, p, NULL, &mass);
         if (m->is_body) {
             ns_system_eval(s, &m->inertia.at[0][0], 9, 0, p, NULL, inertia);
-            ns_dense_symmetric(s->arena, 3, inertia, moment);
+            if (!ns_dense_symmetric(s->arena, 3, inertia, moment)) {
+                ns_diag_error(diag, m->block->span, "the inertia of `%s` is not finite",
+                              m->name);
+                return false;
+            }
         }
         if (mass < 0 || moment[0] < -1e-12 * moment[2]) {
             ns_diag_error(diag, m->block->span,
@@ -557,6 +587,17 @@ bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
     for (uint32_t i = 0; i < c->touches.n; i++) {
         const ns_touch *t = &c->touches.at[i];
         double facing = -1;
+        if (t->chart.at[0] && ns_rolling_flipped(s, &t->chart, t->chart_first, t0, p, x)) {
+            ns_diag_error(
+                diag, t->span,
+                "contact `%s` starts on the wrong side of the ground: at %s = %.6g, %s "
+                "= %.6g its chart runs over a pole and y_u x y_v points to the other "
+                "side; give a better guess of %s",
+                t->name, s->states.at[t->chart_first].name, x[t->chart_first],
+                s->states.at[t->chart_first + 1].name, x[t->chart_first + 1],
+                c->members.at[t->particle].name);
+            return false;
+        }
         if (t->facing)
             ns_system_eval(s, &t->facing, 1, t0, p, x, &facing);
         if (!(facing < 0)) {
@@ -570,4 +611,24 @@ bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
         }
     }
     return true;
+}
+
+/* Sides that touch in a point have curvatures whose sum is positive there. */
+void ns_constrained_contact_doubts(const ns_system *s, ns_diag *diag, double t0,
+                                   const double *p, const double *x)
+{
+    const ns_constrained *c = s->own;
+    for (uint32_t i = 0; i < c->touches.n; i++) {
+        const ns_touch *t = &c->touches.at[i];
+        double m[3];
+        if (!t->bend[0])
+            continue;
+        ns_system_eval(s, t->bend, 3, t0, p, x, m);
+        if (m[0] + m[2] > 0 && m[0] * m[2] - m[1] * m[1] > 0)
+            continue;
+        ns_diag_warn(diag, t->span,
+                     "contact `%s`: `%s` does not fit at the start, it is flatter than what it "
+                     "touches: they would meet in more than one point",
+                     t->name, c->members.at[t->first].name);
+    }
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "mech/constrained.h"
 #include "mech/rank.h"
 
@@ -80,10 +81,10 @@ static bool agree(const ns_system *s, ns_diag *diag, ns_dependences list, double
         for (uint32_t j = 0; j < d->count; j++) {
             double part = d->share[j] * b[d->from[j]];
             off -= part;
-            size = fmax(size, fabs(part));
+            size = ns_max(size, fabs(part));
             ns_text_addf(&from, "%s`%s`", j ? ", " : "", w->constraints[d->from[j]].name);
         }
-        if (fabs(off) <= 1e-7 * fmax(size, 1e-3))
+        if (fabs(off) <= 1e-7 * ns_max(size, 1e-3))
             continue;
         ns_diag_error(diag, w->constraints[d->row].span,
                       "constraint `%s` contradicts %s: at the start the accelerations they "

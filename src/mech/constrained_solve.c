@@ -67,7 +67,7 @@ static bool read_route(ns_description *d, ns_ex *kappa2, bool *pinv, ns_ex *baum
 /* (44)-(45) */
 static ns_ex *augmented(ns_system *s, const ns_dalembert *w, ns_ex kappa2)
 {
-    enum { REFINEMENTS = 2 };
+    const int refinements = s->description->precise ? 5 : 2;
     ns_graph *g = s->graph;
     uint32_t n = w->n, m = w->m, size = n + m;
     ns_ex *K = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)size * size);
@@ -96,7 +96,7 @@ static ns_ex *augmented(ns_system *s, const ns_dalembert *w, ns_ex kappa2)
     }
     ns_solve(g, size, K, r, x);
     ns_ex *step = x; /* the last correction; r - K_0 x is -eps times its multipliers */
-    for (int round = 0; m && round < REFINEMENTS; round++) {
+    for (int round = 0; m && round < refinements; round++) {
         ns_ex *rest = NS_NEW_ARRAY(s->arena, ns_ex, size);
         ns_ex *next = NS_NEW_ARRAY(s->arena, ns_ex, size);
         for (uint32_t i = 0; i < size; i++)
@@ -116,16 +116,20 @@ static ns_ex *augmented(ns_system *s, const ns_dalembert *w, ns_ex kappa2)
 /* Each correction multiplies errors by about `regular`, times the condition of A M^-1 A^T.  It must
  * not be much smaller: a row that depends on others up to d, at a stage off the constraints, changes
  * accelerations by d^2/regular, which is to stay below what a step of the integrator leaves.  That
- * condition grows with the square of the length of a chain: long ones take less and more often. */
+ * condition grows with the square of the length of a chain: long ones take less and more often.
+ * Quadruple precision takes as many as its digits ask for. */
 typedef struct strategy {
     double regular;
     int corrections;
 } strategy;
 
-static strategy strategy_for(uint32_t rows)
+static strategy strategy_for(uint32_t rows, bool precise)
 {
-    enum { MANY = 64 };
-    return rows < MANY ? (strategy){0x1p-23, 2} : (strategy){0x1p-30, 3};
+    enum { MANY = 64, PRECISE = 5 };
+    strategy how = rows < MANY ? (strategy){0x1p-23, 2} : (strategy){0x1p-30, 3};
+    if (precise)
+        how.corrections = PRECISE;
+    return how;
 }
 
 enum {
@@ -322,7 +326,7 @@ static saddle saddle_of(ns_system *s, const ns_constrained *c, bool positions)
                 .n = c->eq.n,
                 .m = c->eq.m,
                 .size = c->eq.n + c->eq.m,
-                .how = strategy_for(c->eq.m),
+                .how = strategy_for(c->eq.m, s->description->precise),
                 .positions = positions};
     k.r = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
     assemble(&k);
@@ -421,6 +425,7 @@ bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c)
         stabilise(s, &c->eq, c->baumgarte);
     c->acceleration = NS_NEW_ARRAY(s->arena, ns_ex, n);
     c->multiplier = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    s->iterated = true;
     const ns_ex *x = kappa2 ? augmented(s, &c->eq, kappa2) : solve_saddle(s, c);
     for (uint32_t i = 0; i < n; i++)
         c->acceleration[i] = x[i];

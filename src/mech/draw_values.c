@@ -96,7 +96,8 @@ bool ns_drawer_vector(const ns_drawer *w, const ns_draw_value *v, const char *wh
 {
     bool planar = w->view == NS_VIEW_ABOVE || w->view == NS_VIEW_SIDE;
     if (planar && ns_drawer_is_vector(v, 2)) {
-        *out = in_space(w, ns_drawer_at(w, v, 0), ns_drawer_at(w, v, 1));
+        const ns_ex second = ns_drawer_at(w, v, 1);
+        *out = in_space(w, ns_drawer_at(w, v, 0), second);
         return true;
     }
     if (ns_drawer_is_vector(v, 3)) {

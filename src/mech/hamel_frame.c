@@ -27,6 +27,7 @@
 
 #include "expr/eval.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 #include "mech/block.h"
 #include "mech/dense.h"
 #include "mech/hamel.h"
@@ -94,11 +95,12 @@ static bool independent(ns_hamel *w)
     at_start(w, w->A, p * n, A);
     for (uint32_t k = 0; k < p; k++) {
         ns_dense_unit(n, A + k * n);
-        ns_dense_svd(w->d->arena, k + 1, n, A, sigma, NULL);
-        if (!(sigma[k] > 1e-12)) {
+        const bool defined = ns_dense_svd(w->d->arena, k + 1, n, A, sigma, NULL);
+        if (!defined || !(sigma[k] > 1e-12)) {
             ns_diag_error(w->d->diag, w->d->constraints.at[k].span,
-                          "the constraints depend on each other at the start; `constrained` "
-                          "accepts that");
+                          defined ? "the constraints depend on each other at the start; "
+                                    "`constrained` accepts that"
+                                  : "the constraint is not defined at the start");
             return false;
         }
     }
@@ -334,7 +336,7 @@ static void general_basis(ns_hamel *w, double *W)
                         W[i * n + k] -= along * W[j * n + k];
                 }
             for (uint32_t k = 0; k < n; k++)
-                norm = hypot(norm, W[i * n + k]);
+                norm = ns_math_hypot(norm, W[i * n + k]);
             for (uint32_t k = 0; k < n; k++)
                 W[i * n + k] /= norm;
         }

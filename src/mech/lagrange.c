@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "expr/shorten.h"
+#include "expr/vecmath.h"
 #include "mech/dalembert.h"
 #include "mech/dense.h"
 #include "mech/formulations.h"
@@ -205,7 +206,7 @@ static const char *participants(const ns_system *s, const double *vector, uint32
     ns_text text = ns_text_new(s->arena);
     double most = 0;
     for (uint32_t i = 0; i < n; i++)
-        most = fmax(most, fabs(vector[i]));
+        most = ns_max(most, fabs(vector[i]));
     for (uint32_t i = 0; i < n; i++)
         if (fabs(vector[i]) > 0.1 * most)
             ns_text_addf(&text, "%s%s", text.length ? ", " : "",
@@ -275,10 +276,10 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     double *A = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1), largest = 0;
     double *unit = NS_NEW_ARRAY(s->arena, double, n);
     for (uint32_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(M[i * n + i]));
+        largest = ns_max(largest, fabs(M[i * n + i]));
     for (uint32_t i = 0; i < n; i++) {
         const double inertia = fabs(M[i * n + i]);
-        unit[i] = 1 / sqrt(inertia > 0 ? inertia : fmax(largest, 1e-300));
+        unit[i] = 1 / sqrt(inertia > 0 ? inertia : ns_max(largest, 1e-300));
     }
     for (uint32_t k = 0; k < m; k++)
         for (uint32_t i = 0; i < n; i++)

@@ -34,6 +34,7 @@
 #include "expr/eval.h"
 #include "expr/normal.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 #include "mech/block.h"
 #include "mech/formulations.h"
 
@@ -128,9 +129,9 @@ static bool from_inertia(work *k, const ns_property *p)
             if (!matrix && i != j)
                 continue;
             ns_ex entry = matrix ? I[i * n + j] : I[i];
-            if (matrix && j > i &&
-                !ns_eval_vanishes(g, ns_sub(g, entry, I[j * n + i]),
-                                  ns_add(g, ns_abs(g, entry), ns_abs(g, I[j * n + i])))) {
+            const ns_ex other = matrix ? I[j * n + i] : entry;
+            const ns_ex sizes = ns_add(g, ns_abs(g, entry), ns_abs(g, other));
+            if (matrix && j > i && !ns_eval_vanishes(g, ns_sub(g, entry, other), sizes)) {
                 ns_diag_error(k->d->diag, p->value_span,
                               "the inertia is not symmetric: entries (%u, %u) and (%u, %u) "
                               "differ",
@@ -449,7 +450,7 @@ static void add_facts(work *k)
     ns_lie_constants(w, k->s, p, C);
     ns_lie_trace(n, C, T);
     for (uint32_t a = 0; a < n; a++)
-        most = fmax(most, fabs(T[a]));
+        most = ns_max(most, fabs(T[a]));
     ns_system_fact(k->s, "algebra", "%s, dimension %u, %s", w->name, n,
                    most < 1e-12 ? "unimodular" : "not unimodular");
     ns_system_fact(k->s, "velocities", "%u, %u constraint%s", n, w->constraints,
@@ -466,7 +467,7 @@ static void add_facts(work *k)
 static void set(ns_system *s, uint32_t i, ns_ex value, const ns_property *p)
 {
     s->start.value[i] = value;
-    s->start.free[i] = p->guess;
+    s->start.free[i] = s->start.guess[i] = p->guess;
     s->start.span[i] = p->value_span;
 }
 
@@ -523,6 +524,7 @@ static bool start(work *k)
     uint32_t states = s->states.n, n = k->w->n;
     s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, states);
     s->start.free = NS_NEW_ARRAY(s->arena, bool, states);
+    s->start.guess = NS_NEW_ARRAY(s->arena, bool, states);
     s->start.span = NS_NEW_ARRAY(s->arena, ns_span, states);
     /* velocities left open follow from the constraints; the group begins at the identity */
     for (uint32_t i = 0; i < states; i++) {

@@ -4,6 +4,7 @@
 
 #include "expr/diff.h"
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "mech/block.h"
 #include "mech/dense.h"
 #include "mech/lie.h"
@@ -27,11 +28,13 @@ bool ns_lie_verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     double *M = NS_NEW_ARRAY(s->arena, double, (size_t)n * n);
     double *eigen = NS_NEW_ARRAY(s->arena, double, n);
     ns_system_eval(s, w->M, (size_t)n * n, t0, p, x, M);
-    ns_dense_symmetric(s->arena, n, M, eigen);
-    if (!(eigen[0] > 1e-13 * fabs(eigen[n - 1]))) {
+    const bool finite = ns_dense_symmetric(s->arena, n, M, eigen);
+    if (!finite || !(eigen[0] > 1e-13 * fabs(eigen[n - 1]))) {
         const ns_property *inertia = ns_block_find(ns_block_single(d, "algebra"), "inertia");
         ns_diag_error(diag, inertia ? inertia->value_span : d->lagrangian_span,
-                      "the inertia is not positive definite: its least eigenvalue is %.6g",
+                      finite
+                          ? "the inertia is not positive definite: its least eigenvalue is %.6g"
+                          : "the inertia is not finite",
                       eigen[0]);
         return false;
     }
@@ -40,7 +43,12 @@ bool ns_lie_verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     ns_system_eval(s, w->a, (size_t)m * n, t0, p, x, a);
     for (uint32_t i = 0; i < m; i++) { /* rows of length 1, so that sizes do not matter */
         const double norm = ns_dense_unit(n, a + i * n);
-        ns_dense_svd(s->arena, i + 1, n, a, sigma, NULL);
+        if (!ns_dense_svd(s->arena, i + 1, n, a, sigma, NULL)) {
+            ns_diag_error(diag, d->constraints.at[i].span,
+                          "constraint `%s` is not defined at the start",
+                          d->constraints.at[i].name);
+            return false;
+        }
         if (!(sigma[i] > 1e-10)) {
             ns_diag_error(diag, d->constraints.at[i].span,
                           i ? "constraint `%s` depends on those before it (smallest singular "
@@ -87,12 +95,12 @@ double ns_lie_spatial_failure(const ns_system *s, const double *p, const double 
         ns_system_eval(s, both, 2 * n, 0, p, y, value);
         double off = 0, size = 0;
         for (uint32_t b = 0; b < n; b++) {
-            off = fmax(off, fabs(value[b] - value[n + b]));
-            size = fmax(size, fabs(value[b]) + fabs(value[n + b]));
+            off = ns_max(off, fabs(value[b] - value[n + b]));
+            size = ns_max(size, fabs(value[b]) + fabs(value[n + b]));
         }
         for (uint32_t i = 0; i < n; i++) /* the scale of p v, where both sides vanish */
-            size = fmax(size, y[i] * y[i]);
-        worst = fmax(worst, off / size);
+            size = ns_max(size, y[i] * y[i]);
+        worst = ns_max(worst, off / size);
         ++*points;
     }
     return worst;

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "mech/lie.h"
 
 enum { MOST_QUADRATIC = 16 }; /* dimension up to which quadratic Casimirs are looked for */
@@ -40,7 +41,7 @@ static uint32_t reduce(uint32_t rows, uint32_t columns, double *M, uint32_t *piv
 {
     double size = 0;
     for (size_t i = 0; i < (size_t)rows * columns; i++)
-        size = fmax(size, fabs(M[i]));
+        size = ns_max(size, fabs(M[i]));
     uint32_t rank = 0;
     for (uint32_t c = 0; c < columns && rank < rows; c++) {
         uint32_t best = rank;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expr/shorten.h"
+#include "expr/vecmath.h"
 
 ns_ex ns_nullspace_dot(ns_graph *g, uint32_t n, const ns_ex *x, const ns_ex *y)
 {
@@ -46,7 +47,7 @@ static bool plain_entry(const work *w, uint32_t *column)
         double value = 0;
         if (!ns_graph_is_number(w->g, w->alpha[j], &value) || value == 0)
             continue;
-        const double far = fabs(log(fabs(value)));
+        const double far = fabs(ns_math_log(fabs(value)));
         if (far < best) {
             best = far;
             *column = j;

@@ -73,7 +73,7 @@ static bool read_ground(planar *w)
     ns_description *d = w->d;
     w->u = ns_symbol_new(w->g, "u", NS_SYM_LOCAL, 0);
     w->x = ns_symbol_new(w->g, "x", NS_SYM_LOCAL, 1);
-    const ns_scope_entry locals[] = {{"u", {1, 1, &w->u}}, {"x", {1, 1, &w->x}}};
+    const ns_scope_entry locals[] = {{"u", {1, 1, &w->u}, 0}, {"x", {1, 1, &w->x}, 0}};
     if (!ns_description_offer(d, locals, 2))
         return false;
     w->ground = ns_block_single(d, "ground");
@@ -142,7 +142,7 @@ static bool read_body(planar *w, const ns_block *block, roller *a)
         return false;
     }
     if (!ns_block_known(d, block, names) || !ns_block_rigid(d, block, names) ||
-        !ns_block_value_scalar(d, block->args[0], block->kind_span, "disk", &a->r))
+        !ns_block_argument(d, block, 0, &a->r))
         return false;
     const ns_property *mass = ns_block_find(block, "mass"), *com = ns_block_find(block, "com");
     const ns_property *inertia = ns_block_find(block, "inertia");
@@ -312,7 +312,7 @@ static bool add_rods(planar *w)
                           "between the centres of two of them");
             return false;
         }
-        if (!ns_block_value_scalar(d, b->args[2], b->arg_spans[2], "rod", &length))
+        if (!ns_block_argument(d, b, 2, &length))
             return false;
         ns_ex square = ns_neg(g, ns_powi(g, length, 2));
         for (int k = 0; k < 2; k++)
@@ -469,9 +469,9 @@ static bool derive(ns_description *d, ns_system *s)
     ns_scope_entry *names = NS_NEW_ARRAY(s->arena, ns_scope_entry, 2 * (size_t)n);
     for (uint32_t i = 0; i < n; i++) {
         const ns_coordinate *c = &d->coordinates.at[i];
-        names[2 * i] = (ns_scope_entry){c->name, {1, 1, &c->q}};
-        names[2 * i + 1] = (ns_scope_entry){ns_arena_format(s->arena, "%s'", c->name),
-                                            {1, 1, &c->v}};
+        names[2 * i] = (ns_scope_entry){c->name, {1, 1, &c->q}, 0};
+        names[2 * i + 1] = (ns_scope_entry){
+            ns_arena_format(s->arena, "%s'", c->name), {1, 1, &c->v}, 0};
     }
     if (d->lagrangian || d->states.n) {
         ns_diag_error(d->diag, d->lagrangian ? d->lagrangian_span : d->states.at[0].span,

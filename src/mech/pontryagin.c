@@ -30,6 +30,7 @@
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 #include "mech/block.h"
 #include "mech/dense.h"
 #include "mech/formulations.h"
@@ -138,8 +139,9 @@ static bool read_block(pontryagin *w)
 static bool read_functions(pontryagin *w)
 {
     ns_description *d = w->d;
-    const ns_scope_entry names[] = {
-        {"omega", {3, 1, w->Omega.at}}, {"Y", {3, 1, w->Y.at}}, {"Gamma", {3, 1, w->Gamma.at}}};
+    const ns_scope_entry names[] = {{"omega", {3, 1, w->Omega.at}, 0},
+                                    {"Y", {3, 1, w->Y.at}, 0},
+                                    {"Gamma", {3, 1, w->Gamma.at}, 0}};
     if (!ns_description_define(d, names, 3))
         return false;
     w->block = ns_block_single(d,
@@ -396,7 +398,7 @@ static void add_manifold(pontryagin *w)
 static void set(pontryagin *w, uint32_t state, ns_ex value, bool guess, ns_span span)
 {
     w->s->start.value[state] = value;
-    w->s->start.free[state] = guess;
+    w->s->start.free[state] = w->s->start.guess[state] = guess;
     w->s->start.span[state] = span;
 }
 
@@ -414,13 +416,14 @@ static bool read_start(pontryagin *w)
         return false;
     s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, s->states.n);
     s->start.free = NS_NEW_ARRAY(s->arena, bool, s->states.n);
+    s->start.guess = NS_NEW_ARRAY(s->arena, bool, s->states.n);
     s->start.span = NS_NEW_ARRAY(s->arena, ns_span, s->states.n);
     ns_ex quat[4];
     bool guess;
     if (!ns_orientation_read(w->d, b, quat, &guess))
         return false;
     for (uint32_t i = 0; i < 4; i++)
-        set(w, i, quat[i], guess, (ns_span){0});
+        set(w, i, quat[i], guess, b->span);
     ns_m3 A = ns_m3_rotation(g, quat);
     ns_v3 Omega = ns_v3_zero(g), Gamma = ns_v3_make(A.at[2][0], A.at[2][1], A.at[2][2]), arm;
     const ns_property *body = ns_block_find(b, "omega"),
@@ -532,9 +535,9 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
             y[i] /= sqrt(norm);
         ns_system_eval(s, ask, 4, t0, p, y, value);
         for (int i = 1; i < 4; i++)
-            size = fmax(size, fabs(value[i]));
+            size = ns_max(size, fabs(value[i]));
         if (isfinite(size) && size > 0)
-            worst = fmax(worst, fabs(value[0]) / size);
+            worst = ns_max(worst, fabs(value[0]) / size);
     }
     if (worst > 1e-9) {
         ns_diag_error(diag, ns_block_find(w->block, "arm")->value_span,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "expr/sparse.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "mech/order.h"
 
@@ -49,7 +50,7 @@ static double take_rows(uint32_t n, uint32_t rows, uint32_t end, uint32_t most, 
         order[best] = order[*rank];
         order[(*rank)++] = p;
         double *q = B + (size_t)p * n, length = sqrt(square[p]);
-        least = fmin(least, length);
+        least = ns_min(least, length);
         for (uint32_t i = 0; i < n; i++)
             q[i] /= length;
         for (uint32_t k = *rank; k < rows; k++) {
@@ -79,7 +80,8 @@ ns_ranks ns_rank_count(uint32_t n, uint32_t m, uint32_t most, double *work)
     ns_ranks ranks = {0};
     ranks.least_A = take_rows(n, rows, m, most < n ? most : n, B, square, order, &rank);
     ranks.A = rank;
-    ranks.least_all = fmin(ranks.least_A, take_rows(n, rows, rows, n, B, square, order, &rank));
+    ranks.least_all = ns_min(ranks.least_A,
+                             take_rows(n, rows, rows, n, B, square, order, &rank));
     ranks.all = rank;
     return ranks;
 }
@@ -100,7 +102,7 @@ void ns_rank_undetermined(uint32_t n, uint32_t m, const double *work, double *sh
             share[i] -= q[i] * q[i];
     }
     for (uint32_t i = 0; i < n; i++)
-        share[i] = sqrt(fmax(0, share[i]));
+        share[i] = sqrt(ns_max(0, share[i]));
 }
 
 void ns_rank_names(const ns_system *s, const double *share, char *text, size_t size)
@@ -110,7 +112,7 @@ void ns_rank_names(const ns_system *s, const double *share, char *text, size_t s
     uint32_t left = 0, shown = 0;
     text[0] = 0;
     for (uint32_t i = 0; i < s->watch->n; i++)
-        most = fmax(most, share[i]);
+        most = ns_max(most, share[i]);
     for (uint32_t i = 0; i < s->watch->n; i++) {
         if (!(share[i] > 0.1 * most))
             continue;
@@ -233,7 +235,7 @@ static uint32_t pivots(const ns_pattern *p, uint32_t ones, double *work, double 
         held[p->order[j] - ones] = pivot > counts;
         rank += pivot > counts;
         if (pivot > counts)
-            *least = fmin(*least, sqrt(pivot));
+            *least = ns_min(*least, sqrt(pivot));
     }
     return rank;
 }

@@ -98,7 +98,8 @@ static bool read_mass(ns_description *d, ns_rolling *r)
         const char *solid = ns_shapes_solid(b->kind);
         ns_ex sizes[4];
         for (uint32_t i = 0; solid && i < b->nargs && i < 4; i++)
-            sizes[i] = b->args[i].at[0];
+            if (!ns_block_argument(d, b, i, &sizes[i]))
+                return false;
         if (!solid || !ns_solid_uniform(g, solid, sizes, b->nargs, r->mass.mass, &r->mass)) {
             ns_diag_error(d->diag, uniform->span,
                           "no closed form for a uniform `%s`: give `inertia` or `solid` blocks",
@@ -556,9 +557,9 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
 static bool define_kinematics(ns_description *d, const ns_contact *c)
 {
     ns_scope_entry names[] = {
-        {"omega", {3, 1, c->Omega.at}},   {"vertical", {3, 1, c->vertical.at}},
-        {"quat", {4, 1, c->quat}},        {"com", {3, 1, c->com.at}},
-        {"contact", {3, 1, c->point.at}}, {"velocity", {3, 1, c->velocity.at}}};
+        {"omega", {3, 1, c->Omega.at}, 0},   {"vertical", {3, 1, c->vertical.at}, 0},
+        {"quat", {4, 1, c->quat}, 0},        {"com", {3, 1, c->com.at}, 0},
+        {"contact", {3, 1, c->point.at}, 0}, {"velocity", {3, 1, c->velocity.at}, 0}};
     return ns_description_define(d, names, c->reduced ? 2 : 6);
 }
 
@@ -595,6 +596,7 @@ static bool derive(ns_description *d, ns_system *s)
         return false;
     note_equations(s, r);
     ns_rolling_facts(s, r);
+    ns_rolling_prepare_overlap(d, s, r);
     add_scene(s, r);
     ns_system_fact(s, "body", "%s, %s", r->body_block->kind,
                    ns_side_is_curve(&c->body) ? "touching with an edge"
@@ -629,6 +631,7 @@ const ns_formulation ns_formulation_rolling = {
     .derive = derive,
     .sizes = ns_rolling_all_sizes,
     .verify = ns_rolling_verify,
+    .doubts = ns_rolling_doubts,
     .guess = ns_rolling_guess,
     .form = ns_rolling_form,
     .blocks = blocks,

@@ -26,6 +26,8 @@ typedef struct ns_rolling {
     ns_ex closed
         [3];      /* body's contact coordinates, where there is a closed form: closed[0] != 0 */
     ns_ex misfit; /* square of the distance from the contact or com given; 0 if none */
+    ns_ex
+        above; /* distance of (x, y, z) from the ground, positive on the body's side; 0: not needed */
     ns_v3 body_centre; /* origin of the body's geometric frame, in space */
 } ns_rolling;
 
@@ -36,12 +38,21 @@ void ns_rolling_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2]);
  * values for what is free. */
 bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r);
 void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x);
+/* Is the normal of a chart, in terms of states first and first + 1, on the other side at x than at its
+ * origin? */
+bool ns_rolling_flipped(const ns_system *s, const ns_v3 *normal, uint32_t first, double t0,
+                        const double *p, const double *x);
+void ns_rolling_doubts(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                       const double *x);
 bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                        const double *x);
 
 /* rolling_overlap.c: becomes negative when another point of the body reaches the ground (`overlap`
  * of the ground block).  False after errors. */
 bool ns_rolling_overlap(ns_description *d, ns_system *s, const ns_rolling *r, ns_ex *out);
+/* How deep the body reaches into the ground at x; 0 if it does not, or if that cannot be said. */
+void ns_rolling_prepare_overlap(ns_description *d, ns_system *s, ns_rolling *r);
+double ns_rolling_overlaps(const ns_system *s, double t0, const double *p, const double *x);
 
 /* Are the sizes of a shape positive, or not negative, as its table asks?  False after an error. */
 bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p);

@@ -13,6 +13,7 @@
 
 #include "expr/diff.h"
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "mech/rolling.h"
 
 typedef struct variation {
@@ -104,7 +105,7 @@ double ns_rolling_form(const ns_system *s, const double *p, const double *x, uin
         double ratio = fabs(out[0] - out[1]) / size;
         if (!isfinite(ratio))
             continue;
-        worst = fmax(worst, ratio);
+        worst = ns_max(worst, ratio);
         ++*points;
     }
     return worst;

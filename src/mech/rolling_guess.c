@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "mech/block.h"
 #include "mech/rolling.h"
 
@@ -80,8 +81,8 @@ static void aim(ray *a, int k)
 {
     double z = 1 - (2.0 * k + 1) / RAYS, phi = k * 2.399963229728653;
     double rho = sqrt(1 - z * z);
-    a->way[0] = rho * cos(phi);
-    a->way[1] = rho * sin(phi);
+    a->way[0] = rho * ns_math_cos(phi);
+    a->way[1] = rho * ns_math_sin(phi);
     a->way[2] = z;
 }
 
@@ -129,22 +130,151 @@ static void search_surface(const ns_system *s, double t0, const double *p, doubl
     memcpy(x + r->side, found, sizeof found);
 }
 
-/* States x[first], x[first + 1] (n of them): the point of a grid over a full turn of each where the
- * expression is least.  Points where it has no value do not count; x as it is does, if present. */
-static void search_grid(const ns_system *s, ns_ex least, uint32_t first, uint32_t n,
-                        bool present, double t0, const double *p, double *x)
+/* ---- charts --------------------------------------------------------------------------------------
+ *
+ * A chart may cover its surface twice, a sphere's beyond its pole, and there its normal y_u x y_v points
+ * to the other side.  The part about u = v = 0 counts: the normal elsewhere has the right side if it
+ * flips an even number of times on the way there. */
+
+typedef struct covering {
+    const ns_system *s;
+    double t0;
+    const double *p;
+    double *x;
+    const ns_v3 *normal;
+    uint32_t first;
+} covering;
+
+/* The normal at u, v; false where there is none. */
+static bool normal_at(const covering *c, const double u[2], double n[3])
 {
-    enum { GRID = 32 };
+    memcpy(c->x + c->first, u, 2 * sizeof *u);
+    ns_system_eval(c->s, c->normal->at, 3, c->t0, c->p, c->x, n);
+    return isfinite(n[0] + n[1] + n[2]);
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Does the normal flip between two points?  It turns smoothly elsewhere, so the way is halved until it
+ * changes little, or from one bit to the next. */
+static bool flips(const covering *c, const double from[2], const double to[2],
+                  const double n_from[3], const double n_to[3], int depth)
+{
+    const double little = 0.5;
+    if (depth == 0 || dot(n_from, n_to) > little)
+        return dot(n_from, n_to) < 0;
+    double middle[2], n[3];
+    for (int i = 0; i < 2; i++)
+        middle[i] = from[i] + 0.49 * (to[i] - from[i]);
+    if (!normal_at(c, middle, n))
+        return dot(n_from, n_to) < 0;
+    return flips(c, from, middle, n_from, n, depth - 1) !=
+           flips(c, middle, to, n, n_to, depth - 1);
+}
+
+bool ns_rolling_flipped(const ns_system *s, const ns_v3 *normal, uint32_t first, double t0,
+                        const double *p, const double *x)
+{
+    enum { PARTS = 16, DEPTH = 40 };
+    const double near = 1e-3; /* the poles of many charts are at 0 */
+    const covering c = {s,      t0,   p, ns_arena_copy(s->arena, x, s->states.n * sizeof *x),
+                        normal, first};
+    const double *to = x + first;
+    double from[2] = {near, near}, next[2], n_from[3], n_next[3];
+    bool flipped = false;
+    if (!normal_at(&c, from, n_from))
+        return false;
+    for (int k = 1; k <= PARTS; k++) {
+        for (int i = 0; i < 2; i++)
+            next[i] = k < PARTS ? near + (to[i] - near) * k / PARTS : to[i];
+        if (!normal_at(&c, next, n_next))
+            continue;
+        flipped = flipped != flips(&c, from, next, n_from, n_next, DEPTH);
+        memcpy(from, next, sizeof from);
+        memcpy(n_from, n_next, sizeof n_from);
+    }
+    return flipped;
+}
+
+enum { GRID = 32 };
+
+static double grid_point(int i, double offset)
+{
     const double turn = 6.283185307179586;
+    return turn * (i + offset) / GRID - turn / 2;
+}
+
+/* Which points of the grid have the normal on the other side, by comparing neighbours. */
+static void flipped_points(const covering *c, bool flipped[GRID][GRID])
+{
+    static const int middle = GRID / 2;
+    double n[GRID][GRID][3];
+    for (int i = 0; i < GRID; i++)
+        for (int j = 0; j < GRID; j++)
+            if (!normal_at(c, (double[2]){grid_point(i, 0.37), grid_point(j, 0.41)}, n[i][j]))
+                memset(n[i][j], 0, sizeof n[i][j]);
+    flipped[middle][middle] = false;
+    for (int way = -1; way <= 1; way += 2)
+        for (int i = middle + way; i >= 0 && i < GRID; i += way)
+            flipped[i][middle] = flipped[i - way][middle] !=
+                                 (dot(n[i][middle], n[i - way][middle]) < 0);
+    for (int i = 0; i < GRID; i++)
+        for (int way = -1; way <= 1; way += 2)
+            for (int j = middle + way; j >= 0 && j < GRID; j += way)
+                flipped[i][j] = flipped[i][j - way] != (dot(n[i][j], n[i][j - way]) < 0);
+}
+
+/* From a point of the grid to where the expression is least nearby, in ever smaller steps: near a pole of the
+ * chart Newton's iteration needs a good start. */
+static void refine(const covering *c, ns_ex least, double best, double u[2])
+{
+    double n[3], other[3], value;
+    if (!normal_at(c, u, n))
+        return;
+    for (double step = 6.283185307179586 / GRID / 2; step > 1e-3;) {
+        double from[2] = {u[0], u[1]};
+        for (int k = 0; k < 9; k++) {
+            const int across = k / 3 - 1, along = k % 3 - 1;
+            const double to[2] = {from[0] + across * step, from[1] + along * step};
+            const bool same = normal_at(c, to, other) && dot(n, other) > 0;
+            ns_system_eval(c->s, &least, 1, c->t0, c->p, c->x, &value);
+            if (same && value < best) {
+                best = value;
+                memcpy(u, to, sizeof to);
+            }
+        }
+        if (u[0] == from[0] && u[1] == from[1])
+            step /= 2;
+        else
+            normal_at(c, u, n);
+    }
+}
+
+/* States x[first], x[first + 1] (n of them): the point of a grid over a full turn of each where the
+ * expression is least.  Points where it has no value do not count, nor those where the chart's
+ * normal, if one is given, has the wrong side; x as it is does, if present. */
+static void search_grid(const ns_system *s, ns_ex least, uint32_t first, uint32_t n,
+                        const ns_v3 *normal, bool present, double t0, const double *p,
+                        double *x)
+{
+    const covering c = {s, t0, p, x, normal, first};
+    bool flipped[GRID][GRID] = {{false}};
     double value, best = INFINITY, found[2] = {x[first], n > 1 ? x[first + 1] : 0};
+    if (normal && n == 2)
+        flipped_points(&c, flipped);
+    memcpy(x + first, found, n * sizeof *x);
     if (present) {
         ns_system_eval(s, &least, 1, t0, p, x, &value);
         best = isnan(value) ? best : value;
     }
     for (int i = 0; i < GRID; i++)
         for (int j = 0; j < (n > 1 ? GRID : 1); j++) {
-            double u[2] = {turn * (i + 0.37) / GRID - turn / 2,
-                           turn * (j + 0.41) / GRID - turn / 2};
+            double u[2] = {grid_point(i, 0.37), grid_point(j, 0.41)};
+            if (flipped[i][j])
+                continue;
             memcpy(x + first, u, n * sizeof *x);
             ns_system_eval(s, &least, 1, t0, p, x, &value);
             if (value < best) {
@@ -152,6 +282,8 @@ static void search_grid(const ns_system *s, ns_ex least, uint32_t first, uint32_
                 memcpy(found, u, sizeof found);
             }
         }
+    if (normal && n == 2)
+        refine(&c, least, best, found);
     memcpy(x + first, found, n * sizeof *x);
 }
 
@@ -169,7 +301,7 @@ static void search_body(const ns_system *s, double t0, const double *p, double *
         least = ns_add(g, ns_v3_dot(g, body->normal, r->up),
                        ns_mul(g, ns_number(g, 0.1), ns_div(g, least, size)));
     }
-    search_grid(s, least, r->side, body->n, false, t0, p, x);
+    search_grid(s, least, r->side, body->n, NULL, false, t0, p, x);
 }
 
 /* A floor on the vertical through the origin, looked for from `far` above it to `far` below: where F
@@ -178,10 +310,11 @@ static bool find_floor(const ns_system *s, double far, double t0, const double *
 {
     const ns_rolling *r = s->own;
     const ns_side *ground = &r->contact.ground;
-    const int samples = (int)ceil(log(far / smallest) / log(ratio));
+    const int samples = (int)ceil(ns_math_log(far / smallest) / ns_math_log(ratio));
     double *z = x + r->support + 2, F, above = NAN, last = NAN;
     for (int k = 0; k < 2 * samples; k++) {
-        *z = k < samples ? far * pow(ratio, -k) : -far * pow(ratio, k + 1 - 2 * samples);
+        *z = k < samples ? far * ns_math_pow(ratio, -k)
+                         : -far * ns_math_pow(ratio, k + 1 - 2 * samples);
         ns_system_eval(s, &ground->residual, 1, t0, p, x, &F);
         if (F * above < 0) {
             double high = last, low = *z, up = -1;
@@ -225,7 +358,7 @@ void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x)
     bool chart = ground->kind == NS_SIDE_CURVE ||
                  (ground->kind == NS_SIDE_CHART && !ground->flat);
     if (chart && r->misfit && !s->start.span[r->support].source)
-        search_grid(s, r->misfit, r->support, ground->n, true, t0, p, x);
+        search_grid(s, r->misfit, r->support, ground->n, &ground->normal, true, t0, p, x);
     if (r->anywhere && !s->start.span[r->support].source)
         search_ground(s, t0, p, x);
     if (r->contact.closed)

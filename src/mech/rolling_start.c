@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 #include "mech/block.h"
 #include "mech/dense.h"
 #include "mech/orientation.h"
@@ -36,6 +37,13 @@ static void set(work *w, uint32_t state, ns_ex value, bool is_free, ns_span span
     w->s->start.value[state] = value;
     w->s->start.free[state] = is_free;
     w->s->start.span[state] = span;
+}
+
+/* A value or a guess of the user's. */
+static void set_as(work *w, uint32_t state, ns_ex value, const ns_property *p)
+{
+    set(w, state, value, p->guess, p->value_span);
+    w->s->start.guess[state] = p->guess;
 }
 
 static void demand(work *w, const char *name, ns_ex residual, ns_span span)
@@ -113,11 +121,17 @@ static bool place(work *w)
         for (uint32_t i = 0; i < rows; i++) {
             ns_ex value = to[i];
             if (cartesian && i < ground->n)
-                set(w, r->support + i, value, contact->guess, contact->value_span);
-            else if (!contact->guess)
-                demand(w, "contact", ns_sub(g, r->contact.point.at[i], value),
-                       contact->value_span);
+                set_as(w, r->support + i, value, contact);
+            else
+                ns_system_start_equation(w->s, "contact",
+                                         ns_sub(g, r->contact.point.at[i], value),
+                                         contact->guess, contact->value_span);
             miss(w, i, value);
+        }
+        /* of an upper and a lower place the body lies on the latter */
+        if (rows == 2 && r->misfit && !ns_side_is_curve(ground)) {
+            ns_ex hangs = ns_apply(g, NS_OP_MAX, ns_zero(g), ns_neg(g, ground->normal.at[2]));
+            r->misfit = ns_add(g, r->misfit, ns_mul(g, ns_number(g, 1e3), hangs));
         }
     }
     const ns_property *given = com ? com : centre;
@@ -244,7 +258,9 @@ static bool ball_turns(work *w, const ns_property *space, ns_v3 body, bool open,
         turn = ns_m3_apply(w->g, w->A, body);
     bool equations = !open && (some || (w->loose && !space));
     for (uint32_t i = 0; i < 3; i++) {
-        set(w, r->omega + i, turn.at[i], open || equations, span);
+        set(w, r->omega + i, turn.at[i], open || equations,
+            single[i] ? single[i]->value_span : span);
+        w->s->start.guess[r->omega + i] = single[i] && single[i]->guess;
         if ((equations || single[i]) && !(single[i] && single[i]->guess))
             demand(w, names[i], ns_sub(w->g, c->Omega.at[i], body.at[i]),
                    single[i] ? single[i]->value_span : span);
@@ -384,7 +400,7 @@ static bool by_name(work *w)
         if (state < w->s->states.n && p->assigned) {
             good = ns_block_scalar(w->d, p, 0, &value) && good;
             if (good)
-                set(w, state, value, p->guess, p->value_span);
+                set_as(w, state, value, p);
             continue;
         }
         const char *near = ns_block_nearest(p->name, known);
@@ -404,6 +420,7 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
     uint32_t n = s->states.n;
     s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
     s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.guess = NS_NEW_ARRAY(s->arena, bool, n);
     s->start.keep = NS_NEW_ARRAY(s->arena, bool, n);
     s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
     ns_ex quat[4];
@@ -418,9 +435,9 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
     }
     w.A = ns_m3_rotation(w.g, quat);
     for (uint32_t i = 0; i < 4 && !r->contact.reduced; i++)
-        set(&w, r->quat + i, quat[i], w.loose, (ns_span){0});
+        set(&w, r->quat + i, quat[i], w.loose, w.b->span);
     for (uint32_t i = 0; i < 4 && !r->contact.reduced; i++)
-        s->start.keep[r->quat + i] = w.loose;
+        s->start.keep[r->quat + i] = s->start.guess[r->quat + i] = w.loose;
     if (!place(&w))
         return false;
     touch(&w);
@@ -497,7 +514,7 @@ static bool moves(const ns_system *s, ns_diag *diag, double t0, const double *p,
     ns_system_eval(s, &r->excess, 1, t0, p, x, &excess);
     ns_system_eval(s, r->moved->value[0].at, 3, t0, p, NULL, v);
     for (int i = 0; i < 3; i++)
-        size = fmax(size, fabs(v[i]));
+        size = ns_max(size, fabs(v[i]));
     if (fabs(excess) <= 1e-9 * size)
         return true;
     ns_diag_error(
@@ -528,6 +545,25 @@ static bool faces(const ns_system *s, ns_diag *diag, double t0, const double *p,
     return false;
 }
 
+/* The ground's normal must be on its side, whatever its chart does. */
+static bool on_side(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                    const double *x)
+{
+    const ns_rolling *r = s->own;
+    const ns_side *ground = &r->contact.ground;
+    if (r->contact.reduced || ground->kind != NS_SIDE_CHART || ground->flat ||
+        !ns_rolling_flipped(s, &ground->normal, r->support, t0, p, x))
+        return true;
+    ns_diag_error(
+        diag, r->ground_block->span,
+        "the body starts on the wrong side of the ground: at %s = %.6g, %s = %.6g its "
+        "chart runs over a pole and y_u x y_v points to the other side; give a better "
+        "guess of the contact",
+        s->states.at[r->support].name, x[r->support], s->states.at[r->support + 1].name,
+        x[r->support + 1]);
+    return false;
+}
+
 /* The given com or centre: where the body touches the ground, across the ground. */
 static bool touches(const ns_system *s, ns_diag *diag, double t0, const double *p,
                     const double *x)
@@ -539,7 +575,7 @@ static bool touches(const ns_system *s, ns_diag *diag, double t0, const double *
     ns_ex ask[4] = {r->gap, r->contact.s.at[0], r->contact.s.at[1], r->contact.s.at[2]};
     ns_system_eval(s, ask, 4, t0, p, x, value);
     for (int i = 1; i < 4; i++)
-        size = fmax(size, fabs(value[i]));
+        size = ns_max(size, fabs(value[i]));
     if (fabs(value[0]) <= 1e-9 * size) /* the user's own numbers may be rounded */
         return true;
     ns_diag_error(diag, r->placed->value_span,
@@ -568,7 +604,10 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
         ns_diag_error(diag, body, "the mass must be positive; it is %.6g", value[0]);
         return false;
     }
-    ns_dense_symmetric(s->arena, 3, value + 3, moment);
+    if (!ns_dense_symmetric(s->arena, 3, value + 3, moment)) {
+        ns_diag_error(diag, body, "the inertia tensor is not finite");
+        return false;
+    }
     if (moment[0] == 0 && moment[2] == 0) {
         ns_diag_error(diag, body, "the inertia tensor is zero");
         return false;
@@ -586,7 +625,8 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
             moment[2], moment[0], moment[1]);
         return false;
     }
-    if (!faces(s, diag, t0, p, x) || !touches(s, diag, t0, p, x) || !moves(s, diag, t0, p, x))
+    if (!on_side(s, diag, t0, p, x) || !faces(s, diag, t0, p, x) ||
+        !touches(s, diag, t0, p, x) || !moves(s, diag, t0, p, x))
         return false;
     if (ns_side_is_curve(&r->contact.body) && !(value[1] > 0)) {
         ns_diag_error(diag, r->body_block->span,
@@ -609,4 +649,18 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
         return false;
     }
     return true;
+}
+
+void ns_rolling_doubts(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                       const double *x)
+{
+    const ns_rolling *r = s->own;
+    if (ns_block_has(r->ground_block, "overlap"))
+        return; /* the run says it */
+    const double depth = ns_rolling_overlaps(s, t0, p, x);
+    if (depth > 0)
+        ns_diag_warn(diag, r->ground_block->span,
+                     "the body reaches %.3g m into the ground at the start, away from the "
+                     "contact: there would be more than one",
+                     depth);
 }

@@ -22,15 +22,6 @@ ns_drawing *ns_shapes_draw(ns_shapes_work *w, ns_drawing_kind how)
     return d;
 }
 
-/* A lone name that nobody defined was read as a word. */
-static bool no_word(const ns_shapes_work *w, uint32_t i)
-{
-    const char *word = w->block->arg_words ? w->block->arg_words[i] : NULL;
-    if (word)
-        ns_diag_error(w->d->diag, w->block->arg_spans[i], "undefined name '%s'", word);
-    return !word;
-}
-
 bool ns_shapes_argument(ns_shapes_work *w, uint32_t i, ns_ex *out)
 {
     static const char names[5][2] = {"x", "y", "z", "u", "v"};
@@ -40,14 +31,12 @@ bool ns_shapes_argument(ns_shapes_work *w, uint32_t i, ns_ex *out)
             *out = k < 3 ? w->locals->x[k] : w->locals->u[k - 3];
             return true;
         }
-    return no_word(w, i) && ns_block_value_scalar(w->d, w->block->args[i], w->block->kind_span,
-                                                  w->block->kind, out);
+    return ns_block_argument(w->d, w->block, i, out);
 }
 
 bool ns_shapes_argument_vector(ns_shapes_work *w, uint32_t i, ns_v3 *out)
 {
-    return no_word(w, i) && ns_block_value_vector(w->d, w->block->args[i], w->block->kind_span,
-                                                  w->block->kind, out);
+    return ns_block_argument_vector(w->d, w->block, i, out);
 }
 
 bool ns_shapes_implicit(ns_shapes_work *w, ns_ex F)

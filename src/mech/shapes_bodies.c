@@ -5,21 +5,21 @@
 #include "mech/shapes_internal.h"
 
 /* A closed surface drawn over u in [0, turn] and v in [0, turn/sheets]. */
-static void draw_closed(ns_shapes_work *w, ns_ex x, ns_ex y, ns_ex z, double sheets)
+static void draw_closed(ns_shapes_work *w, ns_v3 point, double sheets)
 {
     const double turn = 6.283185307179586;
     ns_drawing *d = ns_shapes_draw(w, NS_DRAW_CHART);
-    d->point = ns_v3_make(x, y, z);
+    d->point = point;
     d->ranged = true;
     d->range[1] = turn;
     d->range[3] = turn / sheets;
 }
 
-/* The point of the body whose outward normal is the unit vector (x, y, z), where there is a
+/* The point of the body whose outward normal is the unit vector w->locals->x, where there is a
  * closed form: starts need it. */
-static void set_support(ns_shapes_work *w, ns_ex x, ns_ex y, ns_ex z)
+static void set_support(ns_shapes_work *w, ns_v3 point)
 {
-    w->out->support = ns_v3_make(x, y, z);
+    w->out->support = point;
     if (w->outward < 0) { /* hollow: opposite to the normal of the full body */
         const ns_v3 way = {{w->locals->x[0], w->locals->x[1], w->locals->x[2]}};
         const ns_v3 back = ns_v3_neg(w->g, way);
@@ -34,16 +34,18 @@ static void draw_round(ns_shapes_work *w, ns_ex a, ns_ex b, ns_ex c)
 {
     ns_graph *g = w->g;
     ns_ex u = w->locals->u[0], v = w->locals->u[1], sine = ns_sin(g, v);
-    draw_closed(w, ns_mul(g, a, ns_mul(g, ns_cos(g, u), sine)),
-                ns_mul(g, b, ns_mul(g, ns_sin(g, u), sine)), ns_mul(g, c, ns_cos(g, v)), 2);
+    const ns_v3 point = ns_v3_make(ns_mul(g, a, ns_mul(g, ns_cos(g, u), sine)),
+                                   ns_mul(g, b, ns_mul(g, ns_sin(g, u), sine)),
+                                   ns_mul(g, c, ns_cos(g, v)));
+    draw_closed(w, point, 2);
 }
 
 bool ns_shapes_sphere(ns_shapes_work *w)
 {
     ns_graph *g = w->g;
     const ns_ex *x = w->locals->x;
-    set_support(w, ns_mul(g, w->a[0], x[0]), ns_mul(g, w->a[0], x[1]),
-                ns_mul(g, w->a[0], x[2]));
+    set_support(w, ns_v3_make(ns_mul(g, w->a[0], x[0]), ns_mul(g, w->a[0], x[1]),
+                              ns_mul(g, w->a[0], x[2])));
     w->out->convex = w->outward > 0;
     w->out->radius = w->a[0];
     draw_round(w, w->a[0], w->a[0], w->a[0]);
@@ -71,7 +73,7 @@ static bool ellipsoid(ns_shapes_work *w)
         an[i] = ns_div(g, ns_mul(g, w->a[i], an[i]), ns_sqrt(g, square));
         w->out->squares.at[i] = ns_shapes_square(g, w->a[i]);
     }
-    set_support(w, an[0], an[1], an[2]);
+    set_support(w, ns_v3_make(an[0], an[1], an[2]));
     w->out->convex = w->out->quadric = w->outward > 0;
     draw_round(w, w->a[0], w->a[1], w->a[2]);
     return ns_shapes_implicit(w, ns_mul(g, ns_number(g, 0.5), F));
@@ -97,7 +99,7 @@ static bool superellipsoid(ns_shapes_work *w)
     }
     for (int i = 0; i < 3; i++)
         y[i] = ns_div(g, y[i], ns_pow(g, sum, ns_div(g, one, w->a[3])));
-    set_support(w, y[0], y[1], y[2]);
+    set_support(w, ns_v3_make(y[0], y[1], y[2]));
     w->out->lowest = false; /* its derivatives do not exist where the surface is flat */
     return ns_shapes_implicit(w, F);
 }
@@ -109,11 +111,13 @@ bool ns_shapes_torus(ns_shapes_work *w)
     ns_ex level = ns_sqrt(g, ns_add(g, ns_shapes_square(g, x[0]), ns_shapes_square(g, x[1])));
     ns_ex ring = ns_sub(g, level, w->a[0]);
     ns_ex out = ns_add(g, ns_div(g, w->a[0], level), w->a[1]); /* R n_t/|n_t| + r n */
-    set_support(w, ns_mul(g, out, x[0]), ns_mul(g, out, x[1]), ns_mul(g, w->a[1], x[2]));
+    set_support(
+        w, ns_v3_make(ns_mul(g, out, x[0]), ns_mul(g, out, x[1]), ns_mul(g, w->a[1], x[2])));
     ns_ex u = w->locals->u[0], v = w->locals->u[1];
     ns_ex rho = ns_add(g, w->a[0], ns_mul(g, w->a[1], ns_cos(g, v)));
-    draw_closed(w, ns_mul(g, rho, ns_cos(g, u)), ns_mul(g, rho, ns_sin(g, u)),
-                ns_mul(g, w->a[1], ns_sin(g, v)), 1);
+    const ns_v3 point = ns_v3_make(ns_mul(g, rho, ns_cos(g, u)), ns_mul(g, rho, ns_sin(g, u)),
+                                   ns_mul(g, w->a[1], ns_sin(g, v)));
+    draw_closed(w, point, 1);
     ns_ex F = ns_sub(g, ns_add(g, ns_shapes_square(g, ring), ns_shapes_square(g, x[2])),
                      ns_shapes_square(g, w->a[1]));
     return ns_shapes_implicit(w, ns_mul(g, ns_number(g, 0.5), F));

@@ -229,7 +229,7 @@ static bool read_part(const ns_description *d, const ns_block *block, ns_mass *p
         return false;
     ns_ex sizes[3];
     for (uint32_t i = 0; i < k->n; i++)
-        if (!ns_block_value_scalar(d, block->args[i], block->kind_span, block->kind, &sizes[i]))
+        if (!ns_block_argument(d, block, i, &sizes[i]))
             return false;
     const ns_property *density = ns_block_find(block, "density");
     const ns_property *mass = ns_block_find(block, "mass"), *at = ns_block_find(block, "at");

@@ -5,21 +5,19 @@
  *
  *     dx = -J^+ r,   J = dr/dx_free
  *
- * States the user left open start from zero, those written with ~ from their guess.  Where the states
- * are coordinates and velocities, positions are found first, from the equations without velocities, and
- * then velocities at these places: a guess of a place should not give way to a velocity.  Only if
- * that fails all are changed together. */
+ * States the user left open start from zero.  Where the states are coordinates and velocities, positions
+ * are found first, from the equations without velocities, and then velocities at these places: a place
+ * should not give way to a velocity.  Only if that fails all are changed together.  Values written
+ * with ~ are targets, which what was left open gives way to: start_nearest.c. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "mech/order.h"
-#include "mech/system.h"
-
-/* Relative size of a residual that counts as met: the user's own numbers may be rounded. */
-static const double met = 1e-10;
+#include "mech/start_internal.h"
 
 static uint32_t state_index(const ns_system *s, ns_ex symbol)
 {
@@ -35,7 +33,7 @@ static uint32_t count(const ns_system *s)
     return s->constraints.n + s->start.extra.n;
 }
 
-static const ns_constraint *equation(const ns_system *s, uint32_t k)
+const ns_constraint *ns_start_equation(const ns_system *s, uint32_t k)
 {
     return k < s->constraints.n ? &s->constraints.at[k]
                                 : &s->start.extra.at[k - s->constraints.n];
@@ -67,7 +65,7 @@ static bool as_equation(ns_system *s, const ns_start_line *line)
 static void set(ns_system *s, uint32_t i, ns_ex value, bool guess, ns_span span)
 {
     s->start.value[i] = value;
-    s->start.free[i] = guess;
+    s->start.free[i] = s->start.guess[i] = guess;
     s->start.span[i] = span;
 }
 
@@ -104,14 +102,17 @@ static bool prepare_values(const ns_description *d, ns_system *s)
     bool good = true;
     s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
     s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.guess = NS_NEW_ARRAY(s->arena, bool, n);
     s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
     for (uint32_t k = 0; k < d->starts.n; k++)
         if (state_index(s, d->starts.at[k].symbol) == n && !as_equation(s, &d->starts.at[k])) {
             ns_diag_error(d->diag, d->starts.at[k].span, "this is not a state of the system");
             good = false;
         }
-    for (uint32_t i = 0; i < n; i++)
-        set(s, i, ns_zero(s->graph), count(s) + s->start.wishes.n > 0, (ns_span){0});
+    for (uint32_t i = 0; i < n; i++) {
+        s->start.value[i] = ns_zero(s->graph);
+        s->start.free[i] = count(s) + s->start.wishes.n > 0;
+    }
     for (uint32_t k = 0; k < d->starts.n; k++) {
         const ns_start_line *line = &d->starts.at[k];
         if (state_index(s, line->symbol) < n)
@@ -129,7 +130,7 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s)
     const ns_ex *symbols = ns_system_state_symbols(s, s->arena);
     ns_ex *residuals = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     for (uint32_t k = 0; k < m; k++)
-        residuals[k] = equation(s, k)->residual;
+        residuals[k] = ns_start_equation(s, k)->residual;
     s->start.jacobian = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
     ns_diff_jacobian(s->graph, residuals, m, symbols, n, s->start.jacobian);
     m = s->start.wishes.n;
@@ -141,14 +142,7 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s)
     return true;
 }
 
-typedef struct equations {
-    uint32_t m, n;
-    double *r, *J;   /* residuals; Jacobian by rows */
-    double *size;    /* [m] what a residual is compared with */
-    ns_ex *residual; /* [m] */
-    const bool *use; /* [m] which of them count; NULL: all */
-    bool even;       /* rows of the Jacobian are brought to length one, whatever their units */
-} equations;
+typedef ns_start_equations equations;
 
 static equations equations_new(const ns_system *s, uint32_t m)
 {
@@ -159,12 +153,12 @@ static equations equations_new(const ns_system *s, uint32_t m)
     q.size = NS_NEW_ARRAY(s->arena, double, m + 1);
     q.residual = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     for (uint32_t k = 0; k < m; k++)
-        q.residual[k] = equation(s, k)->residual;
+        q.residual[k] = ns_start_equation(s, k)->residual;
     return q;
 }
 
-static void look_at(const ns_system *s, equations *q, double t, const double *p,
-                    const double *x)
+void ns_start_look(const ns_system *s, ns_start_equations *q, double t, const double *p,
+                   const double *x)
 {
     ns_system_eval(s, q->residual, q->m, t, p, x, q->r);
     ns_system_eval(s, s->start.jacobian, (size_t)q->m * q->n, t, p, x, q->J);
@@ -175,8 +169,7 @@ static void look_at(const ns_system *s, equations *q, double t, const double *p,
     }
 }
 
-/* Largest residual in relation to its size, and which; nan counts as infinite. */
-static double worst(const equations *q, uint32_t *which)
+double ns_start_worst(const ns_start_equations *q, uint32_t *which)
 {
     double most = 0;
     *which = 0;
@@ -259,7 +252,7 @@ static void sparse_step_take(const sparse_step *w, const equations *q, double *d
     memcpy(dx, w->rhs, w->columns * sizeof *dx);
 }
 
-/* Gauss-Newton on the states with free[i] (all if free is NULL); returns the final worst(). */
+/* Gauss-Newton on the states with free[i] (all if free is NULL); returns the final ns_start_worst(). */
 static double improve(const ns_system *s, equations *q, double t, const double *p,
                       const bool *is_free, double *x, uint32_t *which)
 {
@@ -277,8 +270,8 @@ static double improve(const ns_system *s, equations *q, double t, const double *
     double *right = NS_NEW_ARRAY(s->arena, double, m + 1);
     double *dx = NS_NEW_ARRAY(s->arena, double, columns + 1);
     double *best = NS_NEW_ARRAY(s->arena, double, n + 1);
-    look_at(s, q, t, p, x);
-    double now = worst(q, which);
+    ns_start_look(s, q, t, p, x);
+    double now = ns_start_worst(q, which);
     for (int k = 0; k < ITERATIONS && columns && now > 1e-16 && isfinite(now); k++) {
         uint32_t rows = 0;
         for (uint32_t i = 0; A && i < m; i++) {
@@ -302,15 +295,15 @@ static double improve(const ns_system *s, equations *q, double t, const double *
         for (int halving = 0; halving < 12; halving++, shorten /= 2) {
             for (uint32_t j = 0; j < columns; j++)
                 x[column[j]] = best[column[j]] - shorten * dx[j];
-            look_at(s, q, t, p, x);
-            now = worst(q, which);
+            ns_start_look(s, q, t, p, x);
+            now = ns_start_worst(q, which);
             if (now < before)
                 break;
         }
         if (!(now < before)) {
             memcpy(x, best, n * sizeof *x);
-            look_at(s, q, t, p, x);
-            now = worst(q, which);
+            ns_start_look(s, q, t, p, x);
+            now = ns_start_worst(q, which);
             break;
         }
     }
@@ -318,7 +311,8 @@ static double improve(const ns_system *s, equations *q, double t, const double *
 }
 
 /* Positions first, then velocities; false if that does not meet the equations. */
-static bool in_turn(const ns_system *s, equations *q, double t, const double *p, double *x)
+static bool in_turn(const ns_system *s, equations *q, double t, const double *p,
+                    const bool *movable, double *x)
 {
     bool *use = NS_NEW_ARRAY(s->arena, bool, q->m + 1);
     bool *place = NS_NEW_ARRAY(s->arena, bool, q->n + 1);
@@ -328,17 +322,17 @@ static bool in_turn(const ns_system *s, equations *q, double t, const double *p,
     for (uint32_t i = 0; i < q->n; i++) {
         bool is = ns_graph_symbol(s->graph, s->states.at[i].symbol)->kind == NS_SYM_COORD;
         any = any || is;
-        place[i] = s->start.free[i] && is;
-        rest[i] = s->start.free[i] && !is;
+        place[i] = movable[i] && is;
+        rest[i] = movable[i] && !is;
     }
     for (uint32_t k = 0; k < q->m; k++)
         use[k] = !ns_graph_depends_kind(s->graph, q->residual[k], NS_SYM_VELOCITY, NULL);
     if (!any)
         return false;
     q->use = use;
-    bool met_places = improve(s, q, t, p, place, x, &which) < met;
+    bool met_places = improve(s, q, t, p, place, x, &which) < ns_start_met;
     q->use = NULL;
-    return met_places && improve(s, q, t, p, rest, x, &which) < met;
+    return met_places && improve(s, q, t, p, rest, x, &which) < ns_start_met;
 }
 
 /* Brings x near the guesses of what is no state.  They are linear in the velocities, so one step of
@@ -394,7 +388,7 @@ bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
 {
     equations q = equations_new(s, s->constraints.n);
     uint32_t which;
-    return q.m == 0 || improve(s, &q, t, p, NULL, x, &which) < met;
+    return q.m == 0 || improve(s, &q, t, p, NULL, x, &which) < ns_start_met;
 }
 
 /* The states that constraint k depends on and the user fixed, for the message. */
@@ -415,13 +409,13 @@ static const char *not_met(const ns_system *s, const equations *q, uint32_t k)
     ns_text text = ns_text_new(s->arena);
     uint32_t count = 0;
     for (uint32_t i = 0; i < q->m; i++) {
-        if (i == k || !(fabs(q->r[i]) > met * (q->size[i] > 0 ? q->size[i] : 1)))
+        if (i == k || !(fabs(q->r[i]) > ns_start_met * (q->size[i] > 0 ? q->size[i] : 1)))
             continue;
         if (count++ < SHOWN)
             ns_text_addf(&text, "%s`%s` (%.6g)",
                          count == 1 ? "; it contradicts others that are not met either: "
                                     : ", ",
-                         equation(s, i)->name, q->r[i]);
+                         ns_start_equation(s, i)->name, q->r[i]);
     }
     if (count > SHOWN)
         ns_text_addf(&text, " and %u more", count - SHOWN);
@@ -436,7 +430,7 @@ static bool missed(const equations *q, const double *x, uint32_t *which)
     for (uint32_t k = 0; k < q->m; k++) {
         double size = 1;
         for (uint32_t i = 0; i < q->n; i++)
-            size = fmax(size, fabs(q->J[k * q->n + i] * x[i]));
+            size = ns_max(size, fabs(q->J[k * q->n + i] * x[i]));
         if (fabs(q->r[k]) > gross * size) {
             *which = k;
             return true;
@@ -445,26 +439,55 @@ static bool missed(const equations *q, const double *x, uint32_t *which)
     return false;
 }
 
-/* All equations.  Near places where a row vanishes, equal rows step too far; where rows differ in units,
- * as for bodies as large as planets, only they converge. */
+/* With all free states alike, guesses or not.  Near places where a row vanishes, equal rows step too far;
+ * where rows differ in units, as for bodies as large as planets, only they converge. */
+static bool solve_alike(const ns_system *s, equations *q, double t0, const double *p, double *x,
+                        uint32_t *which)
+{
+    try_wishes(s, t0, p, x);
+    double *before = ns_arena_copy(s->arena, x, q->n * sizeof *x);
+    if (in_turn(s, q, t0, p, s->start.free, x) ||
+        improve(s, q, t0, p, s->start.free, x, which) < ns_start_met)
+        return true;
+    double *failed = ns_arena_copy(s->arena, x, q->n * sizeof *x);
+    memcpy(x, before, q->n * sizeof *x);
+    q->even = true;
+    if (in_turn(s, q, t0, p, s->start.free, x) ||
+        improve(s, q, t0, p, s->start.free, x, which) < ns_start_met)
+        return true;
+    memcpy(x, failed, q->n * sizeof *x); /* what is told about */
+    ns_start_look(s, q, t0, p, x);
+    ns_start_worst(q, which);
+    return false;
+}
+
+/* With the guesses as they are, or as near to them as can be.  Large systems only try the former. */
+static bool solve_guesses(const ns_system *s, equations *q, double t0, const double *p,
+                          double *x)
+{
+    if ((uint64_t)q->m * q->n <= LARGE)
+        return ns_start_nearest(s, q, t0, p, x);
+    bool *movable = NS_NEW_ARRAY(s->arena, bool, q->n + 1);
+    for (uint32_t i = 0; i < q->n; i++)
+        movable[i] = s->start.free[i] && !s->start.guess[i];
+    return s->start.wishes.n == 0 && in_turn(s, q, t0, p, movable, x);
+}
+
 static bool solve(const ns_system *s, equations *q, double t0, const double *p, double *x,
                   uint32_t *which)
 {
+    const bool guessed = ns_start_guessed(s);
     double *before = ns_arena_copy(s->arena, x, q->n * sizeof *x);
-    if (kept(s, q, t0, p, x))
+    if (!guessed && kept(s, q, t0, p, x))
         return true;
-    if (!in_turn(s, q, t0, p, x) && !(improve(s, q, t0, p, s->start.free, x, which) < met)) {
-        double *failed = ns_arena_copy(s->arena, x, q->n * sizeof *x);
+    bool done = guessed && solve_guesses(s, q, t0, p, x);
+    if (!done && guessed) {
         memcpy(x, before, q->n * sizeof *x);
-        q->even = true;
-        if (!in_turn(s, q, t0, p, x) &&
-            !(improve(s, q, t0, p, s->start.free, x, which) < met)) {
-            memcpy(x, failed, q->n * sizeof *x); /* what is told about */
-            look_at(s, q, t0, p, x);
-            worst(q, which);
-            return false;
-        }
+        if (kept(s, q, t0, p, x))
+            return true;
     }
+    if (!done && !solve_alike(s, q, t0, p, x, which))
+        return false;
     q->even = true;
     improve(s, q, t0, p, s->start.free, x, which);
     return !missed(q, x, which);
@@ -474,6 +497,38 @@ static bool solve(const ns_system *s, equations *q, double t0, const double *p, 
 static ns_span where(const ns_system *s, uint32_t i)
 {
     return s->start.span[i].source ? s->start.span[i] : s->description->whole;
+}
+
+/* Where an equation stands, or else the first of the values that it contradicts. */
+static ns_span place_of(const ns_system *s, const equations *q, uint32_t k)
+{
+    ns_span span = ns_start_equation(s, k)->span;
+    for (uint32_t i = 0; i < q->n && !span.source; i++)
+        if (!s->start.free[i] && q->J[k * q->n + i] != 0)
+            span = s->start.span[i];
+    return span.source ? span : s->description->whole;
+}
+
+/* The energy and what the model calls invariant are what a run is judged by: they must be numbers. */
+static bool measurable(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                       const double *x)
+{
+    double value = 0;
+    if (s->energy)
+        ns_system_eval(s, &s->energy, 1, t0, p, x, &value);
+    if (!isfinite(value))
+        ns_diag_error(diag, s->description->whole,
+                      "the energy is not a finite number at the start: parameters or starts "
+                      "are too large, or too small");
+    for (uint32_t i = 0; i < s->invariants.n && isfinite(value); i++) {
+        const ns_invariant *one = &s->invariants.at[i];
+        if (one->span.source)
+            ns_system_eval(s, &one->value, 1, t0, p, x, &value);
+        if (!isfinite(value))
+            ns_diag_error(diag, one->span, "`%s` is not a finite number at the start",
+                          one->name);
+    }
+    return isfinite(value);
 }
 
 bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x)
@@ -495,19 +550,21 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
         return false;
     if (s->formulation->guess)
         s->formulation->guess(s, t0, p, x);
-    try_wishes(s, t0, p, x);
+    const double *given = ns_arena_copy(s->arena, x, n * sizeof *x);
     equations q = equations_new(s, count(s));
-    uint32_t which;
-    if (q.m > 0 && !solve(s, &q, t0, p, x, &which)) {
-        const ns_constraint *c = equation(s, which);
+    uint32_t which = 0;
+    const bool guessed = ns_start_guessed(s);
+    if ((q.m > 0 || guessed) && !solve(s, &q, t0, p, x, &which)) {
+        const ns_constraint *c = ns_start_equation(s, which);
+        const ns_span span = place_of(s, &q, which);
         ns_text fixed = ns_text_new(s->arena);
         list_fixed(s, &q, which, &fixed);
         if (isnan(q.r[which]))
-            ns_diag_error(
-                diag, c->span, "constraint `%s` is undefined at the start; %s", c->name,
-                s->start.hint ? s->start.hint : "give other values or better guesses");
+            ns_diag_error(diag, span, "constraint `%s` is undefined at the start; %s", c->name,
+                          s->start.hint ? s->start.hint
+                                        : "give other values or better guesses");
         else
-            ns_diag_error(diag, c->span,
+            ns_diag_error(diag, span,
                           "the start does not satisfy `%s`: it is off by %.6g%s%s%s", c->name,
                           q.r[which], fixed.length ? " with the given values of " : "",
                           ns_text_string(&fixed),
@@ -528,5 +585,9 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
                           s->states.at[i].name);
             return false;
         }
+    if (!measurable(s, diag, t0, p, x))
+        return false;
+    if (guessed)
+        ns_start_changed(s, diag, &q, t0, p, given, x);
     return true;
 }

@@ -18,6 +18,7 @@
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 #include "mech/block.h"
 #include "mech/dense.h"
 
@@ -212,13 +213,13 @@ static double sum_rule(const ns_symmetry *y, const ns_ex *terms, uint32_t rows, 
                 *s += fabs(at[i * width + j]);
             }
             if (isfinite(*s))
-                largest = fmax(largest, *s);
+                largest = ns_max(largest, *s);
             else
                 *t = *s = 0; /* a state where the model is undefined tells nothing */
         }
     }
     for (uint32_t i = 0; i < rows * NS_SYMMETRY_POINTS && largest > 0; i++) {
-        const double relative = fabs(total[i]) / fmax(size[i], 1e-3 * largest);
+        const double relative = fabs(total[i]) / ns_max(size[i], 1e-3 * largest);
         if (relative > worst) {
             worst = relative;
             *row = i % rows;

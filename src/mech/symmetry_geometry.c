@@ -25,6 +25,7 @@
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "mech/lean.h"
 #include "mech/symmetry.h"
@@ -132,7 +133,7 @@ static bool principal_case(ns_symmetry *y, raw *w)
         if (!defined)
             continue;
         ns_dense_svd(y->d->arena, p, k, N, sigma, NULL);
-        y->principal = fmin(y->principal, sigma[p - 1]);
+        y->principal = ns_min(y->principal, sigma[p - 1]);
     }
     if (y->principal > 1e-10)
         return true;
@@ -166,7 +167,7 @@ static bool pivots(const ns_symmetry *y, double *M, const ns_ex *as, uint32_t ro
                     ns_graph_is_number(y->d->graph, as[order[i] * k + j], &value) ? 1000 : 1;
                 /* among equals the last: later members of a basis complete it */
                 if (!dependent[j] && weight * fabs(M[i * k + j]) > most * (1 - 1e-9)) {
-                    most = fmax(most, weight * fabs(M[i * k + j]));
+                    most = ns_max(most, weight * fabs(M[i * k + j]));
                     row = i;
                     column = j;
                 }

@@ -16,6 +16,7 @@
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 #include "mech/symmetry.h"
 
 static bool is_map(const ns_block *b)
@@ -167,9 +168,9 @@ static double difference(const ns_system *s, const map *m, const double *p, cons
         if (!finite)
             continue;
         for (uint32_t i = 0; i < nc; i++)
-            worst = fmax(worst, fabs(off[i]));
+            worst = ns_max(worst, fabs(off[i]));
         for (uint32_t i = 0; i < m->about; i++)
-            size[i] = fmax(size[i], fabs(l[i]) + fabs(r[i]));
+            size[i] = ns_max(size[i], fabs(l[i]) + fabs(r[i]));
         tried++;
     }
     for (uint32_t k = 0; k < tried; k++)
@@ -177,7 +178,7 @@ static double difference(const ns_system *s, const map *m, const double *p, cons
             const double sign = m->reverses ? -1 : 1;
             const double apart = fabs(left[k * n + i] - sign * right[k * n + i]);
             if (size[i] > 0)
-                worst = fmax(worst, apart / size[i]);
+                worst = ns_max(worst, apart / size[i]);
         }
     return tried ? worst : NAN;
 }

@@ -2,6 +2,7 @@
  * that need numbers.  The search for a consistent start is in start.c. */
 #include "mech/system.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 #include "mech/draw.h"
 #include "mech/formulations.h"
 #include "mech/symmetry.h"
@@ -59,6 +61,24 @@ static bool blocks_known(const ns_description *d, const ns_formulation *f)
             good = false;
         }
     }
+    return good;
+}
+
+/* WORD(VALUES) is the value of these properties only; elsewhere the word is a misspelt function. */
+static bool words_known(const ns_description *d)
+{
+    static const char *const takers[] = {"group", "term", NULL};
+    bool good = true;
+    for (uint32_t i = 0; i < d->blocks.n; i++)
+        for (uint32_t k = 0; k < d->blocks.at[i].properties.n; k++) {
+            const ns_property *p = &d->blocks.at[i].properties.at[k];
+            bool taken = !p->word || !p->values;
+            for (uint32_t j = 0; takers[j]; j++)
+                taken = taken || strcmp(takers[j], p->name) == 0;
+            if (!taken)
+                ns_diag_error(d->diag, p->value_span, "`%s` is not a function", p->word);
+            good = good && taken;
+        }
     return good;
 }
 
@@ -175,8 +195,9 @@ static bool add_late_lines(ns_description *d, ns_system *s)
         NS_PUSH(s->arena, scope, s->vectors.at[i]);
     for (uint32_t i = 0; i < s->states.n; i++) /* so that (expression)' finds its way */
         NS_PUSH(s->arena, scope,
-                (ns_scope_entry){.name = ns_arena_format(s->arena, "%s'", s->states.at[i].name),
-                                 .value = {1, 1, &s->states.at[i].rate}});
+                (ns_scope_entry){.name = s->states.at[i].name,
+                                 .value = {1, 1, &s->states.at[i].rate},
+                                 .rate_of = s->states.at[i].symbol});
     if (!ns_description_finish(d, scope.at, scope.n))
         return false;
     uint32_t errors = d->diag->errors;
@@ -224,7 +245,7 @@ ns_system *ns_system_derive(ns_description *d)
     s->graph = d->graph;
     s->time = d->time;
     s->formulation = f;
-    if (!f->derive(d, s))
+    if (!f->derive(d, s) || !words_known(d))
         return NULL;
     /* States come first among the values, before what the formulation added. */
     uint32_t added = s->observables.n;
@@ -321,56 +342,117 @@ static bool same_branch(const ns_system *s, const double *p, const double *x, co
     return true;
 }
 
+/* d/dt of a quantity as a sum of terms, one per state and the time, with the gradient behind. */
+typedef struct drift {
+    const ns_system *s;
+    uint32_t n;
+    ns_ex *terms;                  /* [2n + 1] */
+    double *value, *y, *p, *shake; /* values of the terms; work */
+} drift;
+
+static drift drift_new(const ns_system *s, ns_ex quantity, const ns_ex *rates)
+{
+    const uint32_t n = s->states.n;
+    drift d = {.s = s, .n = n};
+    ns_ex *symbols = ns_system_state_symbols(s, s->arena);
+    d.terms = NS_NEW_ARRAY(s->arena, ns_ex, 2 * (size_t)n + 1);
+    d.value = NS_NEW_ARRAY(s->arena, double, 2 * (size_t)n + 1);
+    d.y = NS_NEW_ARRAY(s->arena, double, n + 1);
+    d.shake = NS_NEW_ARRAY(s->arena, double, n + 1);
+    d.p = NS_NEW_ARRAY(s->arena, double, s->description->params.n + 1);
+    symbols[n] = s->time;
+    ns_diff_gradient(s->graph, quantity, symbols, n + 1, d.terms);
+    for (uint32_t i = 0; i < n; i++) {
+        d.terms[n + 1 + i] = d.terms[i];
+        d.terms[i] = ns_mul(s->graph, d.terms[i], rates[i]);
+    }
+    return d;
+}
+
+/* The sum at y, and the sum of its terms' sizes. */
+static double drift_at(const drift *d, const double *p, const double *y, double *size)
+{
+    double sum = 0;
+    ns_system_eval(d->s, d->terms, 2 * (size_t)d->n + 1, 0, p, y, d->value);
+    *size = 0;
+    for (uint32_t i = 0; i <= d->n; i++) {
+        sum += d->value[i];
+        *size += fabs(d->value[i]);
+    }
+    return sum;
+}
+
+/* How much of the sum is rounding error: what becomes of it when states and parameters change in their
+ * last bits.  That shows what cancels inside the terms too. */
+static double drift_noise(const drift *d, const double *p, double sum, uint64_t *seed)
+{
+    enum { SHAKES = 4 };
+    const uint32_t np = d->s->description->params.n;
+    double noise = 0, size;
+    for (int k = 0; k < SHAKES; k++) {
+        for (uint32_t i = 0; i < d->n; i++)
+            d->shake[i] = d->y[i] * (1 + DBL_EPSILON * (4 * ns_eval_random(seed) - 2));
+        for (uint32_t i = 0; i < np; i++)
+            d->p[i] = p[i] * (1 + DBL_EPSILON * (4 * ns_eval_random(seed) - 2));
+        const double off = fabs(drift_at(d, d->p, d->shake, &size) - sum);
+        noise = off > noise ? off : noise;
+    }
+    return noise;
+}
+
+/* How fast anything moves, against its size. */
+static double pace_of(uint32_t n, const double *x, const double *rate)
+{
+    double pace = 0;
+    for (uint32_t i = 0; i < n; i++)
+        pace = ns_max(pace, fabs(rate[i]) / (fabs(x[i]) + 0.1 * fabs(rate[i]) + 0.01));
+    return pace;
+}
+
 double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
                             const double *x)
 {
     enum { TRIES = 8 };
-    uint32_t n = s->states.n;
-    ns_ex *symbols = ns_system_state_symbols(s, s->arena);
-    ns_ex *rates = ns_system_state_rates(s, s->arena);
-    ns_ex *terms = NS_NEW_ARRAY(s->arena, ns_ex, 2 * (size_t)n + 1); /* and the gradient behind */
-    double *value = NS_NEW_ARRAY(s->arena, double, 2 * (size_t)n + 1);
-    double *y = NS_NEW_ARRAY(s->arena, double, n), *rate = NS_NEW_ARRAY(s->arena, double, n);
-    symbols[n] = s->time;
-    ns_diff_gradient(s->graph, quantity, symbols, n + 1, terms);
-    for (uint32_t i = 0; i < n; i++) {
-        terms[n + 1 + i] = terms[i];
-        terms[i] = ns_mul(s->graph, terms[i], rates[i]);
-    }
+    /* A sum that is all rounding error counts as this much of its size: a hundredth of what is still called
+     * constant, as few shakes show less than the whole.  Real rates are 1e15 times their noise if
+     * they are well conditioned, and stay what they are. */
+    const double pure_noise = 1e-12;
+    const uint32_t n = s->states.n;
+    const ns_ex *rates = ns_system_state_rates(s, s->arena);
+    const drift d = drift_new(s, quantity, rates);
+    double *rate = NS_NEW_ARRAY(s->arena, double, n + 1);
     ns_system_eval(s, rates, n, 0, p, x, rate);
-    double pace = 0; /* how fast anything moves, against its size */
-    for (uint32_t i = 0; i < n; i++)
-        pace = fmax(pace, fabs(rate[i]) / (fabs(x[i]) + 0.1 * fabs(rate[i]) + 0.01));
-    uint64_t seed = 1982;
-    double total[TRIES], most[TRIES], largest = 0, worst = NAN;
+    double pace = pace_of(n, x, rate), *other = NS_NEW_ARRAY(s->arena, double, n + 1);
+    uint64_t seed = 1982, dice = 1687;
+    double total[TRIES], most[TRIES], noise[TRIES], largest = 0, worst = NAN;
     int tried = 0;
     for (int k = 0; k < TRIES; k++) {
         /* The size of a state, and how far it moves in a tenth of a second, set the scale. */
         for (uint32_t i = 0; i < n; i++) {
             double scale = fabs(x[i]) + 0.1 * fabs(rate[i]) + 0.01;
-            y[i] = x[i] + (k ? 0.3 * scale * (2 * ns_eval_random(&seed) - 1) : 0);
+            d.y[i] = x[i] + (k ? 0.3 * scale * (2 * ns_eval_random(&seed) - 1) : 0);
         }
-        if (k && (!ns_system_project(s, 0, p, y) || !same_branch(s, p, x, y)))
+        if (k && (!ns_system_project(s, 0, p, d.y) || !same_branch(s, p, x, d.y)))
             continue;
-        ns_system_eval(s, terms, 2 * (size_t)n + 1, 0, p, y, value);
-        double sum = 0, size = 0, usual = 0;
+        double size, usual = 0;
+        const double sum = drift_at(&d, p, d.y, &size);
         for (uint32_t i = 0; i < n; i++)
-            usual += fabs(value[n + 1 + i] * y[i]);
-        for (uint32_t i = 0; i <= n; i++) {
-            sum += value[i];
-            size += fabs(value[i]);
-        }
+            usual += fabs(d.value[n + 1 + i] * d.y[i]);
         if (!isfinite(size))
             continue;
+        ns_system_eval(s, rates, n, 0, p, d.y, other); /* the start may be at rest */
+        pace = ns_max(pace, pace_of(n, d.y, other));
         total[tried] = fabs(sum);
+        noise[tried] = sum != 0 ? drift_noise(&d, p, sum, &dice) : 0;
         most[tried++] = size;
         /* where each term vanishes by itself, the terms are rounding errors too */
-        largest = fmax(largest, fmax(size, isfinite(usual) ? pace * usual : 0));
+        largest = ns_max(largest, ns_max(size, isfinite(usual) ? pace * usual : 0));
     }
     /* Where everything vanishes by symmetry, rounding errors are all there is: such a state is
      * measured by the others. */
     for (int k = 0; k < tried; k++) {
-        double size = fmax(most[k], 1e-3 * largest), relative = size > 0 ? total[k] / size : 0;
+        const double size = ns_max(most[k], 1e-3 * largest) + noise[k] / pure_noise;
+        const double relative = size > 0 ? total[k] / size : 0;
         if (!(relative <= worst))
             worst = relative;
     }

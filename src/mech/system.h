@@ -66,6 +66,7 @@ typedef struct ns_start_value {
 typedef struct ns_start {
     ns_ex *value;  /* [n] in terms of parameters */
     bool *free;    /* [n] */
+    bool *guess;   /* [n] free ones that the user wrote with ~: given up last; or NULL */
     bool *keep;    /* [n] free ones that change only if nothing else will do; or NULL */
     ns_span *span; /* [n] where the user set it; source 0 if not */
     NS_LIST(ns_constraint) extra;  /* further equations for the start alone */
@@ -148,10 +149,13 @@ struct ns_system {
     NS_LIST(ns_event) events;
     NS_LIST(ns_claim) claims; /* `check` verifies them; the expected are invariants too */
     NS_LIST(ns_observable) constants; /* computed from parameters alone: masses, ... */
+    NS_LIST(ns_observable)
+    pushes; /* normal forces of contacts, by their names: they cannot pull */
     NS_LIST(ns_fact) facts;
     NS_LIST(ns_equation_line) equations;
     ns_ex energy, kinetic; /* 0 if the system has none */
     bool conservative;     /* nothing in the model makes the energy change */
+    bool iterated;         /* rates come from iterations: see ns_description.precise */
     ns_start start;
     ns_scene scene;
     ns_correction *correction;    /* NULL: the smallest change, all states alike */
@@ -178,6 +182,10 @@ struct ns_formulation {
     bool (*sizes)(const ns_system *s, ns_diag *diag, const double *p);
     /* Looks at the equations with numbers, at the start (ranks, definiteness); may be NULL. */
     bool (*verify)(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                   const double *x);
+    /* Warns of what is possible for the equations but not for bodies, at the start of the model as it
+     * stands (not of each row of a sweep); may be NULL. */
+    void (*doubts)(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x);
     /* Lines about ranks at the start, for `check`; may be NULL. */
     void (*ranks)(const ns_system *s, double t0, const double *p, const double *x,
@@ -221,6 +229,11 @@ ns_ex *ns_system_param_symbols(const ns_system *s, ns_arena *arena);
 /* Values of expressions at a state (while deriving and checking; runs use programs). */
 void ns_system_eval(const ns_system *s, const ns_ex *f, size_t nf, double t, const double *p,
                     const double *x, double *out);
+
+/* pivot.c: smallest pivot, as a part of the largest, of the linear systems in the rates at a state; 1 if there is none.
+ * *size: how many equations that system has. */
+double ns_system_pivot(const ns_system *s, ns_arena *arena, double t, const double *p,
+                       const double *x, uint32_t *size);
 
 /* e with accelerations (and velocities, where they are no states) replaced by the equations' own. */
 ns_ex ns_system_in_states(ns_system *s, ns_ex e);

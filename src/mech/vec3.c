@@ -2,7 +2,7 @@
 
 #include "expr/diff.h"
 
-ns_v3 ns_v3_make(ns_ex x, ns_ex y, ns_ex z)
+ns_v3(ns_v3_make)(ns_ex x, ns_ex y, ns_ex z)
 {
     return (ns_v3){{x, y, z}};
 }
@@ -20,14 +20,14 @@ ns_v3 ns_v3_unit(ns_graph *g, int axis)
     return unit;
 }
 
-ns_v3 ns_v3_add(ns_graph *g, ns_v3 a, ns_v3 b)
+ns_v3(ns_v3_add)(ns_graph *g, ns_v3 a, ns_v3 b)
 {
     for (int i = 0; i < 3; i++)
         a.at[i] = ns_add(g, a.at[i], b.at[i]);
     return a;
 }
 
-ns_v3 ns_v3_sub(ns_graph *g, ns_v3 a, ns_v3 b)
+ns_v3(ns_v3_sub)(ns_graph *g, ns_v3 a, ns_v3 b)
 {
     for (int i = 0; i < 3; i++)
         a.at[i] = ns_sub(g, a.at[i], b.at[i]);
@@ -41,14 +41,14 @@ ns_v3 ns_v3_neg(ns_graph *g, ns_v3 a)
     return a;
 }
 
-ns_v3 ns_v3_scale(ns_graph *g, ns_ex factor, ns_v3 a)
+ns_v3(ns_v3_scale)(ns_graph *g, ns_ex factor, ns_v3 a)
 {
     for (int i = 0; i < 3; i++)
         a.at[i] = ns_mul(g, factor, a.at[i]);
     return a;
 }
 
-ns_v3 ns_v3_cross(ns_graph *g, ns_v3 a, ns_v3 b)
+ns_v3(ns_v3_cross)(ns_graph *g, ns_v3 a, ns_v3 b)
 {
     ns_v3 c;
     for (int i = 0; i < 3; i++) {
@@ -58,7 +58,7 @@ ns_v3 ns_v3_cross(ns_graph *g, ns_v3 a, ns_v3 b)
     return c;
 }
 
-ns_ex ns_v3_dot(ns_graph *g, ns_v3 a, ns_v3 b)
+ns_ex(ns_v3_dot)(ns_graph *g, ns_v3 a, ns_v3 b)
 {
     ns_ex sum = ns_mul(g, a.at[0], b.at[0]);
     sum = ns_add(g, sum, ns_mul(g, a.at[1], b.at[1]));
@@ -115,7 +115,7 @@ ns_m3 ns_m3_identity(ns_graph *g)
     return m;
 }
 
-ns_m3 ns_m3_add(ns_graph *g, ns_m3 a, ns_m3 b)
+ns_m3(ns_m3_add)(ns_graph *g, ns_m3 a, ns_m3 b)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -123,7 +123,7 @@ ns_m3 ns_m3_add(ns_graph *g, ns_m3 a, ns_m3 b)
     return a;
 }
 
-ns_m3 ns_m3_scale(ns_graph *g, ns_ex factor, ns_m3 a)
+ns_m3(ns_m3_scale)(ns_graph *g, ns_ex factor, ns_m3 a)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -131,7 +131,7 @@ ns_m3 ns_m3_scale(ns_graph *g, ns_ex factor, ns_m3 a)
     return a;
 }
 
-ns_m3 ns_m3_mul(ns_graph *g, ns_m3 a, ns_m3 b)
+ns_m3(ns_m3_mul)(ns_graph *g, ns_m3 a, ns_m3 b)
 {
     ns_m3 c;
     for (int i = 0; i < 3; i++)
@@ -150,7 +150,7 @@ ns_m3 ns_m3_transpose(ns_m3 a)
     return t;
 }
 
-ns_m3 ns_m3_outer(ns_graph *g, ns_v3 a, ns_v3 b)
+ns_m3(ns_m3_outer)(ns_graph *g, ns_v3 a, ns_v3 b)
 {
     ns_m3 m;
     for (int i = 0; i < 3; i++)
@@ -159,7 +159,7 @@ ns_m3 ns_m3_outer(ns_graph *g, ns_v3 a, ns_v3 b)
     return m;
 }
 
-ns_v3 ns_m3_apply(ns_graph *g, ns_m3 m, ns_v3 a)
+ns_v3(ns_m3_apply)(ns_graph *g, ns_m3 m, ns_v3 a)
 {
     ns_v3 out;
     for (int i = 0; i < 3; i++)
@@ -167,7 +167,7 @@ ns_v3 ns_m3_apply(ns_graph *g, ns_m3 m, ns_v3 a)
     return out;
 }
 
-ns_v3 ns_m3_apply_transposed(ns_graph *g, ns_m3 m, ns_v3 a)
+ns_v3(ns_m3_apply_transposed)(ns_graph *g, ns_m3 m, ns_v3 a)
 {
     return ns_m3_apply(g, ns_m3_transpose(m), a);
 }

@@ -50,4 +50,27 @@ ns_v3 ns_m3_solve_spd(ns_graph *g, ns_m3 m, ns_v3 b);
 ns_m3 ns_m3_rotation(ns_graph *g, const ns_ex quat[4]);
 void ns_v3_quaternion_rate(ns_graph *g, const ns_ex quat[4], ns_v3 Omega, ns_ex rate[4]);
 
+/* The last argument is made first, as in graph.h. */
+#ifndef __cppcheck__
+#define ns_v3_make(x, y, z) NS_V3_LAST_FIRST_(__COUNTER__, x, y, z)
+#define NS_V3_LAST_FIRST_(id, x, y, z) NS_V3_LAST_FIRST__(id, x, y, z)
+#define NS_V3_LAST_FIRST__(id, x, y, z)                                                        \
+    __extension__({                                                                            \
+        const ns_ex last_##id = (z);                                                           \
+        const ns_ex middle_##id = (y);                                                         \
+        ns_v3_make(x, middle_##id, last_##id);                                                 \
+    })
+#define ns_v3_add(g, a, b) NS_LAST_FIRST(ns_v3_add, g, a, b)
+#define ns_v3_sub(g, a, b) NS_LAST_FIRST(ns_v3_sub, g, a, b)
+#define ns_v3_scale(g, a, b) NS_LAST_FIRST(ns_v3_scale, g, a, b)
+#define ns_v3_cross(g, a, b) NS_LAST_FIRST(ns_v3_cross, g, a, b)
+#define ns_v3_dot(g, a, b) NS_LAST_FIRST(ns_v3_dot, g, a, b)
+#define ns_m3_add(g, a, b) NS_LAST_FIRST(ns_m3_add, g, a, b)
+#define ns_m3_scale(g, a, b) NS_LAST_FIRST(ns_m3_scale, g, a, b)
+#define ns_m3_mul(g, a, b) NS_LAST_FIRST(ns_m3_mul, g, a, b)
+#define ns_m3_outer(g, a, b) NS_LAST_FIRST(ns_m3_outer, g, a, b)
+#define ns_m3_apply(g, m, a) NS_LAST_FIRST(ns_m3_apply, g, m, a)
+#define ns_m3_apply_transposed(g, m, a) NS_LAST_FIRST(ns_m3_apply_transposed, g, m, a)
+#endif
+
 #endif

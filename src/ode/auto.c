@@ -22,6 +22,7 @@
 
 #include <stdio.h>
 
+#include "expr/vecmath.h"
 #include "ode/run_internal.h"
 
 enum { SETTLED = 8, MOST_STEPS = 240 };
@@ -230,7 +231,7 @@ static void note(ns_choice *choice, const ns_method *method, double cost)
     const double best = choice->n ? choice->trial[0].price : INFINITY;
     double least = best * CLEARLY;
     for (uint32_t i = 1; i < choice->n; i++)
-        least = fmin(least, choice->trial[i].price);
+        least = ns_min(least, choice->trial[i].price);
     choice->trial[choice->n++] = (ns_trial){method, cost};
     if (cost < least)
         choice->method = method;
@@ -266,7 +267,7 @@ static double try_method(const ns_problem *problem, const ns_run_options *option
                    .most = INFINITY,
                    .total = choice->total};
     for (uint32_t i = 0; i < choice->n; i++)
-        way.most = fmin(way.most, choice->trial[i].price);
+        way.most = ns_min(way.most, choice->trial[i].price);
     ns_run *run = begin(problem, options, method, p, x0);
     if (!run)
         return INFINITY;

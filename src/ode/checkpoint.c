@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "ode/run_internal.h"
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 #define ORDER_MARK 0x0102030405060708u
 
 typedef struct header {

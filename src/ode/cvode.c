@@ -7,15 +7,19 @@
  * CVODE keeps its history in memory of its own, so a checkpoint does not hold it: a restored run
  * restarts at order one from the saved state and agrees to the tolerance, not to the bit.  For
  * the same reason projection changes what is reported, not what CVODE goes on with. */
-#include <cvode/cvode.h>
-#include <nvector/nvector_serial.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "expr/vecmath.h"
+#include "ode/drive.h"
+#include "ode/stepper.h"
+
+#if NS_CVODE
+#include <cvode/cvode.h>
+#include <nvector/nvector_serial.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
-
-#include "ode/stepper.h"
 
 typedef struct cvode {
     SUNContext context;
@@ -25,6 +29,8 @@ typedef struct cvode {
     SUNLinearSolver linear;
     SUNNonlinearSolver nonlinear;
     double *work, *one, *zero, *work_jacobian, *jacobian; /* in the stepper's scratch */
+    double usual;                                         /* length of the steps lately */
+    double end; /* of the step: CVODE looks at rates a few units in the last place beyond */
 } cvode;
 
 static size_t memory(const ns_problem *problem, double tolerance)
@@ -48,6 +54,8 @@ static int rhs(double t, N_Vector x, N_Vector f, void *data)
 {
     ns_stepper *s = data;
     const cvode *c = s->outside;
+    if (s->drive && s->sense * (t - c->end) > 0)
+        t = c->end;
     ns_stepper_rhs(s, c->work, t, N_VGetArrayPointer(x), N_VGetArrayPointer(f));
     return ns_stepper_finite(N_VGetArrayPointer(f), s->n) ? 0 : 1; /* 1: try a smaller step */
 }
@@ -76,8 +84,8 @@ static int weights(N_Vector x, N_Vector w, void *data)
     double *weight = N_VGetArrayPointer(w);
     const double h = fabs(s->now.t - s->now.from);
     for (uint32_t i = 0; i < s->n; i++) {
-        const double error = s->tolerance * fmax(fabs(value[i]), s->size[i]);
-        weight[i] = 1 / fmax(error, 4 * h * s->noise[i]);
+        const double error = s->tolerance * ns_max(fabs(value[i]), s->size[i]);
+        weight[i] = 1 / ns_max(error, 4 * h * s->noise[i]);
     }
     return 0;
 }
@@ -126,6 +134,7 @@ static bool set_up(ns_stepper *s, cvode *c, bool stiff)
         CVodeInit(c->memory, rhs, s->now.t, c->x) != CV_SUCCESS ||
         CVodeSetUserData(c->memory, s) != CV_SUCCESS ||
         CVodeWFtolerances(c->memory, weights) != CV_SUCCESS ||
+        CVodeSetMaxErrTestFails(c->memory, 40) != CV_SUCCESS || /* a switch may lie behind */
         CVodeSetMaxHnilWarns(c->memory, -1) != CV_SUCCESS)
         return false;
     if (stiff) {
@@ -182,6 +191,9 @@ static void resume(ns_stepper *s)
     cvode *c = s->outside;
     memcpy(N_VGetArrayPointer(c->x), s->x, s->n * sizeof(double));
     CVodeReInit(c->memory, s->now.t, c->x);
+    /* of its own it may begin with steps that rounding errors rule; longer ones it rejects */
+    if (c->usual > 0)
+        CVodeSetInitStep(c->memory, s->sense * 1e-3 * c->usual);
     if (isfinite(s->until))
         CVodeSetStopTime(c->memory, s->until);
 }
@@ -192,16 +204,29 @@ static ns_status step(ns_stepper *s)
     double t = s->now.t;
     const double aim = isfinite(s->until) ? s->until : s->now.t + s->sense * 1e30;
     long before = 0, after = 0, failed = 0, stalled = 0;
+    if (s->drive || s->problem->bumps) {
+        double end = aim;
+        double longest = s->drive ? ns_drive_limit(s, &end) : INFINITY;
+        longest = s->sense * (s->cap > 0 ? ns_smaller(longest, s->cap) : longest);
+        const bool first = s->sense * (end - t - longest) > 0; /* CVODE steps just to there */
+        c->end = first ? t + longest : end;
+        CVodeSetStopTime(c->memory, c->end);
+    }
     CVodeGetNumErrTestFails(c->memory, &before);
     CVodeGetNumNonlinSolvConvFails(c->memory, &stalled);
     before += stalled;
-    const int flag = CVode(c->memory, aim, c->x, &t, CV_ONE_STEP);
+    /* its first steps may be shorter than times can tell, and grow */
+    enum { FIRST = 20 };
+    int flag = 0;
+    for (int i = 0; i < FIRST && flag >= 0 && t == s->now.t; i++)
+        flag = CVode(c->memory, aim, c->x, &t, CV_ONE_STEP);
     CVodeGetNumErrTestFails(c->memory, &failed);
     CVodeGetNumNonlinSolvConvFails(c->memory, &after);
     s->now.rejected += (uint64_t)(failed + after - before);
     if (flag >= 0 && t != s->now.t) {
         ns_stepper_accept(s, t - s->now.t, N_VGetArrayPointer(c->x), c->zero);
         s->now.t = t;
+        c->usual = ns_max(fabs(t - s->now.from), 0.5 * c->usual);
         s->why = NS_WHY_NONE;
         return NS_OK;
     }
@@ -247,6 +272,54 @@ static void sample(ns_stepper *s, const double *tau, double *x)
             x[8 * i + j] = c->one[i];
     }
 }
+
+#else /* left out: CMake, NOSLIP_CVODE */
+
+static size_t memory(const ns_problem *problem, double tolerance)
+{
+    (void)problem, (void)tolerance;
+    return 0;
+}
+
+static size_t scratch(const ns_problem *problem, double tolerance)
+{
+    return memory(problem, tolerance);
+}
+
+static ns_status begin(ns_stepper *s)
+{
+    s->why_begin = "this program was built without SUNDIALS, which has this method";
+    return NS_ERR_USAGE;
+}
+
+static ns_status step(ns_stepper *s)
+{
+    (void)s;
+    return NS_ERR_USAGE;
+}
+
+static void state_at(ns_stepper *s, double t, double *x)
+{
+    (void)t;
+    memcpy(x, s->x, s->n * sizeof *x);
+}
+
+static void sample(ns_stepper *s, const double *tau, double *x)
+{
+    (void)s, (void)tau, (void)x;
+}
+
+static void resume(ns_stepper *s)
+{
+    (void)s;
+}
+
+static void end(ns_stepper *s)
+{
+    (void)s;
+}
+
+#endif
 
 const ns_method ns_method_bdf = {
     .name = "bdf",

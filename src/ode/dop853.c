@@ -9,6 +9,7 @@
  * The core works on `lanes` trajectories side by side, arrays [state][lane]; here with one. */
 #include <float.h>
 
+#include "expr/vecmath.h"
 #include "ode/dop853_table.h"
 #include "ode/ensemble_kernel.h"
 #include "ode/stepper.h"
@@ -95,12 +96,13 @@ static ns_status begin(ns_stepper *s)
     ns_stepper_rhs(s, d.work, s->now.t + s->sense * h0, d.w, f1);
     double x_max = 0, f_max = 0, second = 0;
     for (uint32_t i = 0; i < s->n; i++) {
-        x_max = fmax(x_max, fabs(s->x[i]));
-        f_max = fmax(f_max, fabs(d.K[i]));
-        second = fmax(second, fabs(f1[i] - d.K[i]) / h0);
+        x_max = ns_max(x_max, fabs(s->x[i]));
+        f_max = ns_max(f_max, fabs(d.K[i]));
+        second = ns_max(second, fabs(f1[i] - d.K[i]) / h0);
     }
-    const double rate = fmax(f_max, second) / fmax(x_max, 1e-300);
-    double h = isfinite(rate) && rate > 0 ? pow(0.01 * s->tolerance / rate, 1.0 / 8) : h0;
+    const double rate = ns_max(f_max, second) / ns_max(x_max, 1e-300);
+    double h = isfinite(rate) && rate > 0 ? ns_math_pow(0.01 * s->tolerance / rate, 1.0 / 8)
+                                          : h0;
     if (!isfinite(h) || h > 100 * h0)
         h = 100 * h0;
     s->now.h = h;
@@ -119,10 +121,10 @@ static double estimate(const ns_stepper *s, const dop853 *d, double h)
             a5 += dop853_e5[j] * d->K[j * r + i];
         }
         /* what rounding errors of the rates make of it is not the method's error */
-        const double change = fmax(fabs(d->x_new[i]), fabs(d->w[i] * h));
-        const double scale = s->tolerance * fmax(s->size[i], change);
-        a3 = fmax(fabs(a3) - 4 * s->noise[i], 0) / scale;
-        a5 = fmax(fabs(a5) - 4 * s->noise[i], 0) / scale;
+        const double change = ns_max(fabs(d->x_new[i]), fabs(d->w[i] * h));
+        const double scale = s->tolerance * ns_max(s->size[i], change);
+        a3 = ns_max(fabs(a3) - 4 * s->noise[i], 0) / scale;
+        a5 = ns_max(fabs(a5) - 4 * s->noise[i], 0) / scale;
         e3 += a3 * a3;
         e5 += a5 * a5;
     }
@@ -194,11 +196,12 @@ static ns_status step(ns_stepper *s)
             s->now.rejected++;
             ns_stepper_trouble(s);
             d.k->rejected = 1;
-            want = fabs(h) * (finite ? fmax(1.0 / 3, 0.9 * pow(error, -1.0 / 8)) : 0.1);
+            want = fabs(h) *
+                   (finite ? ns_max(1.0 / 3, 0.9 * ns_math_pow(error, -1.0 / 8)) : 0.1);
             continue;
         }
-        double factor = error > 0 ? 0.9 * pow(error, -1.0 / 8) : 6;
-        factor = fmin(fmax(factor, 1.0 / 3), d.k->rejected != 0 ? 1 : 6);
+        double factor = error > 0 ? 0.9 * ns_math_pow(error, -1.0 / 8) : 6;
+        factor = ns_min(ns_max(factor, 1.0 / 3), d.k->rejected != 0 ? 1 : 6);
         d.k->rejected = 0;
         d.k->h = h;
         d.k->from = s->now.t;

@@ -118,16 +118,12 @@ static ns_status one_after_the_other(const ns_problem *problem,
 /* Is it done in lanes?  The sums of the steps are made of fused operations. */
 static bool in_lanes(const ns_problem *problem, const ns_ensemble_options *options)
 {
-#if NS_X86
-    if (!__builtin_cpu_supports("fma"))
-        return false;
-#endif
     const ns_method *method = ns_method_find(options->run.method);
     if (options->alone)
         return false;
     return (method == &ns_method_dop853 ||
             (method == &ns_method_gauss && options->run.fixed_step <= 0)) &&
-           !problem->pinv;
+           !problem->pinv && !problem->bumps;
 }
 
 ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *options,

@@ -471,7 +471,7 @@ static void end_step(ns_bundle *b)
     next = smaller(next, length * rough_power(larger(load(b->reach), all(-1.7))));
     /* an error that hardly gets less in a shorter step is rounding error: let it pass */
     const v8 part = size_of(h / base), part2 = part * part;
-    const i8 stubborn = too_long & (load(b->shift) == 0) &
+    const i8 stubborn = too_long & (load(b->shift) == 0) & (error < b->rounding) &
                         (error > load(b->tried_error) * (part2 * part2 * part2));
     const v8 shorter = choose(stubborn, length, length * larger(factor, all(0.1)));
     const v8 slower = length * smaller(rough_power(larger(load(b->reach), all(-3))), all(0.8));

@@ -45,13 +45,16 @@ typedef struct ns_bundle {
     double from[8];          /* the last accepted step began here */
     double h[8];             /* signed step: tried; of the last step where it was accepted */
     double want[8];          /* length proposed for the next */
+    double longest[8];       /* of the next, where time drives the motion (drive.h) */
+    double end[8];           /* it must not go beyond: until, or a switch */
     double error[8];         /* of the step tried, squared; 1 is allowed */
     double factor[8];        /* what it makes of the length of the next step */
     double t_new[8];
     double cautious[8]; /* 1: the step before was rejected, do not grow at once */
     double steps[8], rejected[8], smallest[8], largest[8];
     double evaluations[8]; /* of the attempts */
-    double probed[8];      /* number of the step when the noise of the rates was measured */
+    double probe_at[8];    /* number of the step at which the noise of the rates is measured */
+    double judge[8];       /* and at which its progress is to be judged */
     double stage_t[8];
     int64_t live[8];     /* -1: a motion is in this lane */
     int64_t unsound[8];  /* -1: the rates are not finite at its start */
@@ -84,6 +87,7 @@ typedef struct ns_bundle {
     unsigned accepted;
     unsigned ended;    /* at the end of its time */
     unsigned probe;    /* the noise of its rates is to be measured */
+    unsigned judged;   /* it has made as many steps as in `judge` */
     unsigned singular; /* the rates are not finite at the state itself */
     unsigned tiny;     /* the step is too small for the arithmetic */
     unsigned leave;    /* better off alone, see ns_bundle_kernel.take */
@@ -95,6 +99,7 @@ typedef struct ns_bundle {
     size_t stride; /* between stages */
     double sense, until, tolerance, max_step, fixed_step, least_size;
     bool project;
+    bool driven; /* longest and end count */
     void (*rates)(const ns_program *rhs, double *work, const double *t, const double *x,
                   double *out);
 
@@ -109,6 +114,7 @@ typedef struct ns_bundle {
 
     /* gauss */
     double goal, settled, price; /* as in gauss.c; the first as a binary logarithm */
+    double rounding;             /* ns_gauss_rounding in units of it */
     double *K_new;               /* [n][8] increments tried; K those of the last step */
     double *work_parts;          /* of the blocks of the cascade, bound */
     ns_bundle_parts *parts;
@@ -125,6 +131,12 @@ typedef struct ns_bundle {
     const double *metric; /* plain [n] */
 } ns_bundle;
 
+/* The events that count, and the probes of these. */
+typedef struct ns_bundle_watch {
+    const ns_probes *probes;
+    bool *event, *probe;
+} ns_bundle_watch;
+
 typedef struct ns_bundle_kernel {
     const char *name; /* as ns_program_lanes_name */
     uint32_t kept;    /* rows of K that a step begins with */
@@ -137,8 +149,8 @@ typedef struct ns_bundle_kernel {
      * stage_t. */
     void (*inside)(ns_bundle *b, double u);
     /* Which lanes may have crossed zero, or come near, given values at `count` (3 or 5) equally
-     * spaced points of the step: bits.  `watch`: which events count. */
-    unsigned (*suspects)(uint32_t events, const bool *watch, const double *sign,
+     * spaced points of the step, of events and probes: bits. */
+    unsigned (*suspects)(const ns_bundle_watch *watch, const double *sign,
                          const double *const *values, int count);
     /* Gives a lane what the method has made of the start of a motion; gives a run what the method
      * keeps of the last step of a lane, so that it could go on alone. */

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
+#include "expr/vecmath.h"
+#include "ode/drive.h"
 #include "ode/ensemble_internal.h"
 #include "ode/ensemble_kernel.h"
 
@@ -31,9 +33,10 @@ typedef struct group {
     bool rebind; /* parameters have changed */
     double *p;   /* [np][8] */
     double *work_events;
-    double *sign;     /* [events] as ns_run.event_sign */
-    double *value[5]; /* [events] at the beginning, a quarter, ... of the last step */
-    double *out;      /* room for outputs */
+    double *sign; /* [events] as ns_run.event_sign */
+    /* [events and probes] at the beginning, a quarter, ... of the last step */
+    double *value[5];
+    double *out; /* room for outputs */
     void *memory;
 } group;
 
@@ -45,7 +48,7 @@ typedef struct ensemble {
     bool gauss; /* the method, otherwise dop853 */
     bool tally;
     const ns_program *look; /* for events */
-    bool *watch;            /* [events] */
+    ns_bundle_watch watch;
     uint32_t n_watch;
     double *p, *x0; /* of a motion */
     group groups[NS_BUNDLE_MOST];
@@ -111,7 +114,7 @@ static size_t layout(const ensemble *e, group *g, ns_bundle *b, double *base)
     g->work_events = take(&r, ns_program_work8(problem->events) / 8);
     g->sign = take(&r, n_ev);
     for (int i = 0; i < 5; i++)
-        g->value[i] = take(&r, n_ev);
+        g->value[i] = take(&r, ns_program_nout(problem->events));
     if (e->tally) {
         seen *s = &g->seen;
         s->first = take(&r, 2 + n_inv);
@@ -156,6 +159,7 @@ static bool make_group(ensemble *e, group *g, ns_status *status, const char **me
         if (!of->run || !of->at)
             return false;
         of->run->no_tally = !e->tally;
+        of->run->s.fused = !e->options->unfused;
     }
     const ns_run *run = g->lanes[0].run;
     ns_bundle *b = g->b;
@@ -165,6 +169,7 @@ static bool make_group(ensemble *e, group *g, ns_status *status, const char **me
     b->max_step = run->s.max_step;
     b->fixed_step = run->s.fixed_step;
     b->least_size = run->s.least_size;
+    b->driven = e->problem->drivers && !(b->fixed_step > 0);
     b->project = o.project && (e->problem->n_manifold > 0 || e->problem->correction);
     b->metric = run->metric;
     b->rates = e->options->unfused ? ns_program_eval8 : ns_program_eval8_fused;
@@ -189,7 +194,7 @@ static const ns_bundle_kernel *kernel_for(const ns_problem *problem, bool gauss)
     const char *lanes = ns_program_lanes_name(problem->rhs);
     if (strcmp(lanes, ns_bundle_avx512_gauss.name) == 0)
         return gauss ? &ns_bundle_avx512_gauss : &ns_bundle_avx512_dop853;
-    if (strcmp(lanes, ns_bundle_avx2_gauss.name) == 0 && __builtin_cpu_supports("fma"))
+    if (strcmp(lanes, ns_bundle_avx2_gauss.name) == 0)
         return gauss ? &ns_bundle_avx2_gauss : &ns_bundle_avx2_dop853;
 #else
     (void)problem;
@@ -338,6 +343,67 @@ static bool start(ensemble *e, lane *of)
     return false;
 }
 
+/* How far time lets the next step of a lane go. */
+static void bound(ns_bundle *b, const ns_stepper *s, uint32_t l)
+{
+    b->end[l] = b->until;
+    b->longest[l] = b->driven ? ns_drive_limit(s, &b->end[l]) : INFINITY;
+}
+
+/* Gives a lane the state of its run, from which the method has begun. */
+static void give(const ensemble *e, group *g, uint32_t l)
+{
+    const ns_stepper *s = &g->lanes[l].run->s;
+    ns_bundle *b = g->b;
+    put(b->x, s->x, s->n, l);
+    put(b->x_lo, s->x_lo, s->n, l);
+    put(b->x0, s->x0, s->n, l);
+    put(b->x0_lo, s->x0_lo, s->n, l);
+    e->kernel->give(s, b, l);
+    b->t[l] = b->from[l] = s->now.t;
+    b->want[l] = s->now.h;
+    b->cautious[l] = 0;
+    bound(b, s, l);
+}
+
+/* Lanes whose motion has come to a switch go to its other side; all learn how far they may go. */
+static void look_at_clock(const ensemble *e, group *g, unsigned going)
+{
+    ns_bundle *b = g->b;
+    for (uint32_t l = 0; l < 8; l++) {
+        if (!(going >> l & 1) || !b->live[l])
+            continue;
+        ns_stepper *s = &g->lanes[l].run->s;
+        s->now.t = b->t[l];
+        double at, beyond;
+        if (b->t[l] == b->until || !ns_drive_switch(s, &at, &beyond)) {
+            bound(b, s, l);
+            continue;
+        }
+        ns_run *run = hand_over(e, g, l);
+        const uint64_t before = run->s.now.evaluations;
+        if (ns_run_cross(run) != NS_OK)
+            b->singular |= 1u << l;
+        b->ended |= (unsigned)(run->s.now.t == b->until) << l;
+        g->lanes[l].evaluations += run->s.now.evaluations - before;
+        give(e, g, l);
+    }
+}
+
+/* Number of the step at which the noise of the rates is measured next, after so many. */
+static double next_probe(double steps, bool noisy)
+{
+    enum { NOW_AND_THEN = 1024 };
+    return steps + (noisy ? NS_STEPPER_SOON : NOW_AND_THEN);
+}
+
+/* Number of the step at which a motion is judged next, after so many. */
+static double next_judgement(const ns_run_options *o, double steps)
+{
+    const double next = steps + NS_STEPPER_WINDOW, most = (double)o->max_steps;
+    return most > 0 && most < next ? most : next;
+}
+
 static void load(ensemble *e, group *g, uint32_t l)
 {
     lane *of = &g->lanes[l];
@@ -347,19 +413,14 @@ static void load(ensemble *e, group *g, uint32_t l)
     const ns_stepper *s = &of->run->s;
     const uint32_t n = s->n, n_ev = e->problem->system->events.n;
     put(g->p, s->p, e->problem->np, l);
-    put(b->x, s->x, n, l);
-    put(b->x_lo, s->x_lo, n, l);
-    put(b->x0, s->x0, n, l);
-    put(b->x0_lo, s->x0_lo, n, l);
+    give(e, g, l);
     put(b->size, s->size, n, l);
     put_noise(b, s, l);
-    e->kernel->give(s, b, l);
     put(g->sign, of->run->event_sign, n_ev, l);
-    put(g->value[4], of->run->event_value, n_ev, l);
-    b->t[l] = b->from[l] = s->now.t;
-    b->want[l] = s->now.h;
-    b->cautious[l] = b->probed[l] = b->steps[l] = b->rejected[l] = b->smallest[l] =
-        b->largest[l] = b->evaluations[l] = 0;
+    put(g->value[4], of->run->events_now, ns_program_nout(e->look), l);
+    b->probe_at[l] = next_probe(0, false);
+    b->steps[l] = b->rejected[l] = b->smallest[l] = b->largest[l] = b->evaluations[l] = 0;
+    b->judge[l] = next_judgement(&e->options->run, 0);
     b->live[l] = -1;
     e->live++;
     g->rebind = true;
@@ -407,6 +468,8 @@ static void idle(const ensemble *e, group *g)
             g->p[8 * (size_t)k + l] = g->p[8 * (size_t)k + from];
         b->t[l] = b->from[l] = b->t[from];
         b->want[l] = b->want[from];
+        b->longest[l] = b->longest[from];
+        b->end[l] = b->end[from];
         b->base[l] = b->base[from];
         b->shift[l] = b->shift[from];
         b->fresh[l] = b->unsound[l] = 0;
@@ -463,19 +526,18 @@ static unsigned find_suspects(const ensemble *e, group *g)
 {
     double **const v = g->value;
     double *const last = v[0];
-    const uint32_t n_ev = e->problem->system->events.n;
     v[0] = v[4];
     v[4] = last;
     sample(e, g, 1, v[4]);
     sample(e, g, 0.5, v[2]);
     const double *const three[] = {v[0], v[2], v[4]};
-    unsigned found = e->kernel->suspects(n_ev, e->watch, g->sign, three, 3) & g->b->accepted;
+    unsigned found = e->kernel->suspects(&e->watch, g->sign, three, 3) & g->b->accepted;
     if (!found)
         return 0;
     sample(e, g, 0.25, v[1]);
     sample(e, g, 0.75, v[3]);
     const double *const five[] = {v[0], v[1], v[2], v[3], v[4]};
-    return found & e->kernel->suspects(n_ev, e->watch, g->sign, five, 5);
+    return found & e->kernel->suspects(&e->watch, g->sign, five, 5);
 }
 
 /* Events and ranks.  A lane that is to stop has its run as it ended. */
@@ -539,27 +601,27 @@ static void tally(const ensemble *e, group *g)
             continue;
         const double off = fabs(out[l] - s->first[l]);
         s->off[l] = off > s->off[l] || isnan(off) ? off : s->off[l];
-        s->scale[l] = fmax(s->scale[l], fabs(out[8 + l]));
+        s->scale[l] = ns_max(s->scale[l], fabs(out[8 + l]));
         s->last[l] = out[l];
         for (uint32_t i = 0; i < n_inv; i++) {
             const size_t at = 8 * (size_t)i + l;
-            s->off[16 + at] = fmax(s->off[16 + at], fabs(out[16 + at] - s->first[16 + at]));
-            s->scale[8 + at] = fmax(s->scale[8 + at], out[8 * (2 + (size_t)n_inv) + at]);
+            s->off[16 + at] = ns_max(s->off[16 + at], fabs(out[16 + at] - s->first[16 + at]));
+            s->scale[8 + at] = ns_max(s->scale[8 + at], out[8 * (2 + (size_t)n_inv) + at]);
         }
     }
     ns_program_eval8(problem->residuals, s->work_residuals, b->t, b->x, out);
     for (uint32_t i = 0; i < system->constraints.n; i++)
         for (uint32_t l = 0; l < 8; l++)
             if (b->accepted >> l & 1)
-                s->residual[8 * i + l] = fmax(s->residual[8 * i + l], fabs(out[8 * i + l]));
+                s->residual[8 * i + l] = ns_max(s->residual[8 * i + l], fabs(out[8 * i + l]));
     if (!e->options->extremes)
         return;
     ns_program_eval8(problem->observables, s->work_observe, b->t, b->x, out);
     for (uint32_t i = 0; i < system->observables.n; i++)
         for (uint32_t l = 0; l < 8; l++)
             if (b->accepted >> l & 1) {
-                s->least[8 * i + l] = fmin(s->least[8 * i + l], out[8 * i + l]);
-                s->most[8 * i + l] = fmax(s->most[8 * i + l], out[8 * i + l]);
+                s->least[8 * i + l] = ns_min(s->least[8 * i + l], out[8 * i + l]);
+                s->most[8 * i + l] = ns_max(s->most[8 * i + l], out[8 * i + l]);
             }
 }
 
@@ -580,7 +642,7 @@ static void probe(group *g)
         ns_stepper_measure_noise(s);
         of->evaluations += s->now.evaluations - before;
         put_noise(b, s, l);
-        b->probed[l] = b->steps[l];
+        b->probe_at[l] = next_probe(b->steps[l], s->now.noisy);
     }
 }
 
@@ -595,13 +657,12 @@ static void end_motions(ensemble *e, group *g, unsigned stopped)
         if (!b->live[l])
             continue;
         ns_run *run = g->lanes[l].run;
-        const bool fails = failed >> l & 1,
-                   full = o->max_steps && b->steps[l] >= (double)o->max_steps;
+        const bool fails = failed >> l & 1, judged = b->judged >> l & 1;
         if (stopped >> l & 1) {
             unload(e, g, l);
             continue;
         }
-        if (b->t[l] != b->until && !fails && !full && !interrupted)
+        if (b->t[l] != b->until && !fails && !judged && !interrupted)
             continue;
         hand_over(e, g, l);
         if (fails) {
@@ -613,10 +674,11 @@ static void end_motions(ensemble *e, group *g, unsigned stopped)
         } else if (b->t[l] == b->until) {
             /* all is well */
         } else if (interrupted)
-            ns_run_stop(run, NS_STOP_INTERRUPT, "interrupted at t = %.10g", b->t[l]);
-        else
-            ns_run_stop(run, NS_STOP_LIMIT, "the limit of %llu steps was reached at t = %.10g",
-                        (unsigned long long)o->max_steps, b->t[l]);
+            ns_run_interrupt(run);
+        else if (ns_run_judge(run) == NS_OK) {
+            b->judge[l] = next_judgement(o, b->steps[l]);
+            continue;
+        }
         unload(e, g, l);
     }
 }
@@ -652,8 +714,10 @@ static void look_after(ensemble *e, group *g)
         look_at_times(e, g, stopped);
     if (e->tally)
         tally(e, g);
+    if (g->b->driven)
+        look_at_clock(e, g, g->b->accepted & ~stopped);
     const ns_run_options *o = &e->options->run;
-    if (stopped | g->b->ended | g->b->singular | g->b->tiny || o->max_steps || o->interrupt)
+    if (stopped | g->b->ended | g->b->singular | g->b->tiny | g->b->judged || o->interrupt)
         end_motions(e, g, stopped);
     if (g->b->leave)
         let_go(e, g);
@@ -701,6 +765,18 @@ static void run_all(ensemble *e)
     }
 }
 
+static void choose_watch(ensemble *e)
+{
+    const ns_probes *probes = e->problem->probes;
+    const ns_bundle_watch *watch = &e->watch;
+    for (uint32_t i = 0; i < probes->n_events; i++) {
+        watch->event[i] = ns_events_wanted(e->groups[0].lanes[0].run, i);
+        e->n_watch += watch->event[i];
+        for (uint32_t k = 0; k < probes->n && watch->event[i]; k++)
+            watch->probe[k] = watch->probe[k] || ns_probes_has(probes, i, k);
+    }
+}
+
 ns_status ns_ensemble_in_lanes(const ns_problem *problem, const ns_ensemble_options *options,
                                const ns_ensemble_client *client, const char **message)
 {
@@ -719,22 +795,21 @@ ns_status ns_ensemble_in_lanes(const ns_problem *problem, const ns_ensemble_opti
     *message = "out of memory";
     e.p = calloc((size_t)problem->np + problem->n + 1, sizeof *e.p);
     e.x0 = e.p ? e.p + problem->np : NULL;
-    e.watch = calloc((size_t)n_ev + 1, sizeof *e.watch);
-    bool good = e.p && e.watch;
+    e.watch.probes = problem->probes;
+    e.watch.event = calloc((size_t)n_ev + problem->probes->n + 1, sizeof *e.watch.event);
+    e.watch.probe = e.watch.event ? e.watch.event + n_ev : NULL;
+    bool good = e.p && e.watch.event;
     for (uint32_t k = 0; k < e.n_groups && good; k++)
         good = make_group(&e, &e.groups[k], &status, message);
     if (good) {
-        for (uint32_t i = 0; i < n_ev; i++) {
-            e.watch[i] = ns_events_wanted(e.groups[0].lanes[0].run, i);
-            e.n_watch += e.watch[i];
-        }
+        choose_watch(&e);
         run_all(&e);
         status = NS_OK;
         *message = "";
     }
     for (uint32_t k = 0; k < NS_BUNDLE_MOST; k++)
         free_group(&e.groups[k]);
-    free(e.watch);
+    free(e.watch.event);
     free(e.p);
     return status;
 }

@@ -14,8 +14,11 @@
 INLINE void choose_step(ns_bundle *b)
 {
     const i8 live = load_mask(b->live);
-    const v8 t = load(b->t), until = all(b->until), left = size_of(until - t);
+    const v8 t = load(b->t), until = b->driven ? load(b->end) : all(b->until);
+    const v8 left = size_of(until - t);
     v8 h = load(b->want);
+    if (b->driven)
+        h = smaller(load(b->longest), h);
     i8 end;
     if (b->fixed_step > 0) {
         h = all(b->fixed_step);
@@ -80,9 +83,9 @@ INLINE void settle(ns_bundle *b, i8 accepted, i8 rejected, v8 want, i8 probe)
     move(b, accepted);
     b->accepted = bits(accepted);
     b->ended = bits(accepted & (load(b->t_new) == b->until));
-    enum { NOW_AND_THEN = 1024 };
-    const i8 due = steps - load(b->probed) >= NOW_AND_THEN - 1;
+    const i8 due = steps + 1 >= load(b->probe_at);
     b->probe = bits((accepted & due) | probe);
+    b->judged = bits(accepted & (steps + 1 >= load(b->judge)));
 
     store(b->want, choose(trying, want, load(b->want)));
     store(b->cautious, choose(trying, (v8)(rejected & one), load(b->cautious)));
@@ -96,12 +99,50 @@ INLINE void settle(ns_bundle *b, i8 accepted, i8 rejected, v8 want, i8 probe)
     store(b->t, choose(accepted, load(b->t_new), load(b->t)));
 }
 
-static unsigned suspects(uint32_t events, const bool *watch, const double *sign,
+/* Lanes in which three or five evenly spaced samples of a probe show what depends on it: see
+ * probes.h.  Three show half as much as ten. */
+INLINE i8 tame(const ns_probe *probe, const double *const *values, size_t at, int count)
+{
+    const v8 limit = all(count < 5 ? 0.5 * probe->limit : probe->limit);
+    const v8 ratio = probe->kind == NS_PROBE_RATIO ? limit : all(NS_PROBE_FAR_RATIO);
+    v8 a[5], lo = all(INFINITY), hi = -lo, bend = {0};
+    for (int i = 0; i < count; i++) {
+        a[i] = load(values[i] + at);
+        lo = smaller(a[i], lo);
+        hi = larger(a[i], hi);
+    }
+    const i8 near = hi - lo <= limit;
+    const i8 even = ((lo > 0) & (hi <= ratio * lo)) | ((hi < 0) & (lo >= ratio * hi)) |
+                    (lo == hi);
+    switch (probe->kind) {
+    case NS_PROBE_RANGE:
+        return near;
+    case NS_PROBE_RATIO:
+        return even;
+    case NS_PROBE_FAR:
+        return near | even;
+    case NS_PROBE_FLAT:
+        return near | (lo > NS_PROBE_FLAT_FROM) | (hi < -NS_PROBE_FLAT_FROM);
+    case NS_PROBE_KINK:
+    case NS_PROBE_SIDE:
+        break;
+    }
+    for (int i = 1; i + 1 < count; i++)
+        bend = larger(size_of(a[i - 1] - 2 * a[i] + a[i + 1]), bend);
+    return (lo > bend) | (hi < -bend);
+}
+
+static unsigned suspects(const ns_bundle_watch *watch, const double *sign,
                          const double *const *values, int count)
 {
+    const ns_probes *probes = watch->probes;
+    const uint32_t events = probes->n_events;
     i8 safe = ~(i8){0};
+    for (uint32_t k = 0; k < probes->n; k++)
+        if (watch->probe[k])
+            safe &= tame(&probes->at[k], values, 8 * (size_t)(events + k), count);
     for (uint32_t k = 0; k < events; k++) {
-        if (!watch[k])
+        if (!watch->event[k])
             continue;
         const size_t at = 8 * (size_t)k;
         const v8 s = load(sign + at);

@@ -20,6 +20,7 @@
  * polynomial and needs two to four sweeps. */
 #include <float.h>
 
+#include "expr/vecmath.h"
 #include "ode/gauss_internal.h"
 #include "ode/gauss_newton.h"
 #include "ode/gauss_table.h"
@@ -60,7 +61,7 @@ static const ns_gauss_kernel *choose_kernel(const ns_stepper *s)
     const char *lanes = ns_program_lanes_name(s->problem->rhs);
     if (strcmp(lanes, ns_gauss_avx512.name) == 0)
         return &ns_gauss_avx512;
-    if (strcmp(lanes, ns_gauss_avx2.name) == 0 && __builtin_cpu_supports("fma"))
+    if (strcmp(lanes, ns_gauss_avx2.name) == 0)
         return &ns_gauss_avx2;
 #endif
     (void)s;
@@ -119,7 +120,7 @@ static void arrange(const ns_stepper *s)
                   .k = (ns_gauss_kept *)s->kept,
                   .goal = goal(s),
                   .settled = settled(s),
-                  .early = 4e-4 * pow(s->tolerance, 7.0 / 8),
+                  .early = 4e-4 * ns_math_pow(s->tolerance, 7.0 / 8),
                   .judging = choose_judging(s->problem->cascade),
                   .price = s->problem->jacobian ? ns_newton_price(s->problem) : 0};
     g.F = s->kept + sizeof(ns_gauss_kept) / sizeof(double);
@@ -150,6 +151,7 @@ static ns_status begin(ns_stepper *s)
 {
     arrange(s);
     const ns_gauss g = *ns_gauss_view(s);
+    s->rough_share = DBL_EPSILON / g.settled;
     ns_program_bind_jet(s->problem->rhs, g.work_jet, NS_GAUSS_START, s->p);
     if (s->problem->jacobian)
         ns_newton_bind(s, g.newton);
@@ -173,7 +175,7 @@ static ns_status begin(ns_stepper *s)
     if (s->first_step > 0)
         s->now.h = s->first_step;
     else if (radius > 0)
-        s->now.h = radius * ns_smaller(0.8, 4 * pow(s->tolerance, 1.0 / 16));
+        s->now.h = radius * ns_smaller(0.8, 4 * ns_math_pow(s->tolerance, 1.0 / 16));
     else {
         for (uint32_t i = 0; i < s->n; i++)
             g.f[i] = g.jet[i * w + 1];
@@ -322,6 +324,16 @@ static bool integrate_rest(ns_stepper *s, ns_gauss *g, const double *x, const do
     return finite;
 }
 
+/* Does the first sweep show little of what it changed?  Changes of states whose rates consist of
+ * rounding errors count for next to nothing there; in the second sweep the others follow them. */
+static bool first_hidden(const ns_gauss *g)
+{
+    double least = 1;
+    for (uint32_t i = 0; i < g->a.n; i++)
+        least = ns_smaller(least, g->a.share[i]);
+    return least < 1e-2;
+}
+
 /* Sweeps of one part from the prediction in Y until converged: then Y holds the derivatives at the
  * stages, Zn the increments A Y.  The change of Zn in a sweep is the error before it; times rho,
  * after it; the update has the error of the latter.  g->rho is a guess of it; *contraction becomes
@@ -342,6 +354,7 @@ static outcome iterate_part(ns_stepper *s, ns_gauss *g, const ns_rate_part *part
     double seen = 0; /* the last change that was more than noise, */
     int sweeps = 0;  /* after so many sweeps */
     double slow = 1; /* what it would be if each made 0.7 */
+    int passed = 0;
     bool judged = !(limit > 0);
     outcome result = DIVERGED;
     for (int k = 1; k <= MAX_SWEEPS; k++) {
@@ -352,6 +365,7 @@ static outcome iterate_part(ns_stepper *s, ns_gauss *g, const ns_rate_part *part
             result = NOT_FINITE;
             break;
         }
+        passed = k - 1;
         if (k == 1) {
             first = change;
             last = change / (g->rho * g->rho);
@@ -390,11 +404,16 @@ static outcome iterate_part(ns_stepper *s, ns_gauss *g, const ns_rate_part *part
             result = g->complete || finish_part(g, part, x, x_lo) ? CONVERGED : NOT_FINITE;
             break;
         }
-        if (k > 1 && (change > 4 * last || (k > 4 && sweeps == k - 1 && change > slow * first)))
+        if (k > 1 &&
+            (change > 4 * last || (k > 4 && sweeps == k - 1 && change > slow * first)) &&
+            !(k == 2 && first_hidden(g)))
             break;
         last = change;
     }
     *contraction = sweeps ? rough_root(seen / first, 2 * sweeps) : 0;
+    /* the sweep after it came down to noise at least */
+    if (passed > sweeps && sweeps > 0)
+        *contraction = ns_smaller(*contraction, rough_root(noise / first, 2 * (sweeps + 1)));
     return result;
 }
 
@@ -590,8 +609,10 @@ static ns_status step(ns_stepper *s)
         case TOO_LONG:
             s->why = NS_WHY_STEP;
             want = fabs(h) * ns_larger(g->factor, 0.1);
-            /* an error that hardly gets less in a shorter step is rounding error: let it pass */
-            if (tried != 0 && g->error > tried_error * pow(h / tried, 6)) {
+            /* an error that hardly gets less in a shorter step is rounding error: let it pass, unless
+             * it is larger than those are and the step does not resolve something */
+            if (tried != 0 && g->error > tried_error * ns_math_pow(h / tried, 6) &&
+                g->error * g->goal < ns_gauss_rounding(s->problem)) {
                 limit = INFINITY;
                 want = fabs(h);
             }

@@ -1,13 +1,15 @@
 /* `gauss` in an ensemble: a motion goes into a lane, and comes back (ensemble_kernel.h). */
+#include "expr/vecmath.h"
 #include "ode/ensemble_kernel.h"
 #include "ode/gauss_internal.h"
 #include "ode/gauss_table.h"
 
-/* The step before the start, by the Taylor series: the first step is predicted from it. */
+/* The step before the start, by the Taylor series: the first step is predicted from it.  Where nothing
+ * bounds the first step, as in uniform motion, it is as long as that one will be. */
 void ns_gauss_give(const ns_stepper *s, ns_bundle *b, uint32_t lane)
 {
     const ns_gauss *g = ns_gauss_view(s);
-    const double h = s->sense * s->now.h;
+    const double h = s->sense * (isfinite(s->now.h) ? s->now.h : 1); /* a polynomial: any */
     const uint32_t w = NS_GAUSS_START + 1;
     for (uint32_t i = 0; i < s->n; i++)
         for (int j = 0; j < 8; j++)
@@ -18,7 +20,8 @@ void ns_gauss_give(const ns_stepper *s, ns_bundle *b, uint32_t lane)
     b->shift[lane] = 1;
     b->tried_error[lane] = b->best[lane] = b->slow[lane] = 0;
     b->rho[lane] = g->k->rho;
-    b->goal = log2(g->goal);
+    b->goal = ns_math_log2(g->goal);
+    b->rounding = ns_gauss_rounding(s->problem) / g->goal;
     b->settled = g->settled;
     b->price = g->price;
 }

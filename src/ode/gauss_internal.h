@@ -6,6 +6,13 @@
 
 enum { NS_GAUSS_START = 16 }; /* order of the Taylor series that starts the first step */
 
+/* Errors of a step below this, relative to the sizes of the states, may be rounding errors, where something
+ * narrow could be in the step: elsewhere all may, and a corner is passed in the end. */
+static inline double ns_gauss_rounding(const ns_problem *problem)
+{
+    return problem->bumps || problem->drivers ? 1e-7 : (double)INFINITY;
+}
+
 typedef struct ns_gauss_kept {
     double h;            /* signed length of the step that F belongs to; 0: no step yet */
     double from;         /* its beginning: state_at works from here */

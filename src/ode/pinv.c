@@ -1,5 +1,5 @@
-/* Route `pinv`: accelerations by eq (42) of seed 000, with Moore-Penrose inverses from LAPACK's
- * singular value decomposition,
+/* Route `pinv`: accelerations by eq (42) of seed 000, with Moore-Penrose inverses from
+ * singular value decompositions,
  *
  *     a = [ (I - A^+ A) M ; A ]^+ [ (I - A^+ A) Q ; b ].
  *
@@ -17,9 +17,11 @@
 #include "ode/pinv.h"
 
 #include <assert.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
+
+#include "base/algebra.h"
+#include "expr/vecmath.h"
 
 static const double small = 1e-6;
 
@@ -47,8 +49,7 @@ const ns_ex *ns_pinv_outputs(const ns_system *system, ns_arena *arena, uint32_t 
 typedef struct room {
     double *work1, *work8, *out, *out8; /* of the program */
     double *M, *A, *N, *B, *y, *scale;  /* n x n, m x n, n x n, (n+m) x n, n+m, n */
-    double *sigma, *U, *V, *lapack;
-    lapack_int n_lapack;
+    double *sigma, *V, *algebra;        /* n, n x n, work space of algebra.h */
     size_t used;
 } room;
 
@@ -75,10 +76,8 @@ static room rooms(const ns_problem *problem, double *base)
     r.y = take(&r, base, rows);
     r.scale = take(&r, base, n);
     r.sigma = take(&r, base, n);
-    r.U = take(&r, base, rows * n);
     r.V = take(&r, base, n * n);
-    r.n_lapack = (lapack_int)(5 * rows + 3 * n + 64);
-    r.lapack = take(&r, base, (size_t)r.n_lapack);
+    r.algebra = take(&r, base, ns_algebra_svd_work(w->n + w->m, w->n));
     return r;
 }
 
@@ -95,21 +94,29 @@ void ns_pinv_bind(const ns_problem *problem, double *work, const double *p, cons
     ns_program_bind8(problem->pinv, r.work8, p8);
 }
 
-/* Singular values and vectors of B, rows x n by rows (used up): B = sum_k sigma_k u_k v_k^T with
- * v_k in V + k n and u_k, of length rows, with stride min(rows, n) in U.  How many are not zero. */
-static uint32_t decompose(const room *r, uint32_t rows, uint32_t n, double *B)
+/* N = I - A^+ A, from the right singular vectors of A. */
+static bool kernel_of_constraints(const ns_rank_watch *w, const room *r)
 {
-    const uint32_t least = rows < n ? rows : n;
-    if (least == 0)
-        return 0;
-    /* the same memory by columns is the transpose, n x rows */
-    const lapack_int info = LAPACKE_dgesvd_work(
-        LAPACK_COL_MAJOR, 'S', 'S', (lapack_int)n, (lapack_int)rows, B, (lapack_int)n, r->sigma,
-        r->V, (lapack_int)n, r->U, (lapack_int)least, r->lapack, r->n_lapack);
+    const uint32_t n = w->n, least = w->m < n ? w->m : n;
+    if (!ns_algebra_svd(w->m, n, r->A, r->sigma, r->V, r->algebra))
+        return false;
     uint32_t rank = 0;
-    while (info == 0 && rank < least && r->sigma[rank] > small * fmax(1e-300, r->sigma[0]))
+    while (rank < least && r->sigma[rank] > small * ns_max(1e-300, r->sigma[0]))
         rank++;
-    return rank;
+    memset(r->N, 0, (size_t)n * n * sizeof(double));
+    for (uint32_t i = 0; i < n; i++) {
+        r->N[(size_t)i * n + i] = 1;
+        for (uint32_t k = 0; k < rank; k++)
+            for (uint32_t j = 0; j < n; j++)
+                r->N[(size_t)i * n + j] -= r->V[(size_t)k * n + i] * r->V[(size_t)k * n + j];
+    }
+    return true;
+}
+
+static void not_numbers(uint32_t n, double *a)
+{
+    for (uint32_t i = 0; i < n; i++)
+        a[i] = NAN;
 }
 
 /* a from r->out by (42). */
@@ -120,9 +127,8 @@ static void accelerations(const ns_rank_watch *w, const room *r, double *a)
     double sum = 0;
     for (uint32_t k = 0; k < w->entries.n + rows; k++)
         sum += r->out[k] - r->out[k];
-    if (!(sum == 0)) { /* LAPACK does not like nan */
-        for (uint32_t i = 0; i < n; i++)
-            a[i] = NAN;
+    if (!(sum == 0)) {
+        not_numbers(n, a);
         return;
     }
     memset(r->M, 0, (size_t)n * n * sizeof(double));
@@ -150,15 +156,9 @@ static void accelerations(const ns_rank_watch *w, const room *r, double *a)
             row[j] /= length;
         r->y[n + k] = b[k] / length;
     }
-    /* N = I - A^+ A from the right singular vectors of A */
-    memcpy(r->B, r->A, (size_t)m * n * sizeof(double));
-    const uint32_t rank = decompose(r, m, n, r->B);
-    memset(r->N, 0, (size_t)n * n * sizeof(double));
-    for (uint32_t i = 0; i < n; i++) {
-        r->N[(size_t)i * n + i] = 1;
-        for (uint32_t k = 0; k < rank; k++)
-            for (uint32_t j = 0; j < n; j++)
-                r->N[(size_t)i * n + j] -= r->V[(size_t)k * n + i] * r->V[(size_t)k * n + j];
+    if (!kernel_of_constraints(w, r)) {
+        not_numbers(n, a);
+        return;
     }
     for (uint32_t i = 0; i < n; i++) {
         double *row = r->B + (size_t)i * n;
@@ -172,16 +172,8 @@ static void accelerations(const ns_rank_watch *w, const room *r, double *a)
         }
     }
     memcpy(r->B + (size_t)n * n, r->A, (size_t)m * n * sizeof(double));
-    const uint32_t all = decompose(r, rows, n, r->B);
-    memset(a, 0, n * sizeof(double));
-    for (uint32_t k = 0; k < all; k++) {
-        double part = 0;
-        for (uint32_t i = 0; i < rows; i++)
-            part += r->U[(size_t)i * n + k] * r->y[i];
-        part /= r->sigma[k];
-        for (uint32_t j = 0; j < n; j++)
-            a[j] += part * r->V[(size_t)k * n + j];
-    }
+    uint32_t rank;
+    ns_algebra_least(rows, n, r->B, r->y, small, a, &rank, r->algebra);
     for (uint32_t j = 0; j < n; j++)
         a[j] *= r->scale[j];
 }

@@ -6,6 +6,8 @@
 
 #include "base/hash.h"
 #include "expr/diff.h"
+#include "ode/bump.h"
+#include "ode/drive.h"
 #include "ode/pinv.h"
 
 typedef struct builder {
@@ -170,6 +172,15 @@ static const ns_program *build_ranks(const builder *b)
     return build(b, out, watch->entries.n, false);
 }
 
+static const ns_program *build_pushes(const builder *b)
+{
+    const uint32_t n = b->system->pushes.n;
+    ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = b->system->pushes.at[i].value;
+    return n ? build(b, out, n, false) : NULL;
+}
+
 static const ns_program *build_monitor(const builder *b)
 {
     const ns_system *s = b->system;
@@ -188,6 +199,29 @@ static const ns_program *build_monitor(const builder *b)
         out[2 + k + i] = sum;
     }
     return build(b, out, 2 + 2 * k, false);
+}
+
+/* The names but for the component: P.x' and P.z' are components of one vector. */
+static bool same_vector(const char *a, const char *b)
+{
+    static const char components[] = "wxyz";
+    const char *dot = strrchr(a, '.');
+    const size_t stem = dot ? (size_t)(dot - a) + 1 : 0;
+    return dot && strncmp(a, b, stem) == 0 && a[stem] && b[stem] &&
+           strchr(components, a[stem]) && strchr(components, b[stem]) &&
+           strcmp(a + stem + 1, b + stem + 1) == 0;
+}
+
+static void find_vectors(const builder *b, ns_problem *problem)
+{
+    uint32_t *vector = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
+    for (uint32_t i = 0; i < b->n; i++) {
+        vector[i] = i;
+        for (uint32_t j = i; j-- > 0 && i - j < 4;) /* they stand together */
+            if (same_vector(b->system->states.at[i].name, b->system->states.at[j].name))
+                vector[i] = vector[j];
+    }
+    problem->vector = vector;
 }
 
 /* See ns_problem.source.  States that are sources of each other in a ring (x' = y, y' = x) are cut
@@ -312,6 +346,33 @@ const ns_program *ns_problem_program(const ns_system *system, ns_arena *arena, c
     return build(&b, out, nout, false);
 }
 
+/* The events and their probes; and what of them those need that stop a run. */
+static void build_events(const builder *b, ns_problem *problem)
+{
+    const ns_system *system = b->system;
+    const uint32_t n = system->events.n;
+    ns_ex *value = NS_NEW_ARRAY(b->arena, ns_ex, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        value[i] = system->events.at[i].value;
+    const ns_probes *probes = ns_probes_find(b->graph, b->arena, value, n);
+    ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, (size_t)n + probes->n + 1);
+    bool *needed = NS_NEW_ARRAY(b->arena, bool, probes->n + 1);
+    memcpy(out, value, n * sizeof *out);
+    for (uint32_t k = 0; k < probes->n; k++)
+        out[n + k] = probes->at[k].node;
+    problem->probes = probes;
+    problem->events = build(b, out, n + probes->n, false);
+    for (uint32_t i = 0; i < n; i++) {
+        const bool stops = ns_event_stops(&system->events.at[i]);
+        out[i] = stops ? value[i] : ns_zero(b->graph);
+        for (uint32_t k = 0; k < probes->n; k++)
+            needed[k] = needed[k] || (stops && ns_probes_has(probes, i, k));
+    }
+    for (uint32_t k = 0; k < probes->n; k++)
+        out[n + k] = needed[k] ? probes->at[k].node : ns_zero(b->graph);
+    problem->stops = build(b, out, n + probes->n, false);
+}
+
 ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
 {
     const uint32_t n = system->states.n, np = system->description->params.n;
@@ -338,21 +399,21 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
         observables[i] = system->observables.at[i].value;
 
     find_sources(&b, rates, problem);
+    find_vectors(&b, problem);
     problem->fingerprint = fingerprint(&b, roots, n + n_ev + n_res);
     problem->rhs = build(&b, rates, n, true);
     build_core(&b, rates, problem);
-    problem->events = build(&b, events, n_ev, false);
-    for (uint32_t i = 0; i < n_ev; i++)
-        if (!ns_event_stops(&system->events.at[i]))
-            events[i] = ns_zero(b.graph);
-    problem->stops = build(&b, events, n_ev, false);
+    build_events(&b, problem);
     problem->residuals = build(&b, residuals, n_res, false);
     problem->observables = build(&b, observables, n_obs, false);
     problem->monitor = build_monitor(&b);
+    problem->pushes = build_pushes(&b);
     problem->ranks = build_ranks(&b);
     uint32_t n_pinv;
     const ns_ex *pinv = ns_pinv_outputs(system, b.arena, &n_pinv);
     problem->pinv = pinv ? build(&b, pinv, n_pinv, false) : NULL;
+    problem->drivers = ns_drive_build(system, b.arena, pinv ? pinv : rates, pinv ? n_pinv : n);
+    problem->bumps = ns_bump_build(system, b.arena, rates, &problem->bump_clues);
     problem->cascade = build_cascade(&b, rates, problem);
     problem->manifold = build_manifold(&b, &problem->n_manifold);
     if (system->correction)
@@ -392,7 +453,7 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
     /* beside the right-hand side: what is done after every step, unless compiling it takes long */
     enum { MOST = 24 };
     const uint32_t most = ns_native_most(problem->rhs);
-    ns_native_request requests[MOST + 10];
+    ns_native_request requests[MOST + 12];
     uint32_t n = 0;
     enum { LONG_SERIES = 1500 }; /* operations of a series: compiling it would take seconds */
     const bool eight = lanes == 8 || lanes == NS_LANES_ALL;
@@ -433,9 +494,9 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
         if (ends[i] && ns_program_operations(ends[i], NULL) > 0)
             requests[n++] = (ns_native_request){.program = ends[i], .one = true};
     const ns_program *const looks[] = {problem->monitor, problem->residuals,
-                                       problem->observables};
+                                       problem->observables, problem->pushes};
     for (size_t i = 0; i < sizeof looks / sizeof *looks && quick; i++)
-        if (ns_program_operations(looks[i], NULL) > 0)
+        if (looks[i] && ns_program_operations(looks[i], NULL) > 0)
             requests[n++] = (ns_native_request){.program = looks[i], .eight = true};
     return ns_native_new_series(series, requests, n, message, room, facts);
 }

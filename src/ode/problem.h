@@ -5,6 +5,7 @@
 #include "code/native.h"
 #include "mech/system.h"
 #include "ode/cascade.h"
+#include "ode/probes.h"
 
 typedef struct ns_problem {
     const ns_system *system;
@@ -13,16 +14,21 @@ typedef struct ns_problem {
     const ns_program *jacobian;    /* n*n outputs df_i/dx_j by rows; NULL if not built */
     const ns_program *tangent;     /* J v from x and v: 2n inputs; see ns_problem_add_tangent */
     const ns_program *observables; /* in the order of system->observables */
-    const ns_program *events;      /* in the order of system->events */
+    const ns_program *events;      /* in the order of system->events; then their probes */
     const ns_program *stops;       /* the same, with zeros for those that do not stop a run */
+    const ns_probes *probes;       /* of the events */
     const ns_program *residuals;   /* in the order of system->constraints */
     /* m residuals to project, m*n of their Jacobian by rows, m sizes of the residuals' terms */
     const ns_program *manifold;
     /* energy, kinetic energy (0 if none), the invariants I_k, then for each of them the size of
      * its terms, sum_j |x_j dI_k/dx_j|, against which its drift is judged */
     const ns_program *monitor;
-    const ns_program *ranks; /* entries of system->watch; NULL if there is none */
-    const ns_program *pinv;  /* for route `pinv`, see pinv.h; NULL otherwise */
+    const ns_program *pushes;  /* in the order of system->pushes; NULL if there are none */
+    const ns_program *ranks;   /* entries of system->watch; NULL if there is none */
+    const ns_program *pinv;    /* for route `pinv`, see pinv.h; NULL otherwise */
+    const ns_program *drivers; /* functions of time in the rates, see drive.h; NULL: none */
+    const ns_program *bumps;   /* what can be narrow in the rates, see bump.h; NULL: nothing */
+    const ns_program *bump_clues;
     uint32_t n_manifold;
     /* Projection by the formulation (system->correction), NULL without.  shift: n_shift residuals,
      * entries of their Jacobian (row i: columns shift_column[shift_start[i] ..]), sizes of terms.
@@ -33,6 +39,8 @@ typedef struct ns_problem {
     /* x_i' = x_j and nothing else (a coordinate and its velocity): source[i] = j, otherwise
      * UINT32_MAX.  In `order` every state comes after its source. */
     const uint32_t *source, *order;
+    /* P.x, P.y and P.z are components of one vector: [n] the first of them; of others: itself */
+    const uint32_t *vector;
     /* States that occur in the rates, [n_needed]; the others are quadratures.  core: the right-hand
      * side with zeros for their rates; NULL if that saves nothing, or it is very long. */
     const uint32_t *needed;

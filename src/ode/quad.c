@@ -30,6 +30,7 @@
 #include <float.h>
 #include <stdio.h>
 
+#include "expr/vecmath.h"
 #include "ode/quad.h"
 #include "ode/quad_internal.h"
 
@@ -64,16 +65,16 @@ double *ns_quad_first_invariants(const ns_run *run)
     return run->s.kept + 8 + (size_t)S * run->s.n;
 }
 
-#if NS_HAVE_QUAD
-
 double ns_quad_time_low(double t)
 {
     char text[40];
     snprintf(text, sizeof text, "%.15g", t);
     if (strtod(text, NULL) != t)
         return 0;
-    return (double)(strtof128(text, NULL) - (ns_quad)t);
+    return (double)(NS_QUAD_READ(text, NULL) - (ns_quad)t);
 }
+
+#if NS_HAVE_QUAD
 
 static ns_quad time_of(double t)
 {
@@ -95,7 +96,7 @@ static void make_tables(ns_quad_engine *q)
 {
     ns_quad p[S + 2], at[S][S + 2], x[S], w[S];
     for (int i = 0; i < S; i++) {
-        ns_quad z = -(ns_quad)cos(M_PI * (i + 0.75) / (S + 0.5)), slope = 1;
+        ns_quad z = -(ns_quad)ns_math_cos(M_PI * (i + 0.75) / (S + 0.5)), slope = 1;
         for (int round = 0; round < 8; round++) {
             legendre(S, z, p);
             slope = S * (z * p[S] - p[S - 1]) / (z * z - 1);
@@ -142,6 +143,7 @@ static void layout(ns_quad_engine *q, const ns_problem *problem)
     const size_t n = problem->n, all = n * S, size = sizeof(ns_quad);
     q->p = take(q, problem->np * size);
     q->work_rhs = take(q, ns_program_work_quad(problem->rhs) * size);
+    q->work_shaken = take(q, ns_program_work_quad(problem->rhs) * size);
     q->work_observe = take(q, ns_program_work_quad(problem->observables) * size);
     q->work_monitor = take(q, ns_program_work_quad(problem->monitor) * size);
     q->work_residuals = take(q, ns_program_work_quad(problem->residuals) * size);
@@ -159,6 +161,7 @@ static void layout(ns_quad_engine *q, const ns_problem *problem)
     q->sum = take(q, all * sizeof(double));
     q->inputs = take(q, 4 * 8 * n * sizeof(double));
     q->f = take(q, 8 * n * sizeof(double));
+    q->noise = take(q, n * sizeof(double));
 }
 
 /* ---- stages ------------------------------------------------------------------------------ */
@@ -178,19 +181,35 @@ static void integrate(const ns_quad_engine *q, uint32_t n, double h, const doubl
     }
 }
 
-/* Largest |h a[i][j]| over the size of state i, less `noise` times the rounding errors of its rate;
+/* Largest |h a[i][j]| over the size of state i, less many times the rounding errors of its rate;
  * nan counts as infinite. */
-static double largest(const ns_stepper *s, double h, const double *a, double noise)
+static double largest(const ns_stepper *s, double h, const double *a, double many,
+                      const double *noise)
 {
     double most_of_all = 0;
     for (uint32_t i = 0; i < s->n; i++)
         for (uint32_t j = 0; j < S; j++) {
-            const double ratio = fabs(h) * (fabs(a[S * i + j]) - noise * s->noise[i]) /
-                                 s->size[i];
+            const double ratio = fabs(h) * (fabs(a[S * i + j]) - many * noise[i]) / s->size[i];
             if (!(ratio <= most_of_all))
                 most_of_all = isnan(ratio) ? INFINITY : ratio;
         }
     return most_of_all;
+}
+
+/* Rounding errors of the rates at the start of a step, into q->noise: what other rounding errors make of
+ * them, or those of double precision, as much less as the states are known better.  A rate that
+ * should be zero may be exactly that in double precision by luck, and nothing but rounding here. */
+static void measure_noise(const ns_stepper *s, ns_quad_engine *q)
+{
+    const ns_quad t = time_of(s->now.t);
+    ns_program_eval_quad(s->problem->rhs, q->work_rhs, t, q->x, q->Y);
+    ns_program_eval_shaken(s->problem->rhs, q->work_shaken, t, q->x, q->out);
+    for (uint32_t i = 0; i < s->n; i++) {
+        const double own = fabs((double)(q->out[i] - q->Y[i]));
+        q->noise[i] = s->noise[i] * (NS_EPSILON_LOW / DBL_EPSILON);
+        if (own > q->noise[i] && isfinite(own))
+            q->noise[i] = own;
+    }
 }
 
 /* Slopes of the last step's polynomial, of lower degree than it has, at the nodes of a step from
@@ -261,7 +280,7 @@ static ns_why sweeps(ns_stepper *s, ns_quad_engine *q, const double *x, double t
                     q->k[at] = s->f8[8 * i + lane];
                 }
         }
-        const double change = largest(s, h, q->d, 16);
+        const double change = largest(s, h, q->d, 16, s->noise);
         if (round == 0)
             first = change;
         if (isinf(change))
@@ -284,7 +303,7 @@ static bool correct(ns_stepper *s, ns_quad_engine *q, const double *x, double t,
     for (int half = 0; half < 2; half++)
         to_lanes(n, q->sum, x, half, q->inputs + (size_t)half * 16 * n);
     memcpy(q->d, q->r, (size_t)S * n * sizeof *q->d);
-    const double size = largest(s, h, q->r, 0);
+    const double size = largest(s, h, q->r, 0, q->noise);
     double before = INFINITY;
     if (!(size < INFINITY))
         return false;
@@ -317,26 +336,35 @@ static bool correct(ns_stepper *s, ns_quad_engine *q, const double *x, double t,
     return size == 0;
 }
 
-/* Error of the step relative to the sizes, over the tolerance. */
+/* Error of the step relative to the sizes, over the tolerance.  Slopes of a state that should be zero
+ * are made of the errors of the stages, of all degrees alike: what is far less than the other
+ * components of a vector is measured by those. */
 static double error(const ns_stepper *s, const ns_quad_engine *q, double h)
 {
-    double worst = 0;
+    static const double nothing = 1e-16;
+    const uint32_t *vector = s->problem->vector;
+    double worst = 0, *slope = q->f,
+           *largest_of = q->f + s->n; /* [n]; of the vector that begins */
     for (uint32_t i = 0; i < s->n; i++) {
-        double slope = 0, last = 0;
+        slope[i] = largest_of[i] = 0;
         for (uint32_t j = 0; j < S; j++)
-            slope = fmax(slope, fabs(q->k[S * i + j]));
+            slope[i] = ns_max(slope[i], fabs(q->k[S * i + j]));
+        largest_of[vector[i]] = ns_max(largest_of[vector[i]], slope[i]);
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        const double others = largest_of[vector[i]];
+        const double all = slope[i] > nothing * others ? slope[i] : others;
+        double last = 0;
         for (int m = 0; m < 2; m++) {
             ns_quad sum = 0;
             for (uint32_t j = 0; j < S; j++)
                 sum += q->last[m][j] * q->K[S * i + j];
-            last = fmax(last, fabs((double)sum));
+            last = ns_max(last, fabs((double)sum));
         }
-        /* rounding errors of the rates are no errors of the method; here they are as much less as
-         * the states are known better */
-        last -= 64 * s->noise[i] * (NS_EPSILON_LOW / DBL_EPSILON);
-        if (slope > 0 && last > 0) {
-            const double size = fmax(s->size[i], fabs(h * slope));
-            worst = fmax(worst, fabs(h) * last * (last / slope) / size);
+        last -= 64 * q->noise[i]; /* no error of the method */
+        if (all > 0 && last > 0) {
+            const double size = ns_max(s->size[i], fabs(h * slope[i]));
+            worst = ns_max(worst, fabs(h) * last * (last / all) / size);
         }
     }
     return worst / s->tolerance;
@@ -376,9 +404,10 @@ static ns_why solve(ns_stepper *s, ns_quad_engine *q, const double *x, double t,
             q->K[at] += q->d[at];
             q->k[at] = (double)q->K[at];
         }
-        const double size = largest(s, h1, q->d, 16 * NS_EPSILON_LOW / DBL_EPSILON);
-        /* what remains is less by the same factor once more */
-        if ((round > 0 && size * (size / before) <= 1e-33) ||
+        const double size = largest(s, h1, q->d, 16, q->noise);
+        /* nothing to correct: rates that are constant, or zero; or what remains, less by the same
+         * factor once more, is */
+        if (!(size > 0) || (round > 0 && size * (size / before) <= 1e-33) ||
             (size <= 1e-28 && size > 0.1 * before))
             return NS_WHY_NONE;
         if (!(size < before))
@@ -437,6 +466,7 @@ static ns_status begin(ns_stepper *s)
     for (uint32_t i = 0; i < problem->np; i++)
         q->p[i] = (ns_quad)s->p[i] + (ns_quad)s->p_lo[i];
     ns_program_bind_quad(problem->rhs, q->work_rhs, q->p);
+    ns_program_bind_shaken(problem->rhs, q->work_shaken, q->p);
     ns_program_bind_quad(problem->observables, q->work_observe, q->p);
     ns_program_bind_quad(problem->monitor, q->work_monitor, q->p);
     ns_program_bind_quad(problem->residuals, q->work_residuals, q->p);
@@ -467,6 +497,7 @@ static ns_status step(ns_stepper *s)
     double want = s->now.h;
     for (uint32_t i = 0; i < s->n; i++)
         q->x[i] = (ns_quad)s->x[i] + (ns_quad)s->x_lo[i];
+    measure_noise(s, q);
     for (;;) {
         const double h = ns_stepper_clip(s, want);
         const bool whole = h == s->until - s->now.t;
@@ -479,7 +510,7 @@ static ns_status step(ns_stepper *s)
         guess(s, q, s->now.t, h);
         const ns_why why = solve(s, q, s->x, s->now.t, t_end);
         const double off = why == NS_WHY_NONE ? error(s, q, h) : INFINITY;
-        const double factor = 0.8 * pow(off, -1.0 / (2 * S - 1));
+        const double factor = 0.8 * ns_math_pow(off, -1.0 / (2 * S - 1));
         if (why == NS_WHY_NONE && (off <= 1 || s->fixed_step > 0)) {
             finish(s, q, s->now.t, t_end);
             last->h = h;
@@ -488,9 +519,9 @@ static ns_status step(ns_stepper *s)
             double *x = q->f, *low = q->f + s->n;
             split(s->n, q->x_new, x, low);
             ns_stepper_accept(s, h, x, low);
-            s->now.h = fabs(h) * fmin(factor, 3);
+            s->now.h = fabs(h) * ns_min(factor, 3);
             if (fabs(h) < 0.9 * want) /* cut by the end or by a limit: says nothing */
-                s->now.h = fmax(s->now.h, want);
+                s->now.h = ns_max(s->now.h, want);
             s->why = NS_WHY_NONE;
             return NS_OK;
         }
@@ -499,7 +530,7 @@ static ns_status step(ns_stepper *s)
         const bool estimated = s->why == NS_WHY_STEP;
         if (s->fixed_step > 0)
             return why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP;
-        want = fabs(h) * (estimated ? fmax(fmin(factor, 0.9), 0.1) : 0.4);
+        want = fabs(h) * (estimated ? ns_max(ns_min(factor, 0.9), 0.1) : 0.4);
     }
 }
 
@@ -557,16 +588,10 @@ static void sample(ns_stepper *s, const double *tau, double *x)
 
 #else /* no quadruple precision */
 
-double ns_quad_time_low(double t)
-{
-    (void)t;
-    return 0;
-}
-
 static ns_status begin(ns_stepper *s)
 {
     s->why_begin =
-        "this program was compiled without quadruple precision: gcc has it, and glibc";
+        "this program was built without quadruple precision: gcc and clang with glibc have it";
     return NS_ERR_USAGE;
 }
 
@@ -605,7 +630,7 @@ static void end(ns_stepper *s)
 
 const ns_method ns_method_quad = {
     .name = "quad",
-    .summary = "Gauss collocation of order 32 in quadruple precision (gcc)",
+    .summary = "Gauss collocation of order 32 in quadruple precision",
     .doc =
         "Gauss collocation with 16 stages in quadruple precision, 113 bits: for motions to be\n"
         "known to 25 or 30 digits.  --precision quad means this method.  Parameters, starts "

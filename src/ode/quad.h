@@ -3,8 +3,8 @@
  * States and parameters are sums x + x_lo of two doubles, 106 bits.  Times are doubles like
  * everywhere, but they stand for the decimal number a person means: 0.1 is a tenth (quad_time).
  *
- * Where the compiler has no quadruple precision the method refuses to begin, and none of these
- * functions is called. */
+ * Where the compiler has no quadruple precision the method refuses to begin; what doubles lack is then
+ * known to the digits of a long double. */
 #ifndef NS_ODE_QUAD_H
 #define NS_ODE_QUAD_H
 
@@ -14,9 +14,15 @@
  * there is none. */
 double ns_quad_time_low(double t);
 
-/* Parameters and start of a system in quadruple precision: what p[np] and x[n], found in double
- * precision, lack.  Parameters that were given their value from outside are taken as they are. */
-void ns_quad_start(const ns_system *system, double t0, const double *p, const double *x,
-                   double *p_lo, double *x_lo);
+/* Parameters and start of a system as sums of two doubles: [np], [np], [n], [n]. */
+typedef struct ns_exact {
+    double *p, *p_lo, *x, *x_lo;
+} ns_exact;
+
+/* They are evaluated again in quadruple precision, where p[np] and x[n] were found in double precision;
+ * what was given its value from outside is taken as it is.  `shaken`: with other rounding errors
+ * (code/shaken.c). */
+ns_exact ns_quad_start(const ns_system *system, ns_arena *arena, double t0, const double *p,
+                       const double *x, bool shaken);
 
 #endif

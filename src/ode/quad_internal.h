@@ -16,11 +16,12 @@ typedef struct ns_quad_engine {
     double series[NS_QUAD_STAGES][NS_QUAD_STAGES];  /* all of them */
     double columns[NS_QUAD_STAGES][NS_QUAD_STAGES]; /* columns of a */
     ns_quad *p;                                     /* [np] */
-    ns_quad *work_rhs, *work_observe, *work_monitor, *work_residuals, *out;
+    ns_quad *work_rhs, *work_shaken, *work_observe, *work_monitor, *work_residuals, *out;
     ns_quad *x, *x_new, *Y, *K; /* [n], K: [n][stages] */
     double *work_tangent;
     double *k, *r, *d, *sum; /* [n][stages] */
     double *inputs, *f;      /* [2][2n][8], [n][8] */
+    double *noise;           /* [n] rounding errors of the rates, at the start of the step */
     char *memory;
     size_t used;
 } ns_quad_engine;

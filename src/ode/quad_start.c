@@ -1,8 +1,11 @@
 /* Parameters and start in quadruple precision.
  *
- * Parameters are evaluated again, from the same expressions.  States that the user fixed are
- * evaluated again too; the free ones are where double precision found them, corrected by steps of
- * least norm
+ * Parameters are evaluated again, from the same expressions.  A parameter that is not what its
+ * expression gives in double precision, to the bit, was set from outside, and is taken as it is (a
+ * start: as the decimal number that a person means by it).
+ * How far both precisions are apart says nothing: differences such as 3*0.3 - 0.9 + 1e-10 are right
+ * to six digits in double precision.  States that the user fixed are evaluated again by the same
+ * rule; the free ones are where double precision found them, corrected by steps of least norm
  *
  *     dx = -J^+ r,   J = dr/dx_free,
  *
@@ -15,17 +18,32 @@
 #include <string.h>
 
 #include "code/program.h"
+#include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "ode/quad.h"
-
-#if NS_HAVE_QUAD
 
 typedef struct starter {
     const ns_system *s;
     ns_arena *arena;
     ns_ex *x_symbols, *p_symbols;
     uint32_t n, np;
+    bool shaken; /* with other rounding errors */
 } starter;
+
+static void evaluate(const starter *b, const ns_program *program, const ns_quad *p, ns_quad t,
+                     const ns_quad *x, ns_quad *out)
+{
+    ns_quad *work = ns_arena_alloc(b->arena,
+                                   (ns_program_work_quad(program) + 4) * sizeof(ns_quad));
+    if (b->shaken) {
+        ns_program_bind_shaken(program, work, p);
+        ns_program_eval_shaken(program, work, t, x, out);
+    } else {
+        ns_program_bind_quad(program, work, p);
+        ns_program_eval_quad(program, work, t, x, out);
+    }
+}
 
 static const ns_program *build(const starter *b, const ns_ex *x, uint32_t nx, const ns_ex *p,
                                uint32_t np, const ns_ex *out, uint32_t nout)
@@ -47,36 +65,38 @@ static ns_quad *quads(const starter *b, size_t count)
                           (count + 4) * sizeof(ns_quad)); /* aligned: 64 bytes or more */
 }
 
-/* The double nearest to the value, but for a few units in the last place: the same number. */
-static bool same(double a, ns_quad b)
+/* Are both the same number, found by double precision twice? */
+static bool same(double a, double b)
 {
-    return fabs((double)(b - (ns_quad)a)) <= 8 * DBL_EPSILON * fabs(a);
+    return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static void params(const starter *b, const double *p, double *p_lo, ns_quad *value)
+static void params(const starter *b, const double *p, ns_quad *value)
 {
     const ns_description *d = b->s->description;
     ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, b->np + 1);
-    for (uint32_t i = 0; i < b->np; i++)
+    bool *outside = NS_NEW_ARRAY(b->arena, bool, b->np + 1);
+    for (uint32_t i = 0; i < b->np; i++) {
+        double again;
         out[i] = d->params.at[i].value;
-    const ns_program *program = build(b, b->p_symbols, b->np, NULL, 0, out, b->np);
-    ns_quad *work = quads(b, ns_program_work_quad(program)), *found = quads(b, b->np);
-    ns_program_bind_quad(program, work, NULL);
-    for (uint32_t i = 0; i < b->np; i++)
+        ns_eval(b->s->graph, &out[i], 1, b->p_symbols, p, i, &again);
+        outside[i] = !same(again, p[i]);
         value[i] = p[i];
+    }
+    const ns_program *program = build(b, b->p_symbols, b->np, NULL, 0, out, b->np);
+    ns_quad *found = quads(b, b->np);
     /* one depends on those before it: as many rounds as it takes */
     bool changed = true;
     for (uint32_t round = 0; round <= b->np && changed; round++) {
-        ns_program_eval_quad(program, work, 0, value, found);
+        evaluate(b, program, NULL, 0, value, found);
         changed = false;
         for (uint32_t i = 0; i < b->np; i++) {
-            const ns_quad now = same(p[i], found[i]) ? found[i] : (ns_quad)p[i];
-            changed = changed || now != value[i];
-            value[i] = now;
+            if (outside[i])
+                continue;
+            changed = changed || found[i] != value[i];
+            value[i] = found[i];
         }
     }
-    for (uint32_t i = 0; i < b->np; i++)
-        p_lo[i] = (double)(value[i] - (ns_quad)p[i]);
 }
 
 /* Residuals into r, Jacobian by the free states into A; false if there is nothing to do. */
@@ -133,44 +153,57 @@ static void improve(const starter *b, newton *w, ns_quad t, const double *p, ns_
     }
 }
 
-void ns_quad_start(const ns_system *s, double t0, const double *p, const double *x0,
-                   double *p_lo, double *x_lo)
+/* high and low parts, in the arena */
+static void split(ns_arena *arena, uint32_t n, const ns_quad *x, double **high, double **low)
+{
+    *high = NS_NEW_ARRAY(arena, double, n + 1);
+    *low = NS_NEW_ARRAY(arena, double, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        (*high)[i] = (double)x[i];
+        (*low)[i] = (double)(x[i] - (ns_quad)(*high)[i]);
+    }
+}
+
+ns_exact ns_quad_start(const ns_system *s, ns_arena *arena, double t0, const double *p,
+                       const double *x0, bool shaken)
 {
     enum {
         LARGE = 250000
     }; /* entries of a Jacobian; beyond, the projection of the run does it */
     const uint32_t n = s->states.n, np = s->description->params.n;
-    starter b = {.s = s, .n = n, .np = np, .arena = ns_arena_child(s->arena)};
+    starter b = {.s = s, .n = n, .np = np, .shaken = shaken};
+    b.arena = ns_arena_child(s->arena);
     b.x_symbols = ns_system_state_symbols(s, b.arena);
     b.p_symbols = ns_system_param_symbols(s, b.arena);
     ns_quad *value = quads(&b, np), *x = quads(&b, n), *start = quads(&b, n);
-    params(&b, p, p_lo, value);
+    params(&b, p, value);
 
     const ns_quad t = (ns_quad)t0 + (ns_quad)ns_quad_time_low(t0);
     const ns_program *starts = build(&b, NULL, 0, b.p_symbols, np, s->start.value, n);
-    ns_quad *work = quads(&b, ns_program_work_quad(starts));
-    ns_program_bind_quad(starts, work, value);
-    ns_program_eval_quad(starts, work, t, NULL, start);
+    double *again = NS_NEW_ARRAY(b.arena, double, n + 1), largest = 0;
+    evaluate(&b, starts, value, t, NULL, start);
+    ns_system_eval(s, s->start.value, n, t0, p, NULL, again);
     for (uint32_t i = 0; i < n; i++)
-        x[i] = same(x0[i], start[i]) ? start[i] : (ns_quad)x0[i];
+        largest = ns_max(largest, fabs(x0[i]));
+    for (uint32_t i = 0; i < n; i++) {
+        /* a free one that differs by rounding alone begins where the model says */
+        const bool near = s->start.free[i] &&
+                          fabs(x0[i] - again[i]) <= 64 * DBL_EPSILON * largest;
+        if (near || same(x0[i], again[i]))
+            x[i] = start[i];
+        else if (s->start.free[i])
+            x[i] = x0[i];
+        else /* from outside, as times: 0.1 is a tenth */
+            x[i] = (ns_quad)x0[i] + (ns_quad)ns_quad_time_low(x0[i]);
+    }
     const uint32_t m = s->constraints.n + s->start.extra.n;
     if (m > 0 && (uint64_t)m * n <= LARGE) {
         newton w = newton_new(&b, value);
         if (w.columns)
             improve(&b, &w, t, p, x);
     }
-    for (uint32_t i = 0; i < n; i++)
-        x_lo[i] = (double)(x[i] - (ns_quad)x0[i]);
+    ns_exact exact;
+    split(arena, np, value, &exact.p, &exact.p_lo);
+    split(arena, n, x, &exact.x, &exact.x_lo);
+    return exact;
 }
-
-#else
-
-void ns_quad_start(const ns_system *s, double t0, const double *p, const double *x0,
-                   double *p_lo, double *x_lo)
-{
-    (void)t0, (void)p, (void)x0;
-    memset(p_lo, 0, s->description->params.n * sizeof *p_lo);
-    memset(x_lo, 0, s->states.n * sizeof *x_lo);
-}
-
-#endif

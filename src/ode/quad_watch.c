@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/quad.h"
 
+#include "expr/vecmath.h"
 #include "ode/quad.h"
 #include "ode/quad_internal.h"
 
@@ -62,17 +63,17 @@ void ns_quad_tally(ns_run *run)
     const double off = fabs((double)(q->out[0] - (ns_quad)energy[0] - (ns_quad)energy[1]));
     tally->energy_off = off > tally->energy_off || isnan(off) ? off : tally->energy_off;
     tally->energy_last = (double)q->out[0];
-    tally->kinetic_most = fmax(tally->kinetic_most, fabs((double)q->out[1]));
+    tally->kinetic_most = ns_max(tally->kinetic_most, fabs((double)q->out[1]));
     for (uint32_t i = 0; i < k; i++) {
         const double *start = first + 2 * (size_t)i;
         const ns_quad change = q->out[2 + i] - (ns_quad)start[0] - (ns_quad)start[1];
-        run->invariant_off[i] = fmax(run->invariant_off[i], fabs((double)change));
-        run->invariant_scale[i] = fmax(run->invariant_scale[i], (double)q->out[2 + k + i]);
+        run->invariant_off[i] = ns_max(run->invariant_off[i], fabs((double)change));
+        run->invariant_scale[i] = ns_max(run->invariant_scale[i], (double)q->out[2 + k + i]);
     }
     double *g = run->out8;
     ns_quad_residuals(run, run->s.now.t, run->s.x, run->s.x_lo, false, g);
     for (uint32_t i = 0; i < problem->system->constraints.n; i++)
-        run->residual[i] = fmax(run->residual[i], fabs(g[i]));
+        run->residual[i] = ns_max(run->residual[i], fabs(g[i]));
 }
 
 void ns_quad_observe(ns_run *run, double t, double *values, double *low)
@@ -88,7 +89,14 @@ void ns_quad_observe(ns_run *run, double t, double *values, double *low)
         s->method->state_low(s, t, x, x_lo);
         join(q, s->n, x, x_lo);
     }
-    ns_program_eval_quad(s->problem->observables, q->work_observe, time_of(t), q->Y, q->out);
+    if (run->options.shaken) {
+        ns_program_bind_shaken(s->problem->observables, q->work_observe, q->p);
+        ns_program_eval_shaken(s->problem->observables, q->work_observe, time_of(t), q->Y,
+                               q->out);
+    } else {
+        ns_program_eval_quad(s->problem->observables, q->work_observe, time_of(t), q->Y,
+                             q->out);
+    }
     for (uint32_t i = 0; i < s->problem->system->observables.n; i++) {
         values[i] = (double)q->out[i];
         low[i] = (double)(q->out[i] - (ns_quad)values[i]);

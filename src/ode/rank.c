@@ -7,6 +7,7 @@
  * this one, it is looked at inside the step, closer and closer around its smallest value. */
 #include "mech/rank.h"
 
+#include "expr/vecmath.h"
 #include "ode/run_internal.h"
 
 /* A row this short, of length one originally, at a moment inside a step: zero.  States there have
@@ -74,11 +75,11 @@ static double smallest_inside(ns_run *run, double *when)
             break;
         /* if it went to zero and back between the samples, in straight lines or as a parabola, one
          * neighbour of the smallest sample would be at least three or nine times as large */
-        if (low > 0 && low < 7 && fmax(least[low - 1], least[low + 1]) < 2 * least[low])
+        if (low > 0 && low < 7 && ns_max(least[low - 1], least[low + 1]) < 2 * least[low])
             break;
         const double width = (r - l) / 8;
-        l = fmax(0, tau[low] - width);
-        r = fmin(1, tau[low] + width);
+        l = ns_max(0, tau[low] - width);
+        r = ns_min(1, tau[low] + width);
     }
     *when = s->now.from + at * (s->now.t - s->now.from);
     return best;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
+
 /* Inverse of the matrix of Bernstein polynomials at the nodes, by columns: all coefficients at once. */
 static const double bernstein[10][10] = {
     {1, -7.111111111111111, 21.77777777777778, -37.333333333333336, 38.888888888888886,
@@ -61,7 +63,7 @@ void ns_roots_fit(const double *values, ns_roots_poly *p)
     for (int i = 0; i < NS_ROOTS_POINTS; i++)
         for (int k = 0; k < NS_ROOTS_POINTS; k++)
             p->b[k] += bernstein[i][k] * values[i];
-    p->error = fmax(fabs(a8), fabs(a9));
+    p->error = ns_max(fabs(a8), fabs(a9));
 }
 
 /* Value and slope, by a Horner scheme in the ratio of the smaller one of u and 1 - u to the other,

@@ -8,15 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "expr/vecmath.h"
 #include "mech/rank.h"
 #include "ode/auto.h"
+#include "ode/bump.h"
+#include "ode/drive.h"
 #include "ode/pinv.h"
 #include "ode/quad_internal.h"
 #include "ode/run_internal.h"
 
 ns_run_options ns_run_defaults(void)
 {
-    return (ns_run_options){.until = 1, .project = true, .extremes = true};
+    return (ns_run_options){
+        .until = 1, .project = true, .extremes = true, .max_steps = NS_RUN_MOST_STEPS};
 }
 
 /* ---- memory ------------------------------------------------------------------------------ */
@@ -46,7 +50,9 @@ static size_t layout(ns_run *run, double *base)
     const ns_system *system = problem->system;
     const size_t n = s->n, m = problem->correction ? 0 : problem->n_manifold;
     const size_t n_obs = system->observables.n, n_ev = system->events.n;
+    const size_t n_look = ns_program_nout(problem->events);
     const size_t n_inv = system->invariants.n, n_con = system->constraints.n;
+    const size_t n_push = system->pushes.n;
     room r = {.base = base};
 
     run->kept = base;
@@ -56,11 +62,14 @@ static size_t layout(ns_run *run, double *base)
     s->x0_lo = take(&r, n);
     s->size = take(&r, n);
     s->noise = take(&r, n);
+    s->rough = take(&r, n);
     s->kept = take(&r, s->method->memory(problem, s->tolerance));
     run->residual = take(&r, n_con);
     run->invariant_first = take(&r, n_inv);
     run->invariant_off = take(&r, n_inv);
     run->invariant_scale = take(&r, n_inv);
+    run->push_least = take(&r, n_push);
+    run->push_since = take(&r, n_push);
     run->observable_min = take(&r, n_obs);
     run->observable_max = take(&r, n_obs);
     run->event_value = take(&r, n_ev);
@@ -68,12 +77,16 @@ static size_t layout(ns_run *run, double *base)
     run->event_first = take(&r, n_ev);
     run->batch_t = take(&r, 8);
     run->batch_x = take(&r, 8 * n);
+    run->drive_kept = take(&r, ns_drive_kept(problem));
+    run->bump_kept = take(&r, ns_bump_kept(problem));
     run->n_kept = r.used;
 
     s->change = take(&r, n);
     s->other = take(&r, n);
     s->rest = take(&r, n);
     s->scratch = take(&r, s->method->scratch(problem, s->tolerance));
+    run->drive = take(&r, ns_drive_scratch(problem, s->method, s->tolerance));
+    run->bump = take(&r, ns_bump_scratch(problem));
     s->p = take(&r, problem->np);
     s->p8 = take(&r, 8 * (size_t)problem->np);
     s->p_lo = take(&r, problem->np);
@@ -86,7 +99,9 @@ static size_t layout(ns_run *run, double *base)
     run->work8_events = take(&r, ns_program_work8(problem->events));
     run->work8_residuals = take(&r, ns_program_work8(problem->residuals));
     run->work8_monitor = take(&r, ns_program_work8(problem->monitor));
-    run->out8 = take(&r, 8 * most(most(n_obs, n_con), most(n_ev, 2 + 2 * n_inv)));
+    if (problem->pushes)
+        run->work8_pushes = take(&r, ns_program_work8(problem->pushes));
+    run->out8 = take(&r, 8 * most(most(n_obs, n_con), most(n_look, 2 + 2 * n_inv + n_push)));
     run->time8 = take(&r, 8);
     run->x8 = take(&r, 8 * n);
     s->work8 = take(&r, ns_program_work8(problem->rhs));
@@ -101,9 +116,12 @@ static size_t layout(ns_run *run, double *base)
     run->zero = take(&r, n);
     run->f = take(&r, n);
     run->drift = take(&r, n_inv);
-    run->events_now = take(&r, n_ev);
-    run->events_end = take(&r, n_ev);
-    run->events8 = take(&r, 8 * n_ev);
+    run->events_now = take(&r, n_look);
+    run->events_begin = take(&r, n_look);
+    run->events_end = take(&r, n_look);
+    run->events8 = take(&r, 8 * n_look);
+    run->ends8 = take(&r, problem->probes->kinks ? 8 * n_look : 0);
+    run->wild = (uint64_t *)take(&r, problem->probes->words);
     run->x_event = take(&r, n);
     if (problem->correction) {
         const size_t n_shift = problem->n_shift;
@@ -147,6 +165,8 @@ static void bind(ns_run *run)
     ns_program_bind8(problem->observables, run->work8_observe, p8);
     ns_program_bind8(problem->residuals, run->work8_residuals, p8);
     ns_program_bind8(problem->monitor, run->work8_monitor, p8);
+    if (problem->pushes)
+        ns_program_bind8(problem->pushes, run->work8_pushes, p8);
 }
 
 /* NULL if the request makes sense, otherwise what is wrong with it. */
@@ -201,7 +221,7 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
     s->n = problem->n;
     s->until = options->until;
     s->sense = options->until < options->t0 ? -1 : 1;
-    s->tolerance = options->tolerance > 0 ? fmax(options->tolerance, method->least_tolerance)
+    s->tolerance = options->tolerance > 0 ? ns_max(options->tolerance, method->least_tolerance)
                                           : method->default_tolerance;
     s->least_size = options->least_size;
     s->first_step = options->first_step;
@@ -217,6 +237,28 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
     *status = NS_OK;
     *message = "";
     return run;
+}
+
+/* At a switch of the rates in time: to its other side, a few units in the last place of the time,
+ * with the rates of either side.  True if there was one: the method is to begin anew. */
+static bool cross_switch(ns_run *run)
+{
+    ns_stepper *s = &run->s;
+    double at, beyond;
+    if (!ns_drive_switch(s, &at, &beyond))
+        return false;
+    const double times[] = {s->now.t, at, beyond};
+    for (int side = 0; side < 2; side++) {
+        const double h = times[side + 1] - times[side];
+        ns_stepper_rhs(s, run->work_rhs, times[2 * side], s->x, run->f);
+        for (uint32_t i = 0; i < s->n; i++)
+            if (isfinite(run->f[i]))
+                ns_add_compensated(&s->x[i], &s->x_lo[i], h * run->f[i], 0);
+    }
+    s->now.t = s->now.from = beyond;
+    memcpy(s->x0, s->x, s->n * sizeof *s->x);
+    memcpy(s->x0_lo, s->x_lo, s->n * sizeof *s->x);
+    return true;
 }
 
 ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const char **message)
@@ -241,7 +283,8 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
     run->n_events = 0;
     run->n_last = 0;
     s->why = NS_WHY_NONE;
-    s->now = (ns_progress){.t = run->options.t0, .from = run->options.t0};
+    const double t0 = run->options.t0;
+    s->now = (ns_progress){.t = t0, .from = t0, .mark_t = t0};
     memcpy(s->x, x0, s->n * sizeof(double));
     const double *x0_lo = s->method->precise ? run->options.x0_lo : NULL;
     for (uint32_t i = 0; i < s->n && x0_lo; i++)
@@ -249,8 +292,12 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
     memcpy(s->x0, s->x, s->n * sizeof(double));
     memcpy(s->x0_lo, s->x_lo, s->n * sizeof(double));
     ns_stepper_resize(s);
+    s->rough_share = 1;
     ns_stepper_measure_noise(s);
     ns_project_begin(run);
+    ns_drive_begin(s, run->drive_kept, run->drive);
+    cross_switch(run);
+    ns_bump_begin(run);
     s->why_begin = "the method could not begin";
     const ns_status status = s->method->begin(s);
     *message = s->why_begin;
@@ -294,6 +341,7 @@ void ns_run_free(ns_run *run)
         run->s.method->end(&run->s);
     free(run->events);
     free(run->event_states);
+    free(run->enclosure.memory);
     free(run->block);
     free(run);
 }
@@ -332,6 +380,19 @@ static void append_states(ns_run *run)
         append(run, ", ...");
 }
 
+/* The state that changes most for its size, at the rates run->f. */
+static void append_fastest(ns_run *run)
+{
+    const ns_stepper *s = &run->s;
+    uint32_t fastest = 0;
+    for (uint32_t i = 1; i < s->n; i++)
+        if (fabs(run->f[i]) * s->size[fastest] > fabs(run->f[fastest]) * s->size[i])
+            fastest = i;
+    if (s->n)
+        append(run, "; fastest there: %s' = %.6g", s->problem->system->states.at[fastest].name,
+               run->f[fastest]);
+}
+
 /* Is a quantity that marks a singularity about to vanish?  No step reaches the zero itself where
  * the rates grow without bound on the way. */
 static const ns_event *near_singular(ns_run *run)
@@ -339,10 +400,10 @@ static const ns_event *near_singular(ns_run *run)
     static const double close = 1e-3; /* of its value at the start */
     ns_stepper *s = &run->s;
     const ns_system *system = s->problem->system;
-    ns_program_eval1(run->look, run->work_events, s->now.t, s->x, run->event_value);
+    ns_program_eval1(run->look, run->work_events, s->now.t, s->x, run->events_now);
     for (uint32_t i = 0; i < system->events.n; i++)
         if (system->events.at[i].action == NS_EVENT_SINGULAR &&
-            fabs(run->event_value[i]) < close * fabs(run->event_first[i]))
+            fabs(run->events_now[i]) < close * fabs(run->event_first[i]))
             return &system->events.at[i];
     return NULL;
 }
@@ -376,18 +437,99 @@ ns_status ns_run_explain(ns_run *run, ns_status status)
         ns_run_stop(run, status, "the right-hand side is not finite just after t = %.10g",
                     s->now.t);
     else {
-        uint32_t fastest = 0;
-        for (uint32_t i = 1; i < s->n; i++)
-            if (fabs(f[i]) * s->size[fastest] > fabs(f[fastest]) * s->size[i])
-                fastest = i;
-        ns_run_stop(run, status,
-                    "the step size fell below what the arithmetic resolves near t = %.10g%s; "
-                    "fastest there: %s' = %.6g",
-                    s->now.t, s->why == NS_WHY_ITERATION ? " (the stages do not converge)" : "",
-                    s->n ? system->states.at[fastest].name : "", s->n ? f[fastest] : 0);
+        if (s->why == NS_WHY_STALLED)
+            ns_run_stop(
+                run, status, "no progress near t = %.10g: the last of %llu steps are %.2g long",
+                s->now.t, (unsigned long long)s->now.steps, fabs(s->now.t - s->now.from));
+        else
+            ns_run_stop(run, status,
+                        "the step size fell below what the arithmetic resolves near t = "
+                        "%.10g%s",
+                        s->now.t,
+                        s->why == NS_WHY_ITERATION ? " (the stages do not converge)" : "");
+        append_fastest(run);
     }
     append_states(run);
     return status;
+}
+
+/* The method forgets the steps before. */
+static ns_status begin_anew(ns_stepper *s)
+{
+    s->now.moved = true;
+    if (!s->method->resume)
+        return s->method->begin(s);
+    s->method->resume(s);
+    return NS_OK;
+}
+
+ns_status ns_run_cross(ns_run *run)
+{
+    ns_stepper *s = &run->s;
+    if (!s->drive || !cross_switch(run))
+        return NS_OK;
+    return begin_anew(s);
+}
+
+/* Back to the beginning of the last step. */
+static ns_status undo_step(ns_stepper *s)
+{
+    memcpy(s->x, s->x0, s->n * sizeof *s->x);
+    memcpy(s->x_lo, s->x0_lo, s->n * sizeof *s->x);
+    s->now.t = s->now.from;
+    s->now.steps--;
+    s->now.rejected++;
+    return begin_anew(s);
+}
+
+/* A step of the method, again and shorter while something narrow was run over.  What is not seen in a
+ * very short step either is left alone: enclosures do not tell all. */
+static ns_status make_step(ns_run *run)
+{
+    static const double very_short = 1e-9;
+    ns_stepper *s = &run->s;
+    ns_status status = s->method->step(s);
+    if (!s->problem->bumps || s->fixed_step > 0)
+        return status;
+    const double whole = fabs(s->now.t - s->now.from);
+    double part;
+    while (status == NS_OK && s->cap != whole && !ns_bump_seen(run, &part)) {
+        s->cap = fabs(s->now.t - s->now.from) * ns_smaller(ns_larger(part, 0.1), 0.5);
+        if (s->cap < very_short * whole)
+            s->cap = whole;
+        status = undo_step(s);
+        if (status == NS_OK)
+            status = s->method->step(s);
+    }
+    s->cap = 0;
+    return status;
+}
+
+ns_status ns_run_interrupt(ns_run *run)
+{
+    return ns_run_stop(run, NS_STOP_INTERRUPT,
+                       *run->options.interrupt == NS_INTERRUPT_TIME
+                           ? "the limit of time was reached at t = %.10g"
+                           : "interrupted at t = %.10g",
+                       run->s.now.t);
+}
+
+ns_status ns_run_judge(ns_run *run)
+{
+    ns_stepper *s = &run->s;
+    const uint64_t most = run->options.max_steps;
+    if (s->fixed_step <= 0 && ns_stepper_stalled(&s->now, run->options.t0, s->until)) {
+        s->why = NS_WHY_STALLED;
+        return ns_run_explain(run, NS_STOP_STEP);
+    }
+    if (!most || s->now.steps < most)
+        return NS_OK;
+    ns_run_stop(run, NS_STOP_LIMIT,
+                "the limit of %llu steps was reached at t = %.10g, the last %.2g long",
+                (unsigned long long)most, s->now.t, fabs(s->now.t - s->now.from));
+    ns_program_eval1(s->problem->rhs, run->work_rhs, s->now.t, s->x, run->f);
+    append_fastest(run);
+    return NS_STOP_LIMIT;
 }
 
 /* ---- stepping ---------------------------------------------------------------------------- */
@@ -398,13 +540,15 @@ ns_status ns_run_step(ns_run *run)
     if (run->status != NS_OK || s->now.t == s->until)
         return run->status;
     if (run->options.interrupt && *run->options.interrupt)
-        return ns_run_stop(run, NS_STOP_INTERRUPT, "interrupted at t = %.10g", s->now.t);
-    if (run->options.max_steps && s->now.steps >= run->options.max_steps)
-        return ns_run_stop(run, NS_STOP_LIMIT,
-                           "the limit of %llu steps was reached at t = %.10g",
-                           (unsigned long long)run->options.max_steps, s->now.t);
-
-    const ns_status status = s->method->step(s);
+        return ns_run_interrupt(run);
+    ns_status status = ns_run_judge(run);
+    if (status != NS_OK)
+        return status;
+    status = ns_run_cross(run);
+    if (status == NS_OK && s->now.t == s->until) /* a switch at the end: no step is left */
+        return NS_OK;
+    if (status == NS_OK)
+        status = make_step(run);
     if (status != NS_OK)
         return ns_run_explain(run, status);
     s->now.moved = run->options.project && ns_project(run, s->now.t, s->x, s->x_lo);
@@ -448,7 +592,7 @@ void ns_run_dense(ns_run *run, double t, double *x)
         memcpy(x, s->x, bytes);
         return;
     }
-    if (t == s->now.from) {
+    if (s->sense * (t - s->now.from) <= 0) { /* a switch is crossed between steps */
         memcpy(x, s->x0, bytes);
         return;
     }
@@ -465,6 +609,11 @@ void ns_run_state_at(ns_run *run, double t, double *x)
 uint32_t ns_run_operations(const ns_run *run)
 {
     return ns_program_operations(run->s.problem->rhs, NULL);
+}
+
+const double *ns_run_noise(const ns_run *run)
+{
+    return run->s.noise;
 }
 
 bool ns_run_observe_precise(ns_run *run, double t, double *values, double *low)
@@ -485,9 +634,9 @@ const ns_outcome *ns_run_outcome(ns_run *run)
     ns_tally_flush(run);
     const ns_system *system = run->s.problem->system;
     const ns_tally *tally = &run->tally;
-    const double scale = fmax(fabs(tally->energy_first), tally->kinetic_most);
+    const double scale = ns_max(fabs(tally->energy_first), tally->kinetic_most);
     for (uint32_t i = 0; i < system->invariants.n; i++) {
-        const double size = fmax(fabs(run->invariant_first[i]), run->invariant_scale[i]);
+        const double size = ns_max(fabs(run->invariant_first[i]), run->invariant_scale[i]);
         run->drift[i] = run->invariant_off[i] == 0 ? 0 : run->invariant_off[i] / size;
     }
     const bool energy = system->energy != 0;
@@ -507,6 +656,10 @@ const ns_outcome *ns_run_outcome(ns_run *run)
                                                  : tally->energy_off / scale,
         .residual = run->residual,
         .drift = run->drift,
+        .first = run->invariant_first,
+        .change = run->invariant_off,
+        .push_least = run->push_least,
+        .push_since = run->push_since,
         .events = run->events,
         .event_states = run->event_states,
         .n_events = run->n_events,

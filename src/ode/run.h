@@ -22,14 +22,21 @@ typedef struct ns_run_options {
     bool extremes;      /* of the observables over all step ends; default true */
     bool only_stops;    /* of the events only those that stop the run; no others are recorded */
     bool project;       /* keep the state on its manifold; default true */
-    uint64_t max_steps; /* 0: no limit */
+    uint64_t max_steps; /* 0: no limit; default NS_RUN_MOST_STEPS */
     /* for precise methods: [np], [n] what parameters and start lack (ode/quad.h); NULL: nothing */
     const double *p_lo, *x0_lo;
+    bool
+        shaken; /* for precise methods: observables with other rounding errors (code/shaken.c) */
     uint32_t last_event, last_count; /* stop at the last_count-th occurrence of event number
                                         last_event; last_count 0: never */
     const volatile int *interrupt;   /* looked at between steps; non-zero stops; may be NULL */
 } ns_run_options;
 
+enum {
+    NS_INTERRUPT_TIME = 2
+}; /* *interrupt: time is up; otherwise somebody wants it to stop */
+
+#define NS_RUN_MOST_STEPS UINT64_C(1000000000) /* hours of a small model */
 ns_run_options ns_run_defaults(void);
 
 /* One occurrence of an event. */
@@ -47,9 +54,12 @@ typedef struct ns_outcome {
     uint64_t steps, rejected, evaluations; /* evaluations count each lane */
     double smallest_step, largest_step;
     double energy_first, energy_last,
-        energy_drift;       /* drift as in DESIGN section 6; nan if none */
-    const double *residual; /* [constraints] largest |residual| */
-    const double *drift;    /* [invariants] largest |I - I0| / max(|I0|, scale) */
+        energy_drift;             /* drift as in DESIGN section 6; nan if none */
+    const double *residual;       /* [constraints] largest |residual| */
+    const double *drift;          /* [invariants] largest |I - I0| / max(|I0|, scale) */
+    const double *first, *change; /* [invariants] I0, largest |I - I0| */
+    /* [pushes] least normal force at step ends, and the first of them where it is negative, or nan */
+    const double *push_least, *push_since;
     /* ranks over all steps, smallest and largest, where they are watched (rank_coordinates > 0) */
     uint32_t rank_coordinates, rank_rows, rank_A[2], rank_all[2];
     const ns_occurrence *events;
@@ -75,6 +85,8 @@ const double *ns_run_state(const ns_run *run);
 void ns_run_state_at(ns_run *run, double t, double *x);
 /* Operations of one evaluation of the right-hand side: what a state inside a step costs, in units. */
 uint32_t ns_run_operations(const ns_run *run);
+/* [n] rounding errors of the rates, as they were measured last (ode/stepper.h). */
+const double *ns_run_noise(const ns_run *run);
 /* Observables at a state. */
 void ns_run_observe(ns_run *run, double t, const double *x, double *values);
 /* Of a precise method: observables at a time inside the last step as sums of two doubles; false

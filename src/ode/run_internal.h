@@ -2,6 +2,7 @@
 #ifndef NS_ODE_RUN_INTERNAL_H
 #define NS_ODE_RUN_INTERNAL_H
 
+#include "code/interval.h"
 #include "ode/stepper.h"
 
 /* What the diagnostics have seen: plain numbers, part of a checkpoint. */
@@ -15,6 +16,16 @@ typedef struct ns_tally {
     uint64_t rank_A[2], rank_all[2], rank_now;
     double rank_least, rank_slope;
 } ns_tally;
+
+/* Room for enclosures of events, taken when one is first needed: see enclose.c. */
+typedef struct ns_enclosure {
+    void *memory;
+    double *work;               /* of the events */
+    double *nodes, *ends, *off; /* [n][8], [n][8], [n] */
+    ns_interval *x, *out;       /* [n], [events and probes] */
+    bool bound;                 /* to the parameters */
+    double from, to;            /* `off` belongs to this step; nan: to none */
+} ns_enclosure;
 
 struct ns_run {
     ns_stepper s;
@@ -31,24 +42,32 @@ struct ns_run {
     double *invariant_first; /* [invariants] */
     double *invariant_off;   /* largest |I - I0| */
     double *invariant_scale; /* largest size of its terms */
+    double *push_least,
+        *push_since; /* [pushes] least so far; when it was first negative, nan */
     double *observable_min, *observable_max;
     double *event_value,
-        *event_sign;           /* at the end of the last step; last sign that was not 0 */
-    double *event_first;       /* at the start */
-    double *batch_t, *batch_x; /* [8], [n][8] */
+        *event_sign;                /* at the end of the last step; last sign that was not 0 */
+    double *event_first;            /* at the start */
+    double *batch_t, *batch_x;      /* [8], [n][8] */
+    double *drive_kept, *bump_kept; /* see drive.c, bump.c */
 
     /* Scratch: work blocks of the programs and room for their outputs. */
     double *work_rhs, *work_observe, *work_events, *work_manifold;
     double *work8_observe, *work8_events, *work8_residuals, *work8_monitor;
+    double *work8_pushes;
     double *out8;                                 /* [largest number of outputs][8] */
     double *time8, *x8;                           /* [8], [n][8] */
     double *manifold, *basis, *triangle, *metric; /* see project.c */
     double *x_try, *zero, *f;                     /* [n] */
     double *drift;                                /* [invariants] for ns_outcome */
-    double *events_now, *events_end;              /* [events] */
-    double *events8;                              /* [events][8] */
-    double *x_event;                              /* [n] */
+    /* [events and probes]: anywhere, at the beginning (where a kink is watched) and end of a step */
+    double *events_now, *events_begin, *events_end;
+    double events_at;        /* the time of events_end; nan: none */
+    double *events8, *ends8; /* [events and probes][8] */
+    uint64_t *wild;          /* set of probes, see probes.h */
+    double *x_event;         /* [n] */
     double *work_shift, *work_correction, *shift, *shift_inputs; /* see correct.c */
+    double *drive, *bump;                                        /* see drive.c, bump.c */
     double *work_ranks, *rank_values, *rank_matrix;              /* see rank.c */
 
     /* Events grow by reallocation, after a step and never inside one. */
@@ -56,6 +75,7 @@ struct ns_run {
     double *event_states;
     uint32_t n_events, room_events;
     uint32_t n_last; /* occurrences of options.last_event */
+    ns_enclosure enclosure;
 
     void *block;    /* everything above but the events */
     size_t n_block; /* bytes */
@@ -70,8 +90,14 @@ struct ns_run {
 ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns_status *status,
                     const char **message);
 ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const char **message);
+/* If rates switch at the present time: goes to the other side, and the method begins anew. */
+ns_status ns_run_cross(ns_run *run);
 /* Puts in words why the method could not make a step. */
 ns_status ns_run_explain(ns_run *run, ns_status status);
+/* Ends the run because options.interrupt says so. */
+ns_status ns_run_interrupt(ns_run *run);
+/* Does the run end here because it is stuck, or has made as many steps as it may?  NS_OK if not. */
+ns_status ns_run_judge(ns_run *run);
 
 /* tally.c */
 void ns_tally_begin(ns_run *run);
@@ -94,6 +120,21 @@ void ns_events_begin(ns_run *run);
 bool ns_events_reserve(ns_run *run, uint32_t count); /* room in the list; false: no memory */
 bool ns_events_record(ns_run *run, uint32_t event, int direction, double t, const double *x);
 ns_status ns_events_scan(ns_run *run);
+/* search.c: finds those of one event in the last step and appends them to the list; NOT_ALL: up to
+ * the time `until`. */
+typedef enum ns_found {
+    NS_FOUND_ALL,
+    NS_FOUND_STOP, /* the first one of an event that stops the run */
+    NS_FOUND_NOT_ALL,
+    NS_FOUND_NO_MEMORY
+} ns_found;
+ns_found ns_search_step(ns_run *run, uint32_t event, double *until);
+bool ns_events_push(ns_run *run, uint32_t event, int direction, double t);
+/* enclose.c: where the value of an event lies between two fractions of the last step; how far its
+ * value at a time inside may be off by rounding.  Infinite if nothing is known. */
+ns_interval ns_enclose_event(ns_run *run, uint32_t event, double l, double r);
+double ns_enclose_noise(ns_run *run, uint32_t event, double t);
+void ns_enclose_begin(ns_run *run);                   /* another motion */
 bool ns_events_wanted(const ns_run *run, uint32_t i); /* found by scanning */
 
 /* rank.c: ranks at the start, after a step (NS_OK to go on), and as the cause of a failure (true if

@@ -3,6 +3,8 @@
 
 #include <float.h>
 
+#include "expr/vecmath.h"
+#include "ode/drive.h"
 #include "ode/pinv.h"
 
 void ns_stepper_rhs(ns_stepper *s, double *work, double t, const double *x, double *f)
@@ -21,6 +23,17 @@ void ns_stepper_rhs8(ns_stepper *s, double *work, const double *t, const double 
         ns_pinv_rhs8(s->problem, s->pinv, t, x, f);
     else
         ns_program_eval8(s->problem->rhs, work, t, x, f);
+}
+
+/* The rates whose rounding errors count. */
+static void probe(ns_stepper *s)
+{
+    if (!s->fused) {
+        ns_stepper_rhs8(s, s->work8, s->t8, s->x8, s->f8);
+        return;
+    }
+    s->now.evaluations += 8;
+    ns_program_eval8_fused(s->problem->rhs, s->work8, s->t8, s->x8, s->f8);
 }
 
 bool ns_stepper_finite(const double *values, size_t n)
@@ -46,18 +59,23 @@ bool ns_stepper_finite(const double *values, size_t n)
 
 double ns_stepper_clip(const ns_stepper *s, double h)
 {
-    const double left = fabs(s->until - s->now.t);
+    double end = s->until;
+    if (s->drive)
+        h = ns_smaller(h, ns_drive_limit(s, &end));
+    const double left = fabs(end - s->now.t);
     if (s->fixed_step > 0) {
         if (s->fixed_step * (1 + 1e-9) >= left)
-            return s->until - s->now.t;
+            return end - s->now.t;
         h = s->fixed_step;
     } else {
         if (s->max_step > 0 && h > s->max_step)
             h = s->max_step;
+        if (s->cap > 0 && h > s->cap)
+            h = s->cap;
         if (!isfinite(h) && !isfinite(left)) /* nothing limits the step: double the time */
             h = 1 + fabs(s->now.t);
         if (h * 1.001 >= left)
-            return s->until - s->now.t;
+            return end - s->now.t;
         if (2 * h > left)
             h = left / 2;
     }
@@ -68,6 +86,20 @@ bool ns_stepper_too_small(const ns_stepper *s, double h)
 {
     const double least = ns_larger(4 * DBL_EPSILON * fabs(s->now.t), 1e-290);
     return !(fabs(h) >= least) && fabs(s->until - s->now.t) > least;
+}
+
+bool ns_stepper_stalled(ns_progress *now, double t0, double until)
+{
+    const uint64_t steps = now->steps - now->mark_steps;
+    if (steps < NS_STEPPER_WINDOW)
+        return false;
+    const double advance = fabs(now->t - now->mark_t);
+    const double whole = isfinite(until) ? fabs(until - t0) : fabs(now->t - t0);
+    const bool stuck = advance * 1e11 < whole * (double)steps &&
+                       advance * 1e4 < now->largest * (double)steps;
+    now->mark_t = now->t;
+    now->mark_steps = now->steps;
+    return stuck;
 }
 
 void ns_stepper_resize(ns_stepper *s)
@@ -99,7 +131,7 @@ static void spread(ns_stepper *s, const double *change, double *noise)
             s->x8[8 * i + lane] = s->x[i] + change[i] * share;
         }
     }
-    ns_stepper_rhs8(s, s->work8, s->t8, s->x8, s->f8);
+    probe(s);
     for (uint32_t i = 0; i < s->n; i++) {
         double low = s->f8[8 * i], high = low;
         for (uint32_t lane = 1; lane < 8; lane++) {
@@ -107,6 +139,40 @@ static void spread(ns_stepper *s, const double *change, double *noise)
             high = ns_larger(high, s->f8[8 * i + lane]);
         }
         noise[i] = isfinite(high - low) ? high - low : noise[i];
+    }
+}
+
+/* Last bits of the state do not show rounding errors of results in between that they do not reach:
+ * of cos(theta)^2 near a pole of the coordinates, say, where the mass matrix is all but singular
+ * and its solution magnifies them.  So the rates are looked at along the tangent, too, at equal
+ * distances over a short part of the last step.  There all results change in many bits, but the
+ * rates are smooth, and what high differences show is rounding errors (Hamming; More and Wild,
+ * SIAM J. Sci. Comput. 33 (2011) 1292-1314).  Errors of size e make the seventh sqrt(3432) e,
+ * about, and a spread of three e; twice that, for it may happen to be small.  Two neighbouring
+ * sixth differences differ in sign, mostly.  Those of a smooth function are all but equal: their
+ * difference is a part 7 d/r of them, with the distance d of the points and a radius of
+ * convergence r, and steps are not much longer than that.  Lane 0 of f8 has the rates. */
+static void measure_roughness(ns_stepper *s)
+{
+    static const double part = 1.0 / 64; /* of the step */
+    static const double sixth[7] = {1, -6, 15, -20, 15, -6, 1};
+    static const double fades = 0.25; /* one sample may be small by chance */
+    static const double apart = 0.3;  /* no smooth function: d/r would be 0.04, the step 20 r */
+    const double space = part / 7 * (s->now.t - s->now.from);
+    for (uint32_t i = 0; i < s->n; i++)
+        for (uint32_t lane = 0; lane < 8; lane++)
+            s->x8[8 * i + lane] = s->x[i] - lane * (space * s->f8[8 * i]);
+    probe(s);
+    for (uint32_t i = 0; i < s->n; i++) {
+        double a = 0, b = 0;
+        for (uint32_t lane = 0; lane < 7; lane++) {
+            a += sixth[lane] * s->f8[8 * i + lane];
+            b += sixth[lane] * s->f8[8 * i + lane + 1];
+        }
+        const double found = fabs(b - a) * (6 / 58.6) * s->rough_share;
+        const bool rough = fabs(b - a) > apart * ns_larger(fabs(a), fabs(b));
+        s->rough[i] = ns_larger(rough && isfinite(found) ? found : 0, fades * s->rough[i]);
+        s->noise[i] = ns_larger(s->noise[i], s->rough[i]);
     }
 }
 
@@ -136,6 +202,7 @@ static void measure_drift(ns_stepper *s)
     memcpy(s->rest, s->noise, s->n * sizeof *s->rest);
     spread(s, change, s->rest);
     for (uint32_t i = 0; i < s->n; i++) {
+        s->rest[i] = ns_larger(s->rest[i], s->rough[i]);
         if (change[i] < other[i]) {
             const double own = ns_larger(s->noise[i] - s->rest[i], 0) / other[i];
             const double drift = s->rest[i] * length / (1 + own * length);
@@ -144,8 +211,27 @@ static void measure_drift(ns_stepper *s)
         }
         change[i] = other[i];
     }
-    if (more)
-        spread(s, change, s->noise);
+    if (!more)
+        return;
+    spread(s, change, s->noise);
+    for (uint32_t i = 0; i < s->n; i++)
+        s->noise[i] = ns_larger(s->noise[i], s->rough[i]);
+}
+
+/* Is there much noise, and more than the tolerance?  It goes with the rates: where they fall fast, on the
+ * way from a pole, old noise would hide errors. */
+static bool is_noisy(const ns_stepper *s)
+{
+    const double length = fabs(s->now.t - s->now.from);
+    const double allowed = ns_larger(s->tolerance, 1e-11) * s->rough_share;
+    double largest = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        largest = ns_larger(largest, s->size[i]);
+    bool found = false;
+    for (uint32_t i = 0; i < s->n; i++) /* but for states that are noise and nothing else */
+        found = found ||
+                (s->rough[i] * length > allowed * s->size[i] && s->size[i] > 1e-7 * largest);
+    return found;
 }
 
 void ns_stepper_measure_noise(ns_stepper *s)
@@ -153,8 +239,11 @@ void ns_stepper_measure_noise(ns_stepper *s)
     for (uint32_t i = 0; i < s->n; i++)
         s->change[i] = DBL_EPSILON * ns_larger(fabs(s->x[i]), s->size[i]);
     spread(s, s->change, s->noise);
+    if (s->now.from != s->now.t)
+        measure_roughness(s);
     measure_drift(s);
     s->now.probed = s->now.steps;
+    s->now.noisy = is_noisy(s);
 }
 
 void ns_stepper_trouble(ns_stepper *s)
@@ -185,7 +274,7 @@ void ns_stepper_advance(ns_stepper *s, double h)
     now->largest = ns_larger(now->largest, length);
     now->steps++;
     enum { NOW_AND_THEN = 64 };
-    if (now->steps >= now->probed + NOW_AND_THEN)
+    if (now->steps >= now->probed + (now->noisy ? NS_STEPPER_SOON : NOW_AND_THEN))
         ns_stepper_measure_noise(s);
 }
 
@@ -202,8 +291,8 @@ double ns_stepper_radius(const ns_stepper *s, const double *x, uint32_t order)
             double least = INFINITY;
             for (uint32_t k = order - 1; k <= order; k++)
                 if (x[i * w + k] != 0)
-                    least = ns_smaller(least,
-                                       pow(fabs(x[i * w + j] / x[i * w + k]), 1.0 / (k - j)));
+                    least = ns_smaller(
+                        least, ns_math_pow(fabs(x[i * w + j] / x[i * w + k]), 1.0 / (k - j)));
             best = ns_larger(best, least);
         }
         radius = ns_smaller(radius, best);
@@ -218,6 +307,8 @@ double ns_stepper_guess(const ns_stepper *s, const double *f, double parts)
         x_max = ns_larger(x_max, fabs(s->x[i]));
         f_max = ns_larger(f_max, fabs(f[i]));
     }
+    for (uint32_t i = 0; i < s->n && x_max > 0; i++) /* near zero for a moment, on the way */
+        x_max = ns_larger(x_max, s->size[i]);
     const double span = fabs(s->until - s->now.t);
     if (!(x_max > 0) || !(f_max > 0))
         return isfinite(span) ? ns_smaller(1e-3, 1e-3 * span) : 1e-3;

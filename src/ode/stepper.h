@@ -21,6 +21,7 @@ typedef enum ns_why {
     NS_WHY_NOT_FINITE, /* the right-hand side gave inf or nan wherever it was tried */
     NS_WHY_STEP,       /* the error asks for steps below what the arithmetic resolves */
     NS_WHY_ITERATION,  /* an iteration does not converge even for the smallest steps */
+    NS_WHY_STALLED,    /* steps are made, but the time hardly moves: ns_stepper_stalled */
     NS_WHY_OTHER       /* see ns_stepper.why_text */
 } ns_why;
 
@@ -31,8 +32,13 @@ typedef struct ns_progress {
     uint64_t steps, rejected, evaluations;
     double smallest, largest; /* steps so far */
     uint64_t probed;          /* number of the step at which the noise was measured */
-    bool moved;               /* the state was changed (projected) after the last step */
+    bool noisy;               /* there was much of it: it is measured again soon */
+    double mark_t;            /* time and number of the step at which progress was judged */
+    uint64_t mark_steps;
+    bool moved; /* the state was changed (projected) after the last step */
 } ns_progress;
+
+typedef struct ns_drive ns_drive; /* drive.h */
 
 struct ns_stepper {
     const ns_problem *problem;
@@ -45,18 +51,25 @@ struct ns_stepper {
     double until;
     double tolerance, least_size;
     double first_step, max_step, fixed_step; /* 0: not given */
+    double cap;                              /* of the next step, by the driver; 0: none */
 
     ns_progress now;
     double *x, *x_lo;   /* [n] state at now.t */
     double *x0, *x0_lo; /* [n] state at now.from */
     double *size;       /* [n] how large each state is lately; errors are relative to it */
     double *noise;      /* [n] rounding errors of the rates */
+    double *rough;      /* [n] the part that shows along the tangent */
+    bool fused;         /* of those that ns_program_eval8_fused makes (ensembles) */
     double *change, *other, *rest; /* [n] room for measuring them */
-    double *kept, *scratch;        /* the method's blocks, 64-byte aligned */
-    double *work8;                 /* of the right-hand side on eight lanes, bound */
-    double *pinv;                  /* see pinv.h */
-    double *t8, *x8, *f8;          /* [8], [n][8], [n][8]: room for anybody, for a moment */
-    void *outside; /* memory of an outside library (CVODE), released by method->end */
+    double
+        rough_share; /* the part of them that does not come from errors of the states counts so
+                           much: a method takes the noise times its own errors over eps */
+    double *kept, *scratch; /* the method's blocks, 64-byte aligned */
+    double *work8;          /* of the right-hand side on eight lanes, bound */
+    double *pinv;           /* see pinv.h */
+    double *t8, *x8, *f8;   /* [8], [n][8], [n][8]: room for anybody, for a moment */
+    ns_drive *drive;        /* what happens in time; NULL: nothing */
+    void *outside;          /* memory of an outside library (CVODE), released by method->end */
 
     ns_why why;
     char why_text[160];
@@ -74,6 +87,12 @@ double ns_stepper_clip(const ns_stepper *s, double h);
 /* Is a step this long beyond what the arithmetic resolves at the present time? */
 bool ns_stepper_too_small(const ns_stepper *s, double h);
 
+/* Is the motion stuck?  Judged every NS_STEPPER_WINDOW steps: they took the time forward by so
+ * little of the whole run, from t0 on, that it would need 10^11 of them, and they are far shorter
+ * than steps were before.  By steps, not by the clock: results must not depend on the machine. */
+enum { NS_STEPPER_WINDOW = 50000 };
+bool ns_stepper_stalled(ns_progress *now, double t0, double until);
+
 /* Makes x + x_lo = new state: moves the old one to x0, the time forward by h, updates size. */
 void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const double *x_new_lo);
 /* Its parts, for methods that move the state themselves: the time, and the sizes. */
@@ -86,6 +105,7 @@ void ns_stepper_resize(ns_stepper *s);
  * not count them as errors of their own.  Done at the beginning and now and then; a method that
  * gets into trouble asks for it again, and gets it once per step. */
 void ns_stepper_measure_noise(ns_stepper *s);
+enum { NS_STEPPER_SOON = 4 }; /* steps after which it is done again where there is much of it */
 void ns_stepper_trouble(ns_stepper *s);
 
 /* From Taylor coefficients x[n][order+1] at the start: a radius of convergence, about.  0 if

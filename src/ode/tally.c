@@ -14,6 +14,10 @@ void ns_tally_begin(ns_run *run)
         run->observable_min[i] = INFINITY;
         run->observable_max[i] = -INFINITY;
     }
+    for (uint32_t i = 0; i < system->pushes.n; i++) {
+        run->push_least[i] = INFINITY;
+        run->push_since[i] = (double)NAN;
+    }
     if (run->s.method->precise)
         ns_quad_tally_begin(run);
     ns_tally_add(run);
@@ -58,6 +62,20 @@ static void look_at_batch(ns_run *run, uint32_t count)
             run->residual[i] = ns_larger(run->residual[i], fabs(out[8 * i + lane]));
 }
 
+/* Normal forces of contacts. */
+static void look_at_pushes(ns_run *run, uint32_t count)
+{
+    const ns_problem *problem = run->s.problem;
+    double *out = run->out8;
+    ns_program_eval8(problem->pushes, run->work8_pushes, run->batch_t, run->batch_x, out);
+    for (uint32_t i = 0; i < problem->system->pushes.n; i++)
+        for (uint32_t lane = 0; lane < count; lane++) {
+            run->push_least[i] = ns_smaller(run->push_least[i], out[8 * i + lane]);
+            if (out[8 * i + lane] < 0 && isnan(run->push_since[i]))
+                run->push_since[i] = run->batch_t[lane];
+        }
+}
+
 void ns_tally_flush(ns_run *run)
 {
     const ns_problem *problem = run->s.problem;
@@ -74,6 +92,8 @@ void ns_tally_flush(ns_run *run)
     double *out = run->out8;
     if (!run->s.method->precise)
         look_at_batch(run, count);
+    if (problem->pushes)
+        look_at_pushes(run, count);
     const uint32_t n_obs = run->options.extremes ? system->observables.n : 0;
     if (n_obs)
         ns_program_eval8(problem->observables, run->work8_observe, run->batch_t, run->batch_x,

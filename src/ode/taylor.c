@@ -20,6 +20,7 @@
  * right-hand side there. */
 #include <float.h>
 
+#include "expr/vecmath.h"
 #include "ode/stepper.h"
 
 typedef struct kept {
@@ -50,14 +51,15 @@ uint32_t ns_taylor_order(const ns_problem *problem, double tolerance)
     uint32_t best = LEAST;
     double least = INFINITY;
     for (uint32_t p = LEAST; p <= MOST; p++) {
-        const double length = pow(fmax(tolerance, 1e-13), 1.0 / p); /* of the radius */
+        const double length = ns_math_pow(ns_max(tolerance, 1e-13),
+                                          1.0 / p); /* of the radius */
         const double cost = (step + p * (per_order + p * products)) / length;
         if (cost < least) {
             least = cost;
             best = p;
         }
     }
-    const double paper = fmin(ceil(1 - log(tolerance) / 2), MOST);
+    const double paper = ns_min(ceil(1 - ns_math_log(tolerance) / 2), MOST);
     return paper > best ? (uint32_t)paper : best;
 }
 
@@ -141,8 +143,9 @@ static double radius_of(const ns_stepper *s, const taylor *y)
             double least = INFINITY;
             for (uint32_t k = p - 1; k <= p; k++)
                 if (y->x[k * y->r + i] != 0)
-                    least = ns_smaller(least, pow(fabs(y->x[j * y->r + i] / y->x[k * y->r + i]),
-                                                  1.0 / (k - j)));
+                    least = ns_smaller(
+                        least, ns_math_pow(fabs(y->x[j * y->r + i] / y->x[k * y->r + i]),
+                                           1.0 / (k - j)));
             best = ns_larger(best, least);
         }
         radius = ns_smaller(radius, best);

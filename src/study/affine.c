@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 
 ns_affine *ns_affine_new(ns_arena *arena, uint32_t n)
@@ -73,7 +74,7 @@ void ns_affine_exp(ns_arena *scratch, const ns_generators *g, const double *c, n
         double sum = 0;
         for (uint32_t j = 0; j < n; j++)
             sum += fabs(Z->H[(size_t)i * n + j]);
-        size = fmax(size, sum);
+        size = ns_max(size, sum);
     }
     int halvings = 0;
     for (; size > 1.0 / 16 && halvings < 60; size /= 2)
@@ -129,7 +130,7 @@ static double difference(match *m, const ns_affine *h, double dt)
     ns_affine_apply(h, m->x, m->z);
     for (uint32_t i = 0; i < h->n; i++) {
         m->r[i] = (m->y[i] + (m->f ? dt * m->f[i] : 0) - m->z[i]) / m->flow->sigma[i];
-        worst = fmax(worst, fabs(m->r[i]));
+        worst = ns_max(worst, fabs(m->r[i]));
     }
     return worst;
 }
@@ -169,7 +170,7 @@ static double descend(match *m, ns_affine *h, double *dt)
         }
         ns_arena_release(a, mark);
         if (!better || now > 0.999 * off) {
-            off = fmin(off, now);
+            off = ns_min(off, now);
             break;
         }
         off = now;
@@ -270,12 +271,13 @@ bool ns_affine_find_plane(const ns_flow *flow, const ns_affine *h, uint32_t from
             const uint32_t pair[2] = {i, j};
             const double c = h->H[(size_t)i * h->n + i], s = h->H[(size_t)j * h->n + i];
             if (is_rate(flow, j) || is_quaternion(flow, j) || !alone(h, pair, 2) ||
-                fabs(hypot(c, s) - 1) > 1e-7 || fabs(h->H[(size_t)j * h->n + j] - c) > 1e-7 ||
+                fabs(ns_math_hypot(c, s) - 1) > 1e-7 ||
+                fabs(h->H[(size_t)j * h->n + j] - c) > 1e-7 ||
                 fabs(h->H[(size_t)i * h->n + j] + s) > 1e-7 || fabs(s) < round_off)
                 continue;
             *out = (ns_affine_plane){.i = i,
                                      .j = j,
-                                     .angle = atan2(s, c),
+                                     .angle = ns_math_atan2(s, c),
                                      .move = {h->b[i], h->b[j]},
                                      .centre = {NAN, NAN}};
             const double det = 2 * (1 - c); /* of 1 - R */
@@ -294,7 +296,7 @@ bool ns_affine_path(const ns_flow *flow, const ns_affine *h, ns_affine_plane *ou
     bool found = false;
     double far = -1;
     for (uint32_t i = 0; ns_affine_find_plane(flow, h, i, &one); i = one.i + 1) {
-        const double distance = hypot(one.move[0], one.move[1]);
+        const double distance = ns_math_hypot(one.move[0], one.move[1]);
         if (distance > far) {
             far = distance;
             *out = one;
@@ -344,7 +346,7 @@ static bool quaternion(const ns_affine *h, uint32_t at, double a[4], double b[4]
     }
     for (int p = 0; p < 4; p++)
         for (int q = 0; q < 4; q++)
-            off = fmax(off, fabs(m[p][q] - a[p] * b[q]));
+            off = ns_max(off, fabs(m[p][q] - a[p] * b[q]));
     return off < 1e-7;
 }
 
@@ -357,7 +359,7 @@ static void say_turn(ns_arena *arena, ns_affine_lines *lines, const char *what,
     const double flip = q[0] < 0 ? -1 : 1;
     NS_PUSH(arena, *lines,
             ns_arena_format(arena, "%s: turn %.15g rad about (%.9g, %.9g, %.9g)", what,
-                            2 * atan2(s, flip * q[0]), flip * q[1] / s + 0.0,
+                            2 * ns_math_atan2(s, flip * q[0]), flip * q[1] / s + 0.0,
                             flip * q[2] / s + 0.0, flip * q[3] / s + 0.0));
 }
 

@@ -2,7 +2,7 @@
  *
  * Along the branch the signs of the determinant of what remains of the linearisation, of the change of
  * the parameter, and the number of growing modes are watched.  Where one changes between two points
- * the place is found on the chord between them:
+ * the place is found on the chord between them and made precise (refine.c):
  *     fold             the parameter turns back
  *     pitchfork, branch point, double zero   a real eigenvalue (or a pair +-lambda, lambda^2) passes zero: by the
  *                      second derivative along the critical direction, zero or not; double zero if the
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/branch_internal.h"
 
@@ -32,13 +33,13 @@ static double nearest_pair(const ns_linear *l, double *im)
     return re;
 }
 
-/* What vanishes at the special point.  `reference`: log |det| or number of growing modes at one end,
- * or imaginary part of the pair. */
+/* What vanishes at the special point.  `reference`: exponent of the determinant or number of growing modes at
+ * one end, or imaginary part of the pair. */
 static double test(const ns_place *p, uint32_t N, watch what, double reference)
 {
     switch (what) {
     case DETERMINANT:
-        return p->linear->sign * exp(p->linear->log_det - reference);
+        return ns_algebra_times_power(p->linear->det, p->linear->det_exponent - (int)reference);
     case TURNING:
         return p->tangent[N];
     case PAIR:
@@ -71,7 +72,7 @@ static bool locate(ns_follower *w, const ns_place *a, const ns_place *b, watch w
            f1 = test(b, N, what, blend ? ref_b : ref_a);
     if (!(f0 * f1 <= 0))
         return false;
-    const double least = what == COUNT ? 0 : 1e-13 * fmax(fabs(f0), fabs(f1));
+    const double least = what == COUNT ? 0 : 1e-13 * ns_max(fabs(f0), fabs(f1));
     double last = NAN;
     int side = 0, failures = 0;
     ns_place ends[2] = {*a, *b}; /* the nearest places on both sides */
@@ -83,8 +84,8 @@ static bool locate(ns_follower *w, const ns_place *a, const ns_place *b, watch w
         /* at a branch point itself the equations are singular: come near from both sides */
         const bool near = failures && width < 1e-7;
         if (failures && !near)
-            s = fmin(fmax(s + (failures % 2 ? 0.03 : -0.03) * width, s0 + 0.01 * width),
-                     s1 - 0.01 * width);
+            s = ns_min(ns_max(s + (failures % 2 ? 0.03 : -0.03) * width, s0 + 0.01 * width),
+                       s1 - 0.01 * width);
         for (uint32_t i = 0; i < M; i++)
             predicted[i] = a->y[i] + s * chord[i];
         ns_place here = ns_branch_place(w, arena);
@@ -189,15 +190,15 @@ static double bend(ns_follower *w, ns_place *p, double *critical)
     ns_dense_least(a, n, count, Xi, Lv, 1e-10, gamma);
     double scale = 0;
     for (size_t i = 0; i < (size_t)r * r; i++)
-        scale = fmax(scale, fabs(p->linear->M[i]));
+        scale = ns_max(scale, fabs(p->linear->M[i]));
     /* what of L v leads to other steady motions: no new branch then */
     double beside = 0, along = 0;
     for (uint32_t i = 0; i < n; i++) {
         double rest = Lv[i];
         for (uint32_t k = 0; k < count; k++)
             rest -= Xi[(size_t)i * count + k] * gamma[k];
-        beside = fmax(beside, fabs(rest));
-        along = fmax(along, fabs(v[i]));
+        beside = ns_max(beside, fabs(rest));
+        along = ns_max(along, fabs(v[i]));
     }
     if (beside > 1e-6 * along * scale)
         return NAN;
@@ -219,7 +220,7 @@ static double bend(ns_follower *w, ns_place *p, double *critical)
         sum += left[i] * term;
         size += fabs(left[i]) * (fabs(out[i]) + fabs(term));
     }
-    return sum != 0 ? fabs(sum) / fmax(size, 1e-6 * scale) : 0;
+    return sum != 0 ? fabs(sum) / ns_max(size, 1e-6 * scale) : 0;
 }
 
 static void note_change(ns_follower *w, ns_steady_point *point, const ns_place *a,
@@ -237,20 +238,27 @@ void ns_bifurcation_watch(ns_follower *w, ns_place *a, ns_place *b)
     const uint32_t N = q->N;
     ns_arena *arena = w->temporary;
     const bool turns = a->tangent[N] * b->tangent[N] < 0;
-    const bool passes = a->linear->n && a->linear->sign * b->linear->sign < 0;
+    const bool passes = a->linear->n && a->linear->det * b->linear->det < 0;
     const bool modes = a->linear->unstable != b->linear->unstable;
     const uint32_t known = w->branch->special.n;
     const ns_arena_place mark = ns_arena_mark(arena);
     ns_place at = ns_branch_place(w, arena);
     if (turns && locate(w, a, b, TURNING, 0, 0, &at)) {
+        ns_refine_fold(w, &at);
+        ns_branch_look(w, at.y, at.K);
         ns_steady_point point = ns_branch_record(w, &at);
         point.label = "fold";
         note_change(w, &point, a, b, "the branch turns back");
         NS_PUSH(q->arena, w->branch->special, point);
-    } else if (passes && locate(w, a, b, DETERMINANT, a->linear->log_det, 0, &at)) {
-        ns_steady_point point = ns_branch_record(w, &at);
+    } else if (passes && locate(w, a, b, DETERMINANT, a->linear->det_exponent, 0, &at)) {
         double *critical = NS_NEW_ARRAY(q->arena, double, N + 1);
-        const double bent = bend(w, &at, critical);
+        double bent = bend(w, &at, critical);
+        if (isnan(bent))
+            ns_refine_double_zero(w, &at);
+        else if (ns_refine_branch_point(w, &at))
+            bent = bend(w, &at, critical);
+        ns_branch_look(w, at.y, at.K);
+        ns_steady_point point = ns_branch_record(w, &at);
         point.critical = isnan(bent) ? NULL : critical;
         point.label = isnan(bent) ? "double zero" : bent < 1e-6 ? "pitchfork" : "branch point";
         const int change = (int)b->linear->unstable - (int)a->linear->unstable;
@@ -278,10 +286,13 @@ void ns_bifurcation_watch(ns_follower *w, ns_place *a, ns_place *b)
             }
         }
         if (!isnan(im_a) && locate(w, a, b, PAIR, im_a, im_b, &at)) {
-            ns_steady_point point = ns_branch_record(w, &at);
-            point.label = "hopf";
             double im = (im_a + im_b) / 2;
             nearest_pair(at.linear, &im);
+            ns_refine_pair(w, &at, im);
+            nearest_pair(at.linear, &im);
+            ns_branch_look(w, at.y, at.K);
+            ns_steady_point point = ns_branch_record(w, &at);
+            point.label = "hopf";
             note_change(w, &point, a, b,
                         ns_arena_format(q->arena,
                                         "a pair passes the imaginary axis at %.10g rad/s", im));

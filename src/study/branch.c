@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/branch_internal.h"
 
@@ -18,7 +19,7 @@ enum { MOST_POINTS = 4000, LEAST_POINTS = 40 };
 
 double ns_branch_parameter(const ns_follower *w, const double *y)
 {
-    return y[w->q->N] * w->q->scale;
+    return y[w->q->N] * w->q->scale + 0.0; /* no -0 */
 }
 
 void ns_branch_unpack(ns_follower *w, const double *y)
@@ -162,7 +163,7 @@ static bool correct(ns_follower *w, double *y, const double *normal, const doubl
          * satisfies the equations is a solution */
         double off = ns_steady_quality(q, w->c, w->r);
         for (uint32_t i = q->n; i < w->rows; i++)
-            off = fmax(off, fabs(w->r[i]));
+            off = ns_max(off, fabs(w->r[i]));
         if (*rounds > 0 && off < 1e-12)
             return true;
         const ns_arena_place mark = ns_arena_mark(a);
@@ -170,7 +171,7 @@ static bool correct(ns_follower *w, double *y, const double *normal, const doubl
         ns_dense_least(a, w->rows, M, w->D, w->r, 1e-13, dy);
         for (uint32_t i = 0; i < M; i++) {
             y[i] -= dy[i];
-            length = fmax(length, fabs(dy[i]));
+            length = ns_max(length, fabs(dy[i]));
         }
         ns_arena_release(a, mark);
         if (!(length < 1))
@@ -227,7 +228,7 @@ bool ns_branch_settle(ns_follower *w, ns_place *p, const double *normal,
         good = good && correct(w, p->y, normal, predicted, p->K, &more);
         double change = 0;
         for (uint32_t i = 0; i < M; i++)
-            change = fmax(change, fabs(p->y[i] - old[i]));
+            change = ns_max(change, fabs(p->y[i] - old[i]));
         if (change < 1e-9)
             break;
     }
@@ -306,8 +307,8 @@ static bool begin(ns_follower *w, ns_place *p, const char **message)
 static bool inside(const ns_steady *q, double value)
 {
     const double margin = 1e-12 * fabs(q->scale);
-    return value >= fmin(q->spec.low, q->spec.high) - margin &&
-           value <= fmax(q->spec.low, q->spec.high) + margin;
+    return value >= ns_min(q->spec.low, q->spec.high) - margin &&
+           value <= ns_max(q->spec.low, q->spec.high) + margin;
 }
 
 /* Ends the branch exactly on the end of the range between a and b. */
@@ -317,7 +318,8 @@ static void end_on_border(ns_follower *w, const ns_place *a, const ns_place *b)
     const uint32_t N = q->N, M = N + 1;
     ns_arena *arena = w->temporary;
     const double value = ns_branch_parameter(w, b->y);
-    const double low = fmin(q->spec.low, q->spec.high), high = fmax(q->spec.low, q->spec.high);
+    const double low = ns_min(q->spec.low, q->spec.high),
+                 high = ns_max(q->spec.low, q->spec.high);
     const double border = value > high ? high : low;
     const ns_arena_place mark = ns_arena_mark(arena);
     ns_place at = ns_branch_place(w, arena);
@@ -352,7 +354,7 @@ static void walk(ns_follower *w, ns_place *here)
         const ns_arena_place mark = ns_arena_mark(w->temporary);
         ns_place next = ns_branch_place(w, w->temporary);
         /* the step is measured along the branch, but the parameter alone must not jump either */
-        const double part = fmin(step, longest / fmax(fabs(here->tangent[q->N]), 1e-3));
+        const double part = ns_min(step, longest / ns_max(fabs(here->tangent[q->N]), 1e-3));
         for (uint32_t i = 0; i < M; i++)
             next.y[i] = predicted[i] = here->y[i] + part * here->tangent[i];
         int rounds = 0;
@@ -389,7 +391,7 @@ static void walk(ns_follower *w, ns_place *here)
         *here->linear = *w->branch->points.at[w->branch->points.n - 1].linear;
         ns_arena_release(w->temporary, mark);
         if (rounds <= 4)
-            step = fmin(1.5 * part, 0.5);
+            step = ns_min(1.5 * part, 0.5);
         if (q->spec.progress &&
             !q->spec.progress(q->spec.context, fabs((value - q->spec.low) / q->scale))) {
             w->branch->end = "interrupted";

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "expr/vecmath.h"
+
 /* Sign of the second model's quaternion that brings it nearer to the first. */
 static double nearer_sign(const ns_compare_pair *pairs, uint32_t n, uint32_t group,
                           const double *a, const double *b)
@@ -20,7 +22,7 @@ static void take(ns_compare_pair *pairs, uint32_t n, double t, size_t row, const
         ns_compare_pair *p = &pairs[i];
         const double sign = p->group ? nearer_sign(pairs, n, p->group, a, b) : 1;
         const double left = a[p->a], right = sign * b[p->b], off = left - right;
-        p->size = fmax(p->size, fmax(fabs(left), fabs(right)));
+        p->size = ns_max(p->size, ns_max(fabs(left), fabs(right)));
         if (!(fabs(off) <= p->largest)) {
             p->largest = isnan(off) ? INFINITY : fabs(off);
             p->t = t;

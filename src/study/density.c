@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/integrals_internal.h"
 #include "study/section.h"
@@ -81,8 +82,8 @@ static double pointwise(ns_integrals_work *w)
             left += rest * rest;
             all += b[f] * b[f];
         }
-        const double size = fmax(sqrt(all / F), 1e-3 * w->rms);
-        worst = fmax(worst, size > 0 ? sqrt(left / F) / size : 0);
+        const double size = ns_max(sqrt(all / F), 1e-3 * w->rms);
+        worst = ns_max(worst, size > 0 ? sqrt(left / F) / size : 0);
     }
     return worst;
 }
@@ -102,7 +103,7 @@ static double fit(ns_integrals_work *w, uint32_t degree, uint32_t *functions)
     for (uint32_t s = 0; s < N; s++) {
         double size = fabs(w->divergence[s]); /* fast states count as the others */
         for (uint32_t j = 0; j < n; j++)
-            size = fmax(size, fabs(w->rate_Q[(size_t)column[j] * N + s]));
+            size = ns_max(size, fabs(w->rate_Q[(size_t)column[j] * N + s]));
         size = size > 0 ? size : 1;
         b[s] = -w->divergence[s] / size;
         for (uint32_t j = 0; j < n; j++) /* rates of orthonormal functions */

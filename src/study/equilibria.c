@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/steady_internal.h"
 
-static const ns_flow_program *held_program(ns_steady *q, const ns_ex *symbols)
+static ns_flow_program *held_program(ns_steady *q, const ns_ex *symbols)
 {
     const ns_system *s = q->field->system;
     ns_ex *out = NS_NEW_ARRAY(q->arena, ns_ex, (size_t)q->h * (q->n + 1) + 1);
@@ -158,12 +159,12 @@ double ns_steady_quality(const ns_steady *q, const double *c, const double *r)
         double terms = fabs(q->f[i]) / q->field->sigma[i];
         for (uint32_t k = 0; k < q->g->count; k++)
             terms += fabs(c[k] * q->xi[(size_t)k * q->n + i]) / q->field->sigma[i];
-        size = fmax(size, terms);
-        most = fmax(most, fabs(r[i]));
+        size = ns_max(size, terms);
+        most = ns_max(most, fabs(r[i]));
         if (isnan(r[i]))
             return INFINITY;
     }
-    return most / fmax(size, 1);
+    return most / ns_max(size, 1);
 }
 
 static double norm(const double *r, uint32_t n)
@@ -241,7 +242,7 @@ bool ns_steady_find(ns_steady *q, const double *x, ns_steady_point *point)
         ns_steady_look(q, point->x, point->c, r, D);
         now = norm(r, rows);
         if (now < before) {
-            damping = fmax(damping / 4, 1e-3);
+            damping = ns_max(damping / 4, 1e-3);
             continue;
         }
         memcpy(point->x, old, n * sizeof *old); /* back, and a shorter step */
@@ -255,7 +256,7 @@ bool ns_steady_find(ns_steady *q, const double *x, ns_steady_point *point)
     point->residual = ns_steady_quality(q, point->c, r);
     double off = 0;
     for (uint32_t i = n; i < rows; i++)
-        off = fmax(off, fabs(r[i]));
+        off = ns_max(off, fabs(r[i]));
     ns_arena_release(a, mark);
     return point->residual < 1e-10 && off < 1e-10 && step < 1e-6;
 }

@@ -6,6 +6,7 @@
 
 #include "expr/diff.h"
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 
 /* Singular values of a constraint Jacobian below this part of the largest count as dependent rows. */
@@ -41,7 +42,7 @@ ns_flow *ns_flow_new(ns_arena *arena, const ns_problem *problem, double t, const
     double *f = NS_NEW_ARRAY(arena, double, field->n + 1);
     ns_flow_rhs(field, x, f);
     for (uint32_t i = 0; i < field->n; i++)
-        field->sigma[i] = fmax(fabs(x[i]) + 0.1 * (isfinite(f[i]) ? fabs(f[i]) : 0), 0.1);
+        field->sigma[i] = ns_max(fabs(x[i]) + 0.1 * (isfinite(f[i]) ? fabs(f[i]) : 0), 0.1);
     return field;
 }
 
@@ -95,20 +96,25 @@ void ns_flow_jacobian(const ns_flow *field, const double *x, double *J)
     ns_program_eval1(field->jacobian.program, field->jacobian.work, field->t, x, J);
 }
 
-#if NS_HAVE_QUAD
-/* A work block bound to the parameters. */
-static ns_quad *fine_work(ns_flow *field, void **block, const ns_program *program)
+void ns_flow_eval_fine(ns_flow *field, ns_flow_program *program, const ns_fine *x, ns_fine *out)
 {
-    if (!*block)
-        *block = NS_NEW_ARRAY(field->arena, ns_quad, ns_program_work_quad(program) + 1);
+#if NS_HAVE_QUAD
+    if (!program->fine)
+        program->fine = NS_NEW_ARRAY(field->arena, ns_quad,
+                                     ns_program_work_quad(program->program) + 1);
     const ns_arena_place mark = ns_arena_mark(field->scratch);
     ns_quad *p = NS_NEW_ARRAY(field->scratch, ns_quad, field->np + 1);
     for (uint32_t i = 0; i < field->np; i++)
         p[i] = field->p[i];
-    ns_program_bind_quad(program, *block, p);
+    ns_program_bind_quad(program->program, program->fine, p);
+    ns_program_eval_quad(program->program, program->fine, field->t, x, out);
     ns_arena_release(field->scratch, mark);
-    return *block;
+#else
+    ns_flow_eval(field, program, x, out);
+#endif
 }
+
+#if NS_HAVE_QUAD
 
 /* x and the rows of N[r][n] are moved by steps of least norm to the manifold and its tangent space:
  * residuals in quadruple precision, matrices in double. */
@@ -117,14 +123,12 @@ static void fine_tangent(ns_flow *field, ns_quad *x, uint32_t r, ns_quad *N)
     enum { ROUNDS = 3 };
     const uint32_t n = field->n, m = field->m;
     ns_arena *a = field->scratch;
-    const ns_program *program = field->manifold.program;
-    ns_quad *work = fine_work(field, &field->fine_manifold, program);
     ns_quad *out = NS_NEW_ARRAY(a, ns_quad, field->manifold.outputs + 1);
     const uint32_t columns = r + 1; /* residuals of x, then of the rows of N */
     double *C = NS_NEW_ARRAY(a, double, m + 1), *G = NS_NEW_ARRAY(a, double, (size_t)m * n + 1);
     double *dx = NS_NEW_ARRAY(a, double, n + 1);
     for (int round = 0; round < ROUNDS && m; round++) {
-        ns_program_eval_quad(program, work, field->t, x, out);
+        ns_flow_eval_fine(field, &field->manifold, x, out);
         for (size_t i = 0; i < (size_t)m * n; i++)
             G[i] = (double)out[m + i] * field->sigma[i % n];
         for (uint32_t k = 0; k < columns; k++) {
@@ -171,8 +175,7 @@ void ns_flow_along_tangent(ns_flow *field, const double *x, uint32_t r, const do
     for (size_t i = 0; i < (size_t)r * n; i++)
         basis[i] = N[i];
     fine_tangent(field, y, r, basis);
-    ns_quad *work = fine_work(field, &field->fine_jacobian, field->jacobian.program);
-    ns_program_eval_quad(field->jacobian.program, work, field->t, y, J);
+    ns_flow_eval_fine(field, &field->jacobian, y, J);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < r; k++) {
             ns_quad sum = 0;
@@ -229,7 +232,7 @@ uint32_t ns_flow_tangent(ns_flow *field, const double *x, double *N)
         for (uint32_t j = 0; j < n; j++)
             sum += G[(size_t)i * n + j] * G[(size_t)i * n + j];
         C[i] = sqrt(sum);
-        longest = fmax(longest, C[i]);
+        longest = ns_max(longest, C[i]);
     }
     for (uint32_t i = 0; i < m; i++) /* rows of length one, but for those that vanish */
         for (uint32_t j = 0; j < n; j++)
@@ -237,6 +240,46 @@ uint32_t ns_flow_tangent(ns_flow *field, const double *x, double *N)
     const uint32_t dimension = ns_flow_complement(field->scratch, m, n, G, dependent, N);
     ns_arena_release(field->scratch, mark);
     return dimension;
+}
+
+/* The shortest dx with G dx = C: rows of G[m][n], which are changed, are made orthonormal, the longest rest first,
+ * and dx = sum z_k q_k.  Rows that depend on others by `dependent` are left out: with theirs the others hold. */
+static void shortest(uint32_t m, uint32_t n, double *G, double *C, double *dx)
+{
+    double longest = 0;
+    memset(dx, 0, n * sizeof *dx);
+    for (uint32_t k = 0; k < m; k++) {
+        uint32_t pivot = k;
+        double most = 0;
+        for (uint32_t i = k; i < m; i++) {
+            const double *row = G + (size_t)i * n, length = ns_dense_dot(n, row, row);
+            pivot = length > most ? i : pivot;
+            most = ns_max(length, most);
+        }
+        longest = ns_max(longest, sqrt(most));
+        if (!(sqrt(most) > dependent * longest))
+            return;
+        double *q = G + (size_t)k * n, *other = G + (size_t)pivot * n, z = C[pivot];
+        for (uint32_t j = 0; j < n && pivot != k; j++) {
+            const double swap = q[j];
+            q[j] = other[j];
+            other[j] = swap;
+        }
+        C[pivot] = C[k];
+        const double one = 1 / sqrt(most);
+        z *= one;
+        for (uint32_t j = 0; j < n; j++) {
+            q[j] *= one;
+            dx[j] += z * q[j];
+        }
+        for (uint32_t i = k + 1; i < m; i++) {
+            double *row = G + (size_t)i * n;
+            const double part = ns_dense_dot(n, row, q);
+            C[i] -= part * z;
+            for (uint32_t j = 0; j < n; j++)
+                row[j] -= part * q[j];
+        }
+    }
 }
 
 bool ns_flow_project(ns_flow *field, double *x)
@@ -268,10 +311,10 @@ bool ns_flow_project(ns_flow *field, double *x)
             break;
         good = worst < 4e-16 || (worst < 1e-12 && worst >= before / 2);
         before = worst;
-        const ns_arena_place inner = ns_arena_mark(field->scratch);
-        ns_dense_least(field->scratch, m, n, G, C, dependent, dx);
-        ns_arena_release(field->scratch, inner);
-        for (uint32_t j = 0; j < n && !good; j++)
+        if (good)
+            break;
+        shortest(m, n, G, C, dx);
+        for (uint32_t j = 0; j < n; j++)
             x[j] -= field->sigma[j] * dx[j];
     }
     ns_arena_release(field->scratch, mark);

@@ -9,10 +9,18 @@
 
 #include "ode/problem.h"
 
+/* Quadruple precision where the compiler has it, double elsewhere. */
+#if NS_HAVE_QUAD
+typedef ns_quad ns_fine;
+#else
+typedef double ns_fine;
+#endif
+
 typedef struct ns_flow_program {
     const ns_program *program;
     double *work;
     uint32_t outputs;
+    ns_fine *fine; /* work block of that precision; NULL until needed */
 } ns_flow_program;
 
 typedef struct ns_flow {
@@ -27,8 +35,6 @@ typedef struct ns_flow {
     ns_flow_program rhs, jacobian, manifold;
     NS_LIST(ns_flow_program *) more; /* bound again with the parameters */
     double *residual;                /* outputs of manifold */
-    void *fine_jacobian,
-        *fine_manifold; /* work blocks in quadruple precision; NULL until needed */
 } ns_flow;
 
 /* The problem must have its Jacobian.  Sizes of the states are taken at x and of the field there. */
@@ -42,6 +48,10 @@ ns_flow_program *ns_flow_program_new(ns_flow *field, const ns_ex *out, uint32_t 
                                      const ns_ex *more, uint32_t n_more);
 void ns_flow_eval(const ns_flow *field, const ns_flow_program *program, const double *x,
                   double *out);
+
+/* The same with the digits of ns_fine. */
+void ns_flow_eval_fine(ns_flow *field, ns_flow_program *program, const ns_fine *x,
+                       ns_fine *out);
 
 void ns_flow_rhs(const ns_flow *field, const double *x, double *f);
 void ns_flow_jacobian(const ns_flow *field, const double *x, double *J); /* [n][n] by rows */

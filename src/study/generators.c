@@ -5,6 +5,7 @@
 
 #include "expr/diff.h"
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 
 /* Relative size of a singular value that counts as zero: equations are evaluated to about 1e-13. */
@@ -127,9 +128,9 @@ static bool wander(search *q, uint64_t *seed, double wide, double *y)
                 v[j] += N[(size_t)k * n + i] * N[(size_t)k * n + j] * random;
     }
     for (uint32_t i = 0; i < n; i++)
-        most = fmax(most, fabs(v[i]) / field->sigma[i]);
+        most = ns_max(most, fabs(v[i]) / field->sigma[i]);
     for (uint32_t i = 0; i < n; i++)
-        y[i] += wide * v[i] / fmax(most, 1e-12);
+        y[i] += wide * v[i] / ns_max(most, 1e-12);
     ns_arena_release(field->scratch, mark);
     return ns_flow_project(field, y);
 }
@@ -162,7 +163,7 @@ static void sample(search *q, const double *x)
         for (int k = 0; k < STEPS && good; k++)
             good = wander(q, &seed, wide, y);
         if (!good) {
-            wide = fmax(0.8 * wide, 0.005);
+            wide = ns_max(0.8 * wide, 0.005);
             continue;
         }
         ns_flow_rhs(field, y, f);
@@ -174,12 +175,12 @@ static void sample(search *q, const double *x)
         double sum = 0;
         for (uint32_t k = 0; k < q->samples; k++)
             sum += q->x[(size_t)k * n + i] * q->x[(size_t)k * n + i];
-        q->average[i] = fmax(sqrt(sum / fmax(1, q->samples)), 1e-6);
+        q->average[i] = ns_max(sqrt(sum / ns_max(1, q->samples)), 1e-6);
     }
     for (uint32_t i = 0; i < n; i++) /* one size for a vector: a turn mixes its components */
         for (uint32_t j = 0; j < n; j++)
             if (is_dotted(field->system, i) && same_kind(field->system, i, j))
-                q->average[i] = fmax(q->average[i], q->average[j]);
+                q->average[i] = ns_max(q->average[i], q->average[j]);
 }
 
 /* What one of an unknown is: entries are in units of the states' sizes. */
@@ -225,13 +226,13 @@ static double *equations(search *q, uint32_t *n_rows, const ns_flow_program *by_
                         value -= f[j];
                     row[c] += q->u[c].at[e].sign * value * unit_of(q, c);
                 }
-                largest[r] = fmax(largest[r], fabs(row[c]));
+                largest[r] = ns_max(largest[r], fabs(row[c]));
             }
         }
     }
     double overall = 0;
     for (uint32_t r = 0; r < per; r++)
-        overall = fmax(overall, largest[r]);
+        overall = ns_max(overall, largest[r]);
     for (size_t k = 0; k < *n_rows && per; k++) {
         const double size = largest[k % per];
         for (uint32_t c = 0; c < q->nu; c++)
@@ -287,7 +288,7 @@ static void leading(const search *q, const double *basis, uint32_t count, uint32
     const uint32_t nu = q->nu;
     double overall = 0;
     for (size_t k = (size_t)l * nu; k < (size_t)count * nu; k++)
-        overall = fmax(overall, fabs(basis[k]));
+        overall = ns_max(overall, fabs(basis[k]));
     for (int class = 0; class < 3; class ++) {
         double most = 0.01 * overall;
         *row = l;
@@ -351,7 +352,7 @@ static void finish(ns_generators *g, uint32_t k, const ns_flow *field)
         for (uint32_t j = 0; j < n; j++) {
             const double a = A[(size_t)i * n + j];
             const char *column = s->states.at[j].name;
-            turn = fmax(turn, fabs(a));
+            turn = ns_max(turn, fabs(a));
             /* q' = W q/2 and q' = q W/2 both have +W/2 in the column of the scalar part */
             if (is_quaternion(s, i) && strstr(column, "quat.w") && !strchr(column, '\'') &&
                 fabs(a) > 1.0001 * fabs(quaternion))
@@ -417,8 +418,8 @@ static bool contains_motion(search *q, const double *basis, uint32_t count)
         double sum = f[r];
         for (uint32_t l = 0; l < count; l++)
             sum -= X[(size_t)r * count + l] * c[l];
-        size = fmax(size, fabs(f[r]));
-        rest = fmax(rest, fabs(sum));
+        size = ns_max(size, fabs(f[r]));
+        rest = ns_max(rest, fabs(sum));
     }
     return rest < 1e-7 * size;
 }
@@ -435,7 +436,7 @@ static uint32_t solve(search *q, double **basis, double *margin)
     /* the largest gap among the small ones divides symmetries from the rest */
     double gap = 0;
     for (uint32_t k = 1; k < values_n; k++) {
-        const double here = fmax(sigma[values_n - k], 1e-15 * sigma[0]);
+        const double here = ns_max(sigma[values_n - k], 1e-15 * sigma[0]);
         const double ratio = sigma[values_n - 1 - k] / here;
         if (here <= vanishes * sigma[0] && ratio > gap) {
             gap = ratio;
@@ -443,7 +444,7 @@ static uint32_t solve(search *q, double **basis, double *margin)
         }
     }
     *margin = null && null < values_n
-                  ? sigma[values_n - 1 - null] / fmax(sigma[values_n - null], 1e-300)
+                  ? sigma[values_n - 1 - null] / ns_max(sigma[values_n - null], 1e-300)
                   : INFINITY;
     *basis = V + (size_t)(q->nu - null) * q->nu;
     return nontrivial(q, *basis, null);
@@ -543,7 +544,7 @@ static void centralise(ns_generators *g, ns_arena *arena, ns_arena *scratch)
         bracket(g, k, one);
         for (uint32_t i = 0; i < rows; i++) {
             M[(size_t)i * count + k] = one[i];
-            most = fmax(most, fabs(one[i]));
+            most = ns_max(most, fabs(one[i]));
         }
     }
     if (most > 1e-9) {
@@ -600,10 +601,10 @@ bool ns_generators_find_time(ns_flow *field, const double *x, ns_generators *g)
         double off = rhs[k];
         for (uint32_t c = 0; c < q.nu; c++)
             off -= M[(size_t)k * q.nu + c] * u[c];
-        rest = fmax(rest, fabs(off));
-        size = fmax(size, fabs(rhs[k]));
+        rest = ns_max(rest, fabs(off));
+        size = ns_max(size, fabs(rhs[k]));
     }
-    const bool found = rest < 1e-8 * fmax(size, 1e-300);
+    const bool found = rest < 1e-8 * ns_max(size, 1e-300);
     if (found) {
         g->A0 = NS_NEW_ARRAY(field->arena, double, (size_t)n * n + 1);
         g->b0 = NS_NEW_ARRAY(field->arena, double, n + 1);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/integrals_internal.h"
 
@@ -23,7 +24,7 @@ static double largest(const ns_integrals_work *w, const double *row)
 {
     double most = 0;
     for (uint32_t k = ns_integrals_first(w); k < w->kept; k++)
-        most = fmax(most, fabs(row[k]));
+        most = ns_max(most, fabs(row[k]));
     return most;
 }
 
@@ -343,6 +344,8 @@ static void separate(ns_integrals_work *w, ns_integrals *r, const double *Z,
         const double *slope = slopes_of(w, row);
         const uint32_t number = r->found.n + 1;
         const bool function = depends(w, &k, slope);
+        w->share = 0.6 / (r->zero + 1);
+        w->progress = 0.4 + w->share * round;
         ns_integral *found = function ? NULL : ns_integrals_refine(w, row);
         if (found) {
             found->note = recognise(w, row);
@@ -354,7 +357,7 @@ static void separate(ns_integrals_work *w, ns_integrals *r, const double *Z,
             NS_PUSH(w->arena, k.row, ns_arena_copy(w->arena, row, w->kept * sizeof *row));
             NS_PUSH(w->arena, k.name, name);
         }
-        if (o->progress && !o->progress(o->context, 0.8 + 0.2 * round / (r->zero + 1)))
+        if (w->stopped || (o->progress && !o->progress(o->context, w->progress + w->share)))
             break;
     }
     for (uint32_t i = 0; i < k.name.n; i++)
@@ -376,7 +379,7 @@ ns_integrals *ns_integrals_search(ns_flow *flow, const ns_family *family,
 {
     ns_arena *arena = flow->arena;
     ns_integrals_work w = {
-        .flow = flow, .arena = arena, .family = family, .run = &o->run, .x0 = x0};
+        .flow = flow, .arena = arena, .family = family, .run = &o->run, .options = o, .x0 = x0};
     ns_integrals *r = NS_NEW(arena, ns_integrals);
     const double t = flow->t;
     r->family = family;

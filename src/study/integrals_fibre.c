@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/integrals_linear.h"
 
@@ -84,15 +85,15 @@ bool ns_linear_go_to(ns_linear_work *q, double target, double *x)
         for (uint32_t i = 0; i < n; i++) {
             d[i] *= (goal - out[0]) / square;
             y[i] = x[i] + d[i];
-            step = hypot(step, d[i] / flow->sigma[i]);
+            step = ns_math_hypot(step, d[i] / flow->sigma[i]);
         }
         const bool good = fix(q, goal, y);
         for (uint32_t i = 0; i < n && good; i++)
-            off = hypot(off, (y[i] - x[i] - d[i]) / flow->sigma[i]);
+            off = ns_math_hypot(off, (y[i] - x[i] - d[i]) / flow->sigma[i]);
         if (good && off <= 0.25 * step + 1e-9) {
             memcpy(x, y, n * sizeof *x);
             there = part >= 1;
-            part = fmin(1, 2 * part);
+            part = ns_min(1, 2 * part);
         } else {
             part /= 2;
         }
@@ -190,9 +191,9 @@ uint32_t ns_linear_conditions(ns_linear_work *q, uint32_t expected, double *T, d
     double *weight = NS_NEW_ARRAY(a, double, F); /* all states count alike */
     for (uint32_t s = 0; s < F; s++) {
         for (uint32_t k = 0; k < K; k++)
-            weight[s] = fmax(weight[s], (fabs(q->du[s] * q->phi[(size_t)k * F + s]) +
-                                         fabs(q->dphi[(size_t)k * F + s])) /
-                                            q->size[k]);
+            weight[s] = ns_max(weight[s], (fabs(q->du[s] * q->phi[(size_t)k * F + s]) +
+                                           fabs(q->dphi[(size_t)k * F + s])) /
+                                              q->size[k]);
         weight[s] = weight[s] > 0 ? 1 / weight[s] : 0;
     }
     uint32_t n = 0;
@@ -214,7 +215,7 @@ uint32_t ns_linear_conditions(ns_linear_work *q, uint32_t expected, double *T, d
     for (uint32_t k = 0; k < K && good; k++) { /* columns of T and of what is left */
         for (uint32_t s = 0; s < F; s++)
             v[s] = weight[s] * q->dphi[(size_t)k * F + s] / q->size[k];
-        most = fmax(most, sqrt(ns_linear_dot(F, v, v)));
+        most = ns_max(most, sqrt(ns_linear_dot(F, v, v)));
         memset(part, 0, K * sizeof *part);
         orthogonalise(F, K, Q, v, part);
         for (uint32_t s = 0; s < F; s++)

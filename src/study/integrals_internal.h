@@ -10,6 +10,9 @@ typedef struct ns_integrals_work {
     const ns_family *family;
     ns_sampler *sampler;
     const ns_run_options *run;
+    const ns_integrals_options *options; /* for progress; NULL: nobody asks */
+    double progress, share; /* so much is done, and the next candidate is worth so much */
+    bool stopped;           /* by progress */
     const double *x0;
     uint32_t atoms, terms;
     ns_atom *atom;           /* [atoms] velocities, shape, single functions */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/integrals_linear.h"
 
@@ -33,7 +34,7 @@ void ns_linear_coefficients(uint32_t M, const double *f, double *a)
     for (uint32_t k = 0; k <= M; k++) {
         double sum = 0;
         for (uint32_t j = 0; j <= M; j++)
-            sum += f[j] * cos(pi * (double)((uint64_t)k * j % (2 * M)) / M) *
+            sum += f[j] * ns_math_cos(pi * (double)((uint64_t)k * j % (2 * M)) / M) *
                    (j == 0 || j == M ? 0.5 : 1);
         a[k] = sum * 2 / M * (k == 0 || k == M ? 0.5 : 1);
     }
@@ -52,7 +53,7 @@ static bool take_nodes(ns_linear_work *q, ns_linear_nodes *d, const ns_integrals
     d->T = NS_NEW_ARRAY(arena, double, (size_t)(M + 1) * K * K);
     d->B = NS_NEW_ARRAY(arena, double, (size_t)(M + 1) * K * K);
     for (uint32_t j = 0; j <= M; j++) {
-        d->z[j] = cos(pi * j / M);
+        d->z[j] = ns_math_cos(pi * j / M);
         const double u = 0.5 * (r->low + r->high) + 0.5 * (r->high - r->low) * d->z[j];
         if (!ns_linear_sample(q, u)) {
             r->why = ns_arena_format(arena, "no states were found with %s = %.6g",
@@ -115,7 +116,7 @@ static void solve(ns_linear_work *q, ns_linear_nodes *d)
         if (r->sigma[k - 1] < 1e-2 * r->sigma[k])
             r->candidates = k;
     const double floor = 1e-16 * r->sigma[columns - 1];
-    r->margin = r->sigma[d->found] / fmax(d->found ? r->sigma[d->found - 1] : 0, floor);
+    r->margin = r->sigma[d->found] / ns_max(d->found ? r->sigma[d->found - 1] : 0, floor);
     d->c = NS_NEW_ARRAY(arena, double, (size_t)d->found * K * P + 1);
     for (uint32_t f = 0; f < d->found; f++)
         for (uint32_t j = 0; j < P; j++)
@@ -135,9 +136,9 @@ static double tail(const ns_linear_work *q, const ns_linear_nodes *d)
     for (uint32_t i = 0; i < d->found * q->K; i++) {
         ns_linear_coefficients(d->M, d->c + (size_t)i * P, a);
         for (uint32_t k = 0; k < P; k++) {
-            most = fmax(most, fabs(a[k]));
+            most = ns_max(most, fabs(a[k]));
             if (k + 3 >= P)
-                worst = fmax(worst, fabs(a[k]));
+                worst = ns_max(worst, fabs(a[k]));
         }
     }
     return most > 0 ? worst / most : 0;
@@ -168,8 +169,8 @@ static bool find_range(ns_linear_work *q)
                 memcpy(x, ns_run_state(run), w->flow->n * sizeof *x);
             w->flow->t = to;
             ns_flow_eval(w->flow, q->variable, x, out);
-            low = fmin(low, out[0]);
-            high = fmax(high, out[0]);
+            low = ns_min(low, out[0]);
+            high = ns_max(high, out[0]);
         }
         if (ns_run_time(run) == w->run->until || ns_run_step(run) != NS_OK)
             break;
@@ -286,7 +287,7 @@ ns_linear_integrals *ns_linear_search(ns_flow *flow, const ns_family *family,
     list_terms(&q);
     prepare_variable(&q);
     if (!look(&q, o)) {
-        *message = "stopped";
+        *message = "interrupted";
         return NULL;
     }
     return q.r;

@@ -13,6 +13,7 @@
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/normal.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/integrals_internal.h"
 
@@ -66,6 +67,19 @@ static void bind(candidate *q)
 #endif
 }
 
+/* Tells how far it is: candidates are sampled some ten times, each time less is left. */
+static bool go_on(ns_integrals_work *w, double part)
+{
+    const ns_integrals_options *o = w->options;
+    if (part == 0) {
+        w->progress += 0.1 * w->share;
+        w->share *= 0.9;
+    }
+    if (o && o->progress && !o->progress(o->context, w->progress + 0.1 * part * w->share))
+        w->stopped = true;
+    return !w->stopped;
+}
+
 /* Rates of the terms at new states; false if there are none. */
 static bool sample(candidate *q, uint32_t states)
 {
@@ -77,7 +91,7 @@ static bool sample(candidate *q, uint32_t states)
     q->states = states;
     q->rate = NS_NEW_ARRAY(w->arena, real, (size_t)states * q->n + 1);
     for (uint32_t s = 0; s < states; s++) {
-        if (!ns_sampler_next(w->sampler, x))
+        if (!go_on(w, (double)s / states) || !ns_sampler_next(w->sampler, x))
             return false;
 #if NS_HAVE_QUAD
         ns_flow_fine_point(flow, x, y);
@@ -127,7 +141,7 @@ static void solve(candidate *q, int rounds)
     double *size = NS_NEW_ARRAY(a, double, n), *dc = NS_NEW_ARRAY(a, double, n);
     for (uint32_t k = 0; k < n; k++) {
         for (uint32_t s = 0; s < m; s++)
-            size[k] = fmax(size[k], fabs((double)q->rate[(size_t)s * q->n + k]));
+            size[k] = ns_max(size[k], fabs((double)q->rate[(size_t)s * q->n + k]));
         for (uint32_t s = 0; s < m && size[k] > 0; s++)
             A[(size_t)s * n + k] = (double)q->rate[(size_t)s * q->n + k] / size[k];
     }
@@ -138,7 +152,7 @@ static void solve(candidate *q, int rounds)
             for (uint32_t k = 0; k < q->n; k++)
                 sum += q->c[k] * q->rate[(size_t)s * q->n + k];
             b[s] = -(double)sum;
-            most = fmax(most, fabs(b[s]));
+            most = ns_max(most, fabs(b[s]));
         }
         if (!(most > 0))
             break;
@@ -226,7 +240,8 @@ static bool try_parameters(const candidate *q, trial *r)
         for (uint32_t i = 0; i < r->n; i++) { /* the first set is the model's own */
             const double value = own[r->index[i]], u = 2 * ns_eval_random(&seed) - 1;
             given[r->index[i]] = !k ? value : value != 0 ? value * (1 + 0.2 * u) : 0.05 * u;
-            r->log_p[(size_t)k * r->n + i] = value != 0 ? log(fabs(given[r->index[i]])) : 0;
+            r->log_p[(size_t)k * r->n + i] = value != 0 ? ns_math_log(fabs(given[r->index[i]]))
+                                                        : 0;
         }
         ns_system_params(s, is_set, given, p);
         ns_flow_bind(flow, p);
@@ -259,7 +274,7 @@ static void recognise(const candidate *q, const trial *r, uint32_t term, formula
             return;
         A[(size_t)k * n] = 1;
         memcpy(A + (size_t)k * n + 1, r->log_p + (size_t)k * r->n, r->n * sizeof *A);
-        b[k] = log(fabs(c));
+        b[k] = ns_math_log(fabs(c));
     }
     ns_dense_least(a, r->sets, n, A, b, 1e-10, fit);
     for (uint32_t k = 0; k < r->sets; k++) {
@@ -276,7 +291,7 @@ static void recognise(const candidate *q, const trial *r, uint32_t term, formula
     }
     double constant = first;
     for (uint32_t i = 0; i < r->n; i++)
-        constant /= pow(fabs(q->w->flow->p[r->index[i]]), out->exponent[i]) *
+        constant /= ns_math_pow(fabs(q->w->flow->p[r->index[i]]), out->exponent[i]) *
                     (q->w->flow->p[r->index[i]] < 0 && out->exponent[i] % 2 ? -1 : 1);
     if (!fraction(constant, 1e-9, &out->above, &out->below))
         out->below = 0;
@@ -400,8 +415,8 @@ static double drift_of(const candidate *q)
             size += fabs((double)q->c[j] * value);
         }
         first = k ? first : sum;
-        worst = fmax(worst, fabs(sum - first));
-        most = fmax(most, size);
+        worst = ns_max(worst, fabs(sum - first));
+        most = ns_max(most, size);
         if (ns_run_time(run) == w->run->until || ns_run_step(run) != NS_OK)
             break;
     }
@@ -426,7 +441,7 @@ static void choose_terms(candidate *q, const double *row, double least)
     double most = 0;
     q->n = 0;
     for (uint32_t k = first; k < w->kept; k++)
-        most = fmax(most, fabs(row[k]));
+        most = ns_max(most, fabs(row[k]));
     for (uint32_t k = first; k < w->kept; k++)
         if (fabs(row[k]) > least * most) {
             q->term[q->n] = w->column[k];

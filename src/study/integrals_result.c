@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/integrals_linear.h"
 
@@ -71,7 +72,7 @@ static double *constant_basis(const ns_linear_work *q, const ns_linear_nodes *d)
     for (uint32_t i = 0; i < n; i++) {
         double most = 0;
         for (uint32_t k = 0; k < K; k++)
-            most = fmax(most, fabs(psi[i * K + k]));
+            most = ns_max(most, fabs(psi[i * K + k]));
         for (uint32_t k = 0; k < K; k++)
             psi[i * K + k] /= most;
     }
@@ -84,7 +85,7 @@ static double *constant_basis(const ns_linear_work *q, const ns_linear_nodes *d)
             double *v = NS_NEW_ARRAY(a, double, K);
             for (uint32_t k = 0; k < K; k++) {
                 v[k] = psi[i * K + k] * q->size[k];
-                size = hypot(size, v[k]);
+                size = ns_math_hypot(size, v[k]);
             }
             for (uint32_t l = 0; l < d->count[j]; l++) {
                 const double *row = d->B + ((size_t)j * K + l) * K;
@@ -93,7 +94,7 @@ static double *constant_basis(const ns_linear_work *q, const ns_linear_nodes *d)
                     v[k] -= part * row[k];
             }
             for (uint32_t k = 0; k < K; k++)
-                off = hypot(off, v[k]);
+                off = ns_math_hypot(off, v[k]);
             if (off > small * size)
                 return NULL;
         }
@@ -150,7 +151,7 @@ static void normalise(const ns_linear_work *q, ns_linear_nodes *d)
     for (uint32_t i = 0; i < f; i++) {
         double most = 0;
         for (uint32_t k = 0; k < K; k++)
-            most = fmax(most, fabs(r->c[((size_t)i * K + k) * P + middle]));
+            most = ns_max(most, fabs(r->c[((size_t)i * K + k) * P + middle]));
         for (uint32_t k = 0; k < K; k++)
             rows[i * wide + k] = r->c[((size_t)i * K + k) * P + middle] / most;
         rows[i * wide + K + i] = 1 / most;
@@ -182,7 +183,7 @@ static const char *integral_text(const ns_linear_work *q, uint32_t f)
         double most = 0;
         ns_linear_coefficients(M, r->c + ((size_t)f * r->parts + i) * P, a);
         for (uint32_t k = 0; k < P; k++)
-            most = fmax(most, fabs(a[k]));
+            most = ns_max(most, fabs(a[k]));
         uint32_t last = P;
         while (last > 1 && fabs(a[last - 1]) < 1e-16 * most)
             last--;
@@ -246,7 +247,8 @@ static void follow(ns_linear_work *q, const ns_linear_nodes *d, const double *a,
             if (!k && own)
                 r->value[f] = out[0];
             if (inside)
-                r->drift[f] = fmax(r->drift[f], fabs(out[0] - first[f]) / fmax(out[2], 1e-300));
+                r->drift[f] = ns_max(r->drift[f],
+                                     fabs(out[0] - first[f]) / ns_max(out[2], 1e-300));
         }
         if (!inside || ns_run_time(run) == w->run->until || ns_run_step(run) != NS_OK)
             break;
@@ -295,7 +297,7 @@ static uint32_t rank_at(const ns_linear_work *q, const ns_linear_nodes *d, const
         double length = 0;
         for (uint32_t e = 0; e < dimension; e++) {
             G[(size_t)f * n + e] = ns_linear_dot(n, N + (size_t)e * n, full);
-            length = hypot(length, G[(size_t)f * n + e]);
+            length = ns_math_hypot(length, G[(size_t)f * n + e]);
         }
         for (uint32_t e = 0; e < dimension && length > 0; e++)
             G[(size_t)f * n + e] /= length;
@@ -329,8 +331,8 @@ static void verify(ns_linear_work *q, const ns_linear_nodes *d)
         r->rank = rank > r->rank ? rank : r->rank;
         for (uint32_t f = 0; f < r->found; f++) {
             value_at(q, d, a, f, x, out);
-            worst = fmax(worst, fabs(out[1]));
-            most = fmax(most, out[3]);
+            worst = ns_max(worst, fabs(out[1]));
+            most = ns_max(most, out[3]);
             if (!f && others < OTHERS) {
                 others++;
                 follow(q, d, a, x, false);

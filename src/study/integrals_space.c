@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/integrals_internal.h"
 
@@ -161,8 +162,8 @@ static bool take_samples(ns_integrals_work *w, const ns_integrals_options *o,
         for (uint32_t k = 0; k < w->terms; k++)
             ns_integrals_term(w, k, atom, &w->phi[(size_t)k * w->N + s],
                               &w->dphi[(size_t)k * w->N + s]);
-        if (o->progress && !o->progress(o->context, 0.4 * s / w->N)) {
-            *message = "stopped";
+        if (o->progress && !o->progress(o->context, 0.3 * s / w->N)) {
+            *message = "interrupted";
             return false;
         }
     }
@@ -215,7 +216,7 @@ static bool make_orthonormal(ns_integrals_work *w, const ns_integrals_options *o
         w->R[(size_t)w->kept * K + w->kept] = rest;
         w->size[w->kept] = size;
         w->column[w->kept++] = k;
-        if (o->progress && !o->progress(o->context, 0.4 + 0.3 * k / K))
+        if (o->progress && !o->progress(o->context, 0.3 + 0.1 * k / K))
             return false;
     }
     return true;
@@ -284,7 +285,7 @@ double *ns_integrals_null_space(ns_integrals_work *w, ns_integrals *r)
     }
     const double floor = 1e-16 * r->sigma[n - 1];
     if (r->zero < n)
-        r->margin = r->sigma[r->zero] / fmax(r->zero ? r->sigma[r->zero - 1] : 0, floor);
+        r->margin = r->sigma[r->zero] / ns_max(r->zero ? r->sigma[r->zero - 1] : 0, floor);
     else
         r->margin = INFINITY;
     ns_arena_release(scratch, mark);
@@ -301,7 +302,7 @@ bool ns_integrals_sample(ns_integrals_work *w, const ns_integrals_options *o,
     w->sampler = ns_sampler_new(w->flow, &o->run, w->x0, message);
     if (!w->sampler || !take_samples(w, o, message))
         return false;
-    *message = "stopped";
+    *message = "interrupted";
     if (!make_orthonormal(w, o))
         return false;
     make_rates(w);

@@ -1,11 +1,11 @@
 #include "study/linear.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 
 /* A singular value this small in relation to the largest is one of a neutral direction. */
@@ -14,28 +14,43 @@ static const double neutral = 1e-9;
 static int by_real_part(const void *left, const void *right)
 {
     const ns_eigenvalue *a = left, *b = right;
-    if (fabs(a->re - b->re) > 1e-9 * (1 + fabs(a->re)))
-        return a->re > b->re ? -1 : 1;
+    return a->re > b->re ? -1 : a->re < b->re;
+}
+
+static int by_imaginary_part(const void *left, const void *right)
+{
+    const ns_eigenvalue *a = left, *b = right;
     if (fabs(a->im) != fabs(b->im))
         return fabs(a->im) < fabs(b->im) ? -1 : 1;
-    return a->im > b->im ? -1 : a->im < b->im;
+    if (a->im != b->im)
+        return a->im > b->im ? -1 : 1;
+    return by_real_part(left, right);
+}
+
+/* Real parts that differ by rounding only count as equal: runs of them are sorted by the imaginary part. */
+static void sort(uint32_t n, ns_eigenvalue *e)
+{
+    qsort(e, n, sizeof *e, by_real_part);
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && e[i].re - e[end].re <= 1e-9 * (1 + fabs(e[i].re));)
+            end++;
+        qsort(e + i, end - i, sizeof *e, by_imaginary_part);
+    }
 }
 
 bool ns_linear_eigenvalues(ns_arena *scratch, uint32_t n, const double *M, ns_eigenvalue *out)
 {
-    if (!n)
-        return true;
     const ns_arena_place mark = ns_arena_mark(scratch);
     double *copy = ns_arena_copy(scratch, M, (size_t)n * n * sizeof *copy);
-    double *re = NS_NEW_ARRAY(scratch, double, n), *im = NS_NEW_ARRAY(scratch, double, n);
-    const lapack_int size = (lapack_int)n;
-    const lapack_int info = LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', size, copy, size, re, im,
-                                          NULL, size, NULL, size);
+    double *re = NS_NEW_ARRAY(scratch, double, n + 1),
+                              *im = NS_NEW_ARRAY(scratch, double, n + 1);
+    const bool good = ns_algebra_eigenvalues(n, copy, re, im);
     for (uint32_t i = 0; i < n; i++)
-        out[i] = (ns_eigenvalue){info ? NAN : re[i], info ? NAN : im[i]};
+        out[i] = (ns_eigenvalue){re[i], im[i]};
     ns_arena_release(scratch, mark);
-    qsort(out, n, sizeof *out, by_real_part);
-    return info == 0;
+    if (good)
+        sort(n, out);
+    return good;
 }
 
 /* M = B L B^T */
@@ -109,7 +124,7 @@ double ns_linear_tolerance(const ns_linear *l)
 static void count(ns_linear *l)
 {
     for (uint32_t i = 0; i < l->n; i++)
-        l->scale = fmax(l->scale, hypot(l->eigenvalue[i].re, l->eigenvalue[i].im));
+        l->scale = ns_max(l->scale, ns_algebra_hypot(l->eigenvalue[i].re, l->eigenvalue[i].im));
     const double tol = ns_linear_tolerance(l);
     for (uint32_t i = 0; i < l->n; i++) {
         const ns_eigenvalue e = l->eigenvalue[i];
@@ -117,26 +132,16 @@ static void count(ns_linear *l)
             l->unstable++;
         else if (e.re < -tol)
             l->stable++;
-        else if (hypot(e.re, e.im) <= tol)
+        else if (ns_algebra_hypot(e.re, e.im) <= tol)
             l->zero++;
     }
 }
 
-/* Sign and logarithm of the determinant, by LU. */
 static void determinant(ns_arena *scratch, ns_linear *l)
 {
     const ns_arena_place mark = ns_arena_mark(scratch);
-    const lapack_int n = (lapack_int)l->n;
     double *copy = ns_arena_copy(scratch, l->M, (size_t)l->n * l->n * sizeof *copy);
-    lapack_int *pivot = NS_NEW_ARRAY(scratch, lapack_int, l->n + 1);
-    LAPACKE_dgetrf(LAPACK_ROW_MAJOR, n, n, copy, n, pivot);
-    l->sign = 1;
-    for (uint32_t i = 0; i < l->n; i++) {
-        const double u = copy[(size_t)i * l->n + i];
-        if ((u < 0) != (pivot[i] != (lapack_int)i + 1))
-            l->sign = -l->sign;
-        l->log_det += log(fabs(u));
-    }
+    ns_algebra_determinant(l->n, copy, &l->det, &l->det_exponent);
     ns_arena_release(scratch, mark);
 }
 
@@ -179,7 +184,7 @@ ns_linear *ns_linear_at(ns_flow *field, const ns_generators *g, ns_arena *arena,
     on_tangent(field, g, x, c, t, N, L);
     double whole = 0;
     for (size_t i = 0; i < (size_t)t * t; i++)
-        whole = fmax(whole, fabs(L[i]));
+        whole = ns_max(whole, fabs(L[i]));
     ns_generators_at(g, x, xi);
     ns_flow_multiply_t(g->count, n, t, xi, N, along);
     uint32_t r = ns_flow_complement(a, g->count, t, along, 1e-8, B);
@@ -193,7 +198,7 @@ ns_linear *ns_linear_at(ns_flow *field, const ns_generators *g, ns_arena *arena,
     double *M = NS_NEW_ARRAY(a, double, (size_t)r * r + 1), size = 0;
     compress(a, r, t, B, L, M);
     for (size_t i = 0; i < (size_t)r * r; i++)
-        size = fmax(size, fabs(M[i]));
+        size = ns_max(size, fabs(M[i]));
     const uint32_t levels = shape ? shape->levels : NS_LINEAR_LEVELS;
     for (uint32_t k = 0; k < levels && r; k++) {
         uint32_t d = shape ? shape->family[k] : 0;

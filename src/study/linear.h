@@ -37,8 +37,8 @@ typedef struct ns_linear {
     uint32_t n;    /* eigenvalues that remain */
     ns_eigenvalue *eigenvalue; /* [n] by decreasing real part, then imaginary part */
     double scale;              /* largest modulus of an eigenvalue */
-    double sign;               /* of the determinant of what remains; 0 if it is empty */
-    double log_det;            /* log of its modulus */
+    double det;                /* determinant of what remains: det 2^det_exponent; 0 if empty */
+    int det_exponent;
     uint32_t unstable, zero,
         stable;        /* of the remaining eigenvalues; the others are imaginary */
     double *basis, *M; /* [n][states] orthonormal; M = basis L basis^T, [n][n] */
@@ -56,7 +56,7 @@ double ns_linear_tolerance(const ns_linear *l);
 /* A verdict in words. */
 const char *ns_linear_verdict(ns_arena *arena, const ns_linear *l);
 
-/* Eigenvalues of a general matrix, sorted as above; false if LAPACK does not converge. */
+/* Eigenvalues of a general matrix, sorted as above; false, and nan, if an entry is not finite. */
 bool ns_linear_eigenvalues(ns_arena *scratch, uint32_t n, const double *M, ns_eigenvalue *out);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "ode/method.h"
 
@@ -125,10 +126,10 @@ static double choose_interval(ns_flow *flow, const double *x, double span)
     double most = 0;
     ns_flow_along_tangent(flow, x, t, N, JN);
     for (size_t i = 0; i < (size_t)n * t; i++)
-        most = fmax(most, fabs(JN[i]));
+        most = ns_max(most, fabs(JN[i]));
     ns_arena_release(flow->scratch, mark);
     const double interval = most > 0 ? 5 / most : span;
-    return fmin(fmax(interval, span / 100000), span / 100);
+    return ns_min(ns_max(interval, span / 100000), span / 100);
 }
 
 static void finish(ns_lyapunov *out, const double *sum, uint32_t room)
@@ -137,8 +138,8 @@ static void finish(ns_lyapunov *out, const double *sum, uint32_t room)
         out->exponent[j] = sum[j] / out->span;
         double low = INFINITY, high = -INFINITY;
         for (uint32_t r = out->rows / 2; r < out->rows; r++) {
-            low = fmin(low, out->running[(size_t)j * room + r]);
-            high = fmax(high, out->running[(size_t)j * room + r]);
+            low = ns_min(low, out->running[(size_t)j * room + r]);
+            high = ns_max(high, out->running[(size_t)j * room + r]);
         }
         out->spread[j] = high - low;
     }
@@ -186,7 +187,7 @@ ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_s
     ns_variation *v = ns_variation_new(flow, out->n, NULL, 0);
     out->interval = spec->interval > 0 ? spec->interval
                                        : choose_interval(flow, out->x, fabs(spec->span));
-    const uint64_t steps = (uint64_t)fmax(1, ceil(fabs(spec->span) / out->interval - 1e-9));
+    const uint64_t steps = (uint64_t)ns_max(1, ceil(fabs(spec->span) / out->interval - 1e-9));
     out->interval = fabs(spec->span) / (double)steps;
     const uint32_t room = steps < spec->rows ? (uint32_t)steps : spec->rows;
     out->exponent = NS_NEW_ARRAY(arena, double, out->n + 1);
@@ -224,7 +225,7 @@ ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_s
         orthonormalise(out->n, n, W, N, length);
         out->span = out->interval * (double)(k + 1);
         for (uint32_t j = 0; j < out->n; j++)
-            sum[j] += sign * log(length[j]);
+            sum[j] += sign * ns_math_log(length[j]);
         if ((k + 1) * room / steps > out->rows) {
             out->t[out->rows] = out->span;
             for (uint32_t j = 0; j < out->n; j++)

@@ -19,6 +19,7 @@
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "mech/lie.h"
 #include "ode/gauss_table.h"
@@ -61,7 +62,7 @@ static void choose_points(work *w, double t0, double until)
         w->found++;
         ns_system_eval(w->s, rates, n, t, w->p, y, rate);
         for (uint32_t i = 0; i < n; i++)
-            w->speed = fmax(w->speed, fabs(rate[i]) / (1 + fabs(y[i])));
+            w->speed = ns_max(w->speed, fabs(rate[i]) / (1 + fabs(y[i])));
     }
 }
 
@@ -156,11 +157,11 @@ static void make_divergence(work *w)
         values_at(w, terms, count, k, value);
         for (uint32_t i = 0; i < count; i++) {
             sum += value[i];
-            scale = fmax(scale, fabs(value[i]));
+            scale = ns_max(scale, fabs(value[i]));
         }
-        largest = fmax(largest, fabs(sum));
+        largest = ns_max(largest, fabs(sum));
     }
-    scale = fmax(scale, 1e-3 * w->speed);
+    scale = ns_max(scale, 1e-3 * w->speed);
     m->largest = scale > 0 ? largest / scale : 0;
     m->vanishes = m->largest < 1e-11;
 }
@@ -182,7 +183,7 @@ static bool is_eigenvector(uint32_t n, const double *kappa, const double *b, con
                 cc += c * c;
                 ac += a[i] * c;
             } else { /* what is left of it beside a */
-                off = fmax(off, fabs(c - ac / aa * a[i]));
+                off = ns_max(off, fabs(c - ac / aa * a[i]));
             }
         }
     return cc > 0 && off <= 1e-12 * sqrt(cc);
@@ -193,8 +194,9 @@ static void killing(work *w, ns_measure_algebra *r, const double *C, double *kap
     uint32_t n = r->n;
     double *eigen = NS_NEW_ARRAY(w->s->arena, double, n);
     ns_lie_killing(n, C, kappa);
-    ns_dense_symmetric(w->s->arena, n, kappa, eigen);
-    double most = fmax(fabs(eigen[0]), fabs(eigen[n - 1]));
+    if (!ns_dense_symmetric(w->s->arena, n, kappa, eigen))
+        return;
+    double most = ns_max(fabs(eigen[0]), fabs(eigen[n - 1]));
     for (uint32_t i = 0; i < n; i++) {
         if (fabs(eigen[i]) <= 1e-10 * most)
             r->zero++;
@@ -221,9 +223,9 @@ static void criterion(work *w, const ns_lie *lie, ns_measure_algebra *r)
     ns_lie_trace(n, C, r->T);
     double size = 0, most = 0;
     for (uint32_t i = 0; i < n; i++)
-        most = fmax(most, fabs(r->T[i]));
+        most = ns_max(most, fabs(r->T[i]));
     for (size_t i = 0; i < (size_t)n * n * n; i++)
-        size = fmax(size, fabs(C[i]));
+        size = ns_max(size, fabs(C[i]));
     r->unimodular = most <= 1e-12 * (double)n * size;
     killing(w, r, C, kappa);
     r->applies = lie->quadratic && lie->invariant;
@@ -255,7 +257,7 @@ static void criterion(work *w, const ns_lie *lie, ns_measure_algebra *r)
                         r->left[e] += term;
                         sum += fabs(term);
                     }
-        terms = fmax(terms, sum);
+        terms = ns_max(terms, sum);
     }
     for (uint32_t s = 0; s < m; s++)
         for (uint32_t t = 0; t < m; t++)
@@ -266,14 +268,14 @@ static void criterion(work *w, const ns_lie *lie, ns_measure_algebra *r)
         r->residual[i] = r->left[i];
         for (uint32_t s = 0; s < m; s++)
             r->residual[i] -= r->gamma[s] * a[s * n + i];
-        largest = fmax(largest, fabs(r->residual[i]));
+        largest = ns_max(largest, fabs(r->residual[i]));
     }
     r->preserved = largest <= 1e-12 * terms;
     double *raised = NS_NEW_ARRAY(arena, double, n), square = 0;
     ns_dense_least(arena, n, n, I, r->residual, 1e-15, raised);
     for (uint32_t i = 0; i < n; i++)
         square += raised[i] * r->residual[i];
-    r->rate = sqrt(fmax(square, 0));
+    r->rate = sqrt(ns_max(square, 0));
     for (uint32_t s = 0; s < m; s++)
         r->eigenvector[s] = r->zero == 0 && is_eigenvector(n, kappa, b + s * n, a + s * n);
     /* the same divergence from the graph */
@@ -284,9 +286,9 @@ static void criterion(work *w, const ns_lie *lie, ns_measure_algebra *r)
         values_at(w, lie->v, n, k, v);
         for (uint32_t i = 0; i < n; i++) {
             expected += r->left[i] * v[i];
-            scale = fmax(scale, terms * fabs(v[i]));
+            scale = ns_max(scale, terms * fabs(v[i]));
         }
-        worst = fmax(worst, fabs(div - expected));
+        worst = ns_max(worst, fabs(div - expected));
     }
     r->difference = scale > 0 ? worst / scale : worst;
 }
@@ -331,7 +333,7 @@ static double size_of(const work *w, const ns_ex *f, uint32_t n)
     for (uint32_t k = 0; k < w->found; k++) {
         values_at(w, f, n, k, value);
         for (uint32_t i = 0; i < n; i++)
-            most = fmax(most, fabs(value[i]));
+            most = ns_max(most, fabs(value[i]));
     }
     return most;
 }
@@ -453,7 +455,7 @@ static void find_density(work *w)
         for (uint32_t b = a + 1; b < m; b++) {
             ns_ex curl = ns_sub(g, ns_diff(g, d->h[a], s->states.at[d->state[b]].symbol),
                                 ns_diff(g, d->h[b], s->states.at[d->state[a]].symbol));
-            d->closed = fmax(d->closed, size_of(w, &curl, 1) / hs);
+            d->closed = ns_max(d->closed, size_of(w, &curl, 1) / hs);
             if (!is_zero(w, curl, hs))
                 return;
         }
@@ -477,8 +479,8 @@ static void verify_density(work *w, ns_ex rho)
         double value[2];
         values_at(w, pair, 2, k, value);
         double off = fabs(value[0] + value[1]);
-        worst = isnan(off) ? NAN : fmax(worst, off);
-        scale = fmax(scale, fabs(value[0]) + fabs(value[1]));
+        worst = isnan(off) ? NAN : ns_max(worst, off);
+        scale = ns_max(scale, fabs(value[0]) + fabs(value[1]));
     }
     w->m->given = scale > 0 ? worst / scale : worst;
 }
@@ -513,8 +515,8 @@ static bool follow(work *w, const ns_run_options *o, const char **message)
             part += gauss_b[k] * h * value;
         }
         m->integral += part;
-        m->least = fmin(m->least, m->integral);
-        m->most = fmax(m->most, m->integral);
+        m->least = ns_min(m->least, m->integral);
+        m->most = ns_max(m->most, m->integral);
         m->t = from + h;
         NS_PUSH(s->arena, m->times, m->t);
         NS_PUSH(s->arena, m->grown, m->integral);

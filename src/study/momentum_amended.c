@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "study/momentum.h"
 
 typedef struct work {
@@ -133,7 +134,7 @@ static bool follow(const work *w, const ns_momentum *f, ns_amended *out,
             ns_run_state_at(run, b, x);
             ns_system_eval(t, &U, 1, b, w->p, x, &at);
             ns_system_eval(t, &rate, 1, b, w->p, x, &r_rate);
-            out->least = fmin(out->least, (w->h - at) / w->scale);
+            out->least = ns_min(out->least, (w->h - at) / w->scale);
             const double after = r_rate;
             for (int i = 0; i < HALVINGS && before * after < 0; i++) {
                 const double middle = (a + b) / 2;
@@ -142,8 +143,8 @@ static bool follow(const work *w, const ns_momentum *f, ns_amended *out,
                 *(r_rate * before > 0 ? &a : &b) = middle;
             }
             before = after;
-            out->run_low = fmin(out->run_low, x[place]);
-            out->run_high = fmax(out->run_high, x[place]);
+            out->run_low = ns_min(out->run_low, x[place]);
+            out->run_high = ns_max(out->run_high, x[place]);
         }
     } while (status == NS_OK && ns_run_time(run) < f->until);
     ns_run_free(run);
@@ -164,7 +165,7 @@ const ns_amended *ns_momentum_amended(const ns_system *s, const ns_momentum *f,
     work w = {.s = s, .c = c, .p = p};
     ns_system_eval(s, &s->energy, 1, run->t0, p, x0, &w.h);
     ns_system_eval(s, &s->kinetic, 1, run->t0, p, x0, &w.scale);
-    w.scale = fmax(fabs(w.h), w.scale);
+    w.scale = ns_max(fabs(w.h), w.scale);
     w.U = amended(c, c->Phi, f->value);
     out->h = w.h;
     if (!follow(&w, f, out, run, x0, message))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/momentum.h"
 
@@ -45,7 +46,7 @@ bool ns_momentum_carry(const ns_parallel *c, const double *p, const double *base
     for (uint32_t i = 0; i < dim; i++) {
         x[i] = base[i];
         x[dim + i] = z[i] - base[i];
-        far = fmax(far, fabs(x[dim + i]));
+        far = ns_max(far, fabs(x[dim + i]));
     }
     for (uint32_t a = 0; a < m; a++)
         x[2 * dim + a * m + a] = 1;
@@ -123,8 +124,8 @@ static bool visited(const ns_system *s, const ns_parallel *c, const ns_run_optio
         for (int k = 1; k <= INSIDE && to > from; k++) {
             ns_run_state_at(run, from + (to - from) * k / INSIDE, x);
             for (uint32_t i = 0; i < c->dim; i++) {
-                low[i] = fmin(low[i], x[ns_momentum_state(s, c->z[i])]);
-                high[i] = fmax(high[i], x[ns_momentum_state(s, c->z[i])]);
+                low[i] = ns_min(low[i], x[ns_momentum_state(s, c->z[i])]);
+                high[i] = ns_max(high[i], x[ns_momentum_state(s, c->z[i])]);
             }
         }
     } while (status == NS_OK && ns_run_time(run) < until);
@@ -154,7 +155,7 @@ static double largest(const double *x, uint32_t from, uint32_t to)
 {
     double most = 0;
     for (uint32_t i = from; i < to; i++)
-        most = fmax(most, fabs(x[i]));
+        most = ns_max(most, fabs(x[i]));
     return most;
 }
 
@@ -183,11 +184,11 @@ static void decide(ns_momentum *f, const double *p)
     for (uint32_t k = 0; k < f->points; k++) {
         at_point(c, c->terms, c->n_terms, p, f->at + (size_t)k * c->dim, terms);
         at_point(c, c->F_size, (size_t)c->pairs * m * m, p, f->at + (size_t)k * c->dim, F_size);
-        scale = fmax(scale, largest(terms, 0, c->n_D));
-        F_scale = fmax(F_scale, largest(F_size, 0, c->pairs * m * m));
-        f->size_Q = fmax(f->size_Q, largest(terms, c->n_structure, c->n_Q));
-        f->size_tau = fmax(f->size_tau, largest(terms, c->n_Q, c->n_tau));
-        f->size_D = fmax(f->size_D, largest(terms, c->n_tau, c->n_D));
+        scale = ns_max(scale, largest(terms, 0, c->n_D));
+        F_scale = ns_max(F_scale, largest(F_size, 0, c->pairs * m * m));
+        f->size_Q = ns_max(f->size_Q, largest(terms, c->n_structure, c->n_Q));
+        f->size_tau = ns_max(f->size_tau, largest(terms, c->n_Q, c->n_tau));
+        f->size_D = ns_max(f->size_D, largest(terms, c->n_tau, c->n_D));
     }
     if (!(scale > 0))
         scale = 1;
@@ -209,7 +210,7 @@ static void decide(ns_momentum *f, const double *p)
         for (uint32_t e = 0; e < m; e++)
             for (uint32_t a = 0; a < m; a++) {
                 moved[e * m + a] = at[e] * Phi[e * m + a] / at0[a];
-                size = fmax(size, fabs(moved[e * m + a]));
+                size = ns_max(size, fabs(moved[e * m + a]));
             }
         for (uint32_t r = 0; r < per; r++) {
             const double *row = r < c->rows ? K + (size_t)r * m : F + (size_t)(r - c->rows) * m;
@@ -218,7 +219,7 @@ static void decide(ns_momentum *f, const double *p)
                 for (uint32_t e = 0; e < m; e++)
                     all[((size_t)k * per + r) * m + a] += row[e] * moved[e * m + a] / unit;
         }
-        f->curvature = fmax(f->curvature, largest(F, 0, c->pairs * m * m) / F_scale);
+        f->curvature = ns_max(f->curvature, largest(F, 0, c->pairs * m * m) / F_scale);
     }
     f->size_Q /= scale;
     f->size_tau /= scale;
@@ -362,7 +363,7 @@ static bool watch(const ns_system *s, ns_momentum *f, const ns_run_options *o, c
             const double off = fabs(there - x[n + i * m + e]);
             if (!(off <= most)) /* nan too */
                 most = off;
-            size = fmax(size, fabs(there));
+            size = ns_max(size, fabs(there));
         }
     f->path_difference = most / size;
     return true;
@@ -416,7 +417,7 @@ const ns_momentum *ns_momentum_search(const ns_system *s, const ns_parallel *c,
             continue;
         memcpy(copy, Phi, sizeof *copy * m * m);
         f->W[k] = determinant(m, copy);
-        f->W_trace[k] = exp(trace);
+        f->W_trace[k] = ns_math_exp(trace);
     }
     decide(f, p);
     if (!f->used) {

@@ -6,6 +6,7 @@
 
 #include "expr/diff.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/recur.h"
 
@@ -111,8 +112,10 @@ static bool first_return(work *w, ns_period *out, const ns_run_options *o, const
 /* A = Rz(phi) Rx(theta) Rz(psi) by rows */
 static void euler(const double angle[3], double A[9])
 {
-    const double cf = cos(angle[0]), sf = sin(angle[0]), ct = cos(angle[1]);
-    const double st = sin(angle[1]), cp = cos(angle[2]), sp = sin(angle[2]);
+    const double cf = ns_math_cos(angle[0]), sf = ns_math_sin(angle[0]),
+                 ct = ns_math_cos(angle[1]);
+    const double st = ns_math_sin(angle[1]), cp = ns_math_cos(angle[2]),
+                 sp = ns_math_sin(angle[2]);
     const double rows[9] = {cf * cp - sf * ct * sp,
                             -cf * sp - sf * ct * cp,
                             sf * st,
@@ -157,7 +160,7 @@ static ns_shift shift_between(const work *w, const ns_group_factor *f, const dou
         break;
     case NS_GROUP_SE2: {
         h.turn[0] = b[0] - a[0];
-        const double c = cos(h.turn[0]), s = sin(h.turn[0]);
+        const double c = ns_math_cos(h.turn[0]), s = ns_math_sin(h.turn[0]);
         h.move[0] = b[1] - (c * a[1] - s * a[2]);
         h.move[1] = b[2] - (s * a[1] + c * a[2]);
         const double det = 2 * (1 - c); /* of 1 - R */
@@ -189,9 +192,9 @@ static double shift_difference(const ns_shift *a, const ns_shift *b)
 {
     double worst = 0;
     for (int i = 0; i < 9; i++)
-        worst = fmax(worst, fabs(a->turn[i] - b->turn[i]));
+        worst = ns_max(worst, fabs(a->turn[i] - b->turn[i]));
     for (int i = 0; i < 8; i++)
-        worst = fmax(worst, fabs(a->move[i] - b->move[i]) / fmax(1, fabs(a->move[i])));
+        worst = ns_max(worst, fabs(a->move[i] - b->move[i]) / ns_max(1, fabs(a->move[i])));
     return worst;
 }
 
@@ -223,8 +226,8 @@ static bool verify_shift(const work *w, ns_period *out, const ns_run_options *o,
             const ns_shift other = shift_between(w, out->shift[f].factor, x + (size_t)k * nx,
                                                  x + (size_t)(TIMES + k) * nx);
             if (out->shift[f].known)
-                out->shift_error = fmax(out->shift_error,
-                                        shift_difference(&out->shift[f], &other));
+                out->shift_error = ns_max(out->shift_error,
+                                          shift_difference(&out->shift[f], &other));
         }
     return true;
 }
@@ -279,9 +282,9 @@ static double approach(const work *w, const ns_program *program, double *memory,
         ns_program_eval1(program, memory, 0, at, v);
         most = 0;
         for (uint32_t i = 0; i < n; i++)
-            most = fmax(most, fabs(v[i]));
+            most = ns_max(most, fabs(v[i]));
         for (uint32_t i = 0; k == 0 && i < n * n; i++)
-            first = fmax(first, fabs(v[n + i]));
+            first = ns_max(first, fabs(v[n + i]));
         if (!(most > 0) || !isfinite(most) || k == ITERATIONS)
             break;
         ns_dense_svd(s->arena, n, n, v + n, sigma, V);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/section.h"
 
@@ -44,12 +45,18 @@ static bool to_return(newton *q, ns_periodic *out)
     if (!run)
         return false;
     uint32_t seen = 0, met = 0;
+    uint64_t since = 0;
+    const uint64_t patience = q->spec->patience;
+    char missed[160];
     bool good = false;
     while (!good && ns_run_time(run) < options.until) {
         const ns_status status = ns_run_step(run);
         const ns_outcome *o = ns_run_outcome(run);
         for (; seen < o->n_events && !good; seen++) {
-            if (o->events[seen].event != event || ++met < q->returns)
+            if (o->events[seen].event != event)
+                continue;
+            since = o->steps;
+            if (++met < q->returns)
                 continue;
             const double *y = o->event_states + (size_t)seen * size;
             memcpy(q->end, y, q->n * sizeof *y);
@@ -62,9 +69,14 @@ static bool to_return(newton *q, ns_periodic *out)
             out->message = ns_arena_format(q->flow->arena, "%s", o->reason);
             break;
         }
+        if (!good && patience && o->steps - since >= patience)
+            break;
     }
-    if (!good && out->status == NS_OK)
-        out->message = "the motion does not come back to the surface before the end time";
+    if (!good && out->status == NS_OK) {
+        ns_section_missed(missed, sizeof missed, met, ns_run_time(run),
+                          ns_run_outcome(run)->steps - since);
+        out->message = ns_arena_format(q->flow->arena, "%s", missed);
+    }
     ns_run_free(run);
     return good;
 }
@@ -92,7 +104,7 @@ static double equations(newton *q, const double *x, double *r, double *D)
     for (uint32_t i = 0; i < n; i++) {
         const double sigma = q->flow->sigma[i];
         r[i] = (q->end[i] - q->hx[i]) / sigma;
-        worst = fmax(worst, fabs(r[i]));
+        worst = ns_max(worst, fabs(r[i]));
         for (uint32_t k = 0; k < t; k++)
             D[(size_t)i * columns + k] = (q->V[(size_t)k * n + i] - q->HN[(size_t)k * n + i]) /
                                          sigma;
@@ -124,8 +136,10 @@ static double equations(newton *q, const double *x, double *r, double *D)
 static int by_modulus(const void *left, const void *right)
 {
     const ns_eigenvalue *a = left, *b = right;
-    const double x = hypot(a->re, a->im), y = hypot(b->re, b->im);
-    return x > y ? -1 : x < y ? 1 : a->im > b->im ? -1 : a->im < b->im;
+    const double x = ns_math_hypot(a->re, a->im), y = ns_math_hypot(b->re, b->im);
+    if (x == y && a->im == b->im)
+        return a->re > b->re ? -1 : a->re < b->re;
+    return x > y ? -1 : x < y ? 1 : a->im > b->im ? -1 : 1;
 }
 
 /* V <- H^-1 V */
@@ -194,8 +208,9 @@ static const char *judge(const ns_periodic *out)
 {
     if (!out->n)
         return "no direction is left that could decide";
-    const double most = hypot(out->multiplier[0].re, out->multiplier[0].im);
-    const double least = hypot(out->multiplier[out->n - 1].re, out->multiplier[out->n - 1].im);
+    const double most = ns_math_hypot(out->multiplier[0].re, out->multiplier[0].im);
+    const double least = ns_math_hypot(out->multiplier[out->n - 1].re,
+                                       out->multiplier[out->n - 1].im);
     if (most > 1 + 1e-6)
         return "unstable: a multiplier lies outside the unit circle";
     if (most < 1 - 1e-6)
@@ -274,7 +289,7 @@ ns_periodic *ns_section_periodic(ns_arena *arena, ns_flow *flow, const ns_sectio
             ns_affine_match(flow, q.g, out->x, q.end, q.h, NULL);
         out->residual = equations(&q, out->x, r, D);
         out->period = q.period;
-        const double off = fmax(out->residual, fmax(fabs(r[n]), fabs(r[n + 1])));
+        const double off = ns_max(out->residual, ns_max(fabs(r[n]), fabs(r[n + 1])));
         out->found = off < 1e-9;
         if (off < 1e-14 || (off < 1e-9 && off >= before / 2))
             break;
@@ -285,7 +300,7 @@ ns_periodic *ns_section_periodic(ns_arena *arena, ns_flow *flow, const ns_sectio
         double length = 0;
         for (uint32_t k = 0; k < q.t; k++)
             for (uint32_t i = 0; i < n; i++)
-                length = fmax(length, fabs(u[k] * q.N[(size_t)k * n + i]) / flow->sigma[i]);
+                length = ns_max(length, fabs(u[k] * q.N[(size_t)k * n + i]) / flow->sigma[i]);
         const double part = length > 0.5 ? 0.5 / length : 1; /* not too far at once */
         for (uint32_t k = 0; k < q.t; k++)
             for (uint32_t i = 0; i < n; i++)

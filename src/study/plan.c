@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "expr/vecmath.h"
 #include "study/sample.h"
 
 static bool on_grid(const ns_plan_axis *axis)
@@ -80,7 +81,7 @@ static double grid_value(const ns_plan_axis *axis, uint64_t k)
         return axis->high;
     const double u = (double)k / (double)(axis->n - 1);
     if (axis->kind == NS_PLAN_LOG)
-        return axis->low * pow(axis->high / axis->low, u);
+        return axis->low * ns_math_pow(axis->high / axis->low, u);
     return axis->low + u * (axis->high - axis->low);
 }
 
@@ -89,7 +90,7 @@ static double sample_value(const ns_plan_axis *axis, double u)
     if (axis->kind == NS_PLAN_UNIFORM)
         return axis->low + u * (axis->high - axis->low);
     if (axis->kind == NS_PLAN_LOGUNIFORM)
-        return axis->low * pow(axis->high / axis->low, u);
+        return axis->low * ns_math_pow(axis->high / axis->low, u);
     return axis->low + axis->high * ns_sample_normal(u);
 }
 

@@ -6,6 +6,7 @@
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
+#include "expr/vecmath.h"
 
 enum { GRID = 24, CELLS = 120, MOST_CURVE = 4000 };
 
@@ -44,8 +45,8 @@ static void eigenvalues(const double J[4], ns_eigenvalue e[2])
     }
     const double far = half + copysign(sqrt(d), half); /* without cancellation */
     const double near = far != 0 ? det / far : 0;
-    e[0] = (ns_eigenvalue){fmax(far, near), 0};
-    e[1] = (ns_eigenvalue){fmin(far, near), 0};
+    e[0] = (ns_eigenvalue){ns_max(far, near), 0};
+    e[1] = (ns_eigenvalue){ns_min(far, near), 0};
 }
 
 /* rate: the largest entry of the Jacobian in the window, against which eigenvalues vanish. */
@@ -79,14 +80,14 @@ static bool newton(plane *w, double q[2], double J[4])
         const double m00 = a * a + c * c + mu, m01 = a * b + c * d, m11 = b * b + d * d + mu;
         const double det = m00 * m11 - m01 * m01;
         if (!(det > 0))
-            return hypot(f[0], f[1]) == 0;
+            return ns_math_hypot(f[0], f[1]) == 0;
         double s0 = (m11 * r0 - m01 * r1) / det, s1 = (m00 * r1 - m01 * r0) / det;
-        const double length = hypot(s0, s1), part = length > 0.2 ? 0.2 / length : 1;
+        const double length = ns_math_hypot(s0, s1), part = length > 0.2 ? 0.2 / length : 1;
         q[0] -= part * s0 * w->size[0];
         q[1] -= part * s1 * w->size[1];
         if (length < 1e-14 || (length < 1e-9 && length >= before / 2)) {
             look(w, q, f, J);
-            return hypot(f[0], f[1]) <= 1e-9 * sqrt(trace);
+            return ns_math_hypot(f[0], f[1]) <= 1e-9 * sqrt(trace);
         }
         before = length;
     }
@@ -104,7 +105,7 @@ static void find_equilibria(plane *w)
             double f[2], J[4];
             look(w, q, f, J);
             for (int l = 0; l < 4; l++)
-                rate = isfinite(J[l]) ? fmax(rate, fabs(J[l])) : rate;
+                rate = isfinite(J[l]) ? ns_max(rate, fabs(J[l])) : rate;
         }
     for (int i = 0; i <= GRID; i++)
         for (int k = 0; k <= GRID; k++) {
@@ -169,9 +170,9 @@ static ns_portrait_curve follow(plane *w, const double q[2], double span)
         const double a = ns_run_last_time(run), b = ns_run_time(run);
         const double *end = ns_run_state(run);
         /* points so near that the curve is smooth: about a hundredth of the window */
-        const double far = fmax(fabs(end[0] - c.x[c.n - 1]) / w->size[0],
-                                fabs(end[1] - c.y[c.n - 1]) / w->size[1]);
-        int pieces = (int)fmin(16, fmax(1, ceil(far / 0.01)));
+        const double far = ns_max(fabs(end[0] - c.x[c.n - 1]) / w->size[0],
+                                  fabs(end[1] - c.y[c.n - 1]) / w->size[1]);
+        int pieces = (int)ns_min(16, ns_max(1, ceil(far / 0.01)));
         if (c.n + (size_t)pieces >= MOST_CURVE)
             break;
         for (int i = 1; i <= pieces; i++) {
@@ -201,11 +202,11 @@ static void find_separatrices(plane *w)
             const double lambda = p->eigenvalue[k / 2].re; /* the first is the positive one */
             /* (J - lambda) v = 0, from the larger row */
             double v[2] = {J[1], lambda - J[0]};
-            if (hypot(J[2], lambda - J[3]) > hypot(J[1], lambda - J[0])) {
+            if (ns_math_hypot(J[2], lambda - J[3]) > ns_math_hypot(J[1], lambda - J[0])) {
                 v[0] = lambda - J[3];
                 v[1] = J[2];
             }
-            const double length = hypot(v[0] / w->size[0], v[1] / w->size[1]);
+            const double length = ns_math_hypot(v[0] / w->size[0], v[1] / w->size[1]);
             const double step = (k % 2 ? -1 : 1) * 1e-6 / length;
             const double start[2] = {p->x + step * v[0], p->y + step * v[1]};
             ns_portrait_curve c = follow(w, start, lambda > 0 ? w->spec->span : -w->spec->span);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
+
 enum { INSIDE = 8, HALVINGS = 80 };
 
 typedef struct search {
@@ -28,8 +30,8 @@ static void widen(search *w)
 {
     ns_recur *r = w->r;
     for (uint32_t i = 0; i < r->n; i++) {
-        r->low[i] = fmin(r->low[i], w->now[i]);
-        r->high[i] = fmax(r->high[i], w->now[i]);
+        r->low[i] = ns_min(r->low[i], w->now[i]);
+        r->high[i] = ns_max(r->high[i], w->now[i]);
         const double range = r->high[i] - r->low[i];
         const bool moves = range > r->still * (fabs(r->high[i]) + fabs(r->low[i]));
         w->weight[i] = moves ? 1 / (range * range) : 0;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "mech/dense.h"
 #include "study/recur.h"
 
@@ -199,8 +200,8 @@ static void verify(watch *w, ns_relative *r, const ns_run_options *o)
         ns_affine_apply(w->h, x + (size_t)(k - TIMES) * w->n, hx);
         double off = k == TIMES ? 0 : r->second;
         for (uint32_t i = 0; i < w->n; i++)
-            off = fmax(off, fabs(x[(size_t)k * w->n + i] - hx[i]) /
-                                fmax(w->flow->sigma[i], fabs(hx[i])));
+            off = ns_max(off, fabs(x[(size_t)k * w->n + i] - hx[i]) /
+                                  ns_max(w->flow->sigma[i], fabs(hx[i])));
         r->second = off;
     }
     if (run)
@@ -256,7 +257,7 @@ ns_relative *ns_relative_find(ns_arena *arena, ns_flow *flow, const ns_generator
 
 uint64_t ns_relative_periods(const ns_relative *r, double t0, double t, double *rest)
 {
-    const double k = fmax(0, floor((t - t0) / r->period));
+    const double k = ns_max(0, floor((t - t0) / r->period));
     *rest = fma(-k, r->period, t - t0);
     if (*rest < 0)
         *rest = 0;
@@ -266,5 +267,5 @@ uint64_t ns_relative_periods(const ns_relative *r, double t0, double t, double *
 double ns_relative_error(const ns_relative *r, uint64_t periods)
 {
     /* every period adds the same difference; powers of h round */
-    return (double)(periods + 1) * (fmax(r->residual, r->second) + 1e-16);
+    return (double)(periods + 1) * (ns_max(r->residual, r->second) + 1e-16);
 }

@@ -11,6 +11,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "expr/vecmath.h"
+
 void ns_sample_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
     enum { ROUNDS = 10 };
@@ -165,7 +167,7 @@ double ns_sample_normal(double u)
     const double q = u - 0.5;
     if (fabs(q) <= 0.425)
         return q * ratio(a, b, 0.180625 - q * q);
-    const double r = sqrt(-log(q < 0 ? u : 1 - u));
+    const double r = sqrt(-ns_math_log(q < 0 ? u : 1 - u));
     const double z = r <= 5 ? ratio(c, d, r - 1.6) : ratio(e, f, r - 5);
     return q < 0 ? -z : z;
 }

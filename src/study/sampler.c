@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "expr/eval.h"
+#include "expr/vecmath.h"
 #include "study/integrals.h"
 
 /* Components of one vector or quaternion: the same text before the last dot. */
@@ -31,8 +32,8 @@ static bool visit(ns_sampler *s, const ns_run_options *o, const double *x0,
     for (int k = 0; k < STEPS && ns_run_step(run) == NS_OK; k++) {
         const double *x = ns_run_state(run);
         for (uint32_t i = 0; i < n; i++) {
-            low[i] = fmin(low[i], x[i]);
-            high[i] = fmax(high[i], x[i]);
+            low[i] = ns_min(low[i], x[i]);
+            high[i] = ns_max(high[i], x[i]);
         }
         if (ns_run_time(run) == options.until)
             break;
@@ -41,12 +42,12 @@ static bool visit(ns_sampler *s, const ns_run_options *o, const double *x0,
     ns_run_free(run);
     for (uint32_t i = 0; i < n; i++) { /* never nothing: the run may be a steady motion */
         s->middle[i] = 0.5 * (low[i] + high[i]);
-        s->width[i] = fmax(0.75 * (high[i] - low[i]), 0.5 * flow->sigma[i]);
+        s->width[i] = ns_max(0.75 * (high[i] - low[i]), 0.5 * flow->sigma[i]);
     }
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < i; j++)
             if (same_vector(system->states.at[i].name, system->states.at[j].name))
-                s->width[i] = s->width[j] = fmax(s->width[i], s->width[j]);
+                s->width[i] = s->width[j] = ns_max(s->width[i], s->width[j]);
     return true;
 }
 
@@ -143,7 +144,7 @@ static bool walk(ns_sampler *s, const double *target, double *x)
                 d[i] += part * N[(size_t)j * n + i];
         }
         for (uint32_t i = 0; i < n; i++)
-            step = hypot(step, d[i] / flow->sigma[i]);
+            step = ns_math_hypot(step, d[i] / flow->sigma[i]);
         good = step == 0;
         for (int halving = 0; halving < HALVINGS && !good; halving++, h /= 2) {
             double off = 0;
@@ -152,7 +153,7 @@ static bool walk(ns_sampler *s, const double *target, double *x)
             if (!ns_flow_project(flow, y))
                 continue;
             for (uint32_t i = 0; i < n; i++)
-                off = hypot(off, (y[i] - x[i] - h * d[i]) / flow->sigma[i]);
+                off = ns_math_hypot(off, (y[i] - x[i] - h * d[i]) / flow->sigma[i]);
             good = off < 0.25 * h * step;
         }
         if (good && step > 0)

@@ -24,6 +24,13 @@ typedef struct crew {
     const char *_Atomic failed; /* why no motion could be run at all; NULL */
 } crew;
 
+void ns_section_missed(char *text, size_t room, uint32_t crossings, double t, uint64_t steps)
+{
+    snprintf(text, room, "the surface is not crossed%s: followed to t = %.6g, %llu steps%s",
+             crossings ? " any more" : "", t, (unsigned long long)steps,
+             crossings ? " since the last time" : "");
+}
+
 /* One start: steps until there are enough crossings.  Everything it needs is its own. */
 static void follow(crew *w, uint32_t number)
 {
@@ -37,6 +44,7 @@ static void follow(crew *w, uint32_t number)
         return;
     }
     uint32_t seen = 0;
+    uint64_t since = 0; /* steps at the last crossing */
     const double end = w->spec->run.until, sign = end < w->spec->run.t0 ? -1 : 1;
     while (track->n < w->spec->crossings && sign * (end - ns_run_time(run)) > 0 && !w->stop) {
         const ns_status status = ns_run_step(run);
@@ -48,11 +56,18 @@ static void follow(crew *w, uint32_t number)
             memcpy(track->x + (size_t)track->n * n, o->event_states + (size_t)seen * n,
                    n * sizeof(double));
             track->n++;
+            since = o->steps;
             atomic_fetch_add(&w->crossings, 1);
         }
         if (status != NS_OK) {
             track->status = status;
             snprintf(track->reason, sizeof track->reason, "%s", o->reason);
+            break;
+        }
+        if (w->spec->patience && o->steps - since >= w->spec->patience) {
+            track->status = NS_STOP_LIMIT;
+            ns_section_missed(track->reason, sizeof track->reason, track->n, ns_run_time(run),
+                              o->steps - since);
             break;
         }
     }

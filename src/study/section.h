@@ -24,9 +24,10 @@ bool ns_starts_solve(ns_starts *q, const bool *fixed, double *x);
 
 typedef struct ns_section_spec {
     ns_surface surface;
-    ns_run_options run;          /* until: the latest time */
-    uint32_t crossings;          /* at most so many of each start */
-    uint32_t threads;            /* 0: as many as the machine has */
+    ns_run_options run; /* until: the latest time */
+    uint32_t crossings; /* at most so many of each start */
+    uint64_t patience;  /* a motion ends after so many steps without a crossing; 0: never */
+    uint32_t threads;   /* 0: as many as the machine has */
     const ns_generators *modulo; /* periodic motions: closed up to these; NULL: closed */
     bool (*progress)(void *context, double fraction); /* false stops; may be NULL */
     void *context;
@@ -42,6 +43,9 @@ typedef struct ns_section_track {
 /* One track for each start x[count][n]. */
 ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_section_spec *spec,
                                  const double *x, uint32_t count);
+
+/* Says that a motion does not cross the surface, for all the steps it was followed. */
+void ns_section_missed(char *text, size_t room, uint32_t crossings, double t, uint64_t steps);
 
 /* ---- periodic motions ----------------------------------------------------------------------- */
 

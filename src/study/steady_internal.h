@@ -14,10 +14,10 @@ struct ns_steady {
     double *f, *J, *C, *G, *xi, *H; /* values at the last look: H is h values, then h*n */
     double *p, *p_set;              /* parameters; those given from outside */
     bool *is_set;
-    double scale;                        /* of the parameter: high - low */
-    const ns_flow_program *held;         /* values and gradients of what is held */
-    const ns_flow_program *by_parameter; /* d(f, C, held)/d parameter */
-    double *by;                          /* its values */
+    double scale;                  /* of the parameter: high - low */
+    ns_flow_program *held;         /* values and gradients of what is held */
+    ns_flow_program *by_parameter; /* d(f, C, held)/d parameter */
+    double *by;                    /* its values */
     /* d/d parameter of start values, and of all equations of the start */
     const ns_ex *start_value, *start_residual;
     double *start, *start_rate; /* [n] the model's start at the parameter, and its derivative */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/vecmath.h"
 #include "study/sweep_internal.h"
 
 typedef struct block {
@@ -181,12 +182,12 @@ static double extreme(const worker *w, const motion *m, const ns_sweep_get *get)
     eval(w, get->station, m->t0, m->x0);
     double best = w->values[0];
     eval(w, get->station, o->t, m->result->x);
-    best = least ? fmin(best, w->values[0]) : fmax(best, w->values[0]);
+    best = least ? ns_min(best, w->values[0]) : ns_max(best, w->values[0]);
     for (uint32_t i = 0; i < o->n_events; i++) {
         if (o->events[i].event != get->event)
             continue;
         eval(w, get->station, o->events[i].t, o->event_states + (size_t)i * w->n);
-        best = least ? fmin(best, w->values[0]) : fmax(best, w->values[0]);
+        best = least ? ns_min(best, w->values[0]) : ns_max(best, w->values[0]);
     }
     return best;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/vecmath.h"
 
 ns_variation *ns_variation_new(ns_flow *flow, uint32_t k, const ns_surface *surfaces,
                                uint32_t n_surfaces)
@@ -74,7 +75,7 @@ ns_status ns_variation_advance(ns_variation *v, ns_run_options options, double t
     options.t0 = t0;
     options.until = t1;
     if (v->last_step != 0)
-        options.first_step = fmin(fabs(v->last_step), fabs(t1 - t0));
+        options.first_step = ns_min(fabs(v->last_step), fabs(t1 - t0));
     ns_run *run = ns_variation_begin(v, &options, x, V, &status, message);
     if (!run)
         return status;

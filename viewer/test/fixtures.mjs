@@ -814,5 +814,9 @@ export async function writePages(folder, names = Object.keys(fixtures)) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+    if (process.argv[2]?.startsWith('-')) {
+        console.error('usage: node test/fixtures.mjs [DIR]');
+        process.exit(2);
+    }
     await writePages(process.argv[2] ?? join(here, '../dist/fixtures'));
 }

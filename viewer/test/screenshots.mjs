@@ -6,6 +6,10 @@ import { launch, openPage } from './browser.mjs';
 import { fixtures, writePages } from './fixtures.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
+if (process.argv.slice(2).some((word) => word.startsWith('-'))) {
+    console.error('usage: node test/screenshots.mjs [DIR] [NAME...]');
+    process.exit(2);
+}
 const folder = process.argv[2] ?? join(here, '../dist/screenshots');
 const names = process.argv.length > 3 ? process.argv.slice(3) : Object.keys(fixtures);
 await mkdir(folder, { recursive: true });
