@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "io/model.h"
+#include "session/model.h"
 
 typedef struct contender {
     const char *name;

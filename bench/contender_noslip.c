@@ -6,7 +6,7 @@
  */
 #include "contenders.h"
 
-#include "ode/ensemble.h"
+#include "ode/ensemble/ensemble.h"
 #include "texts.h"
 
 #include <stdlib.h>

@@ -12,8 +12,8 @@
 #include "measure.h"
 #include "texts.h"
 
-#include "io/model.h"
-#include "ode/ensemble.h"
+#include "ode/ensemble/ensemble.h"
+#include "session/model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "hand_peak.h"
 #include "texts.h"
 
-#include "cli/gallery.h"
+#include "cli/commands/gallery.h"
 
 #include <math.h>
 #include <stdlib.h>

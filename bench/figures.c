@@ -3,7 +3,7 @@
  */
 #include "report.h"
 
-#include "io/plot.h"
+#include "out/plot/plot.h"
 
 #include <errno.h>
 #include <math.h>

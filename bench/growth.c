@@ -7,7 +7,7 @@
 #include "hand_more.h"
 #include "texts.h"
 
-#include "ode/ensemble.h"
+#include "ode/ensemble/ensemble.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "study/sweep_ranks.h"
+#include "study/sweeps/sweep_ranks.h"
 
 typedef struct count {
     uint64_t next, most, back;

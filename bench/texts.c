@@ -3,7 +3,7 @@
  */
 #include "texts.h"
 
-#include "cli/gallery.h"
+#include "cli/commands/gallery.h"
 
 #include <stdio.h>
 #include <stdlib.h>

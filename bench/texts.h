@@ -9,7 +9,7 @@
 
 #include "hand_problems.h"
 
-#include "io/model.h"
+#include "session/model.h"
 
 typedef enum bench_kind { BENCH_EQUATIONS, BENCH_MECHANICS } bench_kind;
 

@@ -1,5 +1,5 @@
 # Write the gallery, or the claims, as a C file:
-#     cmake -DDIR=models -DOUT=gallery.c -DENDING=mech -DTABLE=gallery -P EmbedModels.cmake
+#     cmake -DDIR=models -DOUT=gallery.c -DENDING=mech -DTABLE=gallery -DHEADER=cli/commands/gallery.h -P EmbedModels.cmake
 #
 # An entry's name is its path below DIR without the ending. Texts are arrays of bytes, since
 # the standard only promises string literals of 4095 characters. The table ends with {0, 0}.
@@ -18,7 +18,7 @@ foreach(file IN LISTS files)
   string(APPEND table "    {\"${name}\", (const char *)text_${count}},\n")
   math(EXPR count "${count} + 1")
 endforeach()
-file(WRITE "${OUT}" "#include \"cli/${TABLE}.h\"
+file(WRITE "${OUT}" "#include \"${HEADER}\"
 
 ${texts}const struct ns_${TABLE}_entry ns_${TABLE}_entries[] = {
 ${table}    {0, 0},

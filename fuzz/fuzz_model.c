@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "expr/print.h"
+#include "expr/print/print.h"
 #include "lang/description.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/algebra.h"
+#include "base/math/algebra.h"
 
 enum { MOST = 300 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/record.h"
 #include "ode/auto.h"
+#include "session/record.h"
 #include "support/motion.h"
 
 static const ns_method *const candidates[] = {&ns_method_gauss, &ns_method_dop853,

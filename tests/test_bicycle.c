@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
-#include "mech/dense.h"
+#include "mech/common/dense.h"
 #include "support/measure.h"
 
 static const double g = 9.81;

@@ -2,7 +2,7 @@
 #include <float.h>
 
 #include "expr/eval.h"
-#include "expr/quick.h"
+#include "expr/normal/quick.h"
 #include "test_ode_models.h"
 
 /* A pendulum on a turning arm, with an angle and a path that nothing depends on: w' is dear, a' = w;

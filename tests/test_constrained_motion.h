@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "io/model.h"
-#include "mech/constrained.h"
+#include "mech/constrained/constrained.h"
+#include "session/model.h"
 
 #define UNUSED __attribute__((unused))
 

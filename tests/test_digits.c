@@ -1,13 +1,13 @@
 /* --digits: never more than are right, by motions known to 24 digits; and not many fewer. */
 #define _GNU_SOURCE
-#include "base/quad.h"
+#include "base/math/quad.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/digits.h"
+#include "session/digits.h"
 #include "support/motion.h"
 #include "support/reference.h"
 

@@ -9,7 +9,7 @@
  *
  * NOSLIP_RANDOM_MODELS is the number of models of each kind, 5 if it is not set. */
 #define _GNU_SOURCE
-#include "base/quad.h"
+#include "base/math/quad.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "expr/eval.h"
-#include "io/digits.h"
+#include "session/digits.h"
 #include "support/motion.h"
 
 #if NS_HAVE_QUAD

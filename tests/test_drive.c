@@ -22,9 +22,9 @@
 #include <cmocka.h>
 
 #include "expr/eval.h"
-#include "io/model.h"
-#include "ode/ensemble.h"
+#include "ode/ensemble/ensemble.h"
 #include "ode/method.h"
+#include "session/model.h"
 
 /* ---- what happens in time ------------------------------------------------------------------ */
 

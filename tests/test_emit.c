@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "io/emit_c.h"
+#include "out/program/emit_c.h"
 
 static char folder[64];
 

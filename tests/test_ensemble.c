@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "io/model.h"
-#include "ode/ensemble.h"
+#include "ode/ensemble/ensemble.h"
+#include "session/model.h"
 
 enum { MOST = 64, STATES = 40, TIMES = 8, VALUES = 120, EVENTS = 40 };
 

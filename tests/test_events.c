@@ -1,7 +1,7 @@
 /* Events: found, in order, to the last bits; what must not fire does not. */
 #include "test_ode_models.h"
 
-#include "ode/roots.h"
+#include "ode/events/roots.h"
 
 static const char *const smooth[] = {"gauss", "taylor", "dop853"};
 

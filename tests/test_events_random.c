@@ -8,7 +8,7 @@
  * NS_EVENTS_CASES gives the number of cases (2000 by default). */
 #include "test_ode_models.h"
 
-#include "ode/ensemble.h"
+#include "ode/ensemble/ensemble.h"
 #include "support/motion.h"
 
 enum { MOST_ZEROS = 40000 };

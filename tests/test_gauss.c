@@ -2,9 +2,9 @@
 #include <float.h>
 
 #include "base/simd.h"
-#include "ode/gauss_kernel.h"
-#include "ode/gauss_newton.h"
-#include "ode/gauss_table.h"
+#include "ode/gauss/gauss_kernel.h"
+#include "ode/gauss/gauss_newton.h"
+#include "ode/gauss/gauss_table.h"
 #include "test_ode_models.h"
 
 /* ---- tables ------------------------------------------------------------------------------ */

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/gltf.h"
-#include "io/mesh_shapes.h"
-#include "io/output.h"
-#include "io/record.h"
+#include "out/formats.h"
+#include "out/mesh/gltf.h"
+#include "out/mesh/mesh_shapes.h"
+#include "session/record.h"
 
 typedef struct file {
     char *bytes;
@@ -240,6 +240,7 @@ static file written(ns_model *model, double until)
     ns_record_options o = ns_record_defaults(model);
     const char *outputs[] = {name};
     o.run.until = until;
+    o.formats = ns_output_formats;
     o.outputs = outputs;
     o.n_outputs = 1;
     ns_record *r = ns_record_new(model, &o);
@@ -388,6 +389,7 @@ static void test_nothing(void **state)
     ns_model *m = motion_model_text("state x' = 1\nstart { x = 0 }\nrun { until 1 }\n", NULL);
     ns_record_options o = ns_record_defaults(m);
     const char *outputs[] = {"nothing.glb"};
+    o.formats = ns_output_formats;
     o.outputs = outputs;
     o.n_outputs = 1;
     ns_record *r = ns_record_new(m, &o);

@@ -1,6 +1,6 @@
 /* Formulation `hamel`: the same motion and the same multipliers as `lagrange`, Euler's equations,
  * the sleigh of the reference, its brackets and conserved momenta, and what is refused. */
-#include "expr/normal.h"
+#include "expr/normal/normal.h"
 #include "support/motion.h"
 #include "support/reference.h"
 #include "support/texts.h"

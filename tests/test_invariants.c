@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "study/integrals.h"
+#include "study/invariants/integrals.h"
 
 typedef struct search {
     ns_model *model;

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "io/checkpoint.h"
-#include "io/output.h"
-#include "io/record.h"
+#include "out/formats.h"
+#include "session/checkpoint.h"
+#include "session/record.h"
 
 static const char oscillator[] = "title \"Oscillator\"\n"
                                  "param k = 1, A = 1\n"
@@ -158,12 +158,12 @@ static void numbers(void **state)
     }
     ns_output_number(buffer, -(double)INFINITY);
     assert_string_equal(buffer, "-inf");
-    assert_ptr_equal(ns_output_find("a/b.c/x.h5"), &ns_output_hdf5);
-    assert_ptr_equal(ns_output_find("x.hdf5"), &ns_output_hdf5);
-    assert_ptr_equal(ns_output_find("x.y.csv"), &ns_output_csv);
-    assert_null(ns_output_find("x.csv/y"));
-    assert_null(ns_output_find(".csv"));
-    assert_null(ns_output_find("csv"));
+    assert_ptr_equal(ns_output_find(ns_output_formats, "a/b.c/x.h5"), &ns_output_hdf5);
+    assert_ptr_equal(ns_output_find(ns_output_formats, "x.hdf5"), &ns_output_hdf5);
+    assert_ptr_equal(ns_output_find(ns_output_formats, "x.y.csv"), &ns_output_csv);
+    assert_null(ns_output_find(ns_output_formats, "x.csv/y"));
+    assert_null(ns_output_find(ns_output_formats, ".csv"));
+    assert_null(ns_output_find(ns_output_formats, "csv"));
 }
 
 /* ---- models ------------------------------------------------------------------------------- */
@@ -274,6 +274,7 @@ static void streaming(void **state)
     ns_record_options o = ns_record_defaults(m);
     o.run.until = 200;
     o.every = 0.01;
+    o.formats = ns_output_formats;
     o.outputs = (const char *const[]){"one.csv", "one.h5"};
     o.n_outputs = 2;
     o.keep = true;
@@ -281,6 +282,7 @@ static void streaming(void **state)
     assert_int_equal(r->status, NS_OK);
     assert_int_equal(r->table.rows, 20001);
     ns_record_free(r);
+    o.formats = ns_output_formats;
     o.outputs = (const char *const[]){"two.csv", "two.h5"};
     o.keep = false;
     o.flush_seconds = 1e-9;
@@ -321,6 +323,7 @@ static void checkpoints(void **state)
     ns_record_options o = ns_record_defaults(m);
     o.run.until = 3000;
     o.every = 0.5;
+    o.formats = ns_output_formats;
     o.outputs = (const char *const[]){"whole.csv"};
     o.n_outputs = 1;
     ns_record *r = run(m, &o);
@@ -328,6 +331,8 @@ static void checkpoints(void **state)
     const uint64_t steps = r->outcome->steps;
     const size_t events = r->events.rows;
     ns_record_free(r);
+
+    o.formats = ns_output_formats;
 
     o.outputs = (const char *const[]){"part.csv"};
     o.checkpoint = "part.ckpt";
@@ -390,6 +395,7 @@ static void interruption(void **state)
     ns_record_options o = ns_record_defaults(m);
     o.run.until = 1e7;
     o.every = 1e4;
+    o.formats = ns_output_formats;
     o.outputs = (const char *const[]){"stopped.json"};
     o.n_outputs = 1;
     o.run.interrupt = &stop;
@@ -454,6 +460,7 @@ static void full_disk(void **state)
     for (int i = 0; i < 3; i++) {
         struct rlimit small = {.rlim_cur = 2000000, .rlim_max = old.rlim_max};
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        o.formats = ns_output_formats;
         o.outputs = &names[i];
         ns_record *r = run(m, &o);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/simd.h"
-#include "code/jet_internal.h"
-#include "code/program.h"
+#include "eval/jet/jet_internal.h"
+#include "eval/program.h"
 
 typedef struct equation {
     ns_arena *arena;

@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "code/program.h"
+#include "eval/program.h"
 #include "expr/eval.h"
 
 #if NS_HAVE_QUAD && !defined(__clang__) /* which has no complex numbers of that precision */

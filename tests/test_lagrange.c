@@ -11,8 +11,8 @@
 
 #include "expr/diff.h"
 #include "expr/eval.h"
-#include "expr/shorten.h"
-#include "mech/dalembert.h"
+#include "expr/normal/shorten.h"
+#include "mech/common/dalembert.h"
 #include "support/measure.h"
 #include "support/motion.h"
 

@@ -27,7 +27,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "expr/print.h"
+#include "expr/print/print.h"
 #include "lang/description.h"
 
 enum { MOST_LINES = 64 };

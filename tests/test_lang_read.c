@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "expr/eval.h"
-#include "expr/print.h"
+#include "expr/print/print.h"
 #include "lang/description.h"
 
 typedef struct world {

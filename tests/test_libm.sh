@@ -23,7 +23,7 @@ if command -v readelf >/dev/null &&
 fi
 
 functions=$(nm -D --defined-only "$libm" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u)
-used=$(nm -uA "$build/libnoslip.a" "$build"/CMakeFiles/noslip_program.dir/src/cli/*.o |
+used=$(nm -uA "$build/libnoslip.a" "$build"/CMakeFiles/noslip_program.dir/src/cli/*.o "$build"/CMakeFiles/noslip_program.dir/src/cli/*/*.o |
     awk '{ sub(/@.*/, "", $NF); n = split($1, part, /[:\/]/); print $NF, part[n] ? part[n] : part[n - 1] }')
 [ "$(wc -l <<<"$used")" -gt 1000 ] || { echo "nm finds no symbols"; exit 1; }
 wrong=$(awk -v exact="$exact" -v functions="$functions" '
@@ -33,7 +33,7 @@ wrong=$(awk -v exact="$exact" -v functions="$functions" '
     }
     $1 in libm && $1 !~ /f128$/ { print "  " $1 " in " $2 }' <<<"$used")
 if [ -n "$wrong" ]; then
-    echo "functions of the C library in results (expr/vecmath.h has others):"
+    echo "functions of the C library in results (base/math/vecmath.h has others):"
     echo "$wrong"
     exit 1
 fi

@@ -1,7 +1,7 @@
 /* Formulation `lie`: the same motion as `lagrange` with the entries of the group matrix as
  * coordinates, Casimir functions, spatial momenta (5.7), the Suslov problem, tables of brackets,
  * and what is refused. */
-#include "mech/lie.h"
+#include "mech/lie/lie.h"
 #include "support/measure.h"
 #include "support/motion.h"
 #include "support/reference.h"

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "code/native.h"
-#include "code/x86.h"
+#include "eval/machine/x86.h"
+#include "eval/native/native.h"
 #include "expr/eval.h"
 #include "support/bits.h"
 #include "support/gallery.h"

@@ -1,8 +1,8 @@
 /* Invariant measures: the decisions of Theorems 5.1 to 5.3 with their numbers, the divergence on the
  * graph, densities of coordinates, and the integral along motions in closed form. */
-#include "mech/lie.h"
-#include "study/density.h"
-#include "study/measure.h"
+#include "mech/lie/lie.h"
+#include "study/invariants/density.h"
+#include "study/invariants/measure.h"
 #include "support/measure.h"
 #include "support/motion.h"
 

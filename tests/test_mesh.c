@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "io/mesh.h"
-#include "io/record.h"
+#include "out/mesh/mesh.h"
+#include "session/record.h"
 #include "support/gallery.h"
 
 typedef struct bench {

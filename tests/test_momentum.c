@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "expr/eval.h"
-#include "study/momentum.h"
+#include "study/invariants/momentum.h"
 
 typedef struct found {
     ns_model *model;

@@ -17,9 +17,9 @@
 
 #include <cmocka.h>
 
-#include "code/native.h"
+#include "eval/native/native.h"
 #include "expr/eval.h"
-#include "io/model.h"
+#include "session/model.h"
 #include "support/bits.h"
 #include "support/gallery.h"
 

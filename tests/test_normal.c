@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "expr/eval.h"
-#include "expr/normal.h"
-#include "expr/print.h"
+#include "expr/normal/normal.h"
+#include "expr/print/print.h"
 
 typedef struct world {
     ns_arena *arena;

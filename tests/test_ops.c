@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "code/program.h"
+#include "eval/program.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "support/bits.h"

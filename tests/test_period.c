@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mech/symmetry.h"
-#include "study/period.h"
+#include "mech/reduced/symmetry.h"
+#include "study/orbits/period.h"
 
 static const ns_period *find(ns_model *model, double until)
 {

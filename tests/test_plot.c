@@ -1,4 +1,4 @@
-/* io/plot: what the SVG says is read back and compared with the data. */
+/* out/plot: what the SVG says is read back and compared with the data. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/plot.h"
-#include "io/plot_axis.h"
+#include "out/plot/plot.h"
+#include "out/plot/plot_axis.h"
 #include "support/xml.h"
 
 static ns_arena *arena;

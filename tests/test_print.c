@@ -12,7 +12,7 @@
 
 #include "expr/diff.h"
 #include "expr/eval.h"
-#include "expr/print.h"
+#include "expr/print/print.h"
 #include "lang/description.h"
 
 typedef struct world {

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "code/interval.h"
-#include "code/program.h"
+#include "eval/interval/interval.h"
+#include "eval/program.h"
 #include "expr/eval.h"
 #include "support/bits.h"
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "code/prune.h"
+#include "eval/prune.h"
 
 static char cache[] = "/tmp/noslip-prune-XXXXXX";
 

@@ -1,16 +1,16 @@
 /* Runs in quadruple precision: against motions known to 24 digits, against themselves with other
  * tolerances, and what they write. */
 #define _GNU_SOURCE
-#include "base/quad.h"
+#include "base/math/quad.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "io/digits.h"
-#include "io/output.h"
-#include "ode/quad.h"
+#include "ode/quad/quad.h"
+#include "out/formats.h"
+#include "session/digits.h"
 #include "support/motion.h"
 #include "support/reference.h"
 
@@ -229,6 +229,7 @@ static void files(void **state)
     ns_record_options o = ns_record_defaults(model);
     o.run.method = "quad";
     o.every = 0.1;
+    o.formats = ns_output_formats;
     o.outputs = outputs;
     o.n_outputs = 1;
     ns_record *r = ns_record_new(model, &o);

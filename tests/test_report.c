@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "expr/mathml.h"
-#include "io/report.h"
+#include "expr/print/mathml.h"
+#include "out/report/report.h"
 #include "support/gallery.h"
 
 typedef struct made {

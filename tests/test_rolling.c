@@ -1,5 +1,5 @@
 /* Formulation `rolling`: reference motions, closed forms, integrals, time reversal. */
-#include "mech/rolling.h"
+#include "mech/rolling/rolling.h"
 #include "support/measure.h"
 #include "support/reference.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mech/dense.h"
+#include "mech/common/dense.h"
 
 static const double g = 9.81;
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "study/start.h"
+#include "session/start.h"
 
 #define ALL                                                                                    \
     "quat, omega, omega.space, com, centre, velocity, contact, s, vertical, normal, force, "   \

@@ -1,4 +1,4 @@
-/* Mass properties: the closed forms of mech/solid.c against quadrature, compounds of them, and the
+/* Mass properties: the closed forms of mech/contact/solid.c against quadrature, compounds of them, and the
  * numbers that gallery models carry. */
 #include "support/motion.h"
 
@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "expr/eval.h"
-#include "mech/rolling.h"
-#include "mech/solid.h"
+#include "mech/contact/solid.h"
+#include "mech/rolling/rolling.h"
 
 #ifndef M_PI
 #define M_PI 3.14159265358979323846
@@ -145,7 +145,7 @@ static double rod(const double *s, const double u[3], double x[3])
     return s[0];
 }
 
-/* of mech/shapes.c */
+/* of mech/contact/shapes.c */
 static double egg(const double *s, const double u[3], double x[3])
 {
     double h = 2 * u[2] - 1, most = s[1] * sqrt((1 - h * h) / (1 + s[2] * h));

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "study/compare.h"
+#include "study/orbits/compare.h"
 
 static void pair_by_name(ns_model *a, ns_model *b, const char *name, ns_compare_pair *pair)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "study/equilibria.h"
+#include "study/steady/equilibria.h"
 
 static const double g = 9.81;
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "study/lyapunov.h"
+#include "study/orbits/lyapunov.h"
 
 static ns_lyapunov *spectrum(ns_arena *arena, ns_model *model, double transient, double span,
                              double tolerance)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "study/portrait.h"
+#include "study/orbits/portrait.h"
 
 static const ns_portrait *make(study *s, const char *x, const char *y, double wide, double high,
                                ns_ex quantity)

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "study/period.h"
-#include "study/relative.h"
-#include "study/section.h"
+#include "study/orbits/period.h"
+#include "study/orbits/relative.h"
+#include "study/orbits/section.h"
 
 typedef struct study {
     ns_model *model;

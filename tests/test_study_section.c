@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/section.h"
+#include "study/orbits/section.h"
 
 typedef struct study {
     ns_model *model;

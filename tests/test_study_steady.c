@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "study/equilibria.h"
+#include "study/steady/equilibria.h"
 
 static ns_hold held(const study *s, const char *name)
 {

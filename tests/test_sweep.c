@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/sample.h"
-#include "study/sweep.h"
+#include "study/sweeps/sample.h"
+#include "study/sweeps/sweep.h"
 
 /* ---- samples -------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "study/sweep_ranks.h"
+#include "study/sweeps/sweep_ranks.h"
 
 /* ---- an exchange of queues ------------------------------------------------------------------ */
 

@@ -10,7 +10,7 @@
 
 #include "expr/diff.h"
 #include "expr/eval.h"
-#include "mech/symmetry.h"
+#include "mech/reduced/symmetry.h"
 
 #define OSCILLATOR_START                                                                       \
     "start { theta = 0; x = 0; y = 0; r = 0; theta' = 0.6; x' = -0.35; y' = 0; r' = 1 }\n"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/trust.h"
+#include "session/trust.h"
 #include "support/motion.h"
 
 static ns_record *recorded(const char *text, double until)

@@ -1,4 +1,4 @@
-/* The functions of expr/vecmath.inc: accuracy against quadruple precision, special values,
+/* The functions of base/math/vecmath.inc: accuracy against quadruple precision, special values,
  * symmetries, and that every engine uses them with the same bits.  NOSLIP_MATH_SAMPLES=1000000
  * takes that many arguments of each range instead of 20000; the errors found are printed,
  * docs/theory/engines.md states them. */
@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "base/quad.h"
-#include "code/program.h"
+#include "base/math/quad.h"
+#include "base/math/vecmath.h"
+#include "eval/program.h"
 #include "expr/eval.h"
-#include "expr/vecmath.h"
 #include "support/bits.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -266,7 +266,7 @@ static void angles_near_multiples(void **state)
     check_angle(DBL_MAX);
 }
 
-/* expr/vecmath_tables.c */
+/* base/math/vecmath_tables.c */
 static void tables(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "io/model.h"
+#include "session/model.h"
 
 /* clang-format off */
 const ns_command *const ns_commands[] = {

@@ -8,7 +8,7 @@
 #include "base/simd.h"
 #include "base/status.h"
 #include "cli/command.h"
-#include "cli/gallery.h"
+#include "cli/commands/gallery.h"
 #include "cli/open.h"
 #include "cli/signals.h"
 

@@ -3,8 +3,8 @@
 #define NS_CLI_OPEN_H
 
 #include "cli/command.h"
-#include "cli/gallery.h"
-#include "io/model.h"
+#include "cli/commands/gallery.h"
+#include "session/model.h"
 
 #define NS_LIMIT_TEXT "1e9; 1e7 in a sweep"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "expr/vecmath.h"
-#include "study/relative.h"
+#include "base/math/vecmath.h"
+#include "study/orbits/relative.h"
 
 enum { SAMPLES = 600, PERIODS = 8 };
 

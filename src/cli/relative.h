@@ -3,7 +3,7 @@
 #define NS_CLI_RELATIVE_H
 
 #include "cli/study.h"
-#include "study/affine.h"
+#include "study/invariants/affine.h"
 
 /* Lines below a heading; nothing if h does nothing. */
 void ns_relative_print(ns_cli *cli, const ns_flow *flow, const ns_affine *h);

@@ -10,8 +10,8 @@
 #include "cli/page.h"
 #include "cli/signals.h"
 #include "expr/subst.h"
-#include "io/output.h"
-#include "io/report_figures.h"
+#include "out/formats.h"
+#include "out/report/report_figures.h"
 
 /* ---- output ------------------------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a)
                              path);
             return false;
         }
-        const ns_output_format *format = ns_output_find(path);
+        const ns_output_format *format = ns_output_find(ns_output_formats, path);
         if (format && format->missing) {
             ns_command_wrong(cli, "--out %s: %s", path, format->missing);
             return false;

@@ -3,8 +3,8 @@
 #define NS_CLI_STUDY_H
 
 #include "cli/open.h"
-#include "io/plot.h"
-#include "io/sheet.h"
+#include "out/plot/plot.h"
+#include "out/tables/sheet.h"
 #include "study/flow.h"
 
 #define NS_STUDY_OPTIONS                                                                       \

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "expr/graph.h"
-#include "io/digits.h"
-#include "io/output.h"
-#include "io/trust.h"
+#include "session/digits.h"
+#include "session/output.h"
+#include "session/trust.h"
+#include "study/orbits/relative.h"
 
 enum { NAME = 14, MOST_EVENTS = 12 };
 

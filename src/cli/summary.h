@@ -3,7 +3,7 @@
 #define NS_CLI_SUMMARY_H
 
 #include "cli/command.h"
-#include "io/record.h"
+#include "session/record.h"
 
 /* Which observables are shown: numbers of the system's list. */
 typedef struct ns_shown {

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "io/output.h"
 #include "lang/functions.h"
 #include "lang/statements.h"
 #include "lang/units.h"
 #include "mech/system.h"
 #include "ode/auto.h"
+#include "out/formats.h"
 
 void ns_topic_line(ns_cli *cli, int width, const char *name, const char *words)
 {

@@ -12,9 +12,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/quad.h"
+#include "base/math/quad.h"
+#include "base/math/vecmath.h"
 #include "expr/graph_internal.h"
-#include "expr/vecmath.h"
 
 typedef struct parts {
     ns_op op;

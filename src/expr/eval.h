@@ -1,5 +1,5 @@
 /* Direct evaluation of expressions: for constants, checks and tests while a system is built.
- * Integration uses the programs of code/. */
+ * Integration uses the programs of eval/. */
 #ifndef NS_EXPR_EVAL_H
 #define NS_EXPR_EVAL_H
 

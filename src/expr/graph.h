@@ -7,7 +7,7 @@
  * Special nodes
  *   NUMBER  a value hi + lo with |lo| <= ulp(hi)/2, so that 0.1 keeps 100 bits for work in
  *           quadruple precision.  Arithmetic on numbers folds only where the result is exact;
- *           2/3 stays a node and is evaluated once per run (see code/program.h).
+ *           2/3 stays a node and is evaluated once per run (see eval/program.h).
  *   SYMBOL  a variable; see ns_symbol.
  *   POWI    a^n for an integer n >= 2 (negative powers are quotients).
  *   FACTOR  the LU factors of an n x n matrix given by rows; only SOLVE uses it.

@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/math/vecmath.h"
 #include "expr/graph.h"
-#include "expr/vecmath.h"
 
 /* Rows of the table use only some of the names in scope: hence the void casts. */
 #define F(f) ns_math_##f

@@ -21,7 +21,7 @@ typedef enum ns_op {
 /* Recurrences for Taylor coefficients.  y_n is the n-th coefficient of y = f(a, b) along a
  * curve; w is the companion; sums run as stated. */
 typedef enum ns_taylor {
-    NS_TAYLOR_NONE,        /* special operations: see code/jet */
+    NS_TAYLOR_NONE,        /* special operations: see eval/jet */
     NS_TAYLOR_LINEAR,      /* y_n = f(a_n, b_n) */
     NS_TAYLOR_PRODUCT,     /* y_n = sum_{k=0..n} a_k b_{n-k} */
     NS_TAYLOR_QUOTIENT,    /* y_n = (a_n - sum_{k=1..n} b_k y_{n-k}) / b_0 */

@@ -3,7 +3,7 @@
 #ifndef NS_EXPR_PIECES_H
 #define NS_EXPR_PIECES_H
 
-#include "expr/print.h"
+#include "expr/print/print.h"
 
 typedef struct ns_piece {
     const char *text; /* written as it is; NULL for a node */

@@ -7,7 +7,7 @@
  * which have such factors in every order (Vanderbei 1995).  SOLVE and PICK use it as they use
  * FACTOR; derivatives of a solution are solutions with the same factors.
  *
- * Evaluators need no code for it: the tape turns it into single operations (code/tape.c). */
+ * Evaluators need no code for it: the tape turns it into single operations (eval/tape.c). */
 #ifndef NS_EXPR_SPARSE_H
 #define NS_EXPR_SPARSE_H
 

@@ -131,7 +131,7 @@ typedef struct ns_block {
 } ns_block;
 
 /* A line of a draw { } block:  [NAME:] KIND VALUE, ..., OPTION = VALUE, ...  The language checks its
- * shape, mech/draw.c its content. */
+ * shape, mech/draw/draw.c its content. */
 typedef struct ns_draw_value {
     const char *option; /* NULL: one of the values in order */
     const char *word;   /* text, or a word that is no known name; then there is no value */

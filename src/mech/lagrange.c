@@ -10,27 +10,27 @@
  *
  *     d/dt dL/dv - dL/dq = F + A^T lambda,      A = d psi/dv                    (3.1)
  *
- * that is M a = Q + A^T lambda, A a = b with the matrices of mech/dalembert.h, and accelerations
+ * that is M a = Q + A^T lambda, A a = b with the matrices of mech/common/dalembert.h, and accelerations
  * and multipliers solve
  *
  *     [ M  A^T ] [   a     ]   [ Q ]
  *     [ A   0  ] [ -lambda ] = [ b ]
  *
- * Constraints like x' = ... and blades are eliminated first (mech/nullspace.h), with M and Q in
- * short form (expr/shorten.h); this is used where it takes fewer operations than the solve as
+ * Constraints like x' = ... and blades are eliminated first (mech/common/nullspace.h), with M and Q in
+ * short form (expr/normal/shorten.h); this is used where it takes fewer operations than the solve as
  * it stands: a sleigh's equations come out as one writes them by hand.  The states are (q, v);
  * phi and psi are the manifold on which they are kept.  Energy: E = v . dL/dv - L. */
 #include <math.h>
 #include <string.h>
 
-#include "expr/shorten.h"
-#include "expr/vecmath.h"
-#include "mech/dalembert.h"
-#include "mech/dense.h"
+#include "base/math/vecmath.h"
+#include "expr/normal/shorten.h"
+#include "mech/common/dalembert.h"
+#include "mech/common/dense.h"
+#include "mech/common/lean.h"
+#include "mech/common/nullspace.h"
 #include "mech/formulations.h"
-#include "mech/lean.h"
-#include "mech/nullspace.h"
-#include "mech/symmetry.h"
+#include "mech/reduced/symmetry.h"
 
 static bool fits(const ns_description *d)
 {

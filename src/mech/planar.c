@@ -24,7 +24,7 @@
 
 #include "expr/diff.h"
 #include "expr/subst.h"
-#include "mech/block.h"
+#include "mech/common/block.h"
 #include "mech/formulations.h"
 
 typedef enum curve_kind { CURVE, PROFILE, SLOPE } curve_kind;

@@ -27,14 +27,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
-#include "expr/vecmath.h"
-#include "mech/block.h"
-#include "mech/dense.h"
+#include "mech/common/block.h"
+#include "mech/common/dense.h"
+#include "mech/common/orientation.h"
 #include "mech/formulations.h"
-#include "mech/orientation.h"
 
 typedef enum variations { AFTER, BEFORE, FREE } variations;
 

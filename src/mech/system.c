@@ -7,13 +7,13 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
-#include "expr/vecmath.h"
-#include "mech/draw.h"
+#include "mech/draw/draw.h"
 #include "mech/formulations.h"
-#include "mech/symmetry.h"
+#include "mech/reduced/symmetry.h"
 
 const ns_formulation *const ns_formulations[] = {
     &ns_formulation_planar,      &ns_formulation_rolling,

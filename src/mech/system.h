@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "lang/description.h"
-#include "mech/scene.h"
-#include "mech/vec3.h"
+#include "mech/common/vec3.h"
+#include "mech/draw/scene.h"
 
 typedef struct ns_state {
     const char *name;
@@ -125,7 +125,7 @@ typedef struct ns_correction {
 } ns_correction;
 
 /* Something faster than walking over the graph, for those who look at one system with many numbers
- * (study/start.h): takes the place of ns_system_eval, with the same meaning. */
+ * (session/start.h): takes the place of ns_system_eval, with the same meaning. */
 typedef struct ns_evaluator {
     void (*eval)(struct ns_evaluator *self, const ns_ex *f, size_t nf, double t,
                  const double *p, const double *x, double *out);
@@ -160,7 +160,7 @@ struct ns_system {
     ns_scene scene;
     ns_correction *correction;    /* NULL: the smallest change, all states alike */
     ns_rank_watch *watch;         /* NULL if there are no ranks to watch */
-    struct ns_symmetry *symmetry; /* mech/symmetry.h; NULL if the model has none */
+    struct ns_symmetry *symmetry; /* mech/reduced/symmetry.h; NULL if the model has none */
     uint32_t reduced; /* > 0: the first so many states are closed, the rest are reconstructed */
     void *own;        /* of the formulation */
     ns_evaluator *evaluator; /* NULL: the graph itself */

@@ -22,7 +22,7 @@
 
 #include <stdio.h>
 
-#include "expr/vecmath.h"
+#include "base/math/vecmath.h"
 #include "ode/run_internal.h"
 
 enum { SETTLED = 8, MOST_STEPS = 240 };

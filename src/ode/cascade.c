@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "expr/quick.h"
-#include "expr/shorten.h"
+#include "expr/normal/quick.h"
+#include "expr/normal/shorten.h"
 
 /* Whether splitting pays, in operations.  A part with feedback is evaluated SWEEPS times, one
  * without once.  Each time also costs a product with the matrix of the method per state, and a

@@ -12,7 +12,7 @@
 #ifndef NS_ODE_CASCADE_H
 #define NS_ODE_CASCADE_H
 
-#include "code/program.h"
+#include "eval/program.h"
 
 #define NS_NO_ROW UINT32_MAX
 

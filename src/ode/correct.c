@@ -6,7 +6,7 @@
  * Residuals are those of x + x_lo: g(x) + G x_lo with the entries of G that can differ from zero. */
 #include <float.h>
 
-#include "ode/quad_internal.h"
+#include "ode/quad/quad_internal.h"
 
 double ns_correct_residuals(ns_run *run, double t, const double *x, const double *x_lo,
                             bool rounded)

@@ -18,7 +18,7 @@ typedef struct ns_method {
     bool own_state;     /* steps from its own copy of the state: projection changes only what is
                            reported */
     bool precise;       /* works beyond double precision, and so are its projection and
-                           diagnostics: ode/quad.h */
+                           diagnostics: ode/quad/quad.h */
     double default_tolerance, least_tolerance;
     /* doubles of its blocks: kept from step to step (and in checkpoints), and scratch */
     size_t (*memory)(const ns_problem *problem, double tolerance);

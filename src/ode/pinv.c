@@ -20,8 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/algebra.h"
-#include "expr/vecmath.h"
+#include "base/math/algebra.h"
+#include "base/math/vecmath.h"
 
 static const double small = 1e-6;
 

@@ -6,8 +6,8 @@
 
 #include "base/hash.h"
 #include "expr/diff.h"
-#include "ode/bump.h"
-#include "ode/drive.h"
+#include "ode/drive/bump.h"
+#include "ode/drive/drive.h"
 #include "ode/pinv.h"
 
 typedef struct builder {

@@ -2,10 +2,10 @@
 #ifndef NS_ODE_PROBLEM_H
 #define NS_ODE_PROBLEM_H
 
-#include "code/native.h"
+#include "eval/native/native.h"
 #include "mech/system.h"
 #include "ode/cascade.h"
-#include "ode/probes.h"
+#include "ode/events/probes.h"
 
 typedef struct ns_problem {
     const ns_system *system;

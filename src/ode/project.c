@@ -18,8 +18,8 @@
  * size of the terms of g: for angles that have grown large this is much less. */
 #include <float.h>
 
-#include "mech/dense.h"
-#include "ode/quad_internal.h"
+#include "mech/common/dense.h"
+#include "ode/quad/quad_internal.h"
 
 enum { MAX_ROUNDS = 8 };
 

@@ -5,9 +5,9 @@
  * two steps: a linkage passes through its dead point.  The length of the last independent row then
  * goes to zero and comes back.  Where its trend over the last step says that it may do so within
  * this one, it is looked at inside the step, closer and closer around its smallest value. */
-#include "mech/rank.h"
+#include "mech/common/rank.h"
 
-#include "expr/vecmath.h"
+#include "base/math/vecmath.h"
 #include "ode/run_internal.h"
 
 /* A row this short, of length one originally, at a moment inside a step: zero.  States there have

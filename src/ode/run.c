@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "expr/vecmath.h"
-#include "mech/rank.h"
+#include "base/math/vecmath.h"
+#include "mech/common/rank.h"
 #include "ode/auto.h"
-#include "ode/bump.h"
-#include "ode/drive.h"
+#include "ode/drive/bump.h"
+#include "ode/drive/drive.h"
 #include "ode/pinv.h"
-#include "ode/quad_internal.h"
+#include "ode/quad/quad_internal.h"
 #include "ode/run_internal.h"
 
 ns_run_options ns_run_defaults(void)

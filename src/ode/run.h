@@ -23,10 +23,10 @@ typedef struct ns_run_options {
     bool only_stops;    /* of the events only those that stop the run; no others are recorded */
     bool project;       /* keep the state on its manifold; default true */
     uint64_t max_steps; /* 0: no limit; default NS_RUN_MOST_STEPS */
-    /* for precise methods: [np], [n] what parameters and start lack (ode/quad.h); NULL: nothing */
+    /* for precise methods: [np], [n] what parameters and start lack (ode/quad/quad.h); NULL: nothing */
     const double *p_lo, *x0_lo;
     bool
-        shaken; /* for precise methods: observables with other rounding errors (code/shaken.c) */
+        shaken; /* for precise methods: observables with other rounding errors (eval/interp/shaken.c) */
     uint32_t last_event, last_count; /* stop at the last_count-th occurrence of event number
                                         last_event; last_count 0: never */
     const volatile int *interrupt;   /* looked at between steps; non-zero stops; may be NULL */

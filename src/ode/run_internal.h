@@ -2,7 +2,7 @@
 #ifndef NS_ODE_RUN_INTERNAL_H
 #define NS_ODE_RUN_INTERNAL_H
 
-#include "code/interval.h"
+#include "eval/interval/interval.h"
 #include "ode/stepper.h"
 
 /* What the diagnostics have seen: plain numbers, part of a checkpoint. */

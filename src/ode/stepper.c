@@ -3,8 +3,8 @@
 
 #include <float.h>
 
-#include "expr/vecmath.h"
-#include "ode/drive.h"
+#include "base/math/vecmath.h"
+#include "ode/drive/drive.h"
 #include "ode/pinv.h"
 
 void ns_stepper_rhs(ns_stepper *s, double *work, double t, const double *x, double *f)

@@ -3,7 +3,7 @@
  * They are looked at in batches of eight step ends, one per lane, which costs a fraction of
  * looking at each alone.  Minima and maxima do not depend on the order, and a lane gives the
  * bits a single evaluation gives, so the result does not depend on when a batch is emptied. */
-#include "ode/quad_internal.h"
+#include "ode/quad/quad_internal.h"
 
 void ns_tally_begin(ns_run *run)
 {

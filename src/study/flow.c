@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
-#include "expr/vecmath.h"
-#include "mech/dense.h"
+#include "mech/common/dense.h"
 
 /* Singular values of a constraint Jacobian below this part of the largest count as dependent rows. */
 static const double dependent = 1e-9;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "io/model.h"
+#include "session/model.h"
 
 typedef struct motion {
     ns_model *model;

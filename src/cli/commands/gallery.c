@@ -1,0 +1,71 @@
+/* noslip gallery: list, print or run the bundled models. */
+#include "cli/commands/gallery.h"
+
+#include <string.h>
+
+#include "cli/commands/run.h"
+
+static int list(ns_cli *cli)
+{
+    size_t width = 8;
+    for (unsigned i = 0; i < ns_gallery_count; i++)
+        if (strlen(ns_gallery_entries[i].name) > width)
+            width = strlen(ns_gallery_entries[i].name);
+    for (unsigned i = 0; i < ns_gallery_count; i++) {
+        const struct ns_gallery_entry *e = &ns_gallery_entries[i];
+        ns_model *m = ns_model_load_text(e->name, e->text, strlen(e->text), NULL, 0,
+                                         NS_MODEL_READ);
+        fprintf(cli->out, "%s%-*s%s  %s\n", cli->style_out.bold, (int)width, e->name,
+                cli->style_out.plain, m && m->description ? m->description->title : "");
+        ns_model_free(m);
+    }
+    if (!ns_gallery_count)
+        fputs("no models are bundled\n", cli->out);
+    return 0;
+}
+
+static int gallery(ns_cli *cli, const ns_arguments *a)
+{
+    cli->quiet = ns_command_flag(a, "quiet");
+    if (!a->words.n) {
+        if (a->options.n)
+            return ns_command_wrong(cli, "which model? `noslip gallery` lists them");
+        return list(cli);
+    }
+    const char *name = a->words.at[0];
+    const struct ns_gallery_entry *entry = ns_open_bundled(name);
+    if (!entry) {
+        const char *nearest = ns_open_nearest_bundled(name);
+        return nearest ? ns_command_wrong(cli, "no bundled model '%s'; did you mean '%s'?",
+                                          name, nearest)
+                       : ns_command_wrong(
+                             cli, "no bundled model '%s'; `noslip gallery` lists them", name);
+    }
+    if (ns_command_flag(a, "print")) {
+        if (a->options.n > 1)
+            return ns_command_wrong(cli, "--print takes no other options");
+        fputs(entry->text, cli->out);
+        return 0;
+    }
+    if (!ns_run_command_words(cli, a))
+        return ns_status_exit(NS_ERR_USAGE);
+    int status;
+    ns_model *model = ns_open_entry(cli, a, entry, NS_MODEL_READY, &status);
+    return model ? ns_run_command_model(cli, a, model) : status;
+}
+
+static const ns_option options[] = {
+    {.name = "print", .help = "print the text of the model instead"},
+    NS_RUN_OPTIONS,
+    {0},
+};
+
+const ns_command ns_command_gallery = {
+    .name = "gallery",
+    .summary = "List the bundled models, print one, or run one",
+    .usage = "[NAME [--print | options of run]]",
+    .options = options,
+    .least = 0,
+    .most = 1,
+    .run = gallery,
+};

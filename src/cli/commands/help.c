@@ -1,0 +1,129 @@
+/* noslip help, noslip version. */
+#include <string.h>
+
+#include "base/simd.h"
+#include "cli/command.h"
+#include "cli/topics.h"
+#include "noslip/noslip.h"
+#include "ode/auto.h"
+#include "session/model.h"
+
+static void overview(ns_cli *cli)
+{
+    const ns_style *s = &cli->style_out;
+    fprintf(cli->out,
+            "%snoslip%s derives, integrates and studies the motion of nonholonomic systems.\n\n"
+            "%sCommands%s\n",
+            s->bold, s->plain, s->bold, s->plain);
+    for (const ns_command *const *c = ns_commands; *c; c++)
+        ns_topic_line(cli, 14, (*c)->name, (*c)->summary);
+    fprintf(cli->out, "\n%sTopics%s, for `noslip help TOPIC`\n", s->bold, s->plain);
+    ns_topic_line(cli, 14, "COMMAND", "one of the above, with its options");
+    ns_topic_line(cli, 14, "METHOD", "an integration method");
+    ns_topic_line(cli, 14, "FORMULATION", "a way to derive equations");
+    for (const ns_topic *t = ns_topics; t->name; t++)
+        ns_topic_line(cli, 14, t->name, t->summary);
+    fprintf(cli->out, "\nTo begin with:  noslip gallery\n");
+}
+
+static void print_doc(ns_cli *cli, const char *name, const char *summary, const char *doc)
+{
+    const size_t length = doc ? strlen(doc) : 0;
+    fprintf(cli->out, "%s%s%s: %s\n", cli->style_out.bold, name, cli->style_out.plain, summary);
+    if (length)
+        fprintf(cli->out, "\n%s%s", doc, doc[length - 1] == '\n' ? "" : "\n");
+}
+
+static void print_method(ns_cli *cli, const ns_method *m)
+{
+    print_doc(cli, m->name, m->summary, m->doc);
+    fputc('\n', cli->out);
+    if (m->order)
+        fprintf(cli->out, "Order %d.  ", m->order);
+    fprintf(cli->out, "Default tolerance %g, least %g.%s\n", m->default_tolerance,
+            m->least_tolerance,
+            m->needs_jacobian ? "  Uses the exact Jacobian of the equations." : "");
+}
+
+static int unknown(ns_cli *cli, const char *name)
+{
+    const char *nearest = NULL;
+    unsigned best = ~0u;
+    for (const ns_command *const *c = ns_commands; *c; c++)
+        if (ns_model_is_near(name, (*c)->name, &best))
+            nearest = (*c)->name;
+    for (const ns_method *const *m = ns_methods; *m; m++)
+        if (ns_model_is_near(name, (*m)->name, &best))
+            nearest = (*m)->name;
+    if (ns_model_is_near(name, NS_METHOD_AUTO, &best))
+        nearest = NS_METHOD_AUTO;
+    for (const ns_formulation *const *f = ns_formulations; *f; f++)
+        if (ns_model_is_near(name, (*f)->name, &best))
+            nearest = (*f)->name;
+    for (const ns_topic *t = ns_topics; t->name; t++)
+        if (ns_model_is_near(name, t->name, &best))
+            nearest = t->name;
+    if (nearest)
+        return ns_command_wrong(cli, "no help about '%s'; did you mean '%s'?", name, nearest);
+    return ns_command_wrong(cli, "no help about '%s'; `noslip help` lists the topics", name);
+}
+
+static int help(ns_cli *cli, const ns_arguments *a)
+{
+    if (!a->words.n) {
+        overview(cli);
+        return 0;
+    }
+    const char *name = a->words.at[0];
+    const ns_command *command = ns_command_find(name);
+    if (command) {
+        ns_command_help_text(cli, command);
+        return 0;
+    }
+    for (const ns_topic *t = ns_topics; t->name; t++)
+        if (strcmp(t->name, name) == 0) {
+            t->print(cli);
+            return 0;
+        }
+    if (strcmp(name, NS_METHOD_AUTO) == 0) {
+        print_doc(cli, name, "the method that costs least, by short trials", ns_auto_doc);
+        return 0;
+    }
+    const ns_method *method = ns_method_find(name);
+    if (method) {
+        print_method(cli, method);
+        return 0;
+    }
+    for (const ns_formulation *const *f = ns_formulations; *f; f++)
+        if (strcmp((*f)->name, name) == 0) {
+            print_doc(cli, (*f)->name, (*f)->summary, (*f)->doc);
+            return 0;
+        }
+    return unknown(cli, name);
+}
+
+const ns_command ns_command_help = {
+    .name = "help",
+    .summary = "Explain a command, method, formulation or topic",
+    .usage = "[TOPIC]",
+    .least = 0,
+    .most = 1,
+    .run = help,
+};
+
+static int version(ns_cli *cli, const ns_arguments *a)
+{
+    (void)a;
+    fprintf(cli->out, "noslip %s\ninstructions: %s\n", ns_version(),
+            ns_simd_name(ns_simd_level()));
+    return 0;
+}
+
+const ns_command ns_command_version = {
+    .name = "version",
+    .summary = "Print the version",
+    .usage = "",
+    .least = 0,
+    .most = 0,
+    .run = version,
+};

@@ -1,0 +1,457 @@
+/* noslip measure: is there an invariant measure? */
+#include "study/invariants/measure.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/study.h"
+#include "mech/lie/lie.h"
+#include "study/invariants/density.h"
+
+static void print_covector(ns_cli *cli, const char *name, const double *at, uint32_t n)
+{
+    fprintf(cli->out, "  %-15s (", name);
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(cli->out, "%s%.10g", i ? ", " : "", at[i] == 0 ? 0 : at[i]);
+    fprintf(cli->out, ")\n");
+}
+
+static void print_algebra(ns_cli *cli, const ns_system *s, const ns_measure_algebra *r)
+{
+    const ns_lie *lie = ns_lie_of(s);
+    ns_terminal_heading(cli->out, &cli->style_out, "Algebra");
+    fprintf(cli->out, "  %-15s %s, dimension %u\n", "name", lie->name, r->n);
+    fprintf(cli->out, "  %-15s %s\n", "unimodular", r->unimodular ? "yes: Tr ad = 0" : "no");
+    if (!r->unimodular)
+        print_covector(cli, "Tr ad", r->T, r->n);
+    fprintf(cli->out, "  %-15s %u negative, %u zero, %u positive: %s\n", "Killing form",
+            r->negative, r->zero, r->positive,
+            r->zero               ? "not semisimple"
+            : r->negative == r->n ? "semisimple and compact"
+                                  : "semisimple, not compact");
+    if (!isnan(r->spatial))
+        fprintf(cli->out,
+                "  %-15s mu' = lambda_s Ad* a^s%s (5.7) holds to %.1e at random states\n",
+                "in space", lie->quadratic ? "" : " + Ad* e[l]", r->spatial);
+    if (!r->applies) {
+        fprintf(cli->out,
+                "  %-15s the Lagrangian or the constraints see more than v: Theorems "
+                "5.1 to 5.3 do not apply\n",
+                "criterion");
+        return;
+    }
+    ns_terminal_heading(cli->out, &cli->style_out,
+                        r->constraints ? "Criterion (5.5): K ad*_{I^-1 a} a + Tr ad = gamma a"
+                                       : "Criterion (Theorem 5.1): Tr ad = 0");
+    print_covector(cli, "left side", r->left, r->n);
+    for (uint32_t i = 0; i < r->constraints; i++)
+        fprintf(cli->out, "  gamma.%-9s %.10g\n", s->description->constraints.at[i].name,
+                fabs(r->gamma[i]) < 1e-14 ? 0 : r->gamma[i]);
+    if (!r->preserved)
+        print_covector(cli, "residual", r->residual, r->n);
+    fprintf(cli->out, "  %-15s %s\n", "holds", r->preserved ? "yes" : "no");
+    if (!r->preserved)
+        fprintf(cli->out, "  %-15s %.10g (largest, of motions with v.I v = 1)\n", "divergence",
+                r->rate);
+    fprintf(cli->out,
+            "  %-15s left side.v is the divergence of the equations to %.1e (%u "
+            "random states)\n",
+            "check", r->difference, r->points);
+    /* Theorem 5.3 */
+    bool all = r->constraints > 0;
+    for (uint32_t i = 0; i < r->constraints; i++)
+        all = all && r->eigenvector[i];
+    if (r->constraints && r->zero == 0)
+        fprintf(cli->out, "  %-15s %s\n", "Theorem 5.3",
+                all ? "the covectors are eigenvectors of the inertia: volume is preserved, "
+                      "generically no asymptotic motion"
+                : r->preserved
+                    ? "not all covectors are eigenvectors of the inertia, yet volume "
+                      "is preserved: they commute with I^-1 a"
+                    : "not all covectors are eigenvectors of the inertia, and volume "
+                      "is not preserved");
+}
+
+static void print_density(ns_cli *cli, const ns_system *s, const ns_measure *m)
+{
+    const ns_measure_density *d = &m->density;
+    if (m->vanishes || m->reduced)
+        return;
+    ns_terminal_heading(cli->out, &cli->style_out, "Density rho of coordinates alone");
+    if (!d->found) {
+        fprintf(cli->out, "  %s: %s\n",
+                d->too_large ? "not looked for in a system so large" : "none", d->why);
+        return;
+    }
+    for (uint32_t i = 0; i < d->n; i++)
+        fprintf(cli->out, "  d log(rho)/d %-6s = %.15g at the start\n",
+                s->states.at[d->state[i]].name, -d->at[i]);
+    fprintf(cli->out, "  it exists: the divergence is -d/dt log(rho)%s\n",
+            d->n > 1 ? ", and the form is closed" : "");
+}
+
+static void print_search(ns_cli *cli, const ns_density *d)
+{
+    ns_text names = ns_text_new(cli->arena);
+    for (uint32_t i = 0; i < d->variables; i++)
+        ns_text_addf(&names, "%s%s", i ? ", " : "", d->variable[i].name);
+    ns_terminal_heading(
+        cli->out, &cli->style_out,
+        ns_arena_format(cli->arena, "Density rho of %s", ns_text_string(&names)));
+    if (!isnan(d->pointwise))
+        fprintf(
+            cli->out,
+            "  at one configuration the divergence is a combination of their rates to %.1e\n",
+            d->pointwise);
+    fprintf(cli->out,
+            "  log(rho) a polynomial, (log rho)' = -div by least squares at %u states\n",
+            d->states / 2);
+    fprintf(cli->out, "  %-8s %-10s %s\n", "degree", "functions",
+            "left of the divergence, at other states");
+    for (uint32_t k = 0; k <= d->degree; k++)
+        fprintf(cli->out, "  %-8u %-10u %.1e\n", k, d->functions[k], d->left[k]);
+    if (d->closed) {
+        fprintf(cli->out, "\n  rho = %s\n", d->text);
+        fprintf(cli->out, "  %-15s rate %.1e of its terms at 24 new states, in %s precision\n",
+                "verified", d->P->rate, d->P->fine ? "quadruple" : "double");
+        fprintf(cli->out, "  %-15s %s\n", "coefficients",
+                d->P->in_parameters ? "hold for other values of the parameters too"
+                : d->P->persists    ? "are numbers for these values of the parameters; such a "
+                                      "density exists for others too"
+                                    : "are for these values of the parameters");
+        fprintf(cli->out, "  %-15s singular values %.1e | %.1e, ratio %.1e\n", "margin",
+                d->sigma[0], d->sigma[1], d->margin);
+    }
+    fprintf(cli->out, "  %-15s %s\n", "verdict", d->verdict);
+}
+
+static void print_motion(ns_cli *cli, const ns_measure *m)
+{
+    ns_terminal_heading(cli->out, &cli->style_out, "Along the motion");
+    fprintf(cli->out, "  %-15s %g to %.10g s\n", "time", m->t0, m->t);
+    fprintf(cli->out, "  %-15s %.10g: a small volume becomes exp(that) times as large\n",
+            "integral", m->integral);
+    fprintf(cli->out, "  %-15s %.10g to %.10g\n", "range", m->least, m->most);
+    fprintf(cli->out, "  %-15s %.10g per second, %.10g in the second half of the time\n",
+            "mean", m->t != m->t0 ? m->integral / (m->t - m->t0) : 0,
+            m->t != m->t0 ? 2 * m->half / (m->t - m->t0) : 0);
+}
+
+static const char *conclusion(const ns_measure *m, const ns_density *d)
+{
+    const ns_measure_algebra *r = m->algebra;
+    if (r && r->applies && r->preserved)
+        return "the volume in the velocities is invariant";
+    if (r && r->applies)
+        return "no measure with a smooth positive density is invariant";
+    if (m->vanishes)
+        return "the volume in these variables is invariant";
+    if (m->given < 1e-10)
+        return "the given density is invariant";
+    if (m->density.found)
+        return "there is an invariant density of coordinates alone";
+    if (d && (d->exists || d->none))
+        return d->verdict;
+    if (m->density.too_large)
+        return "open: the volume is not invariant; look at the integral along the motion, or "
+               "try "
+               "--density";
+    return "open: the volume is not invariant, and there is no density of coordinates alone; "
+           "look at the integral along the motion, or try --density";
+}
+
+static void print_conclusion(ns_cli *cli, const ns_measure *m, const ns_density *d)
+{
+    ns_terminal_heading(cli->out, &cli->style_out, "Conclusion");
+    fprintf(cli->out, "  %s\n", conclusion(m, d));
+}
+
+/* ---- --out, --report ------------------------------------------------------------------------- */
+
+static ns_sheet *make_sheet(ns_cli *cli, const ns_model *model, const ns_measure *m,
+                            const ns_density *d)
+{
+    ns_sheet *sheet = ns_sheet_new(cli->arena, "measure", model->description->title);
+    ns_sheet_text(sheet, "conclusion", conclusion(m, d));
+    ns_sheet_number(sheet, "variables", m->variables);
+    ns_sheet_number(sheet, "divergence", m->at_start);
+    ns_sheet_number(sheet, "t", m->t);
+    ns_sheet_number(sheet, "integral", m->integral);
+    ns_sheet_number(sheet, "least", m->least);
+    ns_sheet_number(sheet, "most", m->most);
+    if (m->algebra && m->algebra->applies)
+        ns_sheet_number(sheet, "rate", m->algebra->rate);
+    if (d) {
+        ns_sheet_text(sheet, "search", d->verdict);
+        if (d->closed)
+            ns_sheet_text(sheet, "rho", d->text);
+    }
+    ns_sheet_table *t = ns_sheet_add(sheet, "motion", m->times.n);
+    ns_sheet_column_add(sheet, t, "t", "s", m->times.at);
+    ns_sheet_column_add(sheet, t, "integral", "1", m->grown.at);
+    if (d) {
+        double *degree = NS_NEW_ARRAY(cli->arena, double, d->degree + 1);
+        for (uint32_t k = 0; k <= d->degree; k++)
+            degree[k] = k;
+        t = ns_sheet_add(sheet, "fit", d->degree + 1);
+        ns_sheet_column_add(sheet, t, "degree", "1", degree);
+        ns_sheet_column_add(sheet, t, "left", "1", d->left);
+    }
+    return sheet;
+}
+
+static ns_plot *make_plot(ns_cli *cli, const ns_model *model, const ns_measure *m)
+{
+    ns_plot *plot = ns_plot_new(cli->arena, model->description->title);
+    ns_plot_panel *panel = ns_plot_add(plot, "", "t", "s",
+                                       "log of the growth of a small volume", "");
+    ns_plot_line(panel, NULL, m->times.n, m->times.at, m->grown.at);
+    ns_plot_at(panel, NULL, 0);
+    return plot;
+}
+
+/* ---- --json ---------------------------------------------------------------------------------- */
+
+static void json_number(ns_cli *cli, const char *key, double value, bool last)
+{
+    if (isfinite(value))
+        fprintf(cli->out, "\"%s\": %.17g%s", key, value, last ? "" : ", ");
+    else
+        fprintf(cli->out, "\"%s\": null%s", key, last ? "" : ", ");
+}
+
+static void json_search(ns_cli *cli, const ns_density *d)
+{
+    ns_text text = ns_text_new(cli->arena);
+    fprintf(cli->out, "\"search\": {\"degree\": %u, ", d->degree);
+    ns_study_json_numbers(cli->out, "\"left\": ", d->left, d->degree + 1, ", ");
+    fprintf(cli->out, "\"exists\": %s, \"none\": %s, \"closed\": %s, ",
+            d->exists ? "true" : "false", d->none ? "true" : "false",
+            d->closed ? "true" : "false");
+    if (d->closed) {
+        for (const char *c = d->text; *c; c++)
+            ns_text_addf(&text, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        fprintf(cli->out, "\"rho\": \"%s\", ", ns_text_string(&text));
+        json_number(cli, "rate", d->P->rate, false);
+        json_number(cli, "margin", d->margin, false);
+    }
+    json_number(cli, "pointwise", d->pointwise, false);
+    json_number(cli, "divergence", d->divergence, true);
+    fputs("}, ", cli->out);
+}
+
+static void print_json(ns_cli *cli, const ns_system *s, const ns_measure *m,
+                       const ns_density *d)
+{
+    const ns_measure_algebra *r = m->algebra;
+    fputs("{", cli->out);
+    if (r) {
+        fprintf(cli->out, "\"algebra\": {\"dimension\": %u, \"unimodular\": %s, ", r->n,
+                r->unimodular ? "true" : "false");
+        ns_study_json_numbers(cli->out, "\"trace\": ", r->T, r->n, ", ");
+        fprintf(cli->out, "\"killing\": [%u, %u, %u], \"applies\": %s, ", r->negative, r->zero,
+                r->positive, r->applies ? "true" : "false");
+        if (r->applies) {
+            ns_study_json_numbers(cli->out, "\"left\": ", r->left, r->n, ", ");
+            ns_study_json_numbers(cli->out, "\"gamma\": ", r->gamma, r->constraints, ", ");
+            ns_study_json_numbers(cli->out, "\"residual\": ", r->residual, r->n, ", ");
+            json_number(cli, "rate", r->rate, false);
+            fprintf(cli->out, "\"preserved\": %s, ", r->preserved ? "true" : "false");
+        }
+        json_number(cli, "spatial", r->spatial, true);
+        fputs("}, ", cli->out);
+    }
+    json_number(cli, "divergence", m->at_start, false);
+    fprintf(cli->out, "\"vanishes\": %s, ", m->vanishes ? "true" : "false");
+    json_number(cli, "given", m->given, false);
+    fputs("\"density\": {", cli->out);
+    for (uint32_t i = 0; m->density.found && i < m->density.n; i++)
+        json_number(cli, s->states.at[m->density.state[i]].name, -m->density.at[i],
+                    i + 1 == m->density.n);
+    fputs("}, ", cli->out);
+    if (d)
+        json_search(cli, d);
+    json_number(cli, "t", m->t, false);
+    json_number(cli, "integral", m->integral, false);
+    json_number(cli, "least", m->least, false);
+    json_number(cli, "most", m->most, true);
+    fputs("}\n", cli->out);
+}
+
+/* --density EXPR in the names of the model */
+static bool read_density(ns_cli *cli, ns_model *model, const char *text, ns_ex *out)
+{
+    ns_value value;
+    if (!ns_description_evaluate(model->description, "--density", text, &value) ||
+        value.rows * value.cols != 1) {
+        ns_text message = ns_text_new(cli->arena);
+        ns_diag_render(model->diag, &message);
+        fputs(ns_text_string(&message), cli->err);
+        ns_command_wrong(cli, "--density expects a number in the names of the model");
+        return false;
+    }
+    *out = value.at[0];
+    return true;
+}
+
+static void print_all(ns_cli *cli, const ns_model *model, const ns_measure *m,
+                      const ns_density *d, bool density)
+{
+    fprintf(cli->out, "%s%s%s\n", cli->style_out.bold, model->description->title,
+            cli->style_out.plain);
+    if (m->algebra)
+        print_algebra(cli, model->system, m->algebra);
+    ns_terminal_heading(cli->out, &cli->style_out, "Divergence of the equations");
+    fprintf(cli->out, "  %-15s %s (%u)", "variables",
+            m->reduced ? "the velocities v" : "all states", m->variables);
+    if (m->constraints)
+        fprintf(cli->out, ", %s the manifold of %u constraint%s",
+                m->dependent ? "not only on" : "on", m->constraints,
+                m->constraints == 1 ? "" : "s");
+    fputc('\n', cli->out);
+    fprintf(cli->out, "  %-15s %.10g\n", "at the start", m->at_start);
+    fprintf(cli->out, "  %-15s %s (relative size %.1e)\n", "near the start",
+            m->vanishes ? "vanishes" : "does not vanish", m->largest);
+    if (density)
+        fprintf(cli->out, "  %-15s %s: div + (log rho)' is zero to %.1e\n", "given density",
+                m->given < 1e-10 ? "invariant" : "NOT invariant", m->given);
+    print_density(cli, model->system, m);
+    if (d)
+        print_search(cli, d);
+    print_motion(cli, m);
+    print_conclusion(cli, m, d);
+}
+
+/* A density of the variables of --on, or of the shape variables where nothing else has decided.  False
+ * after saying what is wrong. */
+static bool search(ns_cli *cli, const ns_arguments *a, ns_model *model, const ns_measure *m,
+                   const ns_density **out)
+{
+    const char *text = ns_command_text(a, "on"), *message = "";
+    uint32_t degree = 0;
+    ns_family family = {.degree_velocity = 0};
+    if (!ns_study_count(cli, a, "degree", 1, &degree))
+        return false;
+    if (degree >= NS_DENSITY_DEGREES) {
+        ns_command_wrong(cli, "--degree expects a number from 1 to %d", NS_DENSITY_DEGREES - 1);
+        return false;
+    }
+    enum {
+        SMALL = 20
+    }; /* states: the search in larger systems takes long and must be asked for */
+    const bool decided = m->vanishes || m->density.found || m->reduced;
+    if (!text && (decided || model->system->states.n > SMALL)) {
+        if (degree)
+            ns_command_wrong(cli, "--degree is for the search of --on");
+        return !degree;
+    }
+    ns_flow *flow = ns_study_flow(cli, model, false);
+    if (!flow)
+        return false;
+    if (text) {
+        const ns_study_words words = ns_study_split(cli->arena, text, ',');
+        for (uint32_t i = 0; i < words.n; i++) {
+            ns_atom atom = {.name = words.at[i]};
+            if (!ns_study_expression(cli, model, "--on", words.at[i], &atom.value))
+                return false;
+            NS_PUSH(cli->arena, family.shape, atom);
+        }
+    } else {
+        bool reduced;
+        family = *ns_family_default(flow, &reduced);
+    }
+    if (!family.shape.n)
+        return true;
+    family.degree_shape = degree;
+    if (degree && ns_family_size(&family) > NS_INTEGRALS_MOST) {
+        ns_command_wrong(cli,
+                         "the family has more than %d functions: lower --degree or name "
+                         "fewer variables",
+                         NS_INTEGRALS_MOST);
+        return false;
+    }
+    ns_study_progress progress = ns_study_progress_new(cli, "search", 1);
+    const ns_integrals_options o = {.run = ns_model_run_options(model),
+                                    .progress = ns_study_progress_draw,
+                                    .context = &progress};
+    *out = ns_density_search(flow, &family, m->divergence, degree, &o, model->x0, &message);
+    ns_study_progress_end(&progress);
+    if (!*out)
+        ns_command_wrong(cli, "%s", message);
+    return *out != NULL;
+}
+
+static int measure(ns_cli *cli, const ns_arguments *a)
+{
+    int status;
+    if (!ns_study_check_outputs(cli, a))
+        return ns_status_exit(NS_ERR_USAGE);
+    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_READY, &status);
+    if (!model)
+        return status;
+    ns_measure_options o = {.run = ns_model_run_options(model)};
+    const char *density = ns_command_text(a, "density"), *message = "";
+    if (!ns_command_number(cli, a, "until", &o.run.until) ||
+        (density && !read_density(cli, model, density, &o.density))) {
+        ns_model_free(model);
+        return ns_status_exit(NS_ERR_USAGE);
+    }
+    const ns_measure *m = ns_measure_new(model->problem, &o, model->p, model->x0, &message);
+    if (!m) {
+        ns_command_wrong(cli, "%s", message);
+        ns_model_free(model);
+        return ns_status_exit(NS_ERR_USAGE);
+    }
+    const ns_density *found = NULL;
+    if (!search(cli, a, model, m, &found)) {
+        ns_model_free(model);
+        return ns_status_exit(NS_ERR_USAGE);
+    }
+    if (ns_command_flag(a, "json"))
+        print_json(cli, model->system, m, found);
+    else if (!cli->quiet)
+        print_all(cli, model, m, found, density != NULL);
+    status = ns_study_write(cli, a, model, make_sheet(cli, model, m, found),
+                            make_plot(cli, model, m));
+    if (m->status != NS_OK)
+        fprintf(cli->err, "noslip: the motion ended at t = %.10g s: %s\n", m->t, m->reason);
+    if (status == 0)
+        status = ns_status_exit(m->status);
+    ns_model_free(model);
+    return status;
+}
+
+static const ns_option options[] = {
+    NS_STUDY_OPTIONS,
+    {.name = "until", .argument = "T", .help = "end of the motion that is looked at"},
+    {.name = "density", .argument = "EXPR", .help = "a density to verify"},
+    {.name = "on", .argument = "EXPR,...", .help = "look for a density of these variables"},
+    {.name = "degree", .argument = "D", .help = "largest degree of log(rho) in them"},
+    {0},
+};
+
+const ns_command ns_command_measure = {
+    .name = "measure",
+    .summary = "Decide whether a measure is invariant: unimodularity, (5.5), divergence",
+    .usage =
+        "MODEL [--on EXPR,...] [--degree D] [--density EXPR] [--until T] [--set NAME=EXPR]... "
+        "[--out FILE]... [--report FILE.html] [--json] [--quiet]",
+    .doc =
+        "On a Lie algebra Theorems 5.1 and 5.2 of Bloch, Marsden and Zenkov (2009) decide: "
+        "the\n"
+        "left side of (5.5), gamma or the residual are printed, for any number of "
+        "constraints.\n"
+        "For systems with coordinates a density that depends on coordinates alone is looked\n"
+        "for.  Where that does not decide, or with --on, a density of variables (rolling\n"
+        "bodies: arm and vertical): log(rho) a polynomial, by least squares at states all over "
+        "the\n"
+        "manifold, and rho a power of a polynomial, in closed form.\n"
+        "For every system the divergence of the equations, exact, is integrated along "
+        "the\n"
+        "motion: the logarithm of the growth of a small volume.",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = measure,
+};

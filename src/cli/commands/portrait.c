@@ -1,0 +1,335 @@
+/* noslip portrait: the phase plane of two states that form a system of their own. */
+#include <math.h>
+#include <string.h>
+
+#include "base/math/vecmath.h"
+#include "cli/study.h"
+#include "study/orbits/portrait.h"
+
+typedef struct job {
+    ns_cli *cli;
+    const ns_arguments *a;
+    ns_model *model;
+    ns_flow *flow;
+    ns_portrait_spec spec;
+    const char *quantity; /* name of what the levels are of; NULL: none */
+} job;
+
+static bool depends_on_others(const job *j, ns_ex e)
+{
+    const ns_system *s = j->model->system;
+    for (uint32_t i = 0; i < s->states.n; i++)
+        if (i != j->spec.x && i != j->spec.y && ns_portrait_depends(s, e, i))
+            return true;
+    return false;
+}
+
+/* Do the rates of two states depend on these two alone? */
+static bool closed(const job *j, uint32_t x, uint32_t y)
+{
+    const ns_system *s = j->model->system;
+    job probe = *j;
+    probe.spec.x = x;
+    probe.spec.y = y;
+    return !depends_on_others(&probe, s->states.at[x].rate) &&
+           !depends_on_others(&probe, s->states.at[y].rate);
+}
+
+/* --plane X,Y, or the first two states that form a system (none a mere shadow of the other). */
+static bool choose_plane(job *j)
+{
+    const ns_system *s = j->model->system;
+    const char *text = ns_command_text(j->a, "plane");
+    if (text) {
+        const ns_study_words words = ns_study_split(j->cli->arena, text, ',');
+        if (words.n != 2) {
+            ns_command_wrong(j->cli, "--plane expects two states, X,Y");
+            return false;
+        }
+        return ns_study_state(j->cli, j->model, words.at[0], &j->spec.x) &&
+               ns_study_state(j->cli, j->model, words.at[1], &j->spec.y);
+    }
+    for (uint32_t x = 0; x < s->states.n; x++)
+        for (uint32_t y = x + 1; y < s->states.n; y++)
+            if (closed(j, x, y) && ns_portrait_depends(s, s->states.at[x].rate, y) &&
+                !ns_graph_is_zero(s->graph, s->states.at[y].rate)) {
+                j->spec.x = x;
+                j->spec.y = y;
+                return true;
+            }
+    ns_command_wrong(j->cli,
+                     "no two states of this model form a system of their own (a portrait "
+                     "needs reduced equations)");
+    return false;
+}
+
+static bool is_angle(const char *unit)
+{
+    return unit && strcmp(unit, "rad") == 0;
+}
+
+/* NAME=LOW:HIGH for the two states; otherwise about the start, angles once round. */
+static bool choose_window(job *j)
+{
+    ns_cli *cli = j->cli;
+    const ns_system *s = j->model->system;
+    const uint32_t place[2] = {j->spec.x, j->spec.y};
+    for (int k = 0; k < 2; k++) {
+        const double wide = is_angle(s->states.at[place[k]].unit)
+                                ? 4
+                                : 2 * ns_max(fabs(j->model->x0[place[k]]), 1);
+        j->spec.from[k] = -wide;
+        j->spec.to[k] = wide;
+    }
+    for (uint32_t i = 0; i < j->a->options.n; i++) {
+        if (strcmp(j->a->options.at[i].option->name, "range") != 0)
+            continue;
+        const char *text = j->a->options.at[i].value, *equals = strchr(text, '=');
+        const ns_study_words parts = ns_study_split(cli->arena, equals ? equals + 1 : "", ':');
+        uint32_t state;
+        double low, high;
+        if (!equals || parts.n != 2) {
+            ns_command_wrong(cli, "--range expects NAME=LOW:HIGH, not '%s'", text);
+            return false;
+        }
+        const char *name = ns_arena_string(cli->arena, text, (size_t)(equals - text));
+        if (!ns_study_state(cli, j->model, name, &state) ||
+            !ns_study_number(cli, j->model, "--range", parts.at[0], &low) ||
+            !ns_study_number(cli, j->model, "--range", parts.at[1], &high))
+            return false;
+        if (!(low < high) || (state != place[0] && state != place[1])) {
+            ns_command_wrong(cli,
+                             low < high ? "--range: '%s' is not one of the two states"
+                                        : "--range %s: LOW must be below HIGH",
+                             name);
+            return false;
+        }
+        j->spec.from[state == place[1]] = low;
+        j->spec.to[state == place[1]] = high;
+    }
+    return true;
+}
+
+/* Levels of --levels-of, else of the energy if the two states determine it. */
+static bool choose_quantity(job *j)
+{
+    const ns_system *s = j->model->system;
+    const char *text = ns_command_text(j->a, "of");
+    if (text) {
+        if (!ns_study_expression(j->cli, j->model, "--of", text, &j->spec.quantity))
+            return false;
+        if (depends_on_others(j, j->spec.quantity)) {
+            ns_command_wrong(j->cli, "--of %s: it depends on other states than the two", text);
+            return false;
+        }
+        j->quantity = text;
+    } else if (s->energy && !depends_on_others(j, s->energy)) {
+        j->spec.quantity = s->energy;
+        j->quantity = "energy";
+    }
+    return true;
+}
+
+static void print(const job *j, const ns_portrait *p)
+{
+    ns_cli *cli = j->cli;
+    const ns_state *x = &j->model->system->states.at[j->spec.x];
+    const ns_state *y = &j->model->system->states.at[j->spec.y];
+    fprintf(cli->out, "%s%s%s: phase plane of %s and %s\n", cli->style_out.bold,
+            j->model->description->title, cli->style_out.plain, x->name, y->name);
+    fprintf(cli->out, "  %u equilibria, %u separatrices%s%s\n\n", p->points.n,
+            p->separatrices.n, j->quantity ? ", levels of " : "",
+            j->quantity ? j->quantity : "");
+    if (p->points.n)
+        fprintf(cli->out, "  %-22s %-18s %-18s eigenvalues (1/s)\n", "kind", x->name, y->name);
+    uint32_t lines = 0;
+    for (uint32_t i = 0; i < p->points.n; i++) {
+        const ns_portrait_point *q = &p->points.at[i];
+        if (q->kind == NS_PORTRAIT_LINE && ++lines > 5)
+            continue;
+        fprintf(cli->out, "  %-22s % -18.12g % -18.12g ", ns_portrait_kind_name(q->kind), q->x,
+                q->y);
+        if (q->eigenvalue[0].im != 0)
+            fprintf(cli->out, "%.10g +- %.10g i\n", q->eigenvalue[0].re, q->eigenvalue[0].im);
+        else
+            fprintf(cli->out, "%.10g, %.10g\n", q->eigenvalue[0].re, q->eigenvalue[1].re);
+    }
+    if (lines > 5)
+        fprintf(cli->out, "  ... and %u more on lines of equilibria\n", lines - 5);
+}
+
+static ns_sheet *make_sheet(const job *j, const ns_portrait *p)
+{
+    ns_arena *a = j->cli->arena;
+    const ns_system *s = j->model->system;
+    const uint32_t n = p->points.n;
+    ns_sheet *sheet = ns_sheet_new(a, "portrait", j->model->description->title);
+    ns_sheet_table *t = ns_sheet_add(sheet, "equilibria", n);
+    const char **kind = NS_NEW_ARRAY(a, const char *, n + 1);
+    double *c[6];
+    for (int k = 0; k < 6; k++)
+        c[k] = NS_NEW_ARRAY(a, double, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const ns_portrait_point *q = &p->points.at[i];
+        kind[i] = ns_portrait_kind_name(q->kind);
+        c[0][i] = q->x;
+        c[1][i] = q->y;
+        for (int k = 0; k < 2; k++) {
+            c[2 + 2 * k][i] = q->eigenvalue[k].re;
+            c[3 + 2 * k][i] = q->eigenvalue[k].im;
+        }
+    }
+    ns_sheet_words_add(sheet, t, "kind", kind);
+    ns_sheet_column_add(sheet, t, s->states.at[j->spec.x].name, s->states.at[j->spec.x].unit,
+                        c[0]);
+    ns_sheet_column_add(sheet, t, s->states.at[j->spec.y].name, s->states.at[j->spec.y].unit,
+                        c[1]);
+    static const char *const names[] = {"re1", "im1", "re2", "im2"};
+    for (int k = 0; k < 4; k++)
+        ns_sheet_column_add(sheet, t, names[k], "1/s", c[2 + k]);
+    size_t rows = 0, at = 0;
+    for (uint32_t i = 0; i < p->separatrices.n; i++)
+        rows += p->separatrices.at[i].n;
+    double *number = NS_NEW_ARRAY(a, double, rows + 1),
+                                  *saddle = NS_NEW_ARRAY(a, double, rows + 1);
+    double *sx = NS_NEW_ARRAY(a, double, rows + 1), *sy = NS_NEW_ARRAY(a, double, rows + 1);
+    for (uint32_t i = 0; i < p->separatrices.n; i++)
+        for (size_t k = 0; k < p->separatrices.at[i].n; k++, at++) {
+            number[at] = i + 1;
+            saddle[at] = p->separatrices.at[i].from + 1;
+            sx[at] = p->separatrices.at[i].x[k];
+            sy[at] = p->separatrices.at[i].y[k];
+        }
+    t = ns_sheet_add(sheet, "separatrices", rows);
+    ns_sheet_column_add(sheet, t, "curve", "", number);
+    ns_sheet_column_add(sheet, t, "saddle", "", saddle);
+    ns_sheet_column_add(sheet, t, s->states.at[j->spec.x].name, s->states.at[j->spec.x].unit,
+                        sx);
+    ns_sheet_column_add(sheet, t, s->states.at[j->spec.y].name, s->states.at[j->spec.y].unit,
+                        sy);
+    return sheet;
+}
+
+static void draw_points(const job *j, ns_plot_panel *panel, const ns_portrait *p)
+{
+    static const struct {
+        ns_plot_marker marker;
+        ns_plot_colour colour;
+    } looks[] = {{NS_PLOT_CROSS, NS_PLOT_VERMILION}, {NS_PLOT_CIRCLE, NS_PLOT_GREEN},
+                 {NS_PLOT_SQUARE, NS_PLOT_BLUE},     {NS_PLOT_DIAMOND, NS_PLOT_PURPLE},
+                 {NS_PLOT_DOT, NS_PLOT_BLACK},       {NS_PLOT_TRIANGLE, NS_PLOT_ORANGE}};
+    ns_arena *a = j->cli->arena;
+    for (int kind = 0; kind < 6; kind++) {
+        double *x = NS_NEW_ARRAY(a, double, p->points.n + 1);
+        double *y = NS_NEW_ARRAY(a, double, p->points.n + 1);
+        size_t n = 0;
+        for (uint32_t i = 0; i < p->points.n; i++)
+            if ((int)p->points.at[i].kind == kind) {
+                x[n] = p->points.at[i].x;
+                y[n++] = p->points.at[i].y;
+            }
+        if (!n)
+            continue;
+        ns_plot_series *series = ns_plot_points(
+            panel, ns_portrait_kind_name((ns_portrait_kind)kind), n, x, y);
+        series->marker = looks[kind].marker;
+        series->colour = looks[kind].colour;
+        series->width = kind == NS_PORTRAIT_LINE ? 3 : 0;
+    }
+}
+
+static ns_plot *draw(const job *j, const ns_portrait *p)
+{
+    const ns_state *x = &j->model->system->states.at[j->spec.x];
+    const ns_state *y = &j->model->system->states.at[j->spec.y];
+    ns_plot *plot = ns_plot_new(j->cli->arena, j->model->description->title);
+    plot->subtitle = ns_arena_format(j->cli->arena, "phase plane%s%s",
+                                     j->quantity ? ", levels of " : "",
+                                     j->quantity ? j->quantity : "");
+    ns_plot_panel *panel = ns_plot_add(plot, "", x->name, x->unit, y->name, y->unit);
+    panel->height = 480;
+    panel->x.from = j->spec.from[0];
+    panel->x.to = j->spec.to[0];
+    panel->y.from = j->spec.from[1];
+    panel->y.to = j->spec.to[1];
+    for (uint32_t i = 0; i < p->levels.n; i++) {
+        ns_plot_series *s = ns_plot_line(panel, NULL, p->levels.at[i].n, p->levels.at[i].x,
+                                         p->levels.at[i].y);
+        s->colour = NS_PLOT_GREY;
+        s->width = 0.7;
+    }
+    for (uint32_t i = 0; i < p->orbits.n; i++) {
+        ns_plot_series *s = ns_plot_line(panel, NULL, p->orbits.at[i].n, p->orbits.at[i].x,
+                                         p->orbits.at[i].y);
+        s->colour = NS_PLOT_SKY;
+        s->width = 0.9;
+    }
+    for (uint32_t i = 0; i < p->separatrices.n; i++) {
+        const ns_portrait_curve *c = &p->separatrices.at[i];
+        ns_plot_series *s = ns_plot_line(panel, NULL, c->n, c->x, c->y);
+        s->colour = c->out ? NS_PLOT_VERMILION : NS_PLOT_BLUE;
+        s->width = 1.8;
+    }
+    draw_points(j, panel, p);
+    return plot;
+}
+
+static int portrait(ns_cli *cli, const ns_arguments *a)
+{
+    int status = 0;
+    ns_model *model = NULL;
+    job j = {.cli = cli, .a = a};
+    if (!ns_study_open(cli, a, true, &model, &j.flow, &status))
+        return status;
+    j.model = model;
+    j.spec.run = ns_model_run_options(model);
+    j.spec.run.tolerance = 1e-10;
+    j.spec.orbits = 36;
+    j.spec.levels = 16;
+    j.spec.span = 20;
+    if (choose_plane(&j) && choose_window(&j) && choose_quantity(&j) &&
+        ns_study_count(cli, a, "orbits", 0, &j.spec.orbits) &&
+        ns_study_count(cli, a, "levels", 0, &j.spec.levels) &&
+        ns_command_number(cli, a, "until", &j.spec.span)) {
+        const ns_portrait *p = ns_portrait_make(cli->arena, j.flow, &j.spec, model->x0);
+        if (*p->message)
+            ns_command_wrong(cli, "%s", p->message);
+        else {
+            if (!ns_command_flag(a, "json") && !cli->quiet)
+                print(&j, p);
+            status = ns_study_finish(cli, a, model, make_sheet(&j, p), draw(&j, p));
+        }
+    }
+    ns_model_free(model);
+    return status;
+}
+
+static const ns_option options[] = {
+    {.name = "plane", .argument = "X,Y", .help = "the two states (the first that fit)"},
+    {.name = "range",
+     .argument = "NAME=LOW:HIGH",
+     .help = "the window, for each of the two",
+     .repeat = true},
+    {.name = "of", .argument = "EXPR", .help = "draw levels of this (of the energy)"},
+    {.name = "levels", .argument = "N", .help = "how many levels (16)"},
+    {.name = "orbits", .argument = "N", .help = "about how many motions (36)"},
+    {.name = "until", .argument = "T", .help = "how long motions and separatrices are (20 s)"},
+    NS_STUDY_OPTIONS,
+    {0},
+};
+
+const ns_command ns_command_portrait = {
+    .name = "portrait",
+    .summary = "Phase portrait of two states: equilibria, separatrices, level sets",
+    .usage = "MODEL [--plane X,Y] [--range NAME=LOW:HIGH]... [--of EXPR] [--until T]",
+    .doc =
+        "Two states whose rates depend on these two alone are a system in the plane.  All its\n"
+        "equilibria in the window are found and told apart; from every saddle the "
+        "separatrices\n"
+        "are followed; levels of the energy (or --of) and some motions fill the figure (--out\n"
+        "FILE.svg).  Separatrices that leave a saddle are red, those that enter it blue.",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = portrait,
+};

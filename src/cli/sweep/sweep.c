@@ -1,0 +1,295 @@
+/* noslip sweep: many motions of one model, over values of its parameters and starts. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "cli/sweep/sweep.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/signals.h"
+#include "cli/study.h"
+#include "eval/native/native.h"
+
+static ns_sweep_table *open_table(ns_cli *cli, const ns_sweep_fact facts[NS_SWEEP_FACTS],
+                                  const ns_sweep *sweep, const char *path, bool *fresh,
+                                  ns_status *status)
+{
+    char message[400];
+    ns_sweep_table *table = ns_sweep_table_open(sweep, facts, NS_SWEEP_FACTS, path, fresh,
+                                                status, message);
+    if (!table)
+        ns_command_wrong(cli, "%s", message);
+    return table;
+}
+
+static int finish(ns_sweep_job *job, const ns_arguments *a, const ns_sweep_outputs *o,
+                  ns_status status)
+{
+    ns_cli *cli = job->cli;
+    const bool shown = o->table || o->csv.n || ns_sweep_wants_figure(a);
+    const bool all = job->complete + job->computed == job->sweep->plan.rows;
+    int result = ns_status_exit(status);
+    for (uint32_t i = 0; i < o->csv.n && all && !result; i++)
+        result = ns_sweep_csv_file(job, o->csv.at[i]);
+    if (!shown && !ns_sweep_csv(job, cli->out))
+        result = ns_status_exit(NS_ERR_IO);
+    if (!cli->quiet && !ns_sweep_summary(job, shown ? cli->out : cli->err,
+                                         shown ? &cli->style_out : &cli->style_err))
+        result = ns_status_exit(NS_ERR_IO);
+    if (status == NS_OK || status == NS_STOP_INTERRUPT) {
+        const int drawn = ns_sweep_draw(job, a);
+        result = drawn ? drawn : result;
+    }
+    if (!all && o->table)
+        fprintf(cli->err, "noslip: %s: the rows so far are in %s; the same command continues\n",
+                status == NS_STOP_INTERRUPT ? "stopped" : "note", o->table);
+    else if (all && o->table && !o->keep && !result)
+        unlink(o->table);
+    return result;
+}
+
+/* Compiling takes 0.1 to 0.5 seconds: it pays if all rows take much longer, judged by some of them. */
+static bool pays(const ns_sweep_job *job)
+{
+    enum { TRIES = 4 };
+    static const double enough = 0.05, seconds_left = 3;
+    const uint64_t rows = job->sweep->plan.rows;
+    void *record = malloc(job->sweep->record);
+    const double began = ns_clock_seconds();
+    double seconds = 0;
+    uint32_t tried = 0;
+    char message[300];
+    while (record && tried < TRIES && tried < rows && seconds < enough && !*ns_signals_flag()) {
+        if (ns_sweep_rows(job->sweep, job->model->system, rows / TRIES * tried, 1, record,
+                          message, sizeof message) != NS_OK)
+            break;
+        tried++;
+        seconds = ns_clock_seconds() - began;
+    }
+    free(record);
+    return tried && seconds / tried * (double)rows / job->threads > seconds_left;
+}
+
+static ns_native *go_native(const ns_sweep_job *job, const ns_arguments *a)
+{
+    const char *word = ns_command_text(a, "engine");
+    const bool asked = word && strcmp(word, "native") == 0;
+    char message[300] = "";
+    if (word && strcmp(word, "interpreter") == 0)
+        return NULL;
+    if (!asked && !pays(job))
+        return NULL;
+    ns_native *native = ns_ensemble_native(job->sweep->problem, &job->sweep->options, message,
+                                           sizeof message, NULL);
+    if (!native && asked && !job->cli->quiet)
+        fprintf(job->cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
+                message);
+    return native;
+}
+
+static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
+{
+    ns_sweep_outputs o;
+    bool fresh = true;
+    ns_status status = NS_ERR_USAGE;
+    ns_sweep_fact facts[NS_SWEEP_FACTS];
+    if (!ns_sweep_read_outputs(cli, a, &o) || !ns_sweep_figure_possible(cli, a, job->sweep))
+        return ns_status_exit(status);
+    ns_sweep_make_facts(cli, a, job->model, job->sweep, facts);
+    job->identity = ns_sweep_identity(cli, facts);
+    if (ns_command_flag(a, "join") && !o.keep) {
+        ns_command_wrong(cli, "--join needs --out FILE.h5, the table of the whole");
+        return ns_status_exit(status);
+    }
+    if (ns_command_flag(a, "join") && job->rank.rank > 0)
+        return 0; /* one is enough */
+    ns_signals_catch(job->rank.rank == 0);
+    if (job->rank.rank > 0) {
+        ns_native *native = go_native(job, a);
+        status = ns_sweep_job_follow(job);
+        ns_native_free(native);
+        return ns_status_exit(status);
+    }
+    job->table = open_table(cli, facts, job->sweep, o.table, &fresh, &status);
+    if (!job->table)
+        return ns_status_exit(status);
+    if (ns_command_flag(a, "join")) {
+        const int joined = ns_sweep_join(job, a, facts, NS_SWEEP_FACTS);
+        return joined ? joined : finish(job, a, &o, NS_OK);
+    }
+    if (!fresh && !ns_sweep_job_count(job))
+        return ns_status_exit(NS_ERR_IO);
+    if (job->complete < job->sweep->plan.rows) {
+        ns_native *native = go_native(job, a);
+        status = ns_sweep_job_run(job);
+        ns_native_free(native);
+    }
+    return finish(job, a, &o, status);
+}
+
+/* Processors for this process: what the launcher has bound it to, or its share of the machine. */
+static uint32_t own_cores(void)
+{
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    const long ranks = local ? strtol(local, NULL, 10) : 1;
+    cpu_set_t set;
+    long cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : all;
+    if (cores >= all && ranks > 1)
+        cores = all / ranks;
+    return cores > 0 ? (uint32_t)cores : 1;
+}
+
+static int sweep_on(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
+{
+    int status;
+    const char *engine = ns_command_text(a, "engine");
+    if (engine && strcmp(engine, "interpreter") != 0 && strcmp(engine, "native") != 0 &&
+        strcmp(engine, "auto") != 0)
+        return ns_command_wrong(cli, "--engine is interpreter, native or auto, not '%s'",
+                                engine);
+    ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_DERIVED, &status);
+    if (!model)
+        return status;
+    job->model = model;
+    job->threads = own_cores();
+    status = ns_status_exit(NS_ERR_USAGE);
+    if (ns_study_count(cli, a, "threads", 1, &job->threads)) {
+        job->sweep = ns_sweep_request(cli, a, model);
+        if (job->sweep)
+            status = compute(cli, a, job);
+    }
+    ns_sweep_table_close(job->table);
+    ns_model_free(model);
+    return status;
+}
+
+/* A rank that is not 0 says to rank 0 what is wrong, which may be wrong there alone. */
+static int sweep_elsewhere(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
+{
+    FILE *said = cli->err;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    cli->quiet = true;
+    if (memory)
+        cli->err = memory;
+    sweep_on(cli, a, job);
+    cli->err = said;
+    if (memory)
+        fclose(memory);
+    if (!job->met)
+        ns_sweep_rank_dismiss(&job->rank, text && length ? text : "failed");
+    free(text);
+    return 0; /* the exit status is that of rank 0 */
+}
+
+static int sweep(ns_cli *cli, const ns_arguments *a)
+{
+    char message[NS_EXCHANGE_MESSAGE];
+    ns_sweep_job job = {.cli = cli, .interrupt = ns_signals_flag()};
+    int status;
+    cli->quiet = ns_command_flag(a, "quiet");
+    if (!ns_sweep_rank_join(&job.rank, message)) {
+        ns_command_wrong(cli, "several processes were started (%u), but %s",
+                         ns_exchange_launched(), message);
+        return ns_status_exit(NS_ERR_SYSTEM);
+    }
+    if (job.rank.rank > 0) {
+        status = sweep_elsewhere(cli, a, &job);
+    } else {
+        status = sweep_on(cli, a, &job);
+        if (!job.met)
+            ns_sweep_rank_dismiss(&job.rank, NULL);
+    }
+    ns_sweep_rank_leave(&job.rank);
+    return status;
+}
+
+static const ns_option options[] = {
+    {.name = "over",
+     .argument = "NAME=LOW:HIGH:N[:log]",
+     .help = "N values of a parameter or start; several make a grid",
+     .repeat = true},
+    {.name = "random",
+     .argument = "NAME=DIST",
+     .help = "uniform(LOW, HIGH), loguniform(LOW, HIGH) or normal(MEAN, DEVIATION)",
+     .repeat = true},
+    {.name = "count", .argument = "N", .help = "how many samples of --random"},
+    {.name = "seed", .argument = "N", .help = "which samples (1)"},
+    {.name = "sobol", .help = "samples of --random spread evenly, by a Sobol sequence"},
+    {.name = "from",
+     .argument = "FILE",
+     .help = "values from a file: .csv, or .h5; a column for each name, a line for each row"},
+    {.name = "get",
+     .argument = "QUANTITY,...",
+     .help = "what is kept of each motion (see below)",
+     .repeat = true},
+    NS_OPTION_SET,
+    {.name = "until", .argument = "T", .help = "end time"},
+    {.name = "tol", .argument = "R", .help = "tolerance, relative to the size of each state"},
+    {.name = "least", .argument = "SIZE", .help = "smaller states count as of this size (0)"},
+    {.name = "method",
+     .argument = "M",
+     .help = "integration method (the model's, otherwise dop853); it and gauss in lanes"},
+    {.name = "engine",
+     .argument = "E",
+     .help = "interpreter, native (compiled), or auto: native when it pays (default)"},
+    {.name = "threads", .argument = "N", .help = "threads (all cores)"},
+    {.name = "lanes",
+     .argument = "N",
+     .help = "motions at a time on a thread: 1, 2, 4 or 8 (as many as pay)"},
+    {.name = "alone",
+     .help = "one motion after the other: each row to the bit what `run` gives"},
+    {.name = "out",
+     .argument = "FILE",
+     .help = "the table, .h5 or .csv; the same command continues a table that is not complete",
+     .repeat = true},
+    {.name = "shard",
+     .argument = "K/N",
+     .help = "only the K-th of N parts of the rows, as a table of its own"},
+    {.name = "join",
+     .argument = "FILE",
+     .help = "copy the rows of tables of shards ('part-*.h5') into --out; compute nothing",
+     .repeat = true},
+    {.name = "figure",
+     .argument = "FILE.svg",
+     .help = "results over one or two varied quantities as curves or maps"},
+    {.name = "report",
+     .argument = "FILE.html",
+     .help = "the same as a page: values under the pointer, the command of each motion"},
+    NS_OPTION_LIMITS,
+    NS_OPTION_QUIET,
+    {0},
+};
+
+const ns_command ns_command_sweep = {
+    .name = "sweep",
+    .summary = "Many motions over values of parameters and starts, as one table",
+    .usage = "MODEL --over NAME=LOW:HIGH:N... [--get QUANTITY,...] [--out FILE]",
+    .doc =
+        "Each row of the table is a motion with its own values of the parameters and starting\n"
+        "states that are varied.  QUANTITY, with NAME= before it to name the column, is\n"
+        "    EXPR           the value where the motion ends\n"
+        "    EXPR@T         at a time\n"
+        "    EXPR@EVENT     at the first event of that name\n"
+        "    min(EXPR), max(EXPR)              over the whole motion\n"
+        "    event(EVENT)   time of the first event of that name\n"
+        "    count(EVENT), happened(EVENT)     how often; 1 if ever\n"
+        "    reversal(EXPR), reversed(EXPR)    time of the first change of sign; 1 if ever\n"
+        "    energy_drift, steps, end          drift of the energy; steps; time reached\n"
+        "Without --get: the basic values at the end and the drift of the energy.\n"
+        "\n"
+        "A motion that ends early, or has no start, is a row with its status and reason.  The\n"
+        "same command with the same --out continues a sweep that was stopped in any way.  "
+        "Without\n"
+        "--out the table is printed as CSV.  Rows are the same to the bit whatever the "
+        "threads\n"
+        "and lanes.",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = sweep,
+};

@@ -1,0 +1,419 @@
+/* What the options of `noslip sweep` ask for: the plan, how to run, what to compute, where it goes; and the facts
+ * that tell one request from another. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "cli/signals.h"
+#include "cli/study.h"
+#include "cli/sweep/sweep.h"
+#include "ode/auto.h"
+#include "out/tables/sweep_from.h"
+#include "out/formats.h"
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
+/* A state may be called start.NAME, as its column is. */
+static const char *bare(const char *name)
+{
+    return strncmp(name, "start.", 6) == 0 && name[6] ? name + 6 : name;
+}
+
+/* NAME=REST; false after saying what is wrong. */
+static bool split_name(ns_cli *cli, const char *option, const char *form, const char *text,
+                       const char **name, const char **rest)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1]) {
+        ns_command_wrong(cli, "%s expects %s, not '%s'", option, form, text);
+        return false;
+    }
+    *name = bare(ns_arena_string(cli->arena, text, (size_t)(equals - text)));
+    *rest = equals + 1;
+    return true;
+}
+
+static bool whole(const char *text, uint64_t *value)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    const unsigned long long n = strtoull(text, &end, 10);
+    if (errno == 0 && !*end) {
+        *value = n;
+        return true;
+    }
+    const double number = strtod(text, &end); /* 1e6 */
+    *value = number >= 0 && number < 0x1p53 ? (uint64_t)number : 0;
+    return !*end && number >= 0 && number < 0x1p53 && number == floor(number);
+}
+
+static bool read_over(ns_cli *cli, ns_model *model, const char *text, ns_plan *plan)
+{
+    static const char form[] = "NAME=LOW:HIGH:N or NAME=LOW:HIGH:N:log";
+    ns_plan_axis axis = {.kind = NS_PLAN_GRID};
+    const char *rest;
+    if (!split_name(cli, "--over", form, text, &axis.name, &rest))
+        return false;
+    const ns_study_words words = ns_study_split(cli->arena, rest, ':');
+    const bool log = words.n == 4 && strcmp(words.at[3], "log") == 0;
+    if (words.n != 3 && !log) {
+        ns_command_wrong(cli, "--over expects %s, not '%s'", form, text);
+        return false;
+    }
+    if (!whole(words.at[2], &axis.n) || axis.n < 1) {
+        ns_command_wrong(cli, "--over %s: expected a whole number of values, not '%s'",
+                         axis.name, words.at[2]);
+        return false;
+    }
+    if (log)
+        axis.kind = NS_PLAN_LOG;
+    if (!ns_study_number(cli, model, "--over", words.at[0], &axis.low) ||
+        !ns_study_number(cli, model, "--over", words.at[1], &axis.high))
+        return false;
+    NS_PUSH(cli->arena, plan->axes, axis);
+    return true;
+}
+
+static bool read_random(ns_cli *cli, ns_model *model, const char *text, ns_plan *plan)
+{
+    static const char form[] =
+        "NAME=uniform(LOW, HIGH), loguniform(LOW, HIGH) or normal(MEAN, DEVIATION)";
+    static const struct {
+        const char *word;
+        ns_plan_kind kind;
+    } kinds[] = {{"uniform(", NS_PLAN_UNIFORM},
+                 {"loguniform(", NS_PLAN_LOGUNIFORM},
+                 {"normal(", NS_PLAN_NORMAL}};
+    ns_plan_axis axis = {.kind = NS_PLAN_LIST};
+    const char *rest, *inner = NULL;
+    if (!split_name(cli, "--random", form, text, &axis.name, &rest))
+        return false;
+    const size_t length = strlen(rest);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(rest, kinds[i].word, strlen(kinds[i].word)) == 0 &&
+            rest[length - 1] == ')') {
+            axis.kind = kinds[i].kind;
+            inner = ns_arena_string(cli->arena, rest + strlen(kinds[i].word),
+                                    length - strlen(kinds[i].word) - 1);
+        }
+    const ns_study_words words = ns_study_split(cli->arena, inner ? inner : "", ',');
+    if (!inner || words.n != 2) {
+        ns_command_wrong(cli, "--random expects %s, not '%s'", form, text);
+        return false;
+    }
+    if (!ns_study_number(cli, model, "--random", words.at[0], &axis.low) ||
+        !ns_study_number(cli, model, "--random", words.at[1], &axis.high))
+        return false;
+    NS_PUSH(cli->arena, plan->axes, axis);
+    return true;
+}
+
+static bool read_whole(ns_cli *cli, const ns_arguments *a, const char *name, uint64_t *value)
+{
+    const char *text = ns_command_text(a, name);
+    if (!text || whole(text, value))
+        return true;
+    ns_command_wrong(cli, "--%s expects a whole number, not '%s'", name, text);
+    return false;
+}
+
+static bool read_from(ns_cli *cli, const ns_arguments *a, ns_plan *plan)
+{
+    static const char *const others[] = {"over", "random", "count", "seed", "sobol"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (ns_command_flag(a, others[i])) {
+            ns_command_wrong(cli, "--from and --%s exclude each other", others[i]);
+            return false;
+        }
+    const char *wrong = ns_sweep_from(cli->arena, ns_command_text(a, "from"), plan);
+    for (uint32_t i = 0; i < plan->axes.n; i++)
+        plan->axes.at[i].name = bare(plan->axes.at[i].name);
+    if (!wrong)
+        wrong = ns_plan_settle(cli->arena, plan);
+    if (wrong)
+        ns_command_wrong(cli, "--from: %s", wrong);
+    return !wrong;
+}
+
+static bool read_plan(ns_cli *cli, const ns_arguments *a, ns_model *model, ns_plan *plan)
+{
+    bool sampled = false;
+    *plan = (ns_plan){.seed = 1, .sobol = ns_command_flag(a, "sobol")};
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        const ns_given *given = &a->options.at[i];
+        if (strcmp(given->option->name, "over") == 0) {
+            if (!read_over(cli, model, given->value, plan))
+                return false;
+        } else if (strcmp(given->option->name, "random") == 0) {
+            sampled = true;
+            if (!read_random(cli, model, given->value, plan))
+                return false;
+        }
+    }
+    if (ns_command_flag(a, "from"))
+        return read_from(cli, a, plan);
+    if (!read_whole(cli, a, "count", &plan->count) || !read_whole(cli, a, "seed", &plan->seed))
+        return false;
+    const char *lonely = !sampled && plan->sobol                   ? "sobol"
+                         : !sampled && ns_command_flag(a, "count") ? "count"
+                         : !sampled && ns_command_flag(a, "seed")  ? "seed"
+                                                                   : NULL;
+    if (lonely) {
+        ns_command_wrong(cli, "--%s goes with --random", lonely);
+        return false;
+    }
+    if (sampled && !ns_command_flag(a, "count")) {
+        ns_command_wrong(cli, "--random needs --count, the number of samples");
+        return false;
+    }
+    if (!plan->axes.n) {
+        ns_command_wrong(cli, "there is nothing to vary: give --over, --random or --from");
+        return false;
+    }
+    const char *wrong = ns_plan_settle(cli->arena, plan);
+    if (wrong)
+        ns_command_wrong(cli, "%s", wrong);
+    return !wrong;
+}
+
+/* ---- how to run --------------------------------------------------------------------------------- */
+
+/* Settings of the model that change from row to row would be taken at one value for all. */
+static bool settings_fixed(ns_cli *cli, const ns_arguments *a, ns_model *model,
+                           const ns_plan *plan)
+{
+    const ns_description *d = model->description;
+    const char **names = NS_NEW_ARRAY(cli->arena, const char *, plan->axes.n);
+    const char *message;
+    for (uint32_t i = 0; i < plan->axes.n; i++)
+        names[i] = plan->axes.at[i].name;
+    const ns_starter *starter = ns_starter_new(cli->arena, model->system, 0, names,
+                                               plan->axes.n, &message);
+    if (!starter) {
+        ns_command_wrong(cli, "%s", message);
+        return false;
+    }
+    for (uint32_t i = 0; i < d->settings.n; i++) {
+        const ns_setting *s = &d->settings.at[i];
+        const bool given = (strcmp(s->name, "until") == 0 && ns_command_flag(a, "until")) ||
+                           (strcmp(s->name, "tolerance") == 0 && ns_command_flag(a, "tol")) ||
+                           strcmp(s->name, "every") == 0;
+        if (given || s->word || !s->value || !ns_starter_varies(starter, s->value))
+            continue;
+        ns_command_wrong(cli,
+                         "`%s` of the run block depends on what is varied, and is the same for "
+                         "all rows of a sweep%s",
+                         s->name, strcmp(s->name, "until") == 0 ? ": give --until" : "");
+        return false;
+    }
+    return true;
+}
+
+static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
+                     ns_run_options *run)
+{
+    enum { MOST_STEPS = 10000000 }; /* one row must not keep the others waiting */
+    *run = ns_model_run_options(model);
+    if (isnan(model->settings.max_steps))
+        run->max_steps = MOST_STEPS;
+    if (!ns_command_number(cli, a, "until", &run->until) ||
+        !ns_command_number(cli, a, "tol", &run->tolerance) ||
+        !ns_command_number(cli, a, "least", &run->least_size))
+        return false;
+    if (!(run->least_size >= 0) || isinf(run->least_size)) {
+        ns_command_wrong(cli, "--least must not be negative: %s", ns_command_text(a, "least"));
+        return false;
+    }
+    if (ns_command_flag(a, "method"))
+        run->method = ns_command_text(a, "method");
+    else if (!model->settings.method)
+        run->method = ns_method_dop853.name; /* the fastest in lanes */
+    if (ns_auto_asked(run)) {
+        ns_command_wrong(cli, "method auto chooses for one motion, not for a sweep: name a "
+                              "method (dop853 and gauss take eight motions at a time)");
+        return false;
+    }
+    const ns_method *method = ns_method_find(run->method);
+    if (!method) {
+        const char *near = ns_model_nearest_method(run->method);
+        ns_command_wrong(cli, "unknown method '%s'%s%s%s", run->method,
+                         near ? "; did you mean '" : "; see `noslip help methods`",
+                         near ? near : "", near ? "'?" : "");
+        return false;
+    }
+    run->method = method->name;
+    if (ns_command_flag(a, "tol") && !(run->tolerance > 0)) {
+        ns_command_wrong(cli, "--tol must be positive, not %s", ns_command_text(a, "tol"));
+        return false;
+    }
+    if (run->tolerance == 0)
+        run->tolerance = method->default_tolerance;
+    else if (run->tolerance < method->least_tolerance)
+        run->tolerance = method->least_tolerance;
+    if (isnan(run->until)) {
+        ns_command_wrong(cli,
+                         "the model does not say how long to run: add  run { until T }  to "
+                         "it, or give --until");
+        return false;
+    }
+    if (!isfinite(run->until)) {
+        ns_command_wrong(cli, "--until must be a finite time");
+        return false;
+    }
+    return true;
+}
+
+typedef struct reading {
+    ns_cli *cli;
+    ns_model *model;
+} reading;
+
+static bool read_expression(void *context, const char *text, ns_ex *out)
+{
+    const reading *r = context;
+    return ns_study_expression(r->cli, r->model, "--get", text, out);
+}
+
+ns_sweep *ns_sweep_request(ns_cli *cli, const ns_arguments *a, ns_model *model)
+{
+    reading r = {.cli = cli, .model = model};
+    ns_sweep_spec spec = {.system = model->system, .reader = read_expression, .context = &r};
+    NS_LIST(const char *) gets = {0};
+    for (uint32_t i = 0; i < a->options.n; i++)
+        if (strcmp(a->options.at[i].option->name, "get") == 0) {
+            const ns_study_words words = ns_study_split(cli->arena, a->options.at[i].value,
+                                                        ',');
+            for (uint32_t k = 0; k < words.n; k++)
+                NS_PUSH(cli->arena, gets, words.at[k]);
+        }
+    spec.gets = gets.at;
+    spec.n_gets = gets.n;
+    if (!read_plan(cli, a, model, &spec.plan) || !ns_sweep_take_shard(cli, a, &spec.plan) ||
+        !settings_fixed(cli, a, model, &spec.plan) || !read_run(cli, a, model, &spec.run) ||
+        !ns_study_count(cli, a, "lanes", 1, &spec.lanes))
+        return NULL;
+    if (spec.lanes > 8 || spec.lanes == 3 || spec.lanes == 5 || spec.lanes == 6 ||
+        spec.lanes == 7) {
+        ns_command_wrong(cli, "--lanes is 1, 2, 4 or 8");
+        return NULL;
+    }
+    spec.alone = ns_command_flag(a, "alone");
+    if (spec.alone && spec.lanes) {
+        ns_command_wrong(cli,
+                         "--lanes says how many motions at a time, --alone that it is one");
+        return NULL;
+    }
+    const char *message = "";
+    ns_sweep *sweep = ns_sweep_new(cli->arena, &spec, &message);
+    if (!sweep && *message)
+        ns_command_wrong(cli, "--get: %s", message);
+    return sweep;
+}
+
+/* ---- outputs -------------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *path, const char *ending)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, ending) == 0;
+}
+
+bool ns_sweep_read_outputs(ns_cli *cli, const ns_arguments *a, ns_sweep_outputs *o)
+{
+    *o = (ns_sweep_outputs){0};
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        if (strcmp(a->options.at[i].option->name, "out") != 0)
+            continue;
+        const char *path = a->options.at[i].value;
+        if (ends_in(path, ".csv")) {
+            NS_PUSH(cli->arena, o->csv, path);
+        } else if (!ends_in(path, ".h5") && !ends_in(path, ".hdf5")) {
+            ns_command_wrong(cli, "--out %s: the name must end in .h5 or .csv", path);
+            return false;
+        } else if (ns_output_hdf5.missing) {
+            ns_command_wrong(cli, "--out %s: %s", path, ns_output_hdf5.missing);
+            return false;
+        } else if (o->table) {
+            ns_command_wrong(cli, "--out %s: one table is enough, there is %s", path, o->table);
+            return false;
+        } else {
+            o->table = path;
+        }
+    }
+    o->keep = o->table != NULL;
+    if (!o->table && o->csv.n && !ns_output_hdf5.missing) /* so that it can be continued */
+        o->table = ns_arena_format(cli->arena, "%s.part.h5", o->csv.at[0]);
+    return true;
+}
+
+/* What repeats the sweep; what changes neither rows nor quantities is left out. */
+static const char *command_line(ns_cli *cli, const ns_arguments *a)
+{
+    static const char *const left_out[] = {"threads", "lanes",  "engine", "quiet", "out",
+                                           "figure",  "report", "join",   "shard"};
+    ns_text text = ns_text_new(cli->arena);
+    ns_text_addf(&text, "noslip sweep %s", a->words.at[0]);
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        const ns_given *given = &a->options.at[i];
+        bool out = false;
+        for (size_t k = 0; k < sizeof left_out / sizeof *left_out; k++)
+            out = out || strcmp(left_out[k], given->option->name) == 0;
+        if (out)
+            continue;
+        ns_text_addf(&text, " --%s", given->option->name);
+        if (given->value) {
+            ns_text_add(&text, " '");
+            for (const char *c = given->value; *c; c++)
+                ns_text_add_bytes(&text, *c == '\'' ? "'\\''" : c, *c == '\'' ? 4 : 1);
+            ns_text_add(&text, "'");
+        }
+    }
+    return ns_text_string(&text);
+}
+
+void ns_sweep_make_facts(ns_cli *cli, const ns_arguments *a, const ns_model *model,
+                         const ns_sweep *sweep, ns_sweep_fact out[NS_SWEEP_FACTS])
+{
+    ns_text set = ns_text_new(cli->arena), gets = ns_text_new(cli->arena);
+    for (size_t i = 0; i < model->n_overrides; i++)
+        ns_text_addf(&set, "%s=%s\n", model->overrides[i].name, model->overrides[i].expression);
+    for (uint32_t i = 0; i < a->options.n; i++)
+        if (strcmp(a->options.at[i].option->name, "get") == 0)
+            ns_text_addf(&gets, "%s\n", a->options.at[i].value);
+    const ns_run_options *run = &sweep->options.run;
+    const char *how = ns_arena_format(cli->arena,
+                                      "method %s, tolerance %.17g, from %.17g until %.17g",
+                                      run->method, run->tolerance, run->t0, run->until);
+    if (sweep->options.alone)
+        how = ns_arena_format(cli->arena, "%s, each alone", how);
+    if (run->least_size > 0)
+        how = ns_arena_format(cli->arena, "%s, sizes from %.17g", how, run->least_size);
+    const ns_sweep_fact facts[NS_SWEEP_FACTS] = {
+        {"model", model->text, "another model"},
+        {"set", ns_text_string(&set), "other values of --set"},
+        {"plan", ns_plan_text(cli->arena, &sweep->plan), "another plan"},
+        {"quantities", ns_text_string(&gets), "other quantities"},
+        {"run", how, "another method, tolerance or time"},
+        {"version", NS_VERSION, "another version of noslip"},
+        {"title", model->description->title, NULL},
+        {"name", model->name, NULL},
+        {"command", command_line(cli, a), NULL},
+        {"shard", ns_command_flag(a, "shard") ? ns_command_text(a, "shard") : "",
+         "another shard"},
+    };
+    memcpy(out, facts, sizeof facts);
+}
+
+const char *ns_sweep_identity(ns_cli *cli, const ns_sweep_fact facts[NS_SWEEP_FACTS])
+{
+    ns_text text = ns_text_new(cli->arena);
+    for (int i = 0; i < NS_SWEEP_FACTS; i++)
+        if (facts[i].what)
+            ns_text_addf(&text, "%s\n%s\n", facts[i].name, facts[i].text);
+    return ns_text_string(&text);
+}

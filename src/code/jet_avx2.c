@@ -1,5 +1,0 @@
-/* Jets with vectors of four doubles. */
-#define NS_WIDTH 4
-#include "code/jet_run.inc"
-
-const ns_jet_runner ns_jet_avx2 = {.run = run};

@@ -1,5 +1,0 @@
-/* Jets with vectors of two doubles, which every processor has. */
-#define NS_WIDTH 2
-#include "code/jet_run.inc"
-
-const ns_jet_runner ns_jet_plain = {.run = run};

@@ -1,6 +1,0 @@
-/* Eight lanes with fused operations, avx2. */
-#define _GNU_SOURCE
-#define NS_WIDTH 4
-#include "code/lanes_fused.inc"
-
-const ns_lanes ns_lanes_fused_avx2 = {.name = "avx2", .bind = lanes_bind, .eval = lanes_eval};

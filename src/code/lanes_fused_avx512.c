@@ -1,7 +1,0 @@
-/* Eight lanes with fused operations, avx512. */
-#define _GNU_SOURCE
-#define NS_WIDTH 8
-#include "code/lanes_fused.inc"
-
-const ns_lanes ns_lanes_fused_avx512 = {
-    .name = "avx512", .bind = lanes_bind, .eval = lanes_eval};

@@ -1,6 +1,0 @@
-/* Eight lanes with fused operations, plain. */
-#define _GNU_SOURCE
-#define NS_WIDTH 2
-#include "code/lanes_fused.inc"
-
-const ns_lanes ns_lanes_fused_plain = {.name = "plain", .bind = lanes_bind, .eval = lanes_eval};

@@ -1,0 +1,13 @@
+/* Eight lanes, avx2. */
+#define _GNU_SOURCE
+#define NS_FOR_NATIVE
+#define NS_WIDTH 4
+#define NS_ENGINE(name) lanes_##name
+#include "eval/interp/lanes.inc"
+
+const ns_lanes ns_lanes_avx2 = {.name = "avx2",
+                                .math = &lanes_math,
+                                .level = NS_SIMD_AVX2,
+                                .bind = lanes_bind,
+                                .eval = lanes_eval,
+                                .fused = &ns_lanes_fused_avx2};

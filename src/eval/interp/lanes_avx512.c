@@ -1,0 +1,13 @@
+/* Eight lanes, avx512. */
+#define _GNU_SOURCE
+#define NS_FOR_NATIVE
+#define NS_WIDTH 8
+#define NS_ENGINE(name) lanes_##name
+#include "eval/interp/lanes.inc"
+
+const ns_lanes ns_lanes_avx512 = {.name = "avx512",
+                                  .math = &lanes_math,
+                                  .level = NS_SIMD_AVX512,
+                                  .bind = lanes_bind,
+                                  .eval = lanes_eval,
+                                  .fused = &ns_lanes_fused_avx512};

@@ -1,0 +1,13 @@
+/* Eight lanes, plain. */
+#define _GNU_SOURCE
+#define NS_FOR_NATIVE
+#define NS_WIDTH 2
+#define NS_ENGINE(name) lanes_##name
+#include "eval/interp/lanes.inc"
+
+const ns_lanes ns_lanes_plain = {.name = "plain",
+                                 .math = &lanes_math,
+                                 .level = NS_SIMD_PLAIN,
+                                 .bind = lanes_bind,
+                                 .eval = lanes_eval,
+                                 .fused = &ns_lanes_fused_plain};

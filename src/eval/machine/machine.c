@@ -1,0 +1,569 @@
+/* Machine code: see machine.h.  The stream becomes steps (machine_steps.c), which are written one by
+ * one. */
+#include "eval/machine/machine.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "eval/machine/machine_internal.h"
+
+static const uint64_t bits_of_one = UINT64_C(0x3ff0000000000000);
+static const uint64_t bits_of_sign = UINT64_C(0x8000000000000000);
+
+static uint32_t cell_of(uint32_t place)
+{
+    return place / NS_STREAM_CELL;
+}
+
+/* ---- places -------------------------------------------------------------------------------- */
+
+ns_x86_operand ns_machine_register(uint8_t reg)
+{
+    return (ns_x86_operand){.reg = reg};
+}
+
+static ns_x86_operand memory(const ns_machine *m, uint8_t base, uint32_t cell)
+{
+    const uint32_t size = m->target.shape == NS_X86_ONE ? 8 : 64;
+    return (ns_x86_operand){
+        .memory = true, .reg = base, .disp = (int32_t)(cell * size + 32 * m->part)};
+}
+
+ns_x86_operand ns_machine_cell(const ns_machine *m, uint32_t cell)
+{
+    return memory(m, m->work, cell);
+}
+
+ns_x86_operand ns_machine_number(ns_machine *m, uint64_t bits)
+{
+    return ns_x86_number(m->x, bits, m->target.shape != NS_X86_ONE);
+}
+
+/* Where a value is that no register has. */
+static ns_x86_operand outside(ns_machine *m, uint32_t cell)
+{
+    if (cell < m->stream->nx && !m->moved[cell])
+        return memory(m, m->in, cell);
+    if (cell == m->stream->nx && !m->moved[cell])
+        return memory(m, m->t, 0);
+    if (m->constant[cell] && m->target.shape == NS_X86_512) {
+        uint64_t bits;
+        memcpy(&bits, &m->constant[cell]->hi, sizeof bits);
+        return ns_machine_number(m, bits);
+    }
+    return ns_machine_cell(m, cell);
+}
+
+ns_x86_operand ns_machine_operand(ns_machine *m, uint32_t cell)
+{
+    const uint8_t reg = m->where[cell];
+    return reg == NS_X86_NONE ? outside(m, cell) : ns_machine_register(reg);
+}
+
+/* ---- registers ----------------------------------------------------------------------------- */
+
+void ns_machine_instruction(ns_machine *m, ns_x86_op op, uint8_t first, uint8_t second,
+                            ns_x86_operand third)
+{
+    const ns_x86_instruction i = {
+        .op = op, .shape = m->target.shape, .first = first, .second = second, .third = third};
+    ns_x86_vector(m->x, &i);
+}
+
+void ns_machine_load(ns_machine *m, uint8_t reg, ns_x86_operand from)
+{
+    const ns_x86_op op = !from.memory ? NS_X86_MOVE : from.spread ? NS_X86_SPREAD : NS_X86_LOAD;
+    from.spread = false;
+    ns_machine_instruction(m, op, reg, NS_X86_NONE, from);
+}
+
+void ns_machine_load_number(ns_machine *m, uint8_t reg, uint64_t bits)
+{
+    ns_machine_load(m, reg, ns_machine_number(m, bits));
+}
+
+static void store(ns_machine *m, uint8_t reg, ns_x86_operand to)
+{
+    ns_machine_instruction(m, NS_X86_STORE, reg, NS_X86_NONE, to);
+}
+
+static uint32_t bit(uint32_t reg)
+{
+    return UINT32_C(1) << reg;
+}
+
+static void let_go(ns_machine *m, uint8_t reg)
+{
+    m->where[m->held[reg].cell] = NS_X86_NONE;
+    m->free |= bit(reg);
+    m->dirty &= ~bit(reg);
+    m->pinned &= ~bit(reg);
+}
+
+static bool is_dead(const ns_machine *m, uint32_t reg)
+{
+    return m->held[reg].next == NS_NEVER || m->held[reg].next < m->position;
+}
+
+static void evict(ns_machine *m, uint8_t reg)
+{
+    if (m->dirty & bit(reg) && !is_dead(m, reg)) {
+        assert(m->held[reg].cell < m->stream->cells);
+        store(m, reg, ns_machine_cell(m, m->held[reg].cell));
+    }
+    let_go(m, reg);
+}
+
+/* A register for a new value: it is no longer free. */
+static uint8_t take(ns_machine *m)
+{
+    if (!m->free) {
+        uint32_t best = NS_NEVER;
+        for (uint32_t r = 0; r < m->registers; r++) {
+            if (m->pinned & bit(r))
+                continue;
+            if (best == NS_NEVER || is_dead(m, r) ||
+                (!is_dead(m, best) && m->held[r].next > m->held[best].next))
+                best = r;
+        }
+        assert(best != NS_NEVER);
+        evict(m, (uint8_t)best);
+    }
+    const uint8_t reg = (uint8_t)__builtin_ctz(m->free);
+    m->free &= ~bit(reg);
+    return reg;
+}
+
+uint8_t ns_machine_temporary(ns_machine *m)
+{
+    const uint8_t reg = take(m);
+    m->pinned |= bit(reg);
+    m->temporary |= bit(reg);
+    return reg;
+}
+
+static void end_temporaries(ns_machine *m)
+{
+    m->free |= m->temporary;
+    m->pinned &= ~m->temporary;
+    m->temporary = 0;
+}
+
+static void hold(ns_machine *m, uint8_t reg, uint32_t cell, uint32_t next)
+{
+    m->where[cell] = reg;
+    m->held[reg] = (ns_register){.cell = cell, .next = next};
+}
+
+static void pin(ns_machine *m, uint32_t cell)
+{
+    if (cell != NS_NEVER && m->where[cell] != NS_X86_NONE)
+        m->pinned |= bit(m->where[cell]);
+}
+
+static bool is_held(const ns_machine *m, uint32_t cell)
+{
+    return m->where[cell] != NS_X86_NONE;
+}
+
+/* The register of an operand; loads it if there is none. */
+static uint8_t fetch(ns_machine *m, uint32_t cell, uint32_t next)
+{
+    if (is_held(m, cell))
+        return m->where[cell];
+    const uint8_t reg = ns_machine_temporary(m);
+    ns_machine_load(m, reg, outside(m, cell));
+    if (next != NS_NEVER) { /* it is kept */
+        m->temporary &= ~bit(reg);
+        hold(m, reg, cell, next);
+    }
+    return reg;
+}
+
+/* The step no longer needs its operand. */
+static void release(ns_machine *m, uint32_t cell, uint32_t next)
+{
+    if (cell == NS_NEVER || !is_held(m, cell))
+        return;
+    const uint8_t reg = m->where[cell];
+    m->held[reg].next = next;
+    m->pinned &= ~bit(reg);
+    if (next == NS_NEVER)
+        let_go(m, reg);
+}
+
+/* A new value of the cell, in a register that was taken. */
+static void define(ns_machine *m, uint32_t cell, uint8_t reg, uint32_t next)
+{
+    if (is_held(m, cell))
+        let_go(m, m->where[cell]);
+    m->free &= ~bit(reg);
+    hold(m, reg, cell, next);
+    m->dirty |= bit(reg);
+}
+
+/* ---- arithmetic ---------------------------------------------------------------------------- */
+
+static void exchange_operands(ns_machine_step *s)
+{
+    const uint32_t a = s->a, next = s->next_a;
+    s->a = s->b;
+    s->next_a = s->next_b;
+    s->b = a;
+    s->next_b = next;
+}
+
+/* The factor or term that is in a register, or will be needed there, comes first. */
+static void order_operands(const ns_machine *m, ns_machine_step *s)
+{
+    const bool a = is_held(m, s->a), b = is_held(m, s->b);
+    if (a ? false : b || (s->next_a == NS_NEVER && s->next_b != NS_NEVER))
+        exchange_operands(s);
+}
+
+/* First and second operand of an instruction: a register, and wherever b is. */
+static uint8_t operands(ns_machine *m, const ns_machine_step *s, ns_x86_operand *b)
+{
+    const uint8_t a = fetch(m, s->a, s->next_a);
+    *b = s->b == s->a ? ns_machine_register(a) : ns_machine_operand(m, s->b);
+    return a;
+}
+
+static void write_simple(ns_machine *m, ns_machine_step s)
+{
+    ns_x86_operand b;
+    if (s.op == NS_X86_ADD || s.op == NS_X86_MUL)
+        order_operands(m, &s);
+    uint8_t a;
+    if (s.op == NS_X86_XOR) {
+        a = fetch(m, s.a, s.next_a);
+        b = ns_machine_number(m, bits_of_sign);
+        if (m->target.shape == NS_X86_256) { /* which cannot spread an operand */
+            const uint8_t sign = ns_machine_temporary(m);
+            ns_machine_load(m, sign, b);
+            b = ns_machine_register(sign);
+        }
+    } else if (s.op == NS_X86_SQRT) {
+        a = NS_X86_NONE;
+        b = ns_machine_operand(m, s.a);
+        if (m->target.shape == NS_X86_ONE) { /* its upper half is taken from somewhere */
+            a = fetch(m, s.a, s.next_a);
+            b = ns_machine_register(a);
+        }
+    } else
+        a = operands(m, &s, &b);
+    release(m, s.a, s.next_a);
+    release(m, s.b, s.next_b);
+    end_temporaries(m);
+    const uint8_t y = take(m);
+    ns_machine_instruction(m, (ns_x86_op)s.op, y, a, b);
+    define(m, s.y, y, s.next);
+}
+
+/* c and a * b, rounded twice. */
+static void write_product(ns_machine *m, ns_machine_step s)
+{
+    ns_x86_operand b;
+    order_operands(m, &s);
+    const uint8_t a = operands(m, &s, &b);
+    if (s.a != s.c)
+        release(m, s.a, s.next_a);
+    if (s.b != s.c)
+        release(m, s.b, s.next_b);
+    end_temporaries(m);
+    const uint8_t product = ns_machine_temporary(m);
+    ns_machine_instruction(m, NS_X86_MUL, product, a, b);
+    uint8_t first = product;
+    ns_x86_operand second;
+    if (s.op == NS_X86_SUB_PRODUCT) {
+        first = fetch(m, s.c, s.next_c);
+        second = ns_machine_register(product);
+    } else
+        second = ns_machine_operand(m, s.c);
+    release(m, s.c, s.next_c);
+    end_temporaries(m);
+    const uint8_t y = take(m);
+    ns_machine_instruction(m, s.op == NS_X86_ADD_PRODUCT ? NS_X86_ADD : NS_X86_SUB, y, first,
+                           second);
+    define(m, s.y, y, s.next);
+}
+
+/* The same rounded once: the register with c becomes the result. */
+static void write_fused(ns_machine *m, ns_machine_step s)
+{
+    ns_x86_operand b;
+    order_operands(m, &s);
+    const uint8_t a = operands(m, &s, &b);
+    const bool mine = is_held(m, s.c) && s.next_c == NS_NEVER && s.c != s.a && s.c != s.b;
+    uint8_t y;
+    if (mine) {
+        y = m->where[s.c];
+        let_go(m, y);
+        m->free &= ~bit(y);
+    } else {
+        y = take(m);
+        ns_machine_load(m, y, ns_machine_operand(m, s.c));
+    }
+    ns_machine_instruction(m, (ns_x86_op)s.op, y, a, b);
+    release(m, s.a, s.next_a);
+    release(m, s.b, s.next_b);
+    release(m, s.c, s.next_c);
+    end_temporaries(m);
+    define(m, s.y, y, s.next);
+}
+
+static void write_arithmetic(ns_machine *m, const ns_machine_step *s)
+{
+    pin(m, s->a);
+    pin(m, s->b);
+    pin(m, s->c);
+    if (s->c == NS_NEVER)
+        write_simple(m, *s);
+    else if (m->target.fused && s->form)
+        write_fused(m, *s);
+    else
+        write_product(m, *s);
+}
+
+static void write_copy(ns_machine *m, const ns_machine_step *s)
+{
+    uint8_t y;
+    pin(m, s->a);
+    if (is_held(m, s->a) && s->next_a == NS_NEVER) {
+        y = m->where[s->a];
+        let_go(m, y);
+    } else {
+        y = take(m);
+        ns_machine_load(m, y, ns_machine_operand(m, s->a));
+        release(m, s->a, s->next_a);
+    }
+    define(m, s->y, y, s->next);
+}
+
+static void write_store(ns_machine *m, const ns_machine_step *s)
+{
+    pin(m, s->a);
+    store(m, fetch(m, s->a, s->next_a), ns_machine_cell(m, s->y));
+    release(m, s->a, s->next_a);
+    end_temporaries(m);
+}
+
+static void write_inverse(ns_machine *m, const ns_machine_step *s)
+{
+    pin(m, s->a);
+    const uint8_t one = ns_machine_temporary(m);
+    ns_machine_load_number(m, one, bits_of_one);
+    const ns_x86_operand a = ns_machine_operand(m, s->a);
+    release(m, s->a, s->next_a);
+    end_temporaries(m);
+    const uint8_t y = take(m);
+    ns_machine_instruction(m, NS_X86_DIV, y, one, a);
+    define(m, s->y, y, s->next);
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+/* Functions find their arguments in memory, numbers in the work block. */
+static void address(ns_machine *m, uint8_t to, uint32_t cell)
+{
+    const ns_x86_operand at = m->constant[cell] ? ns_machine_cell(m, cell) : outside(m, cell);
+    ns_x86_address(m->x, to, at.reg, at.disp);
+}
+
+static void write_call(ns_machine *m, const ns_machine_step *s)
+{
+    size_t function;
+    m->part = 0;
+    switch (s->kind) {
+    case NS_STEP_CALL:
+        address(m, NS_X86_RDI, s->y);
+        address(m, NS_X86_RSI, s->a);
+        address(m, NS_X86_RDX, s->b);
+        function = offsetof(ns_engine_math, call) + s->op * sizeof(void (*)(void));
+        break;
+    case NS_STEP_SINCOS:
+        address(m, NS_X86_RDI, s->y);
+        address(m, NS_X86_RSI, s->z);
+        address(m, NS_X86_RDX, s->a);
+        function = offsetof(ns_engine_math, sincos);
+        break;
+    case NS_STEP_FACTOR:
+        ns_x86_immediate(m->x, NS_X86_RDI, s->n);
+        address(m, NS_X86_RSI, s->y);
+        function = offsetof(ns_engine_math, factor);
+        break;
+    default:
+        ns_x86_immediate(m->x, NS_X86_RDI, s->n);
+        address(m, NS_X86_RSI, s->a);
+        address(m, NS_X86_RDX, s->y);
+        function = offsetof(ns_engine_math, solve);
+    }
+    ns_x86_call(m->x, m->math, (int32_t)function);
+}
+
+static bool is_call(const ns_machine_step *s)
+{
+    return s->kind >= NS_STEP_CALL;
+}
+
+/* ---- functions ----------------------------------------------------------------------------- */
+
+static void write_step(ns_machine *m, const ns_machine_step *s)
+{
+    switch (s->kind) {
+    case NS_STEP_ARITHMETIC:
+        write_arithmetic(m, s);
+        break;
+    case NS_STEP_COPY:
+        write_copy(m, s);
+        break;
+    case NS_STEP_STORE:
+        write_store(m, s);
+        break;
+    case NS_STEP_INVERSE:
+        write_inverse(m, s);
+        break;
+    case NS_STEP_PIVOT:
+        ns_machine_pivot(m, s);
+        for (uint32_t i = s->row; i < s->n; i++)
+            release(m, s->y + i * s->n + s->row, s->next_entry[i]);
+        end_temporaries(m);
+        break;
+    case NS_STEP_EXCHANGE:
+        ns_machine_exchange(m, s);
+        end_temporaries(m);
+        break;
+    default:
+        break;
+    }
+}
+
+static void write_outputs(ns_machine *m)
+{
+    const ns_stream *stream = m->stream;
+    for (uint32_t j = 0; j < stream->nout; j++)
+        pin(m, cell_of(stream->out[j]));
+    /* those in registers first: they make room for the others */
+    for (int held = 1; held >= 0; held--)
+        for (uint32_t j = 0; j < stream->nout; j++) {
+            const uint32_t cell = cell_of(stream->out[j]);
+            if (is_held(m, cell) == (held == 1))
+                store(m, held ? m->where[cell] : fetch(m, cell, NS_NEVER),
+                      memory(m, m->out, j));
+            if (held == 0)
+                end_temporaries(m);
+            else if (j + 1 == stream->nout)
+                m->pinned = 0;
+        }
+}
+
+/* Inputs that are outputs too: the caller may have both in one place. */
+static void move_inputs(ns_machine *m)
+{
+    for (uint32_t i = 0; i <= m->stream->nx; i++)
+        if (m->moved[i]) {
+            const uint8_t base = i < m->stream->nx ? m->in : m->t;
+            ns_machine_load(m, 0, memory(m, base, i < m->stream->nx ? i : 0));
+            store(m, 0, ns_machine_cell(m, i));
+        }
+}
+
+/* Steps from..to without calls, for one part of the cells. */
+static void write_stretch(ns_machine *m, uint32_t from, uint32_t to)
+{
+    m->free = (uint32_t)((UINT64_C(1) << m->registers) - 1);
+    m->pinned = m->dirty = m->temporary = 0;
+    if (from == 0)
+        move_inputs(m);
+    for (m->position = from; m->position < to; m->position++)
+        write_step(m, &m->steps.at[m->position]);
+    if (to == m->steps.n)
+        write_outputs(m);
+    for (uint32_t r = 0; r < m->registers; r++)
+        if (!(m->free & bit(r))) {
+            if (to == m->steps.n)
+                let_go(m, (uint8_t)r);
+            else
+                evict(m, (uint8_t)r);
+        }
+}
+
+static const uint8_t saved[] = {NS_X86_RBX, NS_X86_RBP, NS_X86_R13, NS_X86_R14, NS_X86_R15};
+
+/* With calls the arguments are kept in registers that calls leave alone; the pushes align the stack. */
+static void begin(ns_machine *m, bool calls)
+{
+    m->math = NS_X86_RDI;
+    m->work = NS_X86_RSI;
+    m->t = NS_X86_RDX;
+    m->in = NS_X86_RCX;
+    m->out = NS_X86_R8;
+    if (!calls)
+        return;
+    uint8_t *const places[] = {&m->work, &m->in, &m->t, &m->out, &m->math};
+    for (size_t i = 0; i < sizeof saved; i++)
+        ns_x86_push(m->x, saved[i]);
+    for (size_t i = 0; i < sizeof saved; i++) {
+        ns_x86_copy(m->x, saved[i], *places[i]);
+        *places[i] = saved[i];
+    }
+}
+
+static void end(ns_machine *m, bool calls)
+{
+    static const uint8_t clear[] = {0xc5, 0xf8, 0x77}, back[] = {0xc3}; /* vzeroupper, ret */
+    if (m->target.shape != NS_X86_ONE)
+        ns_x86_bytes(m->x, clear, sizeof clear);
+    for (size_t i = 0; calls && i < sizeof saved; i++)
+        ns_x86_pop(m->x, saved[sizeof saved - 1 - i]);
+    ns_x86_bytes(m->x, back, sizeof back);
+}
+
+static void write_function(ns_machine *m)
+{
+    bool calls = false;
+    for (uint32_t k = 0; k < m->steps.n; k++)
+        calls = calls || is_call(&m->steps.at[k]);
+    begin(m, calls);
+    for (uint32_t from = 0;;) {
+        uint32_t to = from;
+        while (to < m->steps.n && !is_call(&m->steps.at[to]))
+            to++;
+        for (m->part = 0; m->part < m->parts; m->part++)
+            write_stretch(m, from, to);
+        if (to == m->steps.n)
+            break;
+        write_call(m, &m->steps.at[to]);
+        from = to + 1;
+    }
+    end(m, calls);
+    ns_machine_colds(m);
+}
+
+uint32_t ns_machine_program(ns_x86 *x, ns_arena *scratch, const ns_stream *stream,
+                            ns_machine_target target)
+{
+    static const uint8_t stop[] = {0xcc};
+    const size_t cells = (size_t)stream->cells + 1; /* the last: a value without a cell */
+    ns_machine *m = NS_NEW(scratch, ns_machine);
+    *m = (ns_machine){.arena = scratch, .x = x, .stream = stream, .target = target};
+    m->registers = target.long_form ? 32 : 16;
+    m->parts = target.shape == NS_X86_256 ? 2 : 1;
+    m->next = NS_NEW_ARRAY(scratch, uint32_t, cells);
+    m->where = NS_NEW_ARRAY(scratch, uint8_t, cells);
+    m->moved = NS_NEW_ARRAY(scratch, bool, stream->nx + 1);
+    m->constant = NS_NEW_ARRAY(scratch, const ns_stream_constant *, cells);
+    memset(m->where, NS_X86_NONE, cells);
+    for (uint32_t i = 0; i < stream->constants.n; i++)
+        m->constant[cell_of(stream->constants.at[i].place)] = &stream->constants.at[i];
+    for (uint32_t j = 0; j < stream->nout; j++)
+        if (cell_of(stream->out[j]) <= stream->nx)
+            m->moved[cell_of(stream->out[j])] = true;
+    ns_machine_steps(m);
+    while (x->code.n % 64)
+        ns_x86_bytes(x, stop, 1);
+    const uint32_t begins = x->code.n;
+    write_function(m);
+    return begins;
+}

@@ -1,0 +1,724 @@
+/* Native code: install it (install.h), or compile, keep, load: see native.h. */
+#define _GNU_SOURCE
+#include "eval/native/native.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "eval/jet/jet_emit.h"
+#include "eval/machine/install.h"
+#include "eval/native/emit.h"
+#include "eval/prune.h"
+
+#if NS_NATIVE
+
+extern char **environ;
+
+struct ns_native {
+    void *library;            /* NULL: none is needed */
+    ns_installed installed;   /* what no compiler has made */
+    const ns_program *series; /* of which the Taylor series are native; NULL: none */
+    uint32_t n;
+    const ns_program *programs[];
+};
+
+enum { KEY = 32, FLAGS = 24, MOST_LIBRARY = 256 << 20 };
+
+/* Everything that is needed while a library is made. */
+typedef struct making {
+    char *message;
+    size_t room;
+    const ns_program *series;
+    char compiler[PATH_MAX];
+    const char *flags[FLAGS]; /* ends with NULL */
+    const char *text;
+    size_t length;
+    char key[KEY + 1];
+    char folder[PATH_MAX - 64];
+    bool temporary; /* the folder is for this time only */
+    bool two;       /* long: compiled by two processes at once */
+} making;
+
+/* Says what is wrong; false. */
+#define fail(m, ...) failed(snprintf((m)->message, (m)->room, __VA_ARGS__))
+static bool failed(int length)
+{
+    (void)length;
+    return false;
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* Two hashes of 64 bits: FNV-1a over words, with different multipliers and a final mix.  Against
+ * chance only; against malice the folder is private. */
+typedef struct hash {
+    uint64_t a, b;
+} hash;
+
+static uint64_t mixed(uint64_t h)
+{
+    h = (h ^ (h >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    h = (h ^ (h >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return h ^ (h >> 31);
+}
+
+static void hash_add(hash *h, const void *data, size_t length)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < length; i++) {
+        h->a = (h->a ^ at[i]) * UINT64_C(1099511628211);
+        h->b = (h->b + at[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        h->b ^= h->b >> 29;
+    }
+    h->a = mixed(h->a ^ length);
+    h->b = mixed(h->b + length);
+}
+
+static void hash_string(hash *h, const char *text)
+{
+    hash_add(h, text, strlen(text) + 1);
+}
+
+static const hash hash_start = {UINT64_C(14695981039346656037), 20260101};
+
+/* ---- compiler ------------------------------------------------------------------------------ */
+
+/* The file that would run: `cc` along PATH, symbolic links resolved. */
+static bool find_compiler(making *m)
+{
+    const char *name = getenv("NOSLIP_CC");
+    if (name && !*name)
+        return fail(m, "the compiler is switched off (NOSLIP_CC is empty)");
+    if (!name)
+        name = "cc";
+    char candidate[PATH_MAX];
+    const char *path = strchr(name, '/') ? "" : getenv("PATH");
+    if (!path)
+        path = "/usr/local/bin:/usr/bin:/bin";
+    for (const char *at = path;; at++) {
+        const size_t length = strcspn(at, ":");
+        const int n = *name == '/' || !length
+                          ? snprintf(candidate, sizeof candidate, "%s", name)
+                          : snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, at,
+                                     name);
+        struct stat s;
+        if (n > 0 && (size_t)n < sizeof candidate && (length || strchr(name, '/')) &&
+            access(candidate, X_OK) == 0 && stat(candidate, &s) == 0 && S_ISREG(s.st_mode)) {
+            if (!realpath(candidate, m->compiler))
+                snprintf(m->compiler, sizeof m->compiler, "%s", candidate);
+            return true;
+        }
+        at += length;
+        if (!*at)
+            return fail(m, "there is no compiler '%s'", name);
+    }
+}
+
+static void choose_flags(making *m, const char *lanes, bool fused)
+{
+    /* no vectors made of scalars: gcc 12 then contracts products and sums all the same */
+    static const char *const usual[] = {"-fPIC", "-nostdlib",       "-pipe",
+                                        "-w",    "-fno-math-errno", "-fno-tree-slp-vectorize"};
+    static const size_t long_text = 60000; /* from here on compiling must be quick */
+    /* what looks for stores and loads that can be spared finds nothing and takes half the time */
+    static const char *const quick[] = {"-O1", "-fno-tree-dse", "-fno-dse", "-fno-tree-fre",
+                                        "-fno-tree-dominator-opts"};
+    uint32_t n = 0;
+    m->two = m->length > long_text;
+    if (m->two)
+        for (uint32_t i = 0; i < sizeof quick / sizeof *quick; i++)
+            m->flags[n++] = quick[i];
+    else
+        m->flags[n++] = "-O2";
+    for (uint32_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        m->flags[n++] = usual[i];
+    m->flags[n++] = "-ffp-contract=off";
+    if (strcmp(lanes, "avx512") == 0) {
+        m->flags[n++] = "-mavx512f";
+        m->flags[n++] = "-mavx512dq";
+        m->flags[n++] = "-mavx512vl";
+        m->flags[n++] = "-mprefer-vector-width=512";
+    } else if (strcmp(lanes, "avx2") == 0) {
+        m->flags[n++] = "-mavx2";
+        if (fused)
+            m->flags[n++] = "-mfma";
+    }
+    m->flags[n] = NULL;
+}
+
+/* The name under which the library is kept. */
+static void make_key(making *m)
+{
+    hash h = hash_start;
+    struct stat s;
+    hash_string(&h, NS_VERSION);
+    hash_string(&h, m->compiler);
+    if (stat(m->compiler, &s) == 0) { /* a compiler that was replaced is another one */
+        hash_add(&h, &s.st_size, sizeof s.st_size);
+        hash_add(&h, &s.st_mtim.tv_sec, sizeof s.st_mtim.tv_sec);
+    }
+    for (const char *const *flag = m->flags; *flag; flag++)
+        hash_string(&h, *flag);
+    hash_add(&h, m->text, m->length);
+    snprintf(m->key, sizeof m->key, "%016llx%016llx", (unsigned long long)h.a,
+             (unsigned long long)h.b);
+}
+
+/* Starts the compiler on files (the list ends with NULL); what it complains of goes to `complaints`. */
+static bool start_compiler(const making *m, const char *what, const char *const *files,
+                           const char *made, const char *complaints, pid_t *child)
+{
+    const char *arguments[FLAGS + 8];
+    uint32_t n = 0;
+    arguments[n++] = m->compiler;
+    for (const char *const *flag = m->flags; *flag; flag++)
+        arguments[n++] = *flag;
+    arguments[n++] = what;
+    arguments[n++] = "-o";
+    arguments[n++] = made;
+    for (; *files; files++)
+        arguments[n++] = *files;
+    arguments[n] = NULL;
+    posix_spawn_file_actions_t streams;
+    if (posix_spawn_file_actions_init(&streams) != 0)
+        return fail(m, "out of memory");
+    posix_spawn_file_actions_addopen(&streams, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&streams, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&streams, 2, complaints, O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
+    const int error = posix_spawn(child, m->compiler, &streams, NULL, (char *const *)arguments,
+                                  environ);
+    posix_spawn_file_actions_destroy(&streams);
+    return !error || fail(m, "the compiler %s did not start: %s", m->compiler, strerror(error));
+}
+
+/* Ends a compiler that is not wanted any more. */
+static void stop_compiler(pid_t child)
+{
+    kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* Waits until a compiler has ended.  One that hangs must not hold up a run, which does without: it is stopped when
+ * a signal comes that ends things, or after MOST_SECONDS.  Signals wait meanwhile, so that none is missed.  0, an errno
+ * value, EINTR, or ETIMEDOUT. */
+static int await(pid_t child, int *status)
+{
+    enum { MOST_SECONDS = 600 };
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
+    enum { ENDS = sizeof ends / sizeof *ends };
+    sigset_t mine, before, waiting;
+    sigemptyset(&mine);
+    for (int i = 0; i < ENDS; i++) {
+        struct sigaction now;
+        if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(&mine, ends[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &mine, &before);
+    struct timespec pause = {.tv_nsec = 100000};
+    double waited = 0;
+    pid_t ended;
+    int error = 0;
+    while ((ended = waitpid(child, status, WNOHANG)) != child && !error) {
+        error = ended < 0 && errno != EINTR ? errno : waited > MOST_SECONDS ? ETIMEDOUT : 0;
+        sigpending(&waiting);
+        for (int i = 0; i < ENDS; i++)
+            if (sigismember(&waiting, ends[i]) && sigismember(&mine, ends[i]))
+                error = EINTR;
+        nanosleep(&pause, NULL);
+        waited += 1e-9 * (double)pause.tv_nsec;
+        pause.tv_nsec = pause.tv_nsec < 4000000 ? 2 * pause.tv_nsec : 5000000;
+    }
+    if (ended == child)
+        error = 0;
+    if (error == EINTR || error == ETIMEDOUT)
+        stop_compiler(child);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+static bool wait_compiler(const making *m, const char *complaints, pid_t child)
+{
+    int status = 0;
+    const int error = await(child, &status);
+    if (error == EINTR || error == ETIMEDOUT)
+        return fail(m, "the compiler %s was stopped%s", m->compiler,
+                    error == EINTR ? "" : ": it took too long");
+    if (error)
+        return fail(m, "the compiler was lost: %s", strerror(error));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
+    char *said = NULL;
+    size_t length = 0;
+    if (ns_file_read(complaints, 1 << 20, &said, &length) != 0)
+        said = NULL;
+    fail(m, "the compiler %s failed%s%.*s", m->compiler, said && length ? ": " : "",
+         said ? (int)strcspn(said, "\n") : 0, said ? said : "");
+    free(said);
+    return false;
+}
+
+/* ---- folder -------------------------------------------------------------------------------- */
+
+/* Ours, and closed to everybody else? */
+static bool is_private(const char *path, bool folder)
+{
+    struct stat s;
+    if (lstat(path, &s) != 0 || s.st_uid != geteuid())
+        return false;
+    return folder ? S_ISDIR(s.st_mode) && (s.st_mode & 077) == 0
+                  : S_ISREG(s.st_mode) && (s.st_mode & 022) == 0;
+}
+
+static bool kept_folder(making *m)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int n;
+    if (cache && *cache == '/')
+        n = snprintf(m->folder, sizeof m->folder, "%s", cache);
+    else if (home && *home == '/')
+        n = snprintf(m->folder, sizeof m->folder, "%s/.cache", home);
+    else
+        return false;
+    if (n < 0 || (size_t)n + 8 >= sizeof m->folder)
+        return false;
+    mkdir(m->folder, 0700); /* may be there */
+    memcpy(m->folder + n, "/noslip", 8);
+    mkdir(m->folder, 0700);
+    return is_private(m->folder, true) && access(m->folder, W_OK | X_OK) == 0;
+}
+
+/* Where nothing can be kept the code is made for this time only. */
+static bool choose_folder(making *m)
+{
+    if (kept_folder(m))
+        return true;
+    int error = ns_file_pattern(m->folder, sizeof m->folder, "noslip");
+    if (!error && !mkdtemp(m->folder))
+        error = errno;
+    if (error)
+        return fail(m, "there is no folder to compile in: %s", strerror(error));
+    m->temporary = true;
+    return true;
+}
+
+/* ---- libraries ----------------------------------------------------------------------------- */
+
+/* A kept library ends with a hash of all bytes before (loaders do not look that far). */
+static hash seal_of(const char *bytes, size_t length)
+{
+    hash h = hash_start;
+    hash_add(&h, bytes, length);
+    return h;
+}
+
+static bool is_sealed(const char *path)
+{
+    char *bytes;
+    size_t length;
+    if (!is_private(path, false) || ns_file_read(path, MOST_LIBRARY, &bytes, &length) != 0)
+        return false;
+    bool good = false;
+    if (length > sizeof(hash)) {
+        const hash seal = seal_of(bytes, length - sizeof(hash));
+        good = memcmp(bytes + length - sizeof(hash), &seal, sizeof seal) == 0;
+    }
+    free(bytes);
+    return good;
+}
+
+static bool add_seal(const making *m, const char *path)
+{
+    char *bytes;
+    size_t length;
+    int error = ns_file_read(path, MOST_LIBRARY, &bytes, &length);
+    if (error)
+        return fail(m, "the compiled code cannot be read: %s", strerror(error));
+    const hash seal = seal_of(bytes, length);
+    free(bytes);
+    const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    error = file < 0 ? errno : ns_file_put(file, &seal, sizeof seal);
+    if (file >= 0)
+        close(file);
+    chmod(path, 0700);
+    return !error || fail(m, "the compiled code cannot be written: %s", strerror(error));
+}
+
+static void *load(const making *m, const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fail(m, "the compiled code cannot be loaded: %s", dlerror());
+    return library;
+}
+
+/* A stretch of text. */
+typedef struct piece {
+    const char *at;
+    size_t length;
+} piece;
+
+/* The last `mark` before `end`, NULL if there is none. */
+static const char *last_mark(const char *text, const char *end, const char *mark)
+{
+    const char *found = NULL;
+    for (const char *at = text; (at = strstr(at, mark)) && at < end; at++)
+        found = at;
+    return found;
+}
+
+/* Two texts of about the same length out of one; false if it cannot be cut. */
+static bool cut(const making *m, piece first[3], piece second[3])
+{
+    const char *end = m->text + m->length, *macros = strstr(m->text, NS_EMIT_MACROS);
+    const char *middle = macros ? strstr(m->text + m->length / 2, NS_EMIT_CUT) : NULL;
+    const char *here = middle ? last_mark(macros, middle, NS_EMIT_MACROS) : NULL;
+    const char *behind = here ? strstr(here, NS_EMIT_CUT) : NULL;
+    if (!behind)
+        return false;
+    first[0] = (piece){m->text, (size_t)(middle - m->text)};
+    first[1] = first[2] = (piece){0};
+    second[0] = (piece){m->text, (size_t)(macros - m->text)};
+    second[1] = (piece){here, (size_t)(behind - here)};
+    second[2] = (piece){middle, (size_t)(end - middle)};
+    return true;
+}
+
+static bool put_source(const making *m, const char *path, const piece pieces[3])
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int error = file < 0 ? errno : 0;
+    for (int i = 0; i < 3 && !error; i++)
+        error = ns_file_put(file, pieces[i].at, pieces[i].length);
+    if (file >= 0)
+        close(file);
+    return !error || fail(m, "%s: %s", path, strerror(error));
+}
+
+/* Names of the files that one making needs. */
+enum { SOURCE, SOURCE_2, OBJECT, OBJECT_2, LOG, LOG_2, LIBRARY, FILES };
+typedef char file_name[PATH_MAX + 40];
+
+static bool compile_at_once(const making *m, file_name *files)
+{
+    const piece all[3] = {{m->text, m->length}};
+    const char *sources[] = {files[SOURCE], NULL};
+    pid_t child;
+    return put_source(m, files[SOURCE], all) &&
+           start_compiler(m, "-shared", sources, files[LIBRARY], files[LOG], &child) &&
+           wait_compiler(m, files[LOG], child);
+}
+
+/* Both halves at the same time, then what links them. */
+static bool compile_halves(const making *m, file_name *files, const piece first[3],
+                           const piece second[3])
+{
+    const char *sources[] = {files[SOURCE], NULL}, *sources_2[] = {files[SOURCE_2], NULL};
+    const char *objects[] = {files[OBJECT], files[OBJECT_2], NULL};
+    pid_t one, two, link;
+    if (!put_source(m, files[SOURCE], first) || !put_source(m, files[SOURCE_2], second) ||
+        !start_compiler(m, "-c", sources, files[OBJECT], files[LOG], &one))
+        return false;
+    if (!start_compiler(m, "-c", sources_2, files[OBJECT_2], files[LOG_2], &two)) {
+        stop_compiler(one);
+        return false;
+    }
+    if (!wait_compiler(m, files[LOG_2], two)) {
+        stop_compiler(one);
+        return false;
+    }
+    return wait_compiler(m, files[LOG], one) &&
+           start_compiler(m, "-shared", objects, files[LIBRARY], files[LOG], &link) &&
+           wait_compiler(m, files[LOG], link);
+}
+
+/* Compiles in files of our own, then gives the library its name. */
+static bool compile(const making *m, const char *library)
+{
+    static const char *const ends[FILES] = {"a.c", "b.c", "a.o", "b.o", "a.log", "b.log", "so"};
+    file_name files[FILES];
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    for (int i = 0; i < FILES; i++)
+        snprintf(files[i], sizeof files[i], "%s/%s-%ld-%lu.%s", m->folder, m->key,
+                 (long)getpid(), (unsigned long)t.tv_nsec, ends[i]);
+    piece first[3], second[3];
+    bool good = m->two && cut(m, first, second) ? compile_halves(m, files, first, second)
+                                                : compile_at_once(m, files);
+    good = good && add_seal(m, files[LIBRARY]);
+    if (good && rename(files[LIBRARY], library) != 0)
+        good = fail(m, "%s: %s", library, strerror(errno));
+    for (int i = 0; i < FILES; i++)
+        if (i != LIBRARY || !good)
+            unlink(files[i]);
+    return good;
+}
+
+static void *obtain(making *m, bool *cached)
+{
+    if (!find_compiler(m))
+        return NULL;
+    make_key(m);
+    if (!choose_folder(m))
+        return NULL;
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/%s.so", m->folder, m->key);
+    void *library = NULL;
+    *cached = is_sealed(path);
+    if (*cached) {
+        ns_prune_used(path);
+        library = load(m, path);
+        *cached = library != NULL; /* it may have been removed meanwhile */
+    }
+    if (!*cached && compile(m, path))
+        library = load(m, path);
+    if (m->temporary) {
+        unlink(path);
+        rmdir(m->folder);
+    } else if (!*cached)
+        ns_prune(m->folder, &ns_prune_usual);
+    return library;
+}
+
+/* ---- programs ------------------------------------------------------------------------------ */
+
+static const char *write_text(ns_arena *arena, const ns_program *series,
+                              const ns_native_request *requests, uint32_t n, size_t *length)
+{
+    ns_text text = ns_text_new(arena);
+    ns_emit_prelude(&text);
+    if (series)
+        ns_jet_emit_prelude(&text);
+    for (uint32_t i = 0; i < n; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "program%u", i);
+        ns_emit_program(&text, arena, ns_program_stream(requests[i].program), name,
+                        (requests[i].one ? NS_EMIT_ONE : 0u) |
+                            (requests[i].eight ? NS_EMIT_EIGHT : 0u) |
+                            (requests[i].eight_fused ? NS_EMIT_EIGHT_FUSED : 0u));
+    }
+    if (series)
+        ns_jet_emit(&text, arena, ns_program_jet(series), "series");
+    *length = text.length;
+    return ns_text_string(&text);
+}
+
+static void *find(const making *m, void *library, const char *name, bool *good)
+{
+    void *symbol = dlsym(library, name);
+    if (!symbol)
+        *good = fail(m, "the compiled code has no %s", name);
+    return symbol;
+}
+
+static void *find_program(const making *m, void *library, uint32_t i, const char *lanes,
+                          bool *good)
+{
+    char name[32];
+    snprintf(name, sizeof name, "program%u_%s", i, lanes);
+    return find(m, library, name, good);
+}
+
+/* ISO C has no cast from object to function. */
+#define AS_FUNCTION(function, symbol)                                                          \
+    do {                                                                                       \
+        void *found_ = (symbol);                                                               \
+        memcpy(&(function), &found_, sizeof(function));                                        \
+    } while (0)
+
+static ns_native *room_for(uint32_t n)
+{
+    return calloc(1, sizeof(ns_native) + n * sizeof(const ns_program *));
+}
+
+static ns_native *attach(const making *m, void *library, const ns_native_request *requests,
+                         uint32_t n)
+{
+    ns_native *native = room_for(n);
+    bool good = native != NULL;
+    ns_jet_values values;
+    ns_jet_orders orders;
+    AS_FUNCTION(values, m->series ? find(m, library, "series_values", &good) : NULL);
+    const bool local = m->series && ns_jet_is_local(ns_program_jet(m->series));
+    ns_jet_series series;
+    AS_FUNCTION(orders, m->series && !local ? find(m, library, "series_orders", &good) : NULL);
+    AS_FUNCTION(series, local ? find(m, library, "series_series", &good) : NULL);
+    for (int pass = 0; pass < 2 && good; pass++) /* first see that all is there */
+        for (uint32_t i = 0; i < n; i++) {
+            const ns_native_request *r = &requests[i];
+            ns_program_code one, eight, fused;
+            AS_FUNCTION(one, r->one ? find_program(m, library, i, "1", &good) : NULL);
+            AS_FUNCTION(eight, r->eight ? find_program(m, library, i, "8", &good) : NULL);
+            AS_FUNCTION(fused,
+                        r->eight_fused ? find_program(m, library, i, "8f", &good) : NULL);
+            native->programs[i] = r->program;
+            if (pass == 1)
+                ns_program_use(r->program, one, eight, fused);
+        }
+    if (!good) {
+        free(native);
+        dlclose(library);
+        return NULL;
+    }
+    if (m->series)
+        ns_jet_use(ns_program_jet(m->series), values, orders, series);
+    native->library = library;
+    native->series = m->series;
+    native->n = n;
+    return native;
+}
+
+/* Does what the compiler is needed for: the programs `compiled` of the requests, and the series. */
+static ns_native *make_library(making *m, ns_arena *arena, const ns_native_request *requests,
+                               uint32_t compiled, const char *lanes, ns_native_facts *facts)
+{
+    bool fused = false;
+    for (uint32_t i = 0; i < compiled; i++)
+        fused = fused || requests[i].eight_fused;
+    m->text = write_text(arena, m->series, requests, compiled, &m->length);
+    facts->text_length = m->length;
+    choose_flags(m, lanes, fused);
+    void *library = obtain(m, &facts->cached);
+    return library ? attach(m, library, requests, compiled) : NULL;
+}
+
+static bool compiler_asked_for(void)
+{
+    const char *how = getenv("NOSLIP_NATIVE");
+    return how && strcmp(how, "c") == 0;
+}
+
+bool ns_native_is_quick(const ns_program *program)
+{
+    return !compiler_asked_for() && ns_install_can(program);
+}
+
+uint32_t ns_native_most(const ns_program *program)
+{
+    return ns_native_is_quick(program) ? UINT32_MAX : 2000;
+}
+
+/* Machine code of our own where this is possible, unless the compiler is asked for. */
+static ns_native *make(making *m, ns_arena *arena, const ns_native_request *requests,
+                       uint32_t n, ns_native_facts *facts)
+{
+    const char *lanes = ns_program_lanes_name(requests[0].program);
+    ns_installed installed = {0};
+    ns_native *native = room_for(n);
+    if (compiler_asked_for() || !native || !ns_install(&installed, arena, requests, n)) {
+        free(native);
+        return make_library(m, arena, requests, n, lanes, facts);
+    }
+    native->installed = installed;
+    for (uint32_t i = 0; i < n; i++)
+        native->programs[i] = requests[i].program;
+    native->n = n;
+    facts->code_length = installed.code;
+    if (!m->series)
+        return native;
+    ns_native *series = make_library(m, arena, requests, 0, lanes, facts);
+    if (!series) {
+        ns_native_free(native);
+        return NULL;
+    }
+    native->library = series->library;
+    native->series = series->series;
+    free(series);
+    return native;
+}
+
+ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
+                         size_t room, ns_native_facts *facts)
+{
+    return ns_native_new_series(NULL, requests, n, message, room, facts);
+}
+
+ns_native *ns_native_new_series(const ns_program *series, const ns_native_request *requests,
+                                uint32_t n, char *message, size_t room, ns_native_facts *facts)
+{
+    const double begin = ns_clock_seconds();
+    ns_native_facts found = {0};
+    making *m = calloc(1, sizeof *m);
+    ns_arena *arena = ns_arena_new();
+    ns_native *volatile native = NULL;
+    snprintf(message, room, "out of memory");
+    if (m && arena && n && !NS_ARENA_GUARD(arena)) {
+        m->message = message;
+        m->room = room;
+        m->series = series;
+        native = make(m, arena, requests, n, &found);
+    }
+    if (arena)
+        ns_arena_free(arena);
+    free(m);
+    found.seconds = ns_clock_seconds() - begin;
+    if (facts)
+        *facts = found;
+    return native;
+}
+
+void ns_native_free(ns_native *native)
+{
+    if (!native)
+        return;
+    for (uint32_t i = 0; i < native->n; i++)
+        ns_program_use(native->programs[i], NULL, NULL, NULL);
+    if (native->series)
+        ns_jet_use(ns_program_jet(native->series), NULL, NULL, NULL);
+    if (native->library)
+        dlclose(native->library);
+    ns_install_remove(&native->installed);
+    free(native);
+}
+
+#else /* left out: CMake, NOSLIP_NATIVE */
+
+ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
+                         size_t room, ns_native_facts *facts)
+{
+    return ns_native_new_series(NULL, requests, n, message, room, facts);
+}
+
+ns_native *ns_native_new_series(const ns_program *series, const ns_native_request *requests,
+                                uint32_t n, char *message, size_t room, ns_native_facts *facts)
+{
+    (void)series, (void)requests, (void)n;
+    snprintf(message, room, "this program was built without native code");
+    if (facts)
+        *facts = (ns_native_facts){0};
+    return NULL;
+}
+
+bool ns_native_is_quick(const ns_program *program)
+{
+    (void)program;
+    return false;
+}
+
+uint32_t ns_native_most(const ns_program *program)
+{
+    (void)program;
+    return 0;
+}
+
+void ns_native_free(ns_native *native)
+{
+    (void)native;
+}
+
+#endif

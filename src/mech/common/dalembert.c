@@ -1,0 +1,257 @@
+#include "mech/common/dalembert.h"
+
+#include <string.h>
+
+#include "expr/diff.h"
+#include "expr/normal/shorten.h"
+#include "expr/subst.h"
+
+typedef struct along {
+    ns_ex *qt; /* [n+1] coordinates and time */
+    ns_ex *vt; /* [n+1] velocities and one: the direction d/dt at fixed v */
+} along;
+
+static along direction(const ns_dalembert *w)
+{
+    along a = {NS_NEW_ARRAY(w->s->arena, ns_ex, w->n + 1),
+                            NS_NEW_ARRAY(w->s->arena, ns_ex, w->n + 1)};
+    for (uint32_t i = 0; i < w->n; i++) {
+        a.qt[i] = w->q[i];
+        a.vt[i] = w->v[i];
+    }
+    a.qt[w->n] = w->d->time;
+    a.vt[w->n] = ns_one(w->s->graph);
+    return a;
+}
+
+static bool uses_time(const ns_dalembert *w, ns_ex e)
+{
+    return ns_graph_depends(w->s->graph, e, &w->d->time, 1);
+}
+
+/* Accelerations may stand only in what is observed. */
+static bool no_acceleration(const ns_dalembert *w, ns_ex e, ns_span span, const char *where)
+{
+    ns_ex found;
+    if (!ns_graph_depends_kind(w->s->graph, e, NS_SYM_ACCEL, &found))
+        return true;
+    ns_diag_error(w->d->diag, span, "%s cannot contain the acceleration %s", where,
+                  ns_graph_symbol(w->s->graph, found)->name);
+    return false;
+}
+
+/* Do these take fewer operations than w->M, w->Q? */
+static bool cheaper(const ns_dalembert *w, const ns_ex *M, const ns_ex *Q)
+{
+    const uint32_t n = w->n;
+    ns_ex *all = NS_NEW_ARRAY(w->s->arena, ns_ex, (size_t)n * (n + 1));
+    memcpy(all, M, (size_t)n * n * sizeof *M);
+    memcpy(all + (size_t)n * n, Q, n * sizeof *Q);
+    const double cost = ns_shorten_cost(w->s->graph, all, (size_t)n * (n + 1));
+    memcpy(all, w->M, (size_t)n * n * sizeof *M);
+    memcpy(all + (size_t)n * n, w->Q, n * sizeof *Q);
+    return cost < ns_shorten_cost(w->s->graph, all, (size_t)n * (n + 1));
+}
+
+/* A natural Lagrangian L = 1/2 v.M v + l.v + L0, with M and l in short form:
+ *
+ *     Q_i = 1/2 v.(dM/dq_i) v - (dM/dt v)_i  + d(l.v)/dq_i - dl_i/dt  +  dL0/dq_i + F_i
+ *
+ * What comes from L0 stays as it is: expanding a potential could cost digits.  False, and nothing
+ * changed, if L is not of this form. */
+static bool natural(ns_dalembert *w, along a)
+{
+    ns_graph *g = w->s->graph;
+    const uint32_t n = w->n;
+    ns_arena *arena = w->s->arena;
+    ns_ex *M = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n), *zero = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_ex *Q = NS_NEW_ARRAY(arena, ns_ex, n), *momentum = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_ex *rate = NS_NEW_ARRAY(arena, ns_ex, n), *slope = NS_NEW_ARRAY(arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++) {
+        zero[i] = ns_zero(g);
+        for (uint32_t j = i; j < n; j++) {
+            M[i * n + j] = M[j * n + i] = ns_shorten(g, w->M[i * n + j]);
+            if (ns_graph_depends(g, M[i * n + j], w->v, n))
+                return false;
+        }
+    }
+    const ns_ex at_rest = ns_subst_one(g, w->lagrangian, w->v, zero, n);
+    ns_ex twice = zero[0], linear = zero[0];
+    ns_subst(g, w->momentum, n, w->v, zero, n, momentum);
+    for (uint32_t i = 0; i < n; i++) {
+        ns_ex Mv = ns_zero(g);
+        for (uint32_t j = 0; j < n; j++)
+            Mv = ns_add(g, Mv, ns_mul(g, M[i * n + j], w->v[j]));
+        momentum[i] = ns_shorten(g, momentum[i]);
+        linear = ns_add(g, linear, ns_mul(g, momentum[i], w->v[i]));
+        momentum[i] = ns_add(g, Mv, momentum[i]);
+        twice = ns_add(g, twice, ns_mul(g, Mv, w->v[i]));
+    }
+    const ns_ex kinetic = ns_mul(g, ns_number(g, 0.5), twice);
+    ns_diff_gradient(g, ns_add(g, kinetic, linear), w->q, n, slope);
+    ns_diff_along(g, momentum, n, a.qt, a.vt, n + 1, rate);
+    for (uint32_t i = 0; i < n; i++)
+        Q[i] = ns_shorten(g, ns_sub(g, slope[i], rate[i]));
+    ns_diff_gradient(g, at_rest, w->q, n, slope);
+    for (uint32_t i = 0; i < n; i++)
+        Q[i] = ns_add(g, Q[i], slope[i]);
+    for (uint32_t k = 0; k < w->n_forces; k++)
+        Q[w->forces[k].coordinate] = ns_add(g, Q[w->forces[k].coordinate], w->forces[k].value);
+    if (!cheaper(w, M, Q))
+        return false;
+    w->M = M;
+    w->Q = Q;
+    w->momentum = momentum;
+    w->s->kinetic = kinetic;
+    w->s->energy = ns_sub(g, kinetic, at_rest);
+    return true;
+}
+
+/* M, Q and the energy. */
+static bool dynamics(ns_dalembert *w, along a)
+{
+    ns_graph *g = w->s->graph;
+    ns_arena *arena = w->s->arena;
+    uint32_t n = w->n;
+    if (!no_acceleration(w, w->lagrangian, w->lagrangian_span, "the Lagrangian"))
+        return false;
+    w->momentum = NS_NEW_ARRAY(arena, ns_ex, n);
+    w->M = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n);
+    w->Q = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_ex *slope = NS_NEW_ARRAY(arena, ns_ex, n), *rate = NS_NEW_ARRAY(arena, ns_ex, n);
+    ns_diff_gradient(g, w->lagrangian, w->v, n, w->momentum);
+    ns_diff_gradient(g, w->lagrangian, w->q, n, slope);
+    ns_diff_jacobian(g, w->momentum, n, w->v, n, w->M);
+    for (uint32_t i = 0; i < n; i++) /* one node for both halves of a symmetric matrix */
+        for (uint32_t j = 0; j < i; j++)
+            w->M[i * n + j] = w->M[j * n + i];
+    ns_diff_along(g, w->momentum, n, a.qt, a.vt, n + 1, rate);
+    for (uint32_t i = 0; i < n; i++)
+        w->Q[i] = ns_sub(g, slope[i], rate[i]);
+    for (uint32_t k = 0; k < w->n_forces; k++) {
+        const ns_force_line *force = &w->forces[k];
+        if (!no_acceleration(w, force->value, force->span, "a force"))
+            return false;
+        w->Q[force->coordinate] = ns_add(g, w->Q[force->coordinate], force->value);
+    }
+    w->conservative = w->n_forces == 0 && !uses_time(w, w->lagrangian);
+    if (w->shorten && n <= NS_SHORTEN_MOST && natural(w, a))
+        return true;
+
+    ns_ex energy = ns_neg(g, w->lagrangian), twice = ns_zero(g);
+    for (uint32_t i = 0; i < n; i++) {
+        energy = ns_add(g, energy, ns_mul(g, w->momentum[i], w->v[i]));
+        ns_ex Mv = ns_zero(g);
+        for (uint32_t j = 0; j < n; j++)
+            Mv = ns_add(g, Mv, ns_mul(g, w->M[i * n + j], w->v[j]));
+        twice = ns_add(g, twice, ns_mul(g, Mv, w->v[i]));
+    }
+    w->s->energy = energy;
+    w->s->kinetic = ns_mul(g, ns_number(g, 0.5), twice);
+    return true;
+}
+
+static void add_constraint(ns_dalembert *w, const char *name, ns_ex residual, ns_span span)
+{
+    NS_PUSH(w->s->arena, w->s->constraints,
+            (ns_constraint){.name = name, .residual = residual, .project = true, .span = span});
+}
+
+/* Row k of A and b. */
+static bool constraint(ns_dalembert *w, along a, uint32_t k)
+{
+    const ns_constraint_line *line = &w->constraints[k];
+    ns_graph *g = w->s->graph;
+    uint32_t n = w->n;
+    if (!no_acceleration(w, line->residual, line->span, "a constraint"))
+        return false;
+    ns_ex psi = line->residual, rest, rate, *row = w->A + (size_t)k * n;
+    bool velocity = ns_graph_depends(g, psi, w->v, n);
+    if (!velocity && !ns_graph_depends(g, psi, w->q, n)) {
+        ns_diag_error(w->d->diag, line->span,
+                      "constraint `%s` contains no coordinate and no velocity", line->name);
+        return false;
+    }
+    if (!velocity) {
+        w->holonomic++;
+        w->at_position[k] = w->s->constraints.n;
+        add_constraint(w, line->name, psi, line->span);
+        ns_diff_along(g, &line->residual, 1, a.qt, a.vt, n + 1, &psi);
+    }
+    w->at_velocity[k] = w->s->constraints.n;
+    add_constraint(w, velocity ? line->name : ns_arena_format(w->s->arena, "%s'", line->name),
+                   psi, line->span);
+    if (!w->affine) {
+        ns_diff_gradient(g, psi, w->v, n, row);
+        rest = ns_zero(g);
+    } else if (!ns_subst_collect_linear(g, psi, w->v, n, row, &rest)) {
+        ns_diag_error(w->d->diag, line->span,
+                      "constraint `%s` is not affine in the velocities: Lagrange-d'Alembert "
+                      "needs  a(q).q' + b(q, t) = 0",
+                      line->name);
+        return false;
+    }
+    /* An inhomogeneous or time-dependent constraint does work. */
+    w->conservative = w->conservative && !uses_time(w, psi) && ns_graph_is_zero(g, rest);
+    w->psi[k] = psi;
+    ns_diff_along(g, &psi, 1, a.qt, a.vt, n + 1, &rate);
+    w->b[k] = ns_neg(g, rate);
+    return true;
+}
+
+ns_dalembert ns_dalembert_new(ns_description *d, ns_system *s)
+{
+    const uint32_t n = d->coordinates.n;
+    ns_ex *q = NS_NEW_ARRAY(s->arena, ns_ex, n), *v = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    for (uint32_t i = 0; i < n; i++) {
+        q[i] = d->coordinates.at[i].q;
+        v[i] = d->coordinates.at[i].v;
+    }
+    return (ns_dalembert){
+        .d = d, .s = s, .n = n, .q = q, .v = v, .lagrangian_span = d->lagrangian_span};
+}
+
+bool ns_dalembert_derive(ns_dalembert *w)
+{
+    along a = direction(w);
+    ns_arena *arena = w->s->arena;
+    w->A = NS_NEW_ARRAY(arena, ns_ex, (size_t)w->m * w->n + 1);
+    w->b = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
+    w->psi = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
+    w->at_position = NS_NEW_ARRAY(arena, uint32_t, w->m + 1);
+    w->at_velocity = NS_NEW_ARRAY(arena, uint32_t, w->m + 1);
+    for (uint32_t k = 0; k < w->m; k++)
+        w->at_position[k] = UINT32_MAX;
+    bool good = dynamics(w, a);
+    for (uint32_t k = 0; k < w->m; k++)
+        good = constraint(w, a, k) && good;
+    return good;
+}
+
+static void line(const ns_dalembert *w, const char *group, const char *name, ns_ex value)
+{
+    NS_PUSH(w->s->arena, w->s->equations,
+            (ns_equation_line){.group = group, .name = name, .value = value});
+}
+
+void ns_dalembert_note(const ns_dalembert *w)
+{
+    ns_arena *arena = w->s->arena;
+    uint32_t n = w->n;
+    line(w, "Lagrangian", "L", w->lagrangian);
+    enum { LARGE = 60 }; /* coordinates: from here on zeros are left out */
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i; j < n; j++)
+            if (n < LARGE || !ns_graph_is_zero(w->s->graph, w->M[i * n + j]))
+                line(w, "mass matrix M (symmetric) of  M q'' = Q + A^T lambda",
+                     ns_arena_format(arena, "M[%u,%u]", i + 1, j + 1), w->M[i * n + j]);
+    for (uint32_t i = 0; i < n; i++)
+        line(w, "forces Q", ns_arena_format(arena, "Q[%u]", i + 1), w->Q[i]);
+    for (uint32_t k = 0; k < w->m; k++)
+        for (uint32_t i = 0; i < n; i++)
+            if (n < LARGE || !ns_graph_is_zero(w->s->graph, w->A[k * n + i]))
+                line(w, "constraint rows A of  A q'' = b",
+                     ns_arena_format(arena, "A[%u,%u]", k + 1, i + 1), w->A[k * n + i]);
+    for (uint32_t k = 0; k < w->m; k++)
+        line(w, "right-hand sides b", ns_arena_format(arena, "b[%u]", k + 1), w->b[k]);
+}

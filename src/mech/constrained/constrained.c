@@ -1,0 +1,635 @@
+/* Formulation `constrained`: bodies, particles (any of zero mass) and any constraints
+ * (seed 000, the three-step procedure).
+ *
+ *   1. Unconstrained system: coordinates of all members (position and quaternion of a body,
+ *      position of a particle), M q'' = Q by differentiating the Lagrangian; M may be singular:
+ *      zero-mass particles, and the quaternion's own direction.
+ *   2. Constraints: the user's, unit quaternions, labels and joints; each brought to A q'' = b.
+ *      They may depend on each other.
+ *   3. Accelerations by eq (42), (44)-(45) or a regularised saddle system: constrained_solve.c.
+ *
+ * A body has  T = m |w_G'|^2/2 + Omega.J Omega/2,  w_G = w + A(u) com,  Omega = 2 E(u) u'
+ * (seed 000 (2), (5), (6)), with J about its centre of mass. */
+#include "mech/constrained/constrained.h"
+
+#include <string.h>
+
+#include "expr/diff.h"
+#include "mech/common/block.h"
+#include "mech/contact/solid.h"
+#include "mech/formulations.h"
+
+static bool is(const ns_block *block, const char *keyword)
+{
+    return strcmp(block->keyword, keyword) == 0;
+}
+
+/* One body on a ground and nothing else is for formulation `rolling`. */
+static bool fits(const ns_description *d)
+{
+    uint32_t bodies = 0, named = 0, particles = 0, grounds = 0, others = 0;
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        const ns_block *b = &d->blocks.at[i];
+        bodies += is(b, "body");
+        named += is(b, "body") && b->name;
+        grounds += is(b, "ground");
+        particles += is(b, "particle");
+        others += is(b, "label") || is(b, "spring") || is(b, "constraint");
+    }
+    return bodies + particles > 0 && (named > 1 || particles || others || !grounds);
+}
+
+void ns_constrained_row(ns_description *d, ns_constrained *c, const char *name, ns_ex residual,
+                        ns_span span)
+{
+    NS_PUSH(d->arena, c->rows,
+            (ns_constraint_line){.name = name, .residual = residual, .span = span});
+}
+
+/* ---- members -------------------------------------------------------------------------------- */
+
+/* A new coordinate NAME with its derivatives as symbols. */
+const ns_coordinate *ns_constrained_coordinate(ns_description *d, const char *name,
+                                               const char *unit, ns_span span)
+{
+    uint32_t i = d->coordinates.n;
+    ns_coordinate c = {.name = name, .unit = unit, .span = span};
+    c.q = ns_symbol_new(d->graph, name, NS_SYM_COORD, i);
+    c.v = ns_symbol_new(d->graph, ns_arena_format(d->arena, "%s'", name), NS_SYM_VELOCITY, i);
+    c.a = ns_symbol_new(d->graph, ns_arena_format(d->arena, "%s''", name), NS_SYM_ACCEL, i);
+    NS_PUSH(d->arena, d->coordinates, c);
+    return &d->coordinates.at[i];
+}
+
+static void place(ns_description *d, ns_member *m)
+{
+    m->first = d->coordinates.n;
+    for (int i = 0; i < 3; i++) {
+        const ns_coordinate *c = ns_constrained_coordinate(
+            d, ns_arena_format(d->arena, "%s.%c", m->name, "xyz"[i]), "m", m->block->span);
+        m->position.at[i] = c->q;
+        m->velocity.at[i] = c->v;
+    }
+    for (int i = 0; m->is_body && i < 4; i++) {
+        const ns_coordinate *c = ns_constrained_coordinate(
+            d, ns_arena_format(d->arena, "%s.quat.%c", m->name, "wxyz"[i]), "", m->block->span);
+        m->quat[i] = c->q;
+        m->quat_rate[i] = c->v;
+    }
+}
+
+uint32_t ns_constrained_member(ns_description *d, ns_constrained *c, const char *name,
+                               const ns_block *block, bool is_body)
+{
+    ns_member m = {.name = name, .block = block, .is_body = is_body};
+    m.mass = ns_zero(d->graph);
+    m.com = ns_v3_zero(d->graph);
+    place(d, &m);
+    m.com_space = m.position;
+    m.com_velocity = m.velocity;
+    NS_PUSH(d->arena, c->members, m);
+    return c->members.n - 1;
+}
+
+uint32_t ns_constrained_argument(const ns_constrained *c, const ns_block *block, uint32_t i)
+{
+    const char *word = block->arg_words ? block->arg_words[i] : NULL;
+    const ns_value *value = &block->args[i];
+    for (uint32_t k = 0; k < c->members.n; k++) {
+        const ns_member *m = &c->members.at[k];
+        if (word ? strcmp(m->name, word) == 0
+                 : !m->is_body && value->rows == 3 && value->cols == 1 &&
+                       memcmp(value->at, m->position.at, sizeof m->position.at) == 0)
+            return k;
+    }
+    return UINT32_MAX;
+}
+
+/* Omega = 2 E(u) u' :  the vector part of 2 conj(u) u' */
+static ns_v3 omega_of(ns_graph *g, const ns_ex u[4], const ns_ex du[4])
+{
+    ns_v3 e = ns_v3_make(u[1], u[2], u[3]), de = ns_v3_make(du[1], du[2], du[3]), out;
+    ns_v3 cross = ns_v3_cross(g, e, de);
+    for (int i = 0; i < 3; i++)
+        out.at[i] = ns_mul(
+            g, ns_number(g, 2),
+            ns_sub(g, ns_sub(g, ns_mul(g, u[0], de.at[i]), ns_mul(g, du[0], e.at[i])),
+                   cross.at[i]));
+    return out;
+}
+
+static void kinematics(ns_description *d, ns_member *m)
+{
+    ns_graph *g = d->graph;
+    m->com_space = m->position;
+    m->com_velocity = m->velocity;
+    if (!m->is_body)
+        return;
+    m->A = ns_m3_rotation(g, m->quat);
+    m->omega = omega_of(g, m->quat, m->quat_rate);
+    if (ns_v3_is_zero(g, m->com))
+        return;
+    m->com_space = ns_v3_add(g, m->position, ns_m3_apply(g, m->A, m->com));
+    ns_v3 swing = ns_m3_apply(g, m->A, ns_v3_cross(g, m->omega, m->com));
+    m->com_velocity = ns_v3_add(g, m->velocity, swing);
+}
+
+/* `uniform`: the body's shape filled evenly gives centre of mass and inertia. */
+static bool read_uniform(ns_description *d, const ns_block *block, const ns_property *uniform,
+                         ns_member *m)
+{
+    const ns_property *extra = ns_block_find(block, "inertia");
+    extra = extra ? extra : ns_block_find(block, "com");
+    if (extra) {
+        ns_diag_error(d->diag, extra->span,
+                      "a uniform body has its centre of mass and inertia already");
+        return false;
+    }
+    const char *solid = block->kind ? ns_shapes_solid(block->kind) : NULL;
+    ns_mass mass;
+    ns_ex sizes[4];
+    for (uint32_t i = 0; solid && i < block->nargs && i < 4; i++)
+        if (!ns_block_argument(d, block, i, &sizes[i]))
+            return false;
+    if (!solid || !ns_solid_uniform(d->graph, solid, sizes, block->nargs, m->mass, &mass)) {
+        ns_diag_error(d->diag, uniform->span,
+                      "no closed form for a uniform `%s`: give `inertia`",
+                      block->kind ? block->kind : "body without a shape");
+        return false;
+    }
+    m->com = mass.centre;
+    m->inertia = mass.inertia;
+    return true;
+}
+
+static bool read_member(ns_description *d, const ns_block *block, ns_member *m)
+{
+    ns_graph *g = d->graph;
+    const ns_property *mass = ns_block_find(block, "mass");
+    const ns_property *uniform = ns_block_find(block, "uniform");
+    const ns_property *inertia = ns_block_find(block, "inertia");
+    const ns_property *com = ns_block_find(block, "com");
+    if (!mass || !ns_block_scalar(d, mass, 0, &m->mass)) {
+        if (!mass)
+            ns_diag_error(d->diag, block->span,
+                          "`%s` needs a mass (0 is allowed for particles)", m->name);
+        return false;
+    }
+    if (m->is_body && block->kind && !ns_shapes_known(d, block))
+        return false;
+    if (m->is_body && uniform)
+        return read_uniform(d, block, uniform, m);
+    m->com = ns_v3_zero(g);
+    if (com && !ns_block_vector(d, com, 0, &m->com))
+        return false;
+    if (!m->is_body && (inertia || com)) {
+        ns_diag_error(d->diag, (inertia ? inertia : com)->span, "a particle has no `%s`",
+                      inertia ? "inertia" : "com");
+        return false;
+    }
+    if (m->is_body && !inertia) {
+        ns_diag_error(
+            d->diag, block->span,
+            "body `%s` needs `inertia`: six tensor entries about its centre of mass%s", m->name,
+            block->kind ? ", or `uniform`" : "");
+        return false;
+    }
+    return !inertia || ns_block_matrix(d, inertia, 0, &m->inertia);
+}
+
+typedef NS_LIST(ns_scope_entry) names;
+
+/* Names of a member: P, S.position, S.quat, S.omega, S.omega.space, S.e1.., S.POINT. */
+static bool name_member(ns_description *d, const ns_member *m, names *list)
+{
+    ns_graph *g = d->graph;
+    static const char *const known[] = {"mass",    "inertia", "com",     "shape",
+                                        "uniform", "flip",    "contact", NULL};
+#define NAME(format, vector, rows)                                                             \
+    NS_PUSH(d->arena, *list,                                                                   \
+            (ns_scope_entry){                                                                  \
+                .name = ns_arena_format(d->arena, format, m->name),                            \
+                .value = {rows, 1, ns_arena_copy(d->arena, vector, (rows) * sizeof(ns_ex))}})
+    if (!m->is_body) {
+        NAME("%s", m->position.at, 3);
+        NAME("%s.position", m->position.at, 3);
+        return true;
+    }
+    ns_v3 space = ns_m3_apply(g, m->A, m->omega);
+    NAME("%s.position", m->position.at, 3);
+    NAME("%s.quat", m->quat, 4);
+    NAME("%s.omega", m->omega.at, 3);
+    NAME("%s.omega.space", space.at, 3);
+    NAME("%s.com", m->com_space.at, 3);
+    for (int i = 0; i < 3; i++) {
+        ns_v3 axis = ns_v3_make(m->A.at[0][i], m->A.at[1][i], m->A.at[2][i]);
+        NS_PUSH(d->arena, *list,
+                (ns_scope_entry){
+                    .name = ns_arena_format(d->arena, "%s.e%d", m->name, i + 1),
+                    .value = {3, 1, ns_arena_copy(d->arena, axis.at, sizeof axis.at)}});
+    }
+    bool good = true;
+    for (uint32_t k = 0; k < m->block->properties.n; k++) {
+        const ns_property *p = &m->block->properties.at[k];
+        bool property = false;
+        for (uint32_t i = 0; known[i]; i++)
+            property = property || strcmp(known[i], p->name) == 0;
+        if (property)
+            continue;
+        ns_v3 r;
+        if (!p->assigned) {
+            ns_diag_error(d->diag, p->span,
+                          "`%s` is not a property of a body (mass, inertia, com); a point is "
+                          "written  %s = [x, y, z]",
+                          p->name, p->name);
+            good = false;
+        } else if (ns_block_vector(d, p, 0, &r)) {
+            ns_v3 point = ns_v3_add(g, m->position, ns_m3_apply(g, m->A, r));
+            NS_PUSH(d->arena, *list,
+                    (ns_scope_entry){
+                        .name = ns_arena_format(d->arena, "%s.%s", m->name, p->name),
+                        .value = {3, 1, ns_arena_copy(d->arena, point.at, sizeof point.at)}});
+        } else {
+            good = false;
+        }
+    }
+#undef NAME
+    return good;
+}
+
+/* x, y, z, u, v as names inside shapes, where a shape is given by functions of them. */
+static bool define_locals(ns_description *d, ns_constrained *c)
+{
+    static const char *const letters[5] = {"x", "y", "z", "u", "v"};
+    ns_scope_entry entries[5];
+    bool needed = false, good = true;
+    for (int i = 0; i < 5; i++) {
+        ns_ex *symbol = i < 3 ? &c->locals.x[i] : &c->locals.u[i - 3];
+        *symbol = ns_symbol_new(d->graph, letters[i], NS_SYM_LOCAL, (uint32_t)i);
+        entries[i] = (ns_scope_entry){.name = letters[i], .value = {1, 1, symbol}};
+    }
+    for (uint32_t i = 0; i < d->blocks.n; i++)
+        needed = needed || ns_shapes_variables(&d->blocks.at[i]);
+    if (!needed)
+        return true;
+    if (!ns_description_offer(d, entries, 5))
+        return false;
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        const ns_block *b = &d->blocks.at[i];
+        const char *variables = ns_shapes_variables(b);
+        for (uint32_t k = 0; variables && k < 5; k++) {
+            ns_value value;
+            if (!strstr(variables, letters[k]) ||
+                (ns_description_evaluate(d, letters[k], letters[k], &value) &&
+                 value.rows == 1 && value.at[0] == *entries[k].value.at))
+                continue;
+            ns_diag_error(d->diag, b->kind_span,
+                          "in a shape `%s` is its own coordinate, but the model uses this name "
+                          "for something else: rename that",
+                          letters[k]);
+            good = false;
+        }
+    }
+    return good;
+}
+
+/* Names of shapes must not be used elsewhere. */
+static bool no_locals(ns_description *d, ns_ex e, ns_span span)
+{
+    ns_ex found;
+    if (!ns_graph_depends_kind(d->graph, e, NS_SYM_LOCAL, &found))
+        return true;
+    ns_diag_error(d->diag, span, "`%s` has a meaning only in the shape of a body or ground",
+                  ns_graph_symbol(d->graph, found)->name);
+    return false;
+}
+
+static bool add_members(ns_description *d, ns_constrained *c)
+{
+    bool good = define_locals(d, c);
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        const ns_block *block = &d->blocks.at[i];
+        bool body = is(block, "body"), label = is(block, "label");
+        if (!body && !label && !is(block, "particle"))
+            continue;
+        if (!block->name) {
+            ns_diag_error(d->diag, block->span, "a %s needs a name", block->keyword);
+            return false;
+        }
+        uint32_t k = ns_constrained_member(d, c, block->name, block, body);
+        if (!label)
+            good = read_member(d, block, &c->members.at[k]) && good;
+    }
+    names list = {0};
+    for (uint32_t i = 0; good && i < c->members.n; i++) {
+        kinematics(d, &c->members.at[i]);
+        good = name_member(d, &c->members.at[i], &list) && good;
+    }
+    /* all at once: a name that is missing then is an error */
+    return good && ns_description_define(d, list.at, list.n);
+}
+
+/* ---- Lagrangian ------------------------------------------------------------------------------ */
+
+static void add_energy(ns_description *d, ns_constrained *c)
+{
+    ns_graph *g = d->graph;
+    ns_ex half = ns_number(g, 0.5), L = d->lagrangian ? d->lagrangian : ns_zero(g);
+    for (uint32_t i = 0; i < c->members.n; i++) {
+        ns_member *m = &c->members.at[i];
+        ns_ex T = ns_mul(g, m->mass, ns_v3_dot(g, m->com_velocity, m->com_velocity));
+        if (m->is_body) {
+            ns_v3 Jw = ns_m3_apply(g, m->inertia, m->omega);
+            T = ns_add(g, T, ns_v3_dot(g, m->omega, Jw));
+            ns_ex norm = ns_neg(g, ns_one(g));
+            for (int k = 0; k < 4; k++)
+                norm = ns_add(g, norm, ns_powi(g, m->quat[k], 2));
+            m->unit = c->rows.n;
+            ns_constrained_row(d, c, ns_arena_format(d->arena, "%s.unit", m->name),
+                               ns_mul(g, half, norm), m->block->span);
+        }
+        ns_ex fall = ns_mul(g, m->mass, ns_v3_dot(g, c->gravity, m->com_space));
+        L = ns_add(g, L, ns_add(g, ns_mul(g, half, T), fall));
+    }
+    c->lagrangian = L;
+}
+
+/* ---- assembling ------------------------------------------------------------------------------ */
+
+static void add_states(ns_description *d, ns_system *s, ns_constrained *c)
+{
+    uint32_t n = d->coordinates.n;
+    for (uint32_t i = 0; i < n; i++) {
+        const ns_coordinate *q = &d->coordinates.at[i];
+        uint32_t k = ns_system_add_state(s, q->name, q->q, q->unit);
+        s->states.at[k].rate = q->v;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const ns_coordinate *q = &d->coordinates.at[i];
+        uint32_t k = ns_system_add_state(s, ns_arena_format(s->arena, "%s'", q->name), q->v,
+                                         q->unit[0] ? ns_arena_format(s->arena, "%s/s", q->unit)
+                                                    : "1/s");
+        s->states.at[k].rate = c->acceleration[i];
+        NS_PUSH(s->arena, s->accelerations,
+                (ns_replacement){.from = q->a, .to = c->acceleration[i]});
+    }
+    if (c->energy_level) {
+        uint32_t k = ns_system_add_state(s, "energy.level", c->energy_level, "J");
+        s->states.at[k].rate = ns_zero(s->graph);
+    }
+}
+
+static void observe3(ns_system *s, const char *name, ns_v3 v, const char *unit, bool basic)
+{
+    for (int i = 0; i < 3; i++)
+        ns_system_observe(s, ns_arena_format(s->arena, "%s.%c", name, "xyz"[i]), v.at[i], unit,
+                          basic);
+    ns_ex *copy = ns_arena_copy(s->arena, v.at, sizeof v.at);
+    NS_PUSH(s->arena, s->vectors, (ns_scope_entry){.name = name, .value = {3, 1, copy}});
+}
+
+static void add_values(ns_system *s, const ns_constrained *c)
+{
+    ns_graph *g = s->graph;
+    const ns_dalembert *eq = &c->eq;
+    ns_system_observe(s, "energy", s->energy, "J", true);
+    for (uint32_t i = 0; i < c->members.n; i++) {
+        const ns_member *m = &c->members.at[i];
+        if (m->is_body) {
+            observe3(s, ns_arena_format(s->arena, "%s.omega", m->name), m->omega, "rad/s",
+                     true);
+            observe3(s, ns_arena_format(s->arena, "%s.com", m->name), m->com_space, "m", false);
+        }
+        /* total constraint force on the member: the part of A^T lambda on its position */
+        ns_v3 force;
+        for (uint32_t k = 0; k < 3; k++) {
+            force.at[k] = ns_zero(g);
+            for (uint32_t j = 0; j < eq->m; j++)
+                force.at[k] = ns_add(
+                    g, force.at[k],
+                    ns_mul(g, eq->A[j * eq->n + m->first + k], c->multiplier[j]));
+        }
+        observe3(s, ns_arena_format(s->arena, "%s.reaction", m->name), force, "N", false);
+    }
+    ns_constrained_contact_values(s, c);
+    for (uint32_t j = 0; j < eq->m; j++)
+        ns_system_observe(s, ns_arena_format(s->arena, "lambda.%s", eq->constraints[j].name),
+                          c->multiplier[j], "", false);
+}
+
+/* start { P = [..]; P' = [..]; S.position = ..; S.quat = ..; S.omega = .. } : block `start` */
+static bool start(ns_description *d, ns_system *s, ns_constrained *c)
+{
+    uint32_t n = s->states.n;
+    s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.guess = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
+    for (uint32_t i = 0; i < n; i++) {
+        s->start.value[i] = ns_zero(s->graph);
+        s->start.free[i] = true;
+    }
+    uint32_t half = d->coordinates.n;
+    for (uint32_t i = 0; i < c->members.n; i++)
+        if (c->members.at[i].is_body)
+            s->start.value[c->members.at[i].first + 3] = ns_one(s->graph); /* not turned */
+    /* the model's own coordinates */
+    for (uint32_t k = 0; k < d->starts.n; k++)
+        for (uint32_t i = 0; i < n; i++)
+            if (s->states.at[i].symbol == d->starts.at[k].symbol) {
+                s->start.value[i] = d->starts.at[k].value;
+                s->start.free[i] = s->start.guess[i] = d->starts.at[k].guess;
+                s->start.span[i] = d->starts.at[k].span;
+            }
+    const ns_block *block = ns_block_single(d, "start");
+    bool good = true;
+    for (uint32_t k = 0; block && k < block->properties.n; k++) {
+        const ns_property *p = &block->properties.at[k];
+        const ns_member *found = NULL;
+        const char *rest = NULL;
+        for (uint32_t i = 0; i < c->members.n && !found; i++) {
+            size_t length = strlen(c->members.at[i].name);
+            if (strncmp(p->name, c->members.at[i].name, length) == 0 &&
+                strchr(".'", p->name[length])) {
+                found = &c->members.at[i];
+                rest = p->name + length;
+            }
+        }
+        if (rest && strncmp(rest, ".position", 9) == 0)
+            rest += 9;
+        uint32_t first = 0, rows = 0;
+        if (found && (*rest == 0 || strcmp(rest, "'") == 0)) {
+            first = found->first + (*rest ? half : 0);
+            rows = 3;
+        } else if (found && found->is_body && strncmp(rest, ".quat", 5) == 0 &&
+                   (rest[5] == 0 || strcmp(rest + 5, "'") == 0)) {
+            first = found->first + 3 + (rest[5] ? half : 0);
+            rows = 4;
+        } else if (found && found->is_body &&
+                   (strcmp(rest, ".omega") == 0 || strcmp(rest, ".omega.space") == 0)) {
+            /* an equation for the quaternion's derivative */
+            ns_v3 w = found->omega, given;
+            if (rest[6])
+                w = ns_m3_apply(s->graph, found->A, w);
+            if (!ns_block_vector(d, p, 0, &given)) {
+                good = false;
+                continue;
+            }
+            for (int i = 0; i < 3; i++)
+                ns_system_start_equation(s, p->name, ns_sub(s->graph, w.at[i], given.at[i]),
+                                         p->guess, p->value_span);
+            continue;
+        } else {
+            for (uint32_t i = 0; i < n && !rows; i++)
+                if (strcmp(s->states.at[i].name, p->name) == 0) {
+                    first = i;
+                    rows = 1;
+                }
+        }
+        if (!rows || p->values != 1 || p->value[0].rows * p->value[0].cols != rows) {
+            ns_diag_error(
+                d->diag, rows ? p->value_span : p->span,
+                rows ? "`%s` starts with %u numbers"
+                     : "`%s` is no position, velocity, quaternion or omega of a member",
+                p->name, rows);
+            good = false;
+            continue;
+        }
+        /* a quaternion that is not of length 1 is an error where it is given */
+        const char *unit = rows == 4 ? ns_arena_format(s->arena, "%s.unit%s", found->name,
+                                                       rest[5] ? "'" : "")
+                                     : "";
+        for (uint32_t i = 0; i < s->constraints.n && rows == 4; i++)
+            if (strcmp(s->constraints.at[i].name, unit) == 0)
+                s->constraints.at[i].span = p->value_span;
+        for (uint32_t i = 0; i < rows; i++) {
+            good = no_locals(d, p->value[0].at[i], p->value_span) && good;
+            s->start.value[first + i] = p->value[0].at[i];
+            s->start.free[first + i] = s->start.guess[first + i] = p->guess;
+            s->start.span[first + i] = p->value_span;
+        }
+    }
+    return good;
+}
+
+/* gravity [x, y, z], or downwards with the parameter g, or 9.81 */
+static bool read_gravity(ns_description *d, ns_constrained *c)
+{
+    ns_graph *g = d->graph;
+    ns_ex size = ns_decimal(g, "9.81");
+    for (uint32_t i = 0; i < d->params.n; i++)
+        if (strcmp(d->params.at[i].name, "g") == 0)
+            size = d->params.at[i].symbol;
+    c->gravity = ns_v3_make(ns_zero(g), ns_zero(g), ns_neg(g, size));
+    const ns_block *block = ns_block_single(d, "gravity");
+    if (!block)
+        return true;
+    if (block->nargs != 1) {
+        ns_diag_error(d->diag, block->span, "gravity is one vector:  gravity [x, y, z]");
+        return false;
+    }
+    return ns_block_value_vector(d, block->args[0], block->arg_spans[0], "gravity",
+                                 &c->gravity);
+}
+
+static bool derive(ns_description *d, ns_system *s)
+{
+    ns_constrained *c = NS_NEW(s->arena, ns_constrained);
+    s->own = c;
+    if (d->states.n) {
+        ns_diag_error(d->diag, d->states.at[0].span,
+                      "`state` lines do not go with formulation `constrained`");
+        return false;
+    }
+    if (!read_gravity(d, c))
+        return false;
+    if (!add_members(d, c) || !ns_constrained_shapes(d, c))
+        return false;
+    if (d->coordinates.n == 0) {
+        ns_diag_error(d->diag, d->whole, "the model has no body, particle or coordinate");
+        return false;
+    }
+    add_energy(d, c);
+    for (uint32_t i = 0; i < d->constraints.n; i++)
+        NS_PUSH(d->arena, c->rows, d->constraints.at[i]);
+    for (uint32_t i = 0; i < d->forces.n; i++)
+        NS_PUSH(d->arena, c->forces, d->forces.at[i]);
+    if (!ns_constrained_joints(d, c))
+        return false;
+    bool clean = no_locals(d, c->lagrangian, d->whole);
+    for (uint32_t i = 0; i < c->rows.n; i++)
+        clean = no_locals(d, c->rows.at[i].residual, c->rows.at[i].span) && clean;
+    for (uint32_t i = 0; i < c->forces.n; i++)
+        clean = no_locals(d, c->forces.at[i].value, c->forces.at[i].span) && clean;
+    if (!clean)
+        return false;
+    c->eq = ns_dalembert_new(d, s);
+    c->eq.lagrangian = c->lagrangian;
+    c->eq.forces = c->forces.at;
+    c->eq.n_forces = c->forces.n;
+    c->eq.constraints = c->rows.at;
+    c->eq.m = c->rows.n;
+    c->eq.affine = c->energy_level == 0;
+    if (!ns_dalembert_derive(&c->eq) || !ns_constrained_solve(d, s, c))
+        return false;
+    s->conservative = c->eq.conservative;
+    add_states(d, s, c);
+    ns_constrained_watch(s, c);
+    if (!c->baumgarte)
+        ns_constrained_correction(s, c);
+    add_values(s, c);
+    ns_constrained_scene(d, s, c);
+    ns_constrained_forces(s, c);
+    ns_dalembert_note(&c->eq);
+    ns_system_fact(s, "members", "%u", c->members.n);
+    ns_system_fact(s, "coordinates", "%u", c->eq.n);
+    ns_system_fact(s, "constraint rows", "%u (%u on positions)", c->rows.n, c->eq.holonomic);
+    return start(d, s, c);
+}
+
+static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                   const double *x)
+{
+    return ns_constrained_contact_verify(s, diag, t0, p, x) &&
+           ns_constrained_verify(s, diag, t0, p, x);
+}
+
+static const char *const blocks[] = {"body",  "particle", "label",  "constraint",
+                                     "force", "spring",   "damper", "gravity",
+                                     "solve", "start",    "ground", NULL};
+
+const ns_formulation ns_formulation_constrained = {
+    .name = "constrained",
+    .summary = "bodies and particles, any of zero mass, under any constraints",
+    .doc =
+        "body S [KIND(SIZES)] { mass; inertia | uniform; com; POINT = [x, y, z] }\n"
+        "particle P { mass }   label L { at S.POINT }   ground [G] KIND(SIZES)\n"
+        "constraint NAME: EXPR = EXPR   or one of\n"
+        "  rod(A, B, l)  ball(A, B)  parallel(a, b)  revolute(A, B, a, b)  universal(A, B, a, "
+        "b)\n"
+        "  cylindrical(A, B, a, b)  prismatic(A, B, a, b, c, d)  planar(A, B, a, b)\n"
+        "  gear(S, T, a, b, k [, C])  motion(A, f)  angle(a, b, n, f)  knife(A, n)\n"
+        "  rolling(S [, G | T [, P]])  sliding(S [, G | T [, P]])  wheel(S, r)  keep energy\n"
+        "spring { from A; to B; stiffness; length; damping }   damper { from A; to B; damping "
+        "}\n"
+        "force POINT = [x, y, z]   force S.torque = [x, y, z]   gravity [x, y, z]\n\n"
+        "Constraints may depend on each other and the mass matrix may be singular, as long as\n"
+        "rank [M | A^T] is full: the accelerations are then unique.\n"
+        "`solve saddle` (the default) is fast, `solve augmented(kappa2 = ..)` uses eqs\n"
+        "(44)-(45) with that kappa^2, `solve pinv` eq (42); the motion is the same.\n"
+        "`solve saddle(baumgarte = RATE)` stabilises constraints instead of projecting.\n\n"
+        "Names: P, S.position, S.quat, S.omega, S.omega.space, S.com, S.e1 .. S.e3, S.POINT.\n"
+        "Values: coordinates, S.omega, S.com, S.reaction, NAME.force, lambda.NAME, energy; of "
+        "a contact C "
+        "its\n"
+        "point C.contact, C.force, C.force.normal, .friction, .ratio.\n\n"
+        "Source: Udwadia and Mogharabin 2021.",
+    .fits = fits,
+    .derive = derive,
+    .sizes = ns_constrained_sizes,
+    .verify = verify,
+    .doubts = ns_constrained_contact_doubts,
+    .ranks = ns_constrained_ranks,
+    .guess = ns_constrained_contact_guess,
+    .blocks = blocks,
+};

@@ -1,0 +1,638 @@
+/* Formulation `rolling`: a rigid body rolls without slipping (seed 003, eqs (4), (12)).
+ *
+ *     ground KIND(...) { ... }      body KIND(...) { mass, com, inertia }      start { ... }
+ *
+ * States: quaternion (body to space), angular velocity (body frame), contact coordinates of the
+ * body (s from the centre of mass, or surface parameters) and of the ground.  The equations are
+ * those of mech/contact/contact.c; the state is kept on its manifold: unit quaternion, contact point on
+ * both surfaces, normals opposite.
+ *
+ * Fewer where they follow from the others.  Bodies whose contact point has a closed form in terms of
+ * the ground normal (balls and ellipsoids on surfaces; tori and edges on planes): no coordinates of
+ * the body.  Balls with isotropic inertia: angular velocity in space, which with the contact on
+ * the ground makes a system of its own; the quaternion follows.  The names of what is no state are
+ * values. */
+#include "mech/rolling/rolling.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "expr/diff.h"
+#include "expr/subst.h"
+#include "mech/common/block.h"
+#include "mech/formulations.h"
+
+static bool fits(const ns_description *d)
+{
+    bool ground = false;
+    for (uint32_t i = 0; i < d->blocks.n; i++)
+        ground = ground || strcmp(d->blocks.at[i].keyword, "ground") == 0;
+    return ground && d->coordinates.n == 0 && d->states.n == 0 &&
+           !ns_formulation_constrained.fits(d); /* more than one body on a ground */
+}
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+static bool define_locals(ns_description *d, ns_rolling *r)
+{
+    static const char *const names[5] = {"x", "y", "z", "u", "v"};
+    ns_scope_entry entries[5];
+    for (int i = 0; i < 5; i++) {
+        ns_ex *symbol = i < 3 ? &r->locals.x[i] : &r->locals.u[i - 3];
+        *symbol = ns_symbol_new(d->graph, names[i], NS_SYM_LOCAL, (uint32_t)i);
+        entries[i] = (ns_scope_entry){.name = names[i], .value = {1, 1, symbol}};
+    }
+    return ns_description_offer(d, entries, 5);
+}
+
+/* ---- masses ------------------------------------------------------------------------------ */
+
+/* The same about every axis, whatever the parameters are. */
+static bool isotropic(ns_graph *g, ns_m3 I)
+{
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3;
+        if (!ns_graph_is_zero(g, I.at[i][j]) || !ns_graph_is_zero(g, I.at[j][i]) ||
+            !ns_graph_is_zero(g, ns_sub(g, I.at[i][i], I.at[j][j])))
+            return false;
+    }
+    return true;
+}
+
+static bool read_mass(ns_description *d, ns_rolling *r)
+{
+    const ns_block *b = r->body_block;
+    ns_graph *g = d->graph;
+    bool compound;
+    if (!ns_solid_read(d, &r->mass, &compound))
+        return false;
+    const ns_property *mass = ns_block_find(b, "mass"), *inertia = ns_block_find(b, "inertia");
+    const ns_property *uniform = ns_block_find(b, "uniform"), *turn = ns_block_find(b, "turn");
+    const ns_property *com = ns_block_find(b, "com");
+    if (!com)
+        com = ns_block_find(b, "centre");
+    if (compound) {
+        const ns_property *extra = mass ? mass : inertia ? inertia : uniform ? uniform : com;
+        if (extra) {
+            ns_diag_error(d->diag, extra->span,
+                          "the `solid` blocks give mass, centre and inertia already");
+            return false;
+        }
+        r->isotropic = isotropic(g, r->mass.inertia);
+        return true;
+    }
+    if (!mass || !ns_block_scalar(d, mass, 0, &r->mass.mass)) {
+        if (!mass)
+            ns_diag_error(d->diag, b->span, "the body needs `mass` (or `solid` blocks)");
+        return false;
+    }
+    if (!inertia == !uniform) {
+        ns_diag_error(d->diag, b->span,
+                      inertia ? "give either `inertia` or `uniform`"
+                              : "the body needs `inertia` (six tensor entries about the centre "
+                                "of mass), or `uniform`, or `solid` blocks");
+        return false;
+    }
+    r->mass.centre = ns_v3_zero(g);
+    if (uniform) {
+        const char *solid = ns_shapes_solid(b->kind);
+        ns_ex sizes[4];
+        for (uint32_t i = 0; solid && i < b->nargs && i < 4; i++)
+            if (!ns_block_argument(d, b, i, &sizes[i]))
+                return false;
+        if (!solid || !ns_solid_uniform(g, solid, sizes, b->nargs, r->mass.mass, &r->mass)) {
+            ns_diag_error(d->diag, uniform->span,
+                          "no closed form for a uniform `%s`: give `inertia` or `solid` blocks",
+                          b->kind);
+            return false;
+        }
+        if (com) {
+            ns_diag_error(d->diag, com->span, "a uniform body has its centre of mass already");
+            return false;
+        }
+    } else if (!ns_block_matrix(d, inertia, 0, &r->mass.inertia)) {
+        return false;
+    }
+    if (com && !ns_block_vector(d, com, 0, &r->mass.centre))
+        return false;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < i; j++)
+            if (!ns_graph_is_zero(
+                    g, ns_sub(g, r->mass.inertia.at[i][j], r->mass.inertia.at[j][i]))) {
+                ns_diag_error(
+                    d->diag, inertia ? inertia->value_span : b->span,
+                    "the inertia tensor is not symmetric: entries %d,%d and %d,%d differ",
+                    j + 1, i + 1, i + 1, j + 1);
+                return false;
+            }
+    r->isotropic = isotropic(g, r->mass.inertia);
+    if (turn) { /* inertia given along axes that are turned in the body */
+        ns_v3 axis;
+        ns_ex angle;
+        if (!ns_block_vector(d, turn, 0, &axis) || !ns_block_scalar(d, turn, 1, &angle))
+            return false;
+        if (r->isotropic)
+            return true;
+        ns_m3 R = ns_solid_turn(g, axis, angle);
+        ns_m3 I = ns_m3_mul(g, R, ns_m3_mul(g, r->mass.inertia, ns_m3_transpose(R)));
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < i; j++)
+                I.at[i][j] = I.at[j][i];
+        r->mass.inertia = I;
+    }
+    return true;
+}
+
+/* ---- moving grounds ----------------------------------------------------------------------- */
+
+/* origin [..] and turn [axis], angle as functions of time: B, o and their derivatives */
+static bool read_motion(ns_description *d, ns_rolling *r)
+{
+    ns_graph *g = d->graph;
+    ns_contact *c = &r->contact;
+    const ns_property *origin = ns_block_find(r->ground_block, "origin");
+    const ns_property *turn = ns_block_find(r->ground_block, "turn");
+    c->moving = origin || turn;
+    if (!c->moving)
+        return true;
+    c->o = ns_v3_zero(g);
+    c->B = ns_m3_identity(g);
+    if (origin && !ns_block_vector(d, origin, 0, &c->o))
+        return false;
+    if (turn) {
+        ns_v3 axis;
+        ns_ex angle;
+        if (!ns_block_vector(d, turn, 0, &axis) || !ns_block_scalar(d, turn, 1, &angle))
+            return false;
+        c->B = ns_solid_turn(g, axis, angle);
+    }
+    c->o1 = ns_v3_diff(g, c->o, d->time);
+    c->o2 = ns_v3_diff(g, c->o1, d->time);
+    /* W^ = B' B^T */
+    ns_m3 B1;
+    ns_ex one = ns_one(g);
+    ns_diff_along(g, &c->B.at[0][0], 9, &d->time, &one, 1, &B1.at[0][0]);
+    ns_m3 spin = ns_m3_mul(g, B1, ns_m3_transpose(c->B));
+    c->W = ns_v3_make(spin.at[2][1], spin.at[0][2], spin.at[1][0]);
+    c->W1 = ns_v3_diff(g, c->W, d->time);
+    return true;
+}
+
+/* ---- loads -------------------------------------------------------------------------------- */
+
+/* load { force [..] (space, at the centre of mass); torque [..] (body); torque.space [..] } */
+static bool read_loads(ns_description *d, ns_rolling *r, bool *any)
+{
+    static const char *const names[] = {"force", "force.body", "torque", "torque.space", NULL};
+    ns_graph *g = d->graph;
+    ns_contact *c = &r->contact;
+    *any = false;
+    c->force = c->torque = ns_v3_zero(g);
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        const ns_block *block = &d->blocks.at[i];
+        if (strcmp(block->keyword, "load") != 0)
+            continue;
+        if (!ns_block_known(d, block, names))
+            return false;
+        for (uint32_t k = 0; k < block->properties.n; k++) {
+            const ns_property *p = &block->properties.at[k];
+            ns_v3 v;
+            if (!ns_block_vector(d, p, 0, &v))
+                return false;
+            if (strcmp(p->name, "force.body") == 0)
+                v = ns_m3_apply(g, c->A, v);
+            if (strcmp(p->name, "torque.space") == 0)
+                v = ns_m3_apply_transposed(g, c->A, v);
+            ns_v3 *sum = p->name[0] == 'f' ? &c->force : &c->torque;
+            *sum = ns_v3_add(g, *sum, v);
+            *any = true;
+        }
+    }
+    return true;
+}
+
+/* ---- the system ---------------------------------------------------------------------------- */
+
+static void add_states(ns_system *s, ns_rolling *r)
+{
+    static const char *const quat[4] = {"quat.w", "quat.x", "quat.y", "quat.z"};
+    static const char *const names[2][3] = {
+        {"omega.x", "omega.y", "omega.z"}, {"omega.space.x", "omega.space.y", "omega.space.z"}};
+    ns_contact *c = &r->contact;
+    r->quat = s->states.n;
+    for (uint32_t i = 0; i < 4 && !c->reduced; i++) {
+        c->quat[i] = ns_symbol_new(s->graph, quat[i], NS_SYM_STATE, i);
+        ns_system_add_state(s, quat[i], c->quat[i], "");
+    }
+    r->omega = s->states.n;
+    for (uint32_t i = 0; i < 3; i++) {
+        ns_ex *symbol = c->ball ? &c->omega_space.at[i] : &c->Omega.at[i];
+        *symbol = ns_symbol_new(s->graph, names[c->ball][i], NS_SYM_STATE, i);
+        ns_system_add_state(s, names[c->ball][i], *symbol, "rad/s");
+    }
+    r->side = s->states.n;
+    const char *unit = c->body.kind == NS_SIDE_IMPLICIT ? "m" : "";
+    for (uint32_t i = 0; i < c->body.n && !c->closed; i++)
+        ns_system_add_state(s, r->body.names[i], c->body.symbol[i], unit);
+    r->support = s->states.n;
+    if (c->reduced)
+        return;
+    unit = c->ground.kind == NS_SIDE_IMPLICIT || c->ground.kind == NS_SIDE_GRAPH ||
+                   r->ground.planar
+               ? "m"
+               : "";
+    for (uint32_t i = 0; i < c->ground.n; i++)
+        ns_system_add_state(s, r->ground.names[i], c->ground.symbol[i], unit);
+}
+
+static void set_rates(ns_system *s, const ns_rolling *r)
+{
+    const ns_contact *c = &r->contact;
+    for (uint32_t i = 0; i < 4 && !c->reduced; i++)
+        s->states.at[r->quat + i].rate = c->quat_rate[i];
+    for (uint32_t i = 0; i < 3; i++)
+        s->states.at[r->omega + i].rate = (c->ball ? c->omega_space_rate : c->Omega_rate).at[i];
+    for (uint32_t i = 0; i < c->body.n && !c->closed; i++)
+        s->states.at[r->side + i].rate = c->body_rate[i];
+    for (uint32_t i = 0; i < c->ground.n && !c->reduced; i++)
+        s->states.at[r->support + i].rate = c->ground_rate[i];
+}
+
+static void constrain(ns_system *s, const char *name, ns_ex residual, ns_span span)
+{
+    NS_PUSH(s->arena, s->constraints,
+            (ns_constraint){.name = name, .residual = residual, .project = true, .span = span});
+}
+
+/* After Duff et al., Journal of Computer Graphics Techniques 6 (2017) 1.  That the normals are opposite is two equations;
+ * their three components in space would be dependent, and one of them of second order wherever
+ * the normal points along an axis. */
+void ns_rolling_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2])
+{
+    const ns_ex *v = n.at;
+    /* +1 or -1, never 0: the constant is no component of any likely normal */
+    ns_ex s = ns_sign(g, ns_add(g, v[2], ns_number(g, 0.12345678901)));
+    ns_ex a = ns_neg(g, ns_div(g, ns_one(g), ns_add(g, s, v[2])));
+    ns_ex b = ns_times(g, ns_mul(g, v[0], v[1]), a), sa = ns_mul(g, s, a);
+    base[0] = ns_v3_make(ns_add(g, ns_one(g), ns_mul(g, sa, ns_powi(g, v[0], 2))),
+                         ns_mul(g, s, b), ns_neg(g, ns_mul(g, s, v[0])));
+    base[1] = ns_v3_make(b, ns_add(g, s, ns_times(g, ns_powi(g, v[1], 2), a)), ns_neg(g, v[1]));
+}
+
+static void add_manifold(ns_system *s, const ns_rolling *r)
+{
+    ns_graph *g = s->graph;
+    const ns_contact *c = &r->contact;
+    ns_span body = r->body_block->span, ground = r->ground_block->span;
+    if (c->reduced) {
+        if (c->body.residual)
+            constrain(s, "body surface", c->body.residual, body);
+        return;
+    }
+    ns_ex norm = ns_zero(g);
+    for (int i = 0; i < 4; i++)
+        norm = ns_add(g, norm, ns_powi(g, c->quat[i], 2));
+    constrain(s, "quaternion", ns_mul(g, ns_number(g, 0.5), ns_sub(g, norm, ns_one(g))), body);
+    if (c->body.residual)
+        constrain(s, ns_side_is_curve(&c->body) ? "rim" : "body surface", c->body.residual,
+                  body);
+    if (c->ground.residual)
+        constrain(s, "ground surface", c->ground.residual, ground);
+    if (c->closed)
+        return;
+    if (c->tangency) {
+        constrain(s, "tangent", c->tangency, body);
+        return;
+    }
+    ns_v3 base[2] = {c->ground.base[0], c->ground.base[1]};
+    if (!r->ground.planar)
+        ns_rolling_tangents(g, c->ground.normal, base);
+    constrain(s, "normals.x", ns_v3_dot(g, c->align, base[0]), body);
+    constrain(s, "normals.y", ns_v3_dot(g, c->align, base[1]), body);
+}
+
+static void add_values(ns_system *s, ns_rolling *r)
+{
+    ns_graph *g = s->graph;
+    ns_contact *c = &r->contact;
+    ns_system_observe_vector(s, "omega", c->Omega, "rad/s", true);
+    ns_system_observe_vector(s, "s", c->s, "m", c->closed && c->body.kind == NS_SIDE_IMPLICIT);
+    for (uint32_t i = 0; i < 2 && c->closed && c->body.kind == NS_SIDE_CIRCLE; i++)
+        ns_system_observe(s, r->body.names[i], c->side[i], "", true);
+    ns_system_observe_vector(s, "vertical", c->vertical, "", false);
+    ns_system_observe(s, "energy", c->energy, "J", true);
+    ns_system_observe(s, "force.normal", c->normal_force, "N", true);
+    ns_system_observe(s, "force.friction", c->friction, "N", true);
+    ns_system_observe(s, "force.ratio", ns_div(g, c->friction, ns_abs(g, c->normal_force)), "",
+                      true);
+    ns_system_observe(s, "regularity", c->regular, "", false);
+    if (c->reduced) {
+        ns_system_observe(s, "com.z", c->com.at[2], "m", true);
+        return;
+    }
+    ns_system_define(s, "quat", c->quat, 4);
+    ns_system_observe_vector(s, "com", c->com, "m", true);
+    ns_system_observe_vector(s, "centre", r->body_centre, "m", false);
+    ns_system_observe_vector(s, "contact", c->point, "m", true);
+    ns_system_observe_vector(s, "velocity", c->velocity, "m/s", false);
+    ns_system_observe_vector(s, "omega.space", c->omega_space, "rad/s", false);
+    ns_v3 normal = c->ball ? c->normal : ns_m3_apply(g, c->A, c->gamma);
+    ns_system_observe_vector(s, "normal", normal, "", false);
+    ns_system_observe_vector(s, "force", c->force_space, "N", false);
+}
+
+static bool event_action(const ns_description *d, const ns_block *block, const char *name,
+                         ns_event_action *action)
+{
+    const ns_property *p = ns_block_find(block, name);
+    *action = NS_EVENT_WARN;
+    if (!p)
+        return true;
+    if (p->word && strcmp(p->word, "stop") == 0)
+        *action = NS_EVENT_STOP;
+    else if (!(p->word && strcmp(p->word, "warn") == 0)) {
+        ns_diag_error(d->diag, p->value_span, "`%s` is `stop` or `warn`", name);
+        return false;
+    }
+    return true;
+}
+
+static bool add_events(ns_description *d, ns_system *s, ns_rolling *r)
+{
+    ns_graph *g = s->graph;
+    ns_contact *c = &r->contact;
+    ns_event_action liftoff, slip;
+    if (!event_action(d, r->ground_block, "liftoff", &liftoff) ||
+        !event_action(d, r->ground_block, "slip", &slip))
+        return false;
+    NS_PUSH(s->arena, s->events,
+            (ns_event){.name = "liftoff",
+                       .value = c->normal_force,
+                       .direction = -1,
+                       .condition = true,
+                       .action = liftoff,
+                       .meaning = "the contact would lift off"});
+    const ns_property *mu = ns_block_find(r->ground_block, "mu");
+    if (mu) {
+        ns_ex limit;
+        if (!ns_block_scalar(d, mu, 0, &limit))
+            return false;
+        NS_PUSH(s->arena, s->events,
+                (ns_event){.name = "slip",
+                           .value = ns_sub(g, c->friction, ns_mul(g, limit, c->normal_force)),
+                           .direction = 1,
+                           .condition = true,
+                           .action = slip,
+                           .meaning = "the body would start to slip"});
+    } else if (ns_block_has(r->ground_block, "slip")) {
+        ns_diag_error(d->diag, ns_block_find(r->ground_block, "slip")->span,
+                      "`slip` needs a friction coefficient: add `mu`");
+        return false;
+    }
+    ns_event_action overlap;
+    if (!event_action(d, r->ground_block, "overlap", &overlap))
+        return false;
+    if (ns_block_has(r->ground_block, "overlap")) {
+        ns_ex depth;
+        if (!ns_rolling_overlap(d, s, r, &depth))
+            return false;
+        NS_PUSH(s->arena, s->events,
+                (ns_event){.name = "overlap",
+                           .value = depth,
+                           .direction = -1,
+                           .condition = true,
+                           .action = overlap,
+                           .meaning = "a second point of the body reaches the ground"});
+    }
+    bool edge = ns_side_is_curve(&c->body);
+    /* The contact runs off with a speed like 1/regular, so that zero is never reached by steps of
+     * finite length: the event is where it nearly is, in relation to the curvatures. */
+    ns_ex nearly = c->regular;
+    if (edge)
+        nearly = ns_sub(g, nearly,
+                        ns_mul(g, ns_number(g, 1e-6), ns_v3_norm(g, c->body.second)));
+    else if (c->fit)
+        nearly = ns_sub(g, nearly, ns_mul(g, ns_number(g, 1e-7), ns_powi(g, c->fit, 2)));
+    if (!(c->ground.flat && r->body.convex)) /* it can happen */
+        NS_PUSH(s->arena, s->events,
+                (ns_event){
+                    .name = edge ? "flat" : "irregular",
+                    .value = nearly,
+                    .direction = -1,
+                    .action = NS_EVENT_SINGULAR,
+                    .meaning = edge ? "the edge lies flat on the ground"
+                                    : "the curvatures of body and ground became equal in one "
+                                      "direction: the contact is no longer a point"});
+    for (uint32_t i = 0; i < r->body.n_limits; i++) {
+        const ns_limit *end = &r->body.limit[i];
+        NS_PUSH(s->arena, s->events,
+                (ns_event){.name = end->name,
+                           .value = end->value ? end->value : ns_v3_dot(g, c->gamma, end->lean),
+                           .direction = -1,
+                           .condition = true,
+                           .action = NS_EVENT_STOP,
+                           .meaning = end->meaning});
+    }
+    return true;
+}
+
+static void note_equations(ns_system *s, const ns_rolling *r)
+{
+    const ns_contact *c = &r->contact;
+    static const char axes[3] = {'x', 'y', 'z'};
+    for (int i = 0; i < 3; i++)
+        NS_PUSH(s->arena, s->equations,
+                (ns_equation_line){.group = "outward normal of the body at the contact, n",
+                                   .name = ns_arena_format(s->arena, "n.%c", axes[i]),
+                                   .value = ns_neg(s->graph, c->gamma.at[i])});
+    for (int i = 0; i < 3; i++)
+        NS_PUSH(s->arena, s->equations,
+                (ns_equation_line){.group = "motion of the contact in the body, s'",
+                                   .name = ns_arena_format(s->arena, "s.%c'", axes[i]),
+                                   .value = c->s_rate.at[i]});
+    NS_PUSH(s->arena, s->equations,
+            (ns_equation_line){.group = "energy", .name = "E", .value = c->energy});
+}
+
+static void add_scene(ns_system *s, const ns_rolling *r)
+{
+    const ns_contact *c = &r->contact;
+    ns_scene *scene = &s->scene;
+    if (c->reduced)
+        return; /* there is no place and no orientation to draw */
+    ns_scene_body body = {.name = r->body_block->name ? r->body_block->name : "body",
+                          .drawing = r->body.drawing,
+                          .position = r->body_centre,
+                          .massive = true,
+                          .com = r->mass.centre,
+                          .inertia = r->mass.inertia};
+    memcpy(body.quat, c->quat, sizeof body.quat);
+    NS_PUSH(s->arena, scene->bodies, body);
+    scene->ground = r->ground.drawing;
+    scene->ground_moves = c->moving;
+    scene->ground_origin = c->o;
+    scene->ground_rotation = c->B;
+    NS_PUSH(s->arena, scene->paths,
+            (ns_scene_path){"contact on the ground", -1, c->point, NS_PATH_CONTACT, NULL});
+    NS_PUSH(s->arena, scene->paths,
+            (ns_scene_path){"contact on the body", 0, c->body.point, NS_PATH_CONTACT, NULL});
+    NS_PUSH(s->arena, scene->paths,
+            (ns_scene_path){"centre of mass", -1, c->com, NS_PATH_COM, NULL});
+    NS_PUSH(s->arena, scene->arrows,
+            (ns_scene_arrow){"angular velocity", "rad/s", c->com, c->omega_space, NULL, 0});
+    NS_PUSH(s->arena, scene->arrows,
+            (ns_scene_arrow){"contact force", "N", c->point, c->force_space, NULL, 0});
+}
+
+/* Blocks, masses, shapes and the motion of the ground. */
+static bool read_blocks(ns_description *d, ns_rolling *r)
+{
+    static const char *const body_names[] = {"mass",    "inertia", "uniform", "com",
+                                             "centre",  "contact", "turn",    "flip",
+                                             "reduced", "limit",   NULL};
+    static const char *const ground_names[] = {"tilt",    "heading", "at",      "axis",
+                                               "side",    "origin",  "turn",    "mu",
+                                               "liftoff", "slip",    "overlap", NULL};
+    static const char *const rigid[] = {"mass", "inertia", "com",     "centre", "turn",
+                                        "at",   "axis",    "density", NULL};
+    ns_contact *c = &r->contact;
+    r->body_block = ns_block_single(d, "body");
+    r->ground_block = ns_block_single(d, "ground");
+    r->start_block = ns_block_single(d, "start");
+    if (!r->body_block || !r->ground_block) {
+        ns_diag_error(d->diag, d->whole, "rolling needs a `body` and a `ground`");
+        return false;
+    }
+    if (!ns_block_known(d, r->body_block, body_names) ||
+        !ns_block_known(d, r->ground_block, ground_names) ||
+        !ns_block_rigid(d, r->body_block, rigid) || d->diag->errors)
+        return false;
+    for (uint32_t i = 0; i < d->blocks.n; i++)
+        if (strcmp(d->blocks.at[i].keyword, "solid") == 0 &&
+            !ns_block_rigid(d, &d->blocks.at[i], rigid))
+            return false;
+    if (!ns_shapes_known(d, r->body_block) || !read_mass(d, r) ||
+        !ns_shapes_body(d, r->body_block, &r->locals, r->mass.centre, &r->body) ||
+        !ns_shapes_ground(d, r->ground_block, &r->locals, &r->ground) || !read_motion(d, r))
+        return false;
+    c->body = r->body.side;
+    c->ground = r->ground.side;
+    if (ns_side_is_curve(&c->body) && ns_side_is_curve(&c->ground)) {
+        ns_diag_error(
+            d->diag, r->ground_block->span,
+            "an edge on a wire touches at one fixed point of both: that is no rolling");
+        return false;
+    }
+    if (c->moving) /* coordinates in the ground's own frame */
+        for (uint32_t i = 0; i < c->ground.n; i++)
+            r->ground.names[i] = ns_arena_format(d->arena, "ground.%c",
+                                                 (r->ground.planar ? "uv" : "xyz")[i]);
+    c->reduced = ns_block_has(r->body_block, "reduced");
+    if (c->reduced && (!r->ground.level || c->moving || ns_side_is_curve(&c->body))) {
+        ns_diag_error(d->diag, ns_block_find(r->body_block, "reduced")->span,
+                      "the reduced system (s, omega) exists for a smooth body on a fixed "
+                      "horizontal plane");
+        return false;
+    }
+    bool surface = !ns_side_is_curve(&c->ground);
+    c->closed = !c->reduced && surface &&
+                (r->body.convex || (r->body.lowest && c->ground.flat));
+    c->radius = c->closed ? r->body.radius : 0;
+    c->quadric = c->closed && r->body.quadric;
+    c->squares = r->body.squares;
+    c->support = r->body.support;
+    memcpy(c->way, r->locals.x, sizeof c->way);
+    c->ball = c->radius && r->isotropic && ns_v3_is_zero(d->graph, r->mass.centre);
+    c->centre = r->mass.centre;
+    c->mass = r->mass.mass;
+    c->inertia = r->mass.inertia;
+    c->gravity = ns_decimal(d->graph, "9.81");
+    for (uint32_t i = 0; i < d->params.n; i++)
+        if (strcmp(d->params.at[i].name, "g") == 0)
+            c->gravity = d->params.at[i].symbol;
+    return true;
+}
+
+/* Names that loads may use. */
+static bool define_kinematics(ns_description *d, const ns_contact *c)
+{
+    ns_scope_entry names[] = {
+        {"omega", {3, 1, c->Omega.at}, 0},   {"vertical", {3, 1, c->vertical.at}, 0},
+        {"quat", {4, 1, c->quat}, 0},        {"com", {3, 1, c->com.at}, 0},
+        {"contact", {3, 1, c->point.at}, 0}, {"velocity", {3, 1, c->velocity.at}, 0}};
+    return ns_description_define(d, names, c->reduced ? 2 : 6);
+}
+
+static bool derive(ns_description *d, ns_system *s)
+{
+    ns_rolling *r = NS_NEW(s->arena, ns_rolling);
+    ns_contact *c = &r->contact;
+    ns_graph *g = d->graph;
+    bool loaded;
+    s->own = r;
+    if (!define_locals(d, r) || !read_blocks(d, r))
+        return false;
+    add_states(s, r);
+    ns_contact_kinematics(g, c);
+    if (!c->reduced)
+        r->body_centre = ns_v3_sub(g, c->com, ns_m3_apply(g, c->A, r->mass.centre));
+    for (uint32_t i = 0; i < r->body.n_limits && c->closed; i++) {
+        ns_limit *end = &r->body.limit[i];
+        if (end->value)
+            end->value = ns_subst_one(g, end->value, c->body.symbol, c->side, c->body.n);
+        else
+            ns_subst(g, end->lean.at, 3, c->body.symbol, c->side, c->body.n, end->lean.at);
+    }
+    if (!define_kinematics(d, c) || !read_loads(d, r, &loaded))
+        return false;
+    ns_contact_dynamics(g, c);
+    set_rates(s, r);
+    s->energy = c->energy;
+    s->kinetic = c->kinetic;
+    s->conservative = !loaded && !c->moving;
+    add_manifold(s, r);
+    add_values(s, r);
+    if (!add_events(d, s, r))
+        return false;
+    note_equations(s, r);
+    ns_rolling_facts(s, r);
+    ns_rolling_prepare_overlap(d, s, r);
+    add_scene(s, r);
+    ns_system_fact(s, "body", "%s, %s", r->body_block->kind,
+                   ns_side_is_curve(&c->body) ? "touching with an edge"
+                                              : "touching with its surface");
+    ns_system_fact(s, "ground", "%s%s", r->ground_block->kind, c->moving ? ", moving" : "");
+    ns_system_fact(s, "degrees of freedom", "3 (velocities), 5 (positions)");
+    return ns_rolling_start(d, s, r);
+}
+
+static const char *const blocks[] = {"body", "ground", "solid", "load", "start", NULL};
+
+const ns_formulation ns_formulation_rolling = {
+    .name = "rolling",
+    .summary = "a rigid body rolls without slipping on any surface",
+    .doc =
+        "ground KIND(sizes) { ... }   body KIND(sizes) { mass, com, inertia | uniform }   "
+        "start { ... }\n\n"
+        "The body touches the ground at one point with a smooth surface or an edge and rolls\n"
+        "without slipping; the contact is two-sided (lift-off is reported, and stops if "
+        "asked).\n"
+        "States: quat (body to space), omega (body frame; of uniform balls in space), s "
+        "(centre\n"
+        "of mass to contact, body frame) or surface coordinates unless they have a closed\n"
+        "form, and the contact on the ground.\n\n"
+        "Values: com, centre, contact, velocity, s, omega.space, normal, force (vectors .x .y "
+        ".z),\n"
+        "energy, force.normal, force.friction, force.ratio (the friction coefficient "
+        "needed).\n\n"
+        "Source: Patrick 2022, eqs (4), (12); derivation in docs/theory/rolling.md.",
+    .refuses = "coordinate state lagrangian",
+    .fits = fits,
+    .derive = derive,
+    .sizes = ns_rolling_all_sizes,
+    .verify = ns_rolling_verify,
+    .doubts = ns_rolling_doubts,
+    .guess = ns_rolling_guess,
+    .form = ns_rolling_form,
+    .blocks = blocks,
+};

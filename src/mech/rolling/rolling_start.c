@@ -1,0 +1,666 @@
+/* Starts of rolling bodies.
+ *
+ *     start {
+ *         quat [w, x, y, z]  |  axis [x, y, z], angle  |  euler phi, theta, psi  (z, x, z)
+ *                            |  heading, tilt, turn    (the same, by name)
+ *                            |  roll, pitch, yaw       (about x, the turned y, the turned z)
+ *         contact [x, y] or [x, y, z]  |  com [..]  |  centre [..]
+ *         omega [..]  |  omega.space [..]  |  centre' [..] or com' [..], with spin
+ *         NAME = value  or  NAME ~ guess   for any state
+ *     }
+ * Orientation and contact written with ~ are guesses: met as nearly as the contact allows.
+ *
+ * What is not said is found: the contact point of the body from orientation and ground (in closed
+ * form where the shape has one), the rest by the equations of the manifold. */
+#include <math.h>
+#include <string.h>
+
+#include "base/math/vecmath.h"
+#include "expr/subst.h"
+#include "mech/common/block.h"
+#include "mech/common/dense.h"
+#include "mech/common/orientation.h"
+#include "mech/rolling/rolling.h"
+
+typedef struct work {
+    ns_description *d;
+    ns_system *s;
+    ns_rolling *r;
+    ns_graph *g;
+    const ns_block *b;
+    ns_m3 A;    /* orientation at the start, in terms of parameters */
+    bool loose; /* the orientation is a guess */
+} work;
+
+static void set(work *w, uint32_t state, ns_ex value, bool is_free, ns_span span)
+{
+    w->s->start.value[state] = value;
+    w->s->start.free[state] = is_free;
+    w->s->start.span[state] = span;
+}
+
+/* A value or a guess of the user's. */
+static void set_as(work *w, uint32_t state, ns_ex value, const ns_property *p)
+{
+    set(w, state, value, p->guess, p->value_span);
+    w->s->start.guess[state] = p->guess;
+}
+
+static void demand(work *w, const char *name, ns_ex residual, ns_span span)
+{
+    NS_PUSH(w->s->arena, w->s->start.extra,
+            (ns_constraint){.name = name, .residual = residual, .span = span});
+}
+
+/* The contact should be near this coordinate. */
+static void miss(work *w, uint32_t i, ns_ex value)
+{
+    ns_ex off = ns_powi(w->g, ns_sub(w->g, w->r->contact.point.at[i], value), 2);
+    w->r->misfit = w->r->misfit ? ns_add(w->g, w->r->misfit, off) : off;
+}
+
+/* First values for the contact on a moving ground whose coordinates are Cartesian, in its own frame:
+ * near a place in space. */
+static void guess_on_moving(work *w, ns_v3 at)
+{
+    const ns_contact *c = &w->r->contact;
+    if (!c->moving || (c->ground.kind != NS_SIDE_IMPLICIT && c->ground.kind != NS_SIDE_GRAPH))
+        return;
+    ns_v3 local = ns_m3_apply_transposed(w->g, c->B, ns_v3_sub(w->g, at, c->o));
+    for (uint32_t i = 0; i < c->ground.n; i++)
+        set(w, w->r->support + i, local.at[i], true, (ns_span){0});
+}
+
+/* Where the contact is on the ground. */
+static bool place(work *w)
+{
+    ns_rolling *r = w->r;
+    ns_graph *g = w->g;
+    const ns_property *contact = ns_block_find(w->b, "contact");
+    const ns_property *com = ns_block_find(w->b, "com"),
+                      *centre = ns_block_find(w->b, "centre");
+    if ((contact != NULL) + (com != NULL) + (centre != NULL) > 1) {
+        ns_diag_error(
+            w->d->diag, w->b->span,
+            "the position is given more than once: choose one of contact, com, centre");
+        return false;
+    }
+    if (r->contact.reduced) {
+        if (contact || com || centre)
+            ns_diag_error(w->d->diag, w->b->span,
+                          "the reduced system has no place on the plane");
+        return !(contact || com || centre);
+    }
+    const ns_side *ground = &r->contact.ground;
+    bool cartesian = !r->contact.moving && (ground->kind == NS_SIDE_IMPLICIT ||
+                                            ground->kind == NS_SIDE_GRAPH || r->ground.level);
+    /* a closed ground may not have the origin: ns_rolling_guess looks for a place then */
+    r->anywhere = ground->kind == NS_SIDE_IMPLICIT && !contact && !com && !centre;
+    if (r->anywhere)
+        w->s->start.hint = "say where the body touches the ground: contact [x, y, z]";
+    bool open = !cartesian || com || centre || r->anywhere;
+    for (uint32_t i = 0; i < ground->n; i++) {
+        set(w, r->support + i, ns_zero(g), open, (ns_span){0});
+        w->s->start.keep[r->support + i] = open && !contact && !com && !centre;
+    }
+    if (contact) {
+        if (contact->values != 1 || contact->value[0].cols != 1 || contact->value[0].rows < 2 ||
+            contact->value[0].rows > 3) {
+            ns_diag_error(w->d->diag, contact->value_span,
+                          "contact: expected [x, y, z] or [x, y]");
+            return false;
+        }
+        uint32_t rows = contact->value[0].rows;
+        if ((cartesian || ground->kind == NS_SIDE_IMPLICIT) && rows < ground->n) {
+            ns_diag_error(w->d->diag, contact->value_span,
+                          "contact: this ground needs three coordinates [x, y, z]");
+            return false;
+        }
+        const ns_ex *to = contact->value[0].at;
+        guess_on_moving(w, ns_v3_make(to[0], to[1], rows > 2 ? to[2] : ns_zero(g)));
+        for (uint32_t i = 0; i < rows; i++) {
+            ns_ex value = to[i];
+            if (cartesian && i < ground->n)
+                set_as(w, r->support + i, value, contact);
+            else
+                ns_system_start_equation(w->s, "contact",
+                                         ns_sub(g, r->contact.point.at[i], value),
+                                         contact->guess, contact->value_span);
+            miss(w, i, value);
+        }
+        /* of an upper and a lower place the body lies on the latter */
+        if (rows == 2 && r->misfit && !ns_side_is_curve(ground)) {
+            ns_ex hangs = ns_apply(g, NS_OP_MAX, ns_zero(g), ns_neg(g, ground->normal.at[2]));
+            r->misfit = ns_add(g, r->misfit, ns_mul(g, ns_number(g, 1e3), hangs));
+        }
+    }
+    const ns_property *given = com ? com : centre;
+    if (given) {
+        ns_v3 at, now = com ? r->contact.com : r->body_centre;
+        if (!ns_block_vector(w->d, given, 0, &at))
+            return false;
+        for (uint32_t i = 0; cartesian && i < ground->n; i++) /* a guess: straight below */
+            set(w, r->support + i, at.at[i], true, given->value_span);
+        guess_on_moving(w, at);
+        for (uint32_t i = 0; i < 3; i++)
+            miss(w, i, at.at[i]);
+        ns_v3 way[3] = {ns_v3_unit(g, 0), ns_v3_unit(g, 1), ns_v3_unit(g, 2)};
+        bool surface = !ns_side_is_curve(ground);
+        if (surface) { /* along the ground here; across it: ns_rolling_verify */
+            way[2] = r->contact.moving ? ns_m3_apply(g, r->contact.B, ground->normal)
+                                       : ground->normal;
+            ns_rolling_tangents(g, way[2], way);
+            r->placed = given;
+            r->gap = ns_v3_dot(g, ns_v3_sub(g, at, now), way[2]);
+        }
+        for (int i = 0; i < (surface ? 2 : 3); i++)
+            demand(w, given->name, ns_v3_dot(g, ns_v3_sub(g, now, at), way[i]),
+                   given->value_span);
+    }
+    return true;
+}
+
+/* The reduced system has no orientation among its states, which would say where the body touches: with
+ * the normal downwards, unless the contact itself is given. */
+static void face_down(work *w, ns_v3 up)
+{
+    const ns_contact *c = &w->r->contact;
+    for (uint32_t i = 0; i < c->body.n; i++)
+        if (ns_block_find(w->b, ns_graph_symbol(w->g, c->body.symbol[i])->name))
+            return;
+    ns_v3 base[2], align = ns_v3_add(w->g, c->body.normal, up);
+    ns_rolling_tangents(w->g, up, base);
+    w->s->start.unless.name = "orientation";
+    w->s->start.unless.first = w->r->side;
+    w->s->start.unless.n = c->body.n;
+    for (int i = 0; i < 2; i++)
+        demand(w, w->s->start.unless.name, ns_v3_dot(w->g, align, base[i]),
+               w->r->body_block->span);
+}
+
+/* The contact on the body: from the ground normal seen in the body frame.  The states themselves are
+ * set by ns_rolling_guess, when there are numbers. */
+static void touch(work *w)
+{
+    ns_rolling *r = w->r;
+    ns_graph *g = w->g;
+    ns_contact *c = &r->contact;
+    ns_v3 normal = c->ground.normal; /* in its frame */
+    if (ns_side_is_curve(&c->ground)) {
+        /* on a wire: as far above as the wire's direction allows */
+        ns_v3 t = ns_v3_normalise(g, c->ground.tangent, NULL), up = ns_v3_unit(g, 2);
+        normal = ns_v3_normalise(g, ns_v3_sub(g, up, ns_v3_scale(g, t.at[2], t)), NULL);
+    }
+    ns_m3 C = c->moving ? ns_m3_mul(g, ns_m3_transpose(c->B), w->A) : w->A;
+    r->up = ns_m3_apply_transposed(g, C, normal);
+    if (c->closed)
+        return;
+    ns_v3 down = ns_v3_neg(g, r->up); /* outward normal of the body at the contact */
+    for (uint32_t i = 0; i < c->body.n; i++)
+        set(w, r->side + i, ns_zero(g), true, (ns_span){0});
+    if (c->body.kind == NS_SIDE_CIRCLE) {
+        /* a disk that lies flat gets some point, and is refused by ns_rolling_verify */
+        ns_ex way[2] = {ns_add(g, down.at[0], ns_number(g, 1e-150)), down.at[1]};
+        ns_ex length = ns_sqrt(g, ns_add(g, ns_powi(g, way[0], 2), ns_powi(g, way[1], 2)));
+        for (int i = 0; i < 2; i++)
+            r->closed[i] = ns_div(g, way[i], length);
+    } else if (r->body.has_support) {
+        for (int i = 0; i < 3; i++) {
+            ns_ex y = ns_subst_one(g, r->body.support.at[i], r->locals.x, down.at, 3);
+            r->closed[i] = ns_sub(g, y, r->mass.centre.at[i]);
+        }
+    } else if (c->reduced) {
+        face_down(w, r->up);
+    }
+}
+
+/* NAME = value or NAME ~ value for a single value */
+static const ns_property *named(const work *w, const char *name)
+{
+    const ns_property *p = ns_block_find(w->b, name);
+    return p && p->assigned ? p : NULL;
+}
+
+/* Values that are no states but could be: they may start, and sweeps may vary them, as if they were. */
+static void offer(work *w, const char *name, ns_ex value, ns_ex given, bool spin)
+{
+    const ns_rolling *r = w->r;
+    ns_start_value other = {.name = name, .value = value, .given = given};
+    if (spin) {
+        other.first = r->omega;
+        other.n = 3;
+        other.through = r->quat;
+    } else {
+        other.first = other.through = w->s->states.n; /* none */
+    }
+    NS_PUSH(w->s->arena, w->s->start.other, other);
+}
+
+/* The angular velocity of a ball: its states are the components in space, `body` those in the body
+ * frame, if given. */
+static bool ball_turns(work *w, const ns_property *space, ns_v3 body, bool open, ns_span span)
+{
+    static const char *const names[3] = {"omega.x", "omega.y", "omega.z"};
+    ns_rolling *r = w->r;
+    ns_contact *c = &r->contact;
+    ns_v3 turn = ns_m3_apply(w->g, w->A, body);
+    const ns_property *single[3];
+    bool some = false;
+    if (space && !ns_block_vector(w->d, space, 0, &turn))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        single[i] = named(w, names[i]);
+        some = some || single[i];
+        if (single[i] && !ns_block_scalar(w->d, single[i], 0, &body.at[i]))
+            return false;
+    }
+    if (some)
+        turn = ns_m3_apply(w->g, w->A, body);
+    bool equations = !open && (some || (w->loose && !space));
+    for (uint32_t i = 0; i < 3; i++) {
+        set(w, r->omega + i, turn.at[i], open || equations,
+            single[i] ? single[i]->value_span : span);
+        w->s->start.guess[r->omega + i] = single[i] && single[i]->guess;
+        if ((equations || single[i]) && !(single[i] && single[i]->guess))
+            demand(w, names[i], ns_sub(w->g, c->Omega.at[i], body.at[i]),
+                   single[i] ? single[i]->value_span : span);
+        offer(w, names[i], c->Omega.at[i], open ? 0 : body.at[i], true);
+    }
+    return true;
+}
+
+static bool velocity(work *w)
+{
+    ns_rolling *r = w->r;
+    ns_graph *g = w->g;
+    ns_contact *c = &r->contact;
+    const ns_property *body = ns_block_find(w->b, "omega");
+    const ns_property *space = ns_block_find(w->b, "omega.space");
+    const ns_property *centre = ns_block_find(w->b, "centre'"),
+                      *com = ns_block_find(w->b, "com'");
+    const ns_property *spin = ns_block_find(w->b, "spin");
+    bool by_point = centre || com;
+    if (by_point && c->reduced) {
+        ns_diag_error(w->d->diag, (centre ? centre : com)->span,
+                      "the reduced system has no velocity in space: give omega");
+        return false;
+    }
+    if ((body != NULL) + (space != NULL) + (centre != NULL) + (com != NULL) > 1) {
+        ns_diag_error(w->d->diag, w->b->span,
+                      "the velocity is given more than once: choose one of omega, omega.space, "
+                      "centre', com'");
+        return false;
+    }
+    if (spin && !by_point) {
+        ns_diag_error(w->d->diag, spin->span, "`spin` goes with centre' or com'");
+        return false;
+    }
+    ns_v3 omega = ns_v3_zero(g);
+    if (body && !ns_block_vector(w->d, body, 0, &omega))
+        return false;
+    if (space) {
+        if (!ns_block_vector(w->d, space, 0, &omega))
+            return false;
+        omega = ns_m3_apply_transposed(g, w->A, omega);
+    }
+    ns_span span = body ? body->value_span : space ? space->value_span : (ns_span){0};
+    if (c->ball && !ball_turns(w, space, omega, by_point, span))
+        return false;
+    for (uint32_t i = 0; i < 3 && !c->ball; i++)
+        set(w, r->omega + i, omega.at[i], by_point, span);
+    if (!by_point)
+        return true;
+    const ns_property *given = centre ? centre : com;
+    if (given->values != 1 || given->value[0].cols != 1 || given->value[0].rows < 2 ||
+        given->value[0].rows > 3) {
+        ns_diag_error(w->d->diag, given->value_span, "%s: expected [x, y] or [x, y, z]",
+                      given->name);
+        return false;
+    }
+    ns_v3 v = c->velocity, arm = c->s; /* from the point to the contact */
+    if (centre) {                      /* v_O = v_G - Omega x centre */
+        ns_v3 carried = ns_v3_cross(g, c->Omega, c->centre);
+        v = ns_v3_sub(g, v, ns_m3_apply(g, c->A, carried));
+        arm = ns_v3_add(g, arm, c->centre);
+    }
+    const ns_ex *wanted = given->value[0].at;
+    if (given->value[0].rows == 2) {
+        for (int i = 0; i < 2; i++)
+            demand(w, given->name, ns_sub(g, v.at[i], wanted[i]), given->value_span);
+    } else { /* no omega changes the component along the arm: ns_rolling_verify looks at it */
+        ns_v3 excess = ns_v3_sub(g, ns_v3_make(wanted[0], wanted[1], wanted[2]), v), way[3];
+        way[2] = ns_v3_normalise(g, ns_m3_apply(g, c->A, arm), NULL);
+        ns_rolling_tangents(g, way[2], way);
+        for (int i = 0; i < 2; i++)
+            demand(w, given->name, ns_v3_dot(g, excess, way[i]), given->value_span);
+        r->moved = given;
+        r->excess = ns_v3_dot(g, excess, way[2]);
+    }
+    ns_ex about_normal = ns_zero(g);
+    if (spin && !ns_block_scalar(w->d, spin, 0, &about_normal))
+        return false;
+    demand(w, "spin", ns_sub(g, ns_v3_dot(g, c->Omega, c->gamma), about_normal),
+           spin ? spin->value_span : given->value_span);
+    return true;
+}
+
+/* The contact on the body where it is no state; its guess says nothing that is not known.  The
+ * angular velocity has been read. */
+static bool as_equation(work *w, const ns_start_value *other, const ns_property *p)
+{
+    ns_ex value;
+    if (!ns_block_scalar(w->d, p, 0, &value))
+        return false;
+    if (!other->n && !p->guess)
+        demand(w, p->name, ns_sub(w->g, other->value, value), p->value_span);
+    return true;
+}
+
+/* NAME = value and NAME ~ guess for states; everything else must be a known property. */
+static bool by_name(work *w)
+{
+    static const char *const firm[] = {"com",     "centre", "omega", "omega.space",
+                                       "centre'", "com'",   "spin",  NULL};
+    static const char *const known[] = {"quat", "axis",   "euler", "heading",     "tilt",
+                                        "turn", "roll",   "pitch", "yaw",         "contact",
+                                        "com",  "centre", "omega", "omega.space", "centre'",
+                                        "com'", "spin",   NULL};
+    bool good = true;
+    for (uint32_t k = 0; w->b && k < w->b->properties.n; k++) {
+        const ns_property *p = &w->b->properties.at[k];
+        bool property = false;
+        for (uint32_t i = 0; known[i]; i++)
+            property = property || strcmp(known[i], p->name) == 0;
+        for (uint32_t i = 0; firm[i]; i++)
+            if (p->guess && strcmp(firm[i], p->name) == 0) {
+                ns_diag_error(w->d->diag, p->span,
+                              "`%s` cannot be a guess: contact, the orientation and single "
+                              "states can",
+                              p->name);
+                good = false;
+            }
+        for (uint32_t i = 0; i < k; i++)
+            if (strcmp(w->b->properties.at[i].name, p->name) == 0) {
+                ns_diag_error(w->d->diag, p->span, "`%s` is given twice", p->name);
+                good = false;
+            }
+        if (property)
+            continue;
+        uint32_t state = 0, other = 0;
+        while (other < w->s->start.other.n &&
+               strcmp(w->s->start.other.at[other].name, p->name) != 0)
+            other++;
+        if (other < w->s->start.other.n && p->assigned) {
+            good = as_equation(w, &w->s->start.other.at[other], p) && good;
+            continue;
+        }
+        while (state < w->s->states.n && strcmp(w->s->states.at[state].name, p->name) != 0)
+            state++;
+        ns_ex value;
+        if (state < w->s->states.n && p->assigned) {
+            good = ns_block_scalar(w->d, p, 0, &value) && good;
+            if (good)
+                set_as(w, state, value, p);
+            continue;
+        }
+        const char *near = ns_block_nearest(p->name, known);
+        ns_diag_error(w->d->diag, p->span, "`%s` is neither a state nor a way to start%s%s%s",
+                      p->name, near ? "; did you mean `" : "", near ? near : "",
+                      near ? "`?" : "");
+        good = false;
+    }
+    return good;
+}
+
+bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
+{
+    static const ns_block none;
+    work w = {
+        .d = d, .s = s, .r = r, .g = d->graph, .b = r->start_block ? r->start_block : &none};
+    uint32_t n = s->states.n;
+    s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.guess = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.keep = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
+    ns_ex quat[4];
+    if (!ns_orientation_read(d, w.b, quat, &w.loose))
+        return false;
+    static const char *const names[4] = {"quat.w", "quat.x", "quat.y", "quat.z"};
+    for (int i = 0; i < 4; i++) { /* by name: see by_name */
+        const ns_property *p = named(&w, names[i]);
+        if (p && !ns_block_scalar(d, p, 0, &quat[i]))
+            return false;
+        w.loose = w.loose || (p && p->guess);
+    }
+    w.A = ns_m3_rotation(w.g, quat);
+    for (uint32_t i = 0; i < 4 && !r->contact.reduced; i++)
+        set(&w, r->quat + i, quat[i], w.loose, w.b->span);
+    for (uint32_t i = 0; i < 4 && !r->contact.reduced; i++)
+        s->start.keep[r->quat + i] = s->start.guess[r->quat + i] = w.loose;
+    if (!place(&w))
+        return false;
+    touch(&w);
+    for (uint32_t i = 0; i < r->contact.body.n && r->contact.closed; i++)
+        offer(&w, r->body.names[i], r->contact.side[i], 0, false);
+    return velocity(&w) && by_name(&w);
+}
+
+/* ---- with numbers ---------------------------------------------------------------------------- */
+
+bool ns_rolling_sizes(const ns_system *s, ns_diag *diag, const double *p, const ns_shape *shape,
+                      const ns_block *block)
+{
+    for (uint32_t i = 0; i < shape->n_sizes; i++) {
+        double value;
+        ns_system_eval(s, &shape->size[i], 1, 0, p, NULL, &value);
+        char sign = shape->signs[i];
+        if ((sign == '+' && !(value > 0)) || (sign == '0' && !(value >= 0)) ||
+            (sign == '1' && !(value > 1))) {
+            ns_diag_error(diag, block->kind_span, "size %u of %s(%s) must %s; it is %.6g",
+                          i + 1, block->kind, shape->sizes,
+                          sign == '+'   ? "be positive"
+                          : sign == '1' ? "be larger than 1"
+                                        : "not be negative",
+                          value);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Axes must have a direction. */
+static bool directed(const ns_system *s, ns_diag *diag, const double *p, const ns_block *block,
+                     const char *name)
+{
+    const ns_property *axis = ns_block_find(block, name);
+    double v[3];
+    if (!axis || axis->values == 0 || axis->value[0].rows * axis->value[0].cols != 3)
+        return true;
+    ns_system_eval(s, axis->value[0].at, 3, 0, p, NULL, v);
+    if (v[0] != 0 || v[1] != 0 || v[2] != 0)
+        return true;
+    ns_diag_error(diag, axis->value_span, "`%s`: the axis has no direction", name);
+    return false;
+}
+
+bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p)
+{
+    const ns_rolling *r = s->own;
+    const ns_property *mu = ns_block_find(r->ground_block, "mu");
+    double friction = 0;
+    if (mu && mu->values == 1) /* nan where it depends on the motion */
+        ns_system_eval(s, &mu->value[0].at[0], 1, 0, p, NULL, &friction);
+    if (mu && friction < 0) {
+        ns_diag_error(diag, mu->value_span, "`mu` must not be negative; it is %.6g", friction);
+        return false;
+    }
+    return directed(s, diag, p, r->ground_block, "axis") &&
+           directed(s, diag, p, r->ground_block, "turn") &&
+           directed(s, diag, p, r->body_block, "turn") &&
+           (!r->start_block || directed(s, diag, p, r->start_block, "axis")) &&
+           ns_rolling_sizes(s, diag, p, &r->body, r->body_block) &&
+           ns_rolling_sizes(s, diag, p, &r->ground, r->ground_block);
+}
+
+/* The given com' or centre': the component that points to the contact. */
+static bool moves(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                  const double *x)
+{
+    const ns_rolling *r = s->own;
+    if (!r->moved)
+        return true;
+    double excess, v[3], size = 1e-3;
+    ns_system_eval(s, &r->excess, 1, t0, p, x, &excess);
+    ns_system_eval(s, r->moved->value[0].at, 3, t0, p, NULL, v);
+    for (int i = 0; i < 3; i++)
+        size = ns_max(size, fabs(v[i]));
+    if (fabs(excess) <= 1e-9 * size)
+        return true;
+    ns_diag_error(
+        diag, r->moved->value_span,
+        "no rolling has this %s: its component towards the contact is off by %.6g m/s; "
+        "leave the third one open: %s [x, y]",
+        r->moved->name, excess, r->moved->name);
+    return false;
+}
+
+/* The equations of the contact hold too where body and ground are on the same side of it. */
+static bool faces(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                  const double *x)
+{
+    const ns_rolling *r = s->own;
+    double off[3] = {0};
+    if (!r->contact.align.at[0])
+        return true;
+    ns_system_eval(s, r->contact.align.at, 3, t0, p, x, off);
+    if (off[0] * off[0] + off[1] * off[1] + off[2] * off[2] < 1)
+        return true;
+    ns_diag_error(
+        diag, r->body_block->span,
+        "the body touches from the wrong side at the start: its outward normal must be "
+        "opposite to that of the ground; give a better guess of the contact on the "
+        "body (%s ~ ...)",
+        s->states.at[r->side].name);
+    return false;
+}
+
+/* The ground's normal must be on its side, whatever its chart does. */
+static bool on_side(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                    const double *x)
+{
+    const ns_rolling *r = s->own;
+    const ns_side *ground = &r->contact.ground;
+    if (r->contact.reduced || ground->kind != NS_SIDE_CHART || ground->flat ||
+        !ns_rolling_flipped(s, &ground->normal, r->support, t0, p, x))
+        return true;
+    ns_diag_error(
+        diag, r->ground_block->span,
+        "the body starts on the wrong side of the ground: at %s = %.6g, %s = %.6g its "
+        "chart runs over a pole and y_u x y_v points to the other side; give a better "
+        "guess of the contact",
+        s->states.at[r->support].name, x[r->support], s->states.at[r->support + 1].name,
+        x[r->support + 1]);
+    return false;
+}
+
+/* The given com or centre: where the body touches the ground, across the ground. */
+static bool touches(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                    const double *x)
+{
+    const ns_rolling *r = s->own;
+    if (!r->placed)
+        return true;
+    double value[4], size = 0;
+    ns_ex ask[4] = {r->gap, r->contact.s.at[0], r->contact.s.at[1], r->contact.s.at[2]};
+    ns_system_eval(s, ask, 4, t0, p, x, value);
+    for (int i = 1; i < 4; i++)
+        size = ns_max(size, fabs(value[i]));
+    if (fabs(value[0]) <= 1e-9 * size) /* the user's own numbers may be rounded */
+        return true;
+    ns_diag_error(diag, r->placed->value_span,
+                  value[0] > 0
+                      ? "the body does not touch the ground: with this %s it is %.6g m "
+                        "above it"
+                      : "the start is under the ground: with this %s the body reaches "
+                        "%.6g m into it",
+                  r->placed->name, fabs(value[0]));
+    return false;
+}
+
+bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                       const double *x)
+{
+    const ns_rolling *r = s->own;
+    ns_span body = r->body_block->span;
+    ns_ex ask[12];
+    double value[12], moment[3];
+    ask[0] = r->mass.mass;
+    ask[1] = r->contact.regular;
+    ask[2] = r->contact.fit ? r->contact.fit : r->contact.regular;
+    memcpy(ask + 3, r->mass.inertia.at, sizeof r->mass.inertia.at);
+    ns_system_eval(s, ask, 12, t0, p, x, value);
+    if (!(value[0] > 0)) {
+        ns_diag_error(diag, body, "the mass must be positive; it is %.6g", value[0]);
+        return false;
+    }
+    if (!ns_dense_symmetric(s->arena, 3, value + 3, moment)) {
+        ns_diag_error(diag, body, "the inertia tensor is not finite");
+        return false;
+    }
+    if (moment[0] == 0 && moment[2] == 0) {
+        ns_diag_error(diag, body, "the inertia tensor is zero");
+        return false;
+    }
+    if (!(moment[0] >= -1e-12 * moment[2] && moment[2] > 0)) {
+        ns_diag_error(diag, body, "the inertia tensor has a negative principal moment: %.6g",
+                      moment[0]);
+        return false;
+    }
+    if (moment[2] > (moment[0] + moment[1]) * (1 + 1e-12)) {
+        ns_diag_error(
+            diag, body,
+            "no mass distribution has this inertia tensor: the principal moment %.6g is "
+            "larger than the sum of the others, %.6g + %.6g",
+            moment[2], moment[0], moment[1]);
+        return false;
+    }
+    if (!on_side(s, diag, t0, p, x) || !faces(s, diag, t0, p, x) ||
+        !touches(s, diag, t0, p, x) || !moves(s, diag, t0, p, x))
+        return false;
+    if (ns_side_is_curve(&r->contact.body) && !(value[1] > 0)) {
+        ns_diag_error(diag, r->body_block->span,
+                      "the edge lies flat on the ground, or bends less than the ground does "
+                      "(relative curvature %.3g): they do not touch in one point",
+                      isnan(value[1]) ? 0.0 : value[1] + 0.0); /* 0, not -0 */
+        return false;
+    }
+    if (!isfinite(value[1])) {
+        ns_diag_error(diag, r->ground_block->span,
+                      "the curvature of body or ground is undefined at the start");
+        return false;
+    }
+    if (!(value[1] > 0 && value[2] > 0)) {
+        ns_diag_error(
+            diag, r->ground_block->span,
+            "the body does not fit the ground at the contact: it is flatter than the "
+            "ground there (relative curvature %.3g), so they meet in more than one point",
+            value[1]);
+        return false;
+    }
+    return true;
+}
+
+void ns_rolling_doubts(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                       const double *x)
+{
+    const ns_rolling *r = s->own;
+    if (ns_block_has(r->ground_block, "overlap"))
+        return; /* the run says it */
+    const double depth = ns_rolling_overlaps(s, t0, p, x);
+    if (depth > 0)
+        ns_diag_warn(diag, r->ground_block->span,
+                     "the body reaches %.3g m into the ground at the start, away from the "
+                     "contact: there would be more than one",
+                     depth);
+}

@@ -1,4 +1,0 @@
-/* Motions in lanes, plain. */
-#define NS_BUNDLE ns_bundle_plain
-#define NS_BUNDLE_NAME "plain"
-#include "ode/ensemble_step.h"

@@ -1,0 +1,126 @@
+/* Enclosures of events: intervals that hold an event's value over a stretch of the last step.
+ *
+ * States.  The polynomial of degree 9 through ten samples of the method's own interpolant lies between
+ * its Bernstein coefficients; what it leaves out is judged by its last ones.  States inside the
+ * step are more accurate than the interpolant (method.h): how far the two differ in the middle and
+ * at the end of the step is added.
+ *
+ * Values.  Interval arithmetic on the program of the events: eval/interval/interval.h. */
+#include <float.h>
+#include <stdlib.h>
+
+#include "base/math/vecmath.h"
+#include "ode/events/roots.h"
+#include "ode/run_internal.h"
+
+static const ns_interval whole = {-INFINITY, INFINITY};
+
+void ns_enclose_begin(ns_run *run)
+{
+    run->enclosure.bound = false;
+    run->enclosure.from = run->enclosure.to = NAN;
+}
+
+static bool prepare(ns_run *run)
+{
+    ns_enclosure *e = &run->enclosure;
+    const size_t n = run->s.n;
+    if (!e->memory) {
+        const size_t work = ns_round8(ns_interval_work(run->look, 0));
+        const size_t nout = ns_program_nout(run->look);
+        const size_t doubles = work + 16 * n + ns_round8(n) + ns_round8(2 * n) + 2 * nout;
+        e->memory = aligned_alloc(64, (doubles * sizeof(double) + 127) / 64 * 64);
+        if (!e->memory)
+            return false;
+        e->work = e->memory;
+        e->nodes = e->work + work;
+        e->ends = e->nodes + 8 * n;
+        e->off = e->ends + 8 * n;
+        e->x = (ns_interval *)(e->off + ns_round8(n));
+        e->out = (ns_interval *)(e->off + ns_round8(n) + ns_round8(2 * n));
+    }
+    if (!e->bound)
+        ns_interval_bind(run->look, e->work, 0, run->s.p);
+    e->bound = true;
+    return true;
+}
+
+static ns_interval eval(ns_run *run, uint32_t event, double from, double to)
+{
+    ns_enclosure *e = &run->enclosure;
+    const ns_interval t = {ns_min(from, to), ns_max(from, to)};
+    ns_interval_eval(run->look, e->work, 0, t, e->x, e->out);
+    return e->out[event];
+}
+
+/* How far the interpolant is off in this step. */
+static void measure(ns_run *run)
+{
+    ns_enclosure *e = &run->enclosure;
+    ns_stepper *s = &run->s;
+    if (e->from == s->now.from && e->to == s->now.t)
+        return;
+    e->from = s->now.from;
+    e->to = s->now.t;
+    const double tau[8] = {0.5, 1, 1, 1, 1, 1, 1, 1};
+    s->method->sample(s, tau, e->ends);
+    ns_run_dense(run, s->now.from + 0.5 * (s->now.t - s->now.from), run->x_event);
+    for (size_t i = 0; i < s->n; i++)
+        e->off[i] = 4 * ns_larger(fabs(run->x_event[i] - e->ends[8 * i]),
+                                  fabs(s->x[i] - e->ends[8 * i + 1]));
+}
+
+ns_interval ns_enclose_event(ns_run *run, uint32_t event, double l, double r)
+{
+    ns_stepper *s = &run->s;
+    if (!prepare(run))
+        return whole;
+    const ns_enclosure *e = &run->enclosure;
+    measure(run);
+    double tau[8];
+    const double ends[8] = {l, r, r, r, r, r, r, r};
+    for (int i = 0; i < 8; i++)
+        tau[i] = l + (r - l) * ns_method_nodes[i];
+    s->method->sample(s, tau, e->nodes);
+    s->method->sample(s, ends, e->ends);
+    for (size_t i = 0; i < s->n; i++) {
+        double values[NS_ROOTS_POINTS];
+        ns_roots_poly p;
+        values[0] = e->ends[8 * i];
+        memcpy(values + 1, e->nodes + 8 * i, 8 * sizeof(double));
+        values[9] = e->ends[8 * i + 1];
+        ns_roots_fit(values, &p);
+        double lo = p.b[0], hi = p.b[0];
+        for (int k = 1; k < NS_ROOTS_POINTS; k++) {
+            lo = ns_smaller(lo, p.b[k]);
+            hi = ns_larger(hi, p.b[k]);
+        }
+        /* the coefficients are sums of terms up to 64 times the values */
+        const double more = 4 * p.error + e->off[i] + 256 * DBL_EPSILON * p.size;
+        if (!(more < INFINITY))
+            return whole;
+        e->x[i] = (ns_interval){lo - more, hi + more};
+    }
+    const double from = s->now.from, h = s->now.t - from;
+    return eval(run, event, l > 0 ? from + l * h : from, r < 1 ? from + r * h : s->now.t);
+}
+
+double ns_enclose_noise(ns_run *run, uint32_t event, double t)
+{
+    if (!prepare(run))
+        return INFINITY;
+    const ns_enclosure *e = &run->enclosure;
+    ns_run_dense(run, t, run->x_event);
+    const double h = fabs(run->s.now.t - run->s.now.from);
+    for (size_t i = 0; i < run->s.n; i++) {
+        const double x = run->x_event[i];
+        /* its last bits, and what rounding errors of its rate make in a step: a velocity that should be
+         * zero is nothing else */
+        const double more = 4 * DBL_EPSILON * ns_larger(fabs(x), run->s.size[i]) +
+                            16 * h * run->s.noise[i];
+        e->x[i] = (ns_interval){x - more, x + more};
+    }
+    const ns_interval g = eval(run, event, t, t);
+    const double noise = g.hi - g.lo;
+    return noise < INFINITY ? noise : INFINITY;
+}

@@ -1,0 +1,29 @@
+/* The page of a study: what it found, its tables, and its figures with hover and zoom
+ * (docs/report.md).  A figure is described once, as an ns_plot, and drawn by SVG and page alike. */
+#ifndef NS_OUT_REPORT_REPORT_FIGURES_H
+#define NS_OUT_REPORT_REPORT_FIGURES_H
+
+#include "out/plot/plot.h"
+#include "out/report/report.h"
+#include "out/report/report_json.h"
+#include "out/tables/sheet.h"
+#include "session/model.h"
+
+typedef struct ns_study_page {
+    const ns_model *model;
+    const ns_sheet *sheet;
+    const ns_plot *plot; /* may be NULL */
+} ns_study_page;
+
+/* Writes the page; false with what is wrong in `buffer`. */
+bool ns_report_study_write(const ns_study_page *page, const ns_report_options *options,
+                           const char *path, char buffer[300]);
+
+/* The data alone, as the page holds it; in the arena.  For tests. */
+const char *ns_report_study_data(const ns_study_page *page, const char *command,
+                                 ns_arena *arena, size_t *length);
+
+/* One figure as a value of the JSON text. */
+void ns_report_put_figure(ns_json *json, const ns_plot *plot);
+
+#endif

@@ -1,0 +1,680 @@
+/* The picture of a report: bodies and grounds as meshes, and everything that moves with them. */
+#include <math.h>
+#include <string.h>
+
+#include "base/math/vecmath.h"
+#include "expr/eval.h"
+#include "out/mesh/mesh.h"
+#include "out/report/report_internal.h"
+
+typedef struct stage {
+    ns_report *r;
+    const ns_scene *scene;
+    const ns_frames *frames;
+    ns_mesh *meshes; /* [bodies] */
+    double size;     /* of the largest body with a mesh; 0 if there is none */
+} stage;
+
+static double number(const stage *s, ns_ex f)
+{
+    double value = 0;
+    if (f)
+        ns_system_eval(s->r->system, &f, 1, s->r->record->options.run.t0, s->r->model->p,
+                       s->r->model->x0, &value);
+    return value;
+}
+
+static void numbers(const stage *s, const ns_v3 *v, double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = number(s, v->at[i]);
+}
+
+static void put_vector(const stage *s, const char *key, const ns_v3 *v)
+{
+    double value[3];
+    numbers(s, v, value);
+    ns_json_key(&s->r->json, key);
+    ns_json_vector(&s->r->json, value, 3);
+}
+
+static void put_track(const stage *s, const char *key, const ns_track *track)
+{
+    if (!track->at)
+        return;
+    ns_json_key(&s->r->json, key);
+    ns_json_f32(&s->r->json, track->at, track->width, s->r->keep, s->r->kept);
+}
+
+/* ---- meshes ------------------------------------------------------------------------------- */
+
+static void put_mesh(const stage *s, const ns_mesh *mesh)
+{
+    ns_json *j = &s->r->json;
+    ns_json_open(j, '{');
+    ns_json_key(j, "positions");
+    ns_json_floats(j, mesh->positions, 3 * (size_t)mesh->vertices);
+    ns_json_key(j, "normals");
+    ns_json_floats(j, mesh->normals, 3 * (size_t)mesh->vertices);
+    ns_json_key(j, "indices");
+    ns_json_indices(j, mesh->indices, 3 * (size_t)mesh->triangles, mesh->vertices);
+    ns_json_close(j, '}');
+}
+
+static void make_meshes(stage *s)
+{
+    const ns_scene *scene = s->scene;
+    s->meshes = NS_NEW_ARRAY(s->r->arena, ns_mesh, scene->bodies.n + 1);
+    for (uint32_t i = 0; i < scene->bodies.n; i++) {
+        ns_mesh_fit fit = {0};
+        for (uint32_t k = 0; k < scene->paths.n; k++)
+            if (scene->paths.at[k].body == (int)i && s->frames->paths[k].at) {
+                fit.path = s->frames->paths[k].at;
+                fit.n = s->r->n;
+            }
+        if (ns_mesh_body(s->r->arena, s->r->model, &scene->bodies.at[i].drawing, &fit,
+                         &s->meshes[i]))
+            s->size = ns_max(s->size, ns_mesh_radius(&s->meshes[i]));
+        else
+            s->meshes[i] = (ns_mesh){0};
+    }
+}
+
+/* ---- bodies ------------------------------------------------------------------------------- */
+
+/* Eigenvectors of a symmetric matrix by Jacobi's rotations: rows of v. */
+static void principal(const double given[3][3], double v[3][3])
+{
+    double a[3][3];
+    memcpy(a, given, sizeof a);
+    memset(v, 0, 9 * sizeof(double));
+    v[0][0] = v[1][1] = v[2][2] = 1;
+    for (int sweep = 0; sweep < 60; sweep++) {
+        const int p = sweep % 3 == 2 ? 1 : 0, q = sweep % 3 == 0 ? 1 : 2;
+        if (fabs(a[p][q]) < 1e-300)
+            continue;
+        const double theta = 0.5 * ns_math_atan2(2 * a[p][q], a[p][p] - a[q][q]);
+        const double c = ns_math_cos(theta), d = ns_math_sin(theta);
+        for (int k = 0; k < 3; k++) {
+            const double x = a[p][k], y = a[q][k], vx = v[p][k], vy = v[q][k];
+            a[p][k] = c * x + d * y;
+            a[q][k] = c * y - d * x;
+            v[p][k] = c * vx + d * vy;
+            v[q][k] = c * vy - d * vx;
+        }
+        for (int k = 0; k < 3; k++) {
+            const double x = a[k][p], y = a[k][q];
+            a[k][p] = c * x + d * y;
+            a[k][q] = c * y - d * x;
+        }
+    }
+}
+
+/* As long as they stick out of the body. */
+static void put_axes(const stage *s, uint32_t i)
+{
+    const struct ns_frame_body *body = &s->frames->bodies[i];
+    const ns_mesh *mesh = &s->meshes[i];
+    double v[3][3], trace = body->inertia[0][0] + body->inertia[1][1] + body->inertia[2][2];
+    if (!(trace > 0) || !mesh->vertices)
+        return;
+    principal(body->inertia, v);
+    ns_json *j = &s->r->json;
+    ns_json_key(j, "axes");
+    ns_json_open(j, '[');
+    for (int k = 0; k < 3; k++) {
+        double reach = 0;
+        for (uint32_t n = 0; n < mesh->vertices; n++) {
+            double along = 0;
+            for (uint32_t c = 0; c < 3; c++)
+                along += (mesh->positions[3 * n + c] - body->com[c]) * v[k][c];
+            reach = ns_max(reach, along);
+        }
+        reach = 1.15 * reach + 0.12 * ns_mesh_radius(mesh);
+        double axis[3];
+        for (int c = 0; c < 3; c++)
+            axis[c] = reach * v[k][c];
+        ns_json_vector(j, axis, 3);
+    }
+    ns_json_close(j, ']');
+}
+
+static void put_size(const stage *s, const char *key, ns_ex size)
+{
+    if (size)
+        ns_json_value(&s->r->json, key, number(s, size));
+}
+
+static void put_sizes(const stage *s, const char *key, const ns_ex size[3])
+{
+    const ns_v3 v = {{size[0], size[1], size[2]}};
+    if (size[0])
+        put_vector(s, key, &v);
+}
+
+static void put_outline(const stage *s, const ns_scene_shape *shape)
+{
+    ns_json *j = &s->r->json;
+    ns_json_key(j, "outline");
+    ns_json_open(j, '[');
+    for (uint32_t k = 0; k < shape->outlines; k++) {
+        double v[3];
+        numbers(s, &shape->outline[k], v);
+        ns_json_vector(j, v, 2);
+    }
+    ns_json_close(j, ']');
+}
+
+/* What its kind calls the sizes of a shape. */
+static void put_shape_sizes(const stage *s, const ns_scene_shape *shape)
+{
+    static const char *const names[][3] = {
+        [NS_SHAPE_SPHERE] = {"radius"},
+        [NS_SHAPE_TORUS] = {"radius", "tube"},
+        [NS_SHAPE_CYLINDER] = {"radius", "height", "top"},
+        [NS_SHAPE_DISK] = {"radius", "thickness"},
+        [NS_SHAPE_WHEEL] = {"radius", "tube"},
+        [NS_SHAPE_ROD] = {"radius"},
+        [NS_SHAPE_PLATE] = {"thickness"},
+        [NS_SHAPE_BLADE] = {"length", "width", "height"},
+    };
+    if (shape->kind == NS_SHAPE_ELLIPSOID || shape->kind == NS_SHAPE_BOX) {
+        put_sizes(s, shape->kind == NS_SHAPE_BOX ? "size" : "radii", shape->size);
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        if (names[shape->kind][i])
+            put_size(s, names[shape->kind][i], shape->size[i]);
+}
+
+static void put_shape(const stage *s, const ns_scene_shape *shape, const char *name)
+{
+    static const char *const kinds[] = {
+        [NS_SHAPE_SPHERE] = "sphere", [NS_SHAPE_ELLIPSOID] = "ellipsoid",
+        [NS_SHAPE_TORUS] = "torus",   [NS_SHAPE_CYLINDER] = "cylinder",
+        [NS_SHAPE_DISK] = "disk",     [NS_SHAPE_WHEEL] = "wheel",
+        [NS_SHAPE_BOX] = "box",       [NS_SHAPE_ROD] = "rod",
+        [NS_SHAPE_PLATE] = "plate",   [NS_SHAPE_BLADE] = "blade",
+    };
+    ns_json *j = &s->r->json;
+    ns_json_open(j, '{');
+    ns_json_text(j, "shape", kinds[shape->kind]);
+    ns_json_text(j, "name", name);
+    put_shape_sizes(s, shape);
+    if (shape->kind == NS_SHAPE_ROD) {
+        put_vector(s, "from", &shape->at);
+        put_vector(s, "to", &shape->end);
+    } else {
+        put_vector(s, "at", &shape->at);
+    }
+    if (shape->turned)
+        put_vector(s, "axis", &shape->axis);
+    if (shape->outlines)
+        put_outline(s, shape);
+    if (shape->spokes)
+        ns_json_value(j, "spokes", shape->spokes);
+    ns_json_text(j, "color", shape->colour);
+    ns_json_text(j, "pattern", shape->pattern);
+    if (shape->opacity > 0)
+        ns_json_value(j, "opacity", shape->opacity);
+    ns_json_close(j, '}');
+}
+
+/* Round flat things are painted in sectors, others in octants. */
+static bool is_round(ns_drawing_kind kind)
+{
+    return kind == NS_DRAW_DISK || kind == NS_DRAW_HOOP || kind == NS_DRAW_CYLINDER ||
+           kind == NS_DRAW_CONE || kind == NS_DRAW_CURVE;
+}
+
+static void put_shapes(const stage *s, uint32_t i)
+{
+    const ns_scene_body *body = &s->scene->bodies.at[i];
+    const ns_mesh *mesh = &s->meshes[i];
+    ns_json *j = &s->r->json;
+    if (mesh->vertices && !body->shapes.n && !is_round(body->drawing.kind)) {
+        ns_json_key(j, "mesh");
+        put_mesh(s, mesh);
+        return;
+    }
+    ns_json_key(j, "shapes");
+    ns_json_open(j, '[');
+    if (mesh->vertices) {
+        ns_json_open(j, '{');
+        ns_json_text(j, "shape", "mesh");
+        ns_json_text(j, "pattern", is_round(body->drawing.kind) ? "sectors" : "octants");
+        ns_json_key(j, "mesh");
+        put_mesh(s, mesh);
+        ns_json_close(j, '}');
+    }
+    for (uint32_t k = 0; k < body->shapes.n; k++)
+        put_shape(s, &body->shapes.at[k], NULL);
+    ns_json_close(j, ']');
+}
+
+static void put_body(const stage *s, uint32_t i)
+{
+    const ns_scene_body *body = &s->scene->bodies.at[i];
+    const struct ns_frame_body *frame = &s->frames->bodies[i];
+    ns_json *j = &s->r->json;
+    ns_json_open(j, '{');
+    ns_json_text(j, "name", body->name);
+    ns_json_text(j, "color", body->colour);
+    if (frame->position.at) {
+        ns_json_key(j, "pose");
+        ns_json_open(j, '{');
+        put_track(s, "position", &frame->position);
+        put_track(s, "quaternion", &frame->quat);
+        ns_json_close(j, '}');
+    }
+    put_shapes(s, i);
+    if (body->massive) {
+        ns_json_key(j, "com");
+        ns_json_vector(j, frame->com, 3);
+        put_axes(s, i);
+    }
+    ns_json_close(j, '}');
+}
+
+/* ---- ground ------------------------------------------------------------------------------- */
+
+/* Contact points in the ground's frame, of all bodies one after the other; if there are none, the
+ * places of the bodies. */
+static ns_mesh_fit fit_ground(const stage *s)
+{
+    const ns_report *r = s->r;
+    const ns_scene *scene = s->scene;
+    ns_mesh_fit fit = {.size = s->size};
+    uint32_t contacts = 0;
+    double *path = NS_NEW_ARRAY(r->arena, double,
+                                3 * r->n * (scene->paths.n + scene->bodies.n) + 3);
+    for (uint32_t k = 0; k < scene->paths.n; k++)
+        if (scene->paths.at[k].body < 0 && scene->paths.at[k].role == NS_PATH_CONTACT) {
+            memcpy(path + 3 * fit.n, ns_frames_on_ground(s->frames, k, r->arena),
+                   3 * r->n * sizeof(double));
+            fit.n += r->n;
+            contacts++;
+        }
+    for (uint32_t k = 0; !contacts && k < scene->bodies.n; k++)
+        if (s->frames->bodies[k].position.at) {
+            memcpy(path + 3 * fit.n, s->frames->bodies[k].position.at,
+                   3 * r->n * sizeof(double));
+            fit.n += r->n;
+        }
+    fit.path = path;
+    for (int i = 0; contacts == 1 && i < 2; i++)
+        fit.u[i] = s->frames->ground_u[i].at;
+    for (uint32_t k = 0; contacts && k < scene->paths.n; k++)
+        if (scene->paths.at[k].body < 0 && scene->paths.at[k].role == NS_PATH_COM &&
+            !fit.toward)
+            fit.toward = ns_frames_on_ground(s->frames, k, r->arena);
+    return fit;
+}
+
+static void put_ground_pose(const stage *s)
+{
+    ns_json *j = &s->r->json;
+    if (!s->frames->ground_origin.at)
+        return;
+    ns_json_key(j, "pose");
+    ns_json_open(j, '{');
+    put_track(s, "position", &s->frames->ground_origin);
+    put_track(s, "quaternion", &s->frames->ground_quat);
+    ns_json_close(j, '}');
+}
+
+static void put_drawn_ground(const stage *s)
+{
+    const ns_drawing *d = &s->scene->ground;
+    ns_json *j = &s->r->json;
+    const ns_mesh_fit fit = fit_ground(s);
+    if (d->kind == NS_DRAW_PLANE) {
+        double point[3], normal[3], along[3];
+        ns_mesh_plane(s->r->model, d, point, normal, along);
+        ns_json_open(j, '{');
+        ns_json_key(j, "plane");
+        ns_json_open(j, '{');
+        ns_json_key(j, "point");
+        ns_json_vector(j, point, 3);
+        ns_json_key(j, "normal");
+        ns_json_vector(j, normal, 3);
+        ns_json_close(j, '}');
+    } else if (d->kind == NS_DRAW_CURVE) {
+        size_t n;
+        bool closed;
+        const double *points = ns_mesh_curve(s->r->arena, s->r->model, d, &fit, &n, &closed);
+        ns_json_open(j, '{');
+        ns_json_key(j, "wire");
+        ns_json_open(j, '{');
+        ns_json_key(j, "points");
+        ns_json_f32(j, points, 3, NULL, n);
+        ns_json_key(j, "closed");
+        ns_json_bool(j, closed);
+        ns_json_value(j, "radius", 0.04 * (s->size > 0 ? s->size : 1));
+        ns_json_close(j, '}');
+    } else {
+        ns_mesh mesh;
+        if (!ns_mesh_ground(s->r->arena, s->r->model, d, &fit, &mesh))
+            return;
+        ns_json_open(j, '{');
+        ns_json_key(j, "mesh");
+        put_mesh(s, &mesh);
+    }
+    put_ground_pose(s);
+    ns_json_close(j, '}');
+}
+
+static double *curve_points(const stage *s, const ns_scene_curve *curve, size_t *n)
+{
+    enum { POINTS = 241 };
+    const ns_system *system = s->r->system;
+    ns_report *r = s->r;
+    const double from = number(s, curve->range[0]), to = number(s, curve->range[1]);
+    const uint32_t np = system->description->params.n;
+    ns_ex *x = NS_NEW_ARRAY(r->arena, ns_ex, np + 1);
+    double *value = NS_NEW_ARRAY(r->arena, double, np + 1);
+    double *out = NS_NEW_ARRAY(r->arena, double, 3 * POINTS);
+    for (uint32_t i = 0; i < np; i++) {
+        x[i] = system->description->params.at[i].symbol;
+        value[i] = r->model->p[i];
+    }
+    x[np] = curve->u;
+    for (size_t k = 0; k < POINTS; k++) {
+        value[np] = from + (to - from) * (double)k / (POINTS - 1);
+        ns_eval(system->graph, curve->point.at, 3, x, value, np + 1, out + 3 * k);
+    }
+    *n = POINTS;
+    return out;
+}
+
+/* Curves that are grounds or wires; plain lines are paths. */
+static void put_curve_ground(const stage *s, const ns_scene_curve *curve)
+{
+    ns_json *j = &s->r->json;
+    size_t n;
+    const double *points = curve_points(s, curve, &n);
+    ns_json_open(j, '{');
+    if (curve->kind == NS_CURVE_GROUND) {
+        ns_json_key(j, "curve");
+        ns_json_f32(j, points, 3, NULL, n);
+        ns_json_value(j, "side", curve->side < 0 ? -1 : 1);
+    } else {
+        ns_json_key(j, "wire");
+        ns_json_open(j, '{');
+        ns_json_key(j, "points");
+        ns_json_f32(j, points, 3, NULL, n);
+        put_size(s, "radius", curve->radius);
+        ns_json_close(j, '}');
+    }
+    ns_json_text(j, "color", curve->colour);
+    ns_json_close(j, '}');
+}
+
+static void put_grounds(const stage *s)
+{
+    ns_json *j = &s->r->json;
+    ns_json_key(j, "ground");
+    ns_json_open(j, '[');
+    if (s->scene->ground.kind != NS_DRAW_NONE)
+        put_drawn_ground(s);
+    for (uint32_t i = 0; i < s->scene->curves.n; i++)
+        if (s->scene->curves.at[i].kind != NS_CURVE_LINE)
+            put_curve_ground(s, &s->scene->curves.at[i]);
+    ns_json_close(j, ']');
+}
+
+/* ---- paths, arrows, links, points ---------------------------------------------------------- */
+
+static void put_path(const stage *s, const char *name, const char *frame, const double *points,
+                     const ns_scene_path *path, bool contact)
+{
+    ns_json *j = &s->r->json;
+    ns_json_open(j, '{');
+    ns_json_text(j, "name", name);
+    ns_json_text(j, "frame", frame);
+    ns_json_key(j, "points");
+    ns_json_f32(j, points, 3, s->r->keep, s->r->kept);
+    if (contact)
+        ns_json_text(j, "role", "contact");
+    else if (path->role == NS_PATH_COM)
+        ns_json_text(j, "role", "com");
+    ns_json_text(j, "color", path->colour);
+    ns_json_close(j, '}');
+}
+
+static void put_paths(const stage *s)
+{
+    const ns_scene *scene = s->scene;
+    ns_json *j = &s->r->json;
+    ns_json_key(j, "paths");
+    ns_json_open(j, '[');
+    for (uint32_t i = 0; i < scene->paths.n; i++) {
+        const ns_scene_path *path = &scene->paths.at[i];
+        const double *points = s->frames->paths[i].at;
+        const bool contact = path->role == NS_PATH_CONTACT;
+        if (!points)
+            continue;
+        if (path->body >= 0) {
+            put_path(s, path->name, scene->bodies.at[path->body].name, points, path, contact);
+        } else if (contact && s->frames->ground_origin.at) {
+            /* on a ground that moves the path moves with it; in space it is another one */
+            put_path(s, path->name, "ground", ns_frames_on_ground(s->frames, i, s->r->arena),
+                     path, true);
+            ns_scene_path other = *path;
+            other.colour = "sky";
+            put_path(s, "contact, seen in space", NULL, points, &other, false);
+        } else {
+            put_path(s, path->name, NULL, points, path, contact);
+        }
+    }
+    for (uint32_t i = 0; i < scene->curves.n; i++) {
+        const ns_scene_curve *curve = &scene->curves.at[i];
+        if (curve->kind != NS_CURVE_LINE)
+            continue;
+        size_t n;
+        const double *points = curve_points(s, curve, &n);
+        ns_json_open(j, '{');
+        ns_json_text(j, "name",
+                     curve->name ? curve->name
+                                 : ns_arena_format(s->r->arena, "line %u", i + 1));
+        ns_json_key(j, "points");
+        ns_json_f32(j, points, 3, NULL, n);
+        ns_json_key(j, "static");
+        ns_json_bool(j, true);
+        ns_json_text(j, "color", curve->colour);
+        ns_json_close(j, '}');
+    }
+    ns_json_close(j, ']');
+}
+
+static void put_arrows(const stage *s)
+{
+    ns_json *j = &s->r->json;
+    ns_json_key(j, "arrows");
+    ns_json_open(j, '[');
+    for (uint32_t i = 0; i < s->scene->arrows.n; i++) {
+        const ns_scene_arrow *arrow = &s->scene->arrows.at[i];
+        if (!s->frames->arrows[i].origin.at || !s->frames->arrows[i].vector.at)
+            continue;
+        ns_json_open(j, '{');
+        ns_json_text(j, "name", arrow->name);
+        ns_json_text(j, "unit", arrow->unit);
+        ns_json_text(j, "color", arrow->colour);
+        if (arrow->scale)
+            ns_json_value(j, "scale", number(s, arrow->scale));
+        put_track(s, "origin", &s->frames->arrows[i].origin);
+        put_track(s, "vector", &s->frames->arrows[i].vector);
+        ns_json_close(j, '}');
+    }
+    ns_json_close(j, ']');
+}
+
+static void put_end(const stage *s, const char *key, const ns_track *track)
+{
+    ns_json_key(&s->r->json, key);
+    ns_json_open(&s->r->json, '{');
+    put_track(s, "track", track);
+    ns_json_close(&s->r->json, '}');
+}
+
+static void put_links(const stage *s)
+{
+    static const char *const kinds[] = {
+        [NS_LINK_ROD] = "rod", [NS_LINK_SPRING] = "spring", [NS_LINK_LINE] = "line"};
+    ns_json *j = &s->r->json;
+    ns_json_key(j, "links");
+    ns_json_open(j, '[');
+    for (uint32_t i = 0; i < s->scene->links.n; i++) {
+        const ns_scene_link *link = &s->scene->links.at[i];
+        if (!s->frames->links[i].a.at || !s->frames->links[i].b.at)
+            continue;
+        ns_json_open(j, '{');
+        ns_json_text(j, "kind", kinds[link->kind]);
+        ns_json_text(j, "name", link->name);
+        ns_json_text(j, "color", link->colour);
+        put_size(s, "radius", link->radius);
+        put_end(s, "a", &s->frames->links[i].a);
+        put_end(s, "b", &s->frames->links[i].b);
+        ns_json_close(j, '}');
+    }
+    ns_json_close(j, ']');
+    ns_json_key(j, "points");
+    ns_json_open(j, '[');
+    for (uint32_t i = 0; i < s->scene->points.n; i++) {
+        const ns_scene_point *point = &s->scene->points.at[i];
+        if (!s->frames->points[i].at)
+            continue;
+        ns_json_open(j, '{');
+        ns_json_text(j, "name", point->name);
+        if (!point->name) {
+            ns_json_key(j, "label");
+            ns_json_bool(j, false);
+        }
+        ns_json_text(j, "color", point->colour);
+        put_track(s, "track", &s->frames->points[i]);
+        ns_json_close(j, '}');
+    }
+    ns_json_close(j, ']');
+    ns_json_key(j, "decor");
+    ns_json_open(j, '[');
+    for (uint32_t i = 0; i < s->scene->decor.n; i++)
+        put_shape(s, &s->scene->decor.at[i], NULL);
+    ns_json_close(j, ']');
+}
+
+/* ---- the algebra -------------------------------------------------------------------------- */
+
+static void put_level(const stage *s, const ns_scene_level *level)
+{
+    static const char *const what[] = {[NS_LEVEL_ELLIPSOID] = "radii",
+                                       [NS_LEVEL_PLANE] = "normal",
+                                       [NS_LEVEL_POINT] = "point"};
+    ns_json *j = &s->r->json;
+    ns_json_open(j, '{');
+    ns_json_text(j, "name", level->name);
+    ns_json_text(j, "color", level->colour);
+    put_vector(s, what[level->kind], &level->at);
+    if (level->kind == NS_LEVEL_PLANE)
+        put_size(s, "offset", level->size);
+    ns_json_close(j, '}');
+}
+
+static void put_levels(const stage *s, const char *key, int kind)
+{
+    const ns_scene_algebra *a = &s->scene->algebra;
+    ns_json *j = &s->r->json;
+    ns_json_key(j, key);
+    ns_json_open(j, '[');
+    for (uint32_t i = 0; i < a->levels.n; i++)
+        if ((int)a->levels.at[i].kind == kind)
+            put_level(s, &a->levels.at[i]);
+    ns_json_close(j, ']');
+}
+
+static void put_algebra(const stage *s)
+{
+    const ns_scene_algebra *a = &s->scene->algebra;
+    ns_json *j = &s->r->json;
+    if (!a->drawn || !s->frames->algebra.at)
+        return;
+    ns_json_key(j, "sphere");
+    ns_json_open(j, '{');
+    ns_json_text(j, "title", a->title);
+    ns_json_text(j, "unit", a->unit);
+    ns_json_text(j, "name", a->name);
+    if (a->axes[0] && a->axes[1] && a->axes[2]) {
+        ns_json_key(j, "axes");
+        ns_json_open(j, '[');
+        for (int i = 0; i < 3; i++)
+            ns_json_string(j, a->axes[i]);
+        ns_json_close(j, ']');
+    }
+    put_track(s, "curve", &s->frames->algebra);
+    for (uint32_t i = 0; i < a->levels.n; i++)
+        if (a->levels.at[i].kind == NS_LEVEL_SPHERE) {
+            put_size(s, "radius", a->levels.at[i].size);
+            ns_json_text(j, "radius_name", a->levels.at[i].name);
+            break; /* the page draws one */
+        }
+    put_levels(s, "ellipsoids", NS_LEVEL_ELLIPSOID);
+    put_levels(s, "planes", NS_LEVEL_PLANE);
+    put_levels(s, "points", NS_LEVEL_POINT);
+    ns_json_key(j, "vectors");
+    ns_json_open(j, '[');
+    for (uint32_t i = 0; i < a->vectors.n; i++) {
+        ns_json_open(j, '{');
+        ns_json_text(j, "name", a->vectors.at[i].name);
+        ns_json_text(j, "unit", a->vectors.at[i].unit);
+        ns_json_text(j, "color", a->vectors.at[i].colour);
+        put_track(s, "vector", &s->frames->algebra_arrows[i]);
+        ns_json_close(j, '}');
+    }
+    ns_json_close(j, ']');
+    ns_json_close(j, '}');
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
+
+static bool is_drawn(const ns_scene *scene)
+{
+    return scene->bodies.n || scene->paths.n || scene->links.n || scene->points.n ||
+           scene->curves.n || scene->decor.n;
+}
+
+void ns_report_put_scene(ns_report *r)
+{
+    stage s = {.r = r, .scene = r->frames->scene, .frames = r->frames};
+    ns_json *j = &r->json;
+    ns_json_key(j, "scene");
+    ns_json_open(j, '{');
+    if (!is_drawn(s.scene) || !r->n) {
+        ns_json_text(j, "kind", "none");
+        ns_json_close(j, '}');
+        put_algebra(&s);
+        return;
+    }
+    ns_json_text(j, "kind", s.scene->view == NS_VIEW_SPACE ? "3d" : "plane");
+    if (s.scene->view != NS_VIEW_SPACE)
+        ns_json_text(j, "plane", s.scene->view == NS_VIEW_ABOVE ? "xy" : "xz");
+    ns_json_text(j, "unit", s.scene->unit);
+    if (s.scene->ground.kind != NS_DRAW_NONE && s.scene->ground.kind != NS_DRAW_PLANE) {
+        /* the ground has an end and is worth seeing as a whole */
+        ns_json_key(j, "camera");
+        ns_json_open(j, '{');
+        ns_json_key(j, "follow");
+        ns_json_bool(j, false);
+        ns_json_close(j, '}');
+    }
+    make_meshes(&s);
+    ns_json_key(j, "bodies");
+    ns_json_open(j, '[');
+    for (uint32_t i = 0; i < s.scene->bodies.n; i++)
+        put_body(&s, i);
+    ns_json_close(j, ']');
+    put_grounds(&s);
+    put_paths(&s);
+    put_arrows(&s);
+    put_links(&s);
+    ns_json_close(j, '}');
+    put_algebra(&s);
+}

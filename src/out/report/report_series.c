@@ -1,0 +1,343 @@
+/* What a report plots: quantities over time, and over one another. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/math/vecmath.h"
+#include "out/report/report_internal.h"
+#include "session/trust.h"
+
+enum { MOST_OBSERVABLES = 48, MOST_PORTRAITS = 4 };
+
+static void add(ns_report *r, ns_report_series series)
+{
+    for (uint32_t i = 0; i < r->series.n; i++)
+        if (strcmp(r->series.at[i].name, series.name) == 0)
+            return; /* names are unique in the page */
+    NS_PUSH(r->arena, r->series, series);
+}
+
+/* ---- observables -------------------------------------------------------------------------- */
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* Does the name have this word before its last component: word.x, BODY.word.x? */
+static bool has_word(const char *name, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = name; (at = strstr(at, word)); at++)
+        if ((at == name || at[-1] == '.') && at[n] == '.' && !strchr(at + n + 1, '.'))
+            return true;
+    return false;
+}
+
+static bool is_observe(const ns_report *r, const char *name)
+{
+    const ns_description *d = r->system->description;
+    for (uint32_t i = 0; i < d->observes.n; i++) {
+        const size_t n = strlen(d->observes.at[i].name); /* also NAME.x of a vector */
+        if (strncmp(d->observes.at[i].name, name, n) == 0 && (!name[n] || name[n] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* Panels, in the order in which they come. */
+enum {
+    OBSERVE,
+    ANGULAR,
+    COORDINATES,
+    VELOCITIES,
+    FORCE,
+    MULTIPLIERS,
+    QUALITY, /* energy error, constraints, invariants */
+    POSITION,
+    ON_BODY,
+    ENERGY,
+    FURTHER,
+    ORIENTATION,
+    PANELS
+};
+
+static const char *const panels[PANELS] = {[OBSERVE] = "observe",
+                                           [ANGULAR] = "angular velocity",
+                                           [COORDINATES] = "coordinates",
+                                           [VELOCITIES] = "velocities",
+                                           [FORCE] = "force",
+                                           [MULTIPLIERS] = "multipliers",
+                                           [POSITION] = "position",
+                                           [ON_BODY] = "contact on the body",
+                                           [ENERGY] = "energy",
+                                           [FURTHER] = "further quantities",
+                                           [ORIENTATION] = "orientation"};
+
+static int panel_of(const ns_report *r, uint32_t k)
+{
+    const char *name = r->system->observables.at[k].name;
+    if (is_observe(r, name))
+        return OBSERVE;
+    if (strstr(name, "quat."))
+        return ORIENTATION;
+    if (strncmp(name, "force.", 6) == 0 || has_word(name, "reaction"))
+        return FORCE;
+    if (strncmp(name, "lambda", 6) == 0)
+        return MULTIPLIERS;
+    if (has_word(name, "omega"))
+        return ANGULAR;
+    if (strcmp(name, "energy") == 0)
+        return ENERGY;
+    if (strncmp(name, "s.", 2) == 0)
+        return ON_BODY;
+    if (has_word(name, "contact") || has_word(name, "com") || has_word(name, "centre"))
+        return POSITION;
+    for (uint32_t i = 0; i < r->system->states.n; i++)
+        if (strcmp(r->system->states.at[i].name, name) == 0)
+            return ends_with(name, "'") ? VELOCITIES : COORDINATES;
+    return FURTHER;
+}
+
+static bool wanted(const ns_report *r, uint32_t k, int panel)
+{
+    const ns_observable *o = &r->system->observables.at[k];
+    if (panel == OBSERVE)
+        return true;
+    if (!o->basic || (panel == ORIENTATION && ends_with(o->name, "'")))
+        return false;
+    /* the energy error says more about an energy that does not change */
+    return panel != ENERGY || !r->system->conservative;
+}
+
+static void add_observables(ns_report *r, int panel, uint32_t *room)
+{
+    const ns_system *s = r->system;
+    for (uint32_t k = 0; k < s->observables.n && *room; k++) {
+        if (panel_of(r, k) != panel || !wanted(r, k, panel))
+            continue;
+        const ns_observable *o = &s->observables.at[k];
+        add(r, (ns_report_series){.name = o->name,
+                                  .unit = o->unit && *o->unit ? o->unit : "1",
+                                  .group = panels[panel],
+                                  .data = r->observed + k * r->n});
+        --*room;
+    }
+}
+
+/* ---- quality ------------------------------------------------------------------------------ */
+
+static double first_finite(const double *v, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (isfinite(v[k]))
+            return v[k];
+    return NAN;
+}
+
+static double largest(const double *v, size_t n)
+{
+    double most = 0;
+    for (size_t k = 0; k < n; k++)
+        if (isfinite(v[k]))
+            most = ns_max(most, fabs(v[k]));
+    return most;
+}
+
+static void add_energy(ns_report *r)
+{
+    const ns_system *s = r->system;
+    if (!s->energy || !s->conservative)
+        return;
+    const ns_ex f[2] = {s->energy, s->kinetic ? s->kinetic : s->energy};
+    double *v = ns_motion_values(&r->record->motion, r->model, r->arena, f, 2);
+    const double first = first_finite(v, r->n);
+    const double scale = ns_max(fabs(first), s->kinetic ? largest(v + r->n, r->n) : 0);
+    for (size_t k = 0; k < r->n; k++)
+        v[k] = scale > 0 ? (v[k] - first) / scale : 0;
+    add(r, (ns_report_series){.name = "energy error",
+                              .unit = "1",
+                              .group = "energy error",
+                              .data = v,
+                              .log = true,
+                              .noise = true});
+}
+
+static void add_constraints(ns_report *r)
+{
+    const ns_system *s = r->system;
+    const uint32_t n = s->constraints.n;
+    ns_ex *f = NS_NEW_ARRAY(r->arena, ns_ex, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        f[i] = s->constraints.at[i].residual;
+    const double *v = n ? ns_motion_values(&r->record->motion, r->model, r->arena, f, n) : NULL;
+    for (uint32_t i = 0; i < n; i++)
+        add(r, (ns_report_series){.name = ns_arena_format(r->arena, "residual of %s",
+                                                          s->constraints.at[i].name),
+                                  .unit = "1",
+                                  .group = "constraints",
+                                  .data = v + i * r->n,
+                                  .log = true,
+                                  .noise = true});
+}
+
+static void add_invariants(ns_report *r)
+{
+    const ns_system *s = r->system;
+    const uint32_t n = s->invariants.n;
+    ns_ex *f = NS_NEW_ARRAY(r->arena, ns_ex, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        f[i] = s->invariants.at[i].value;
+    double *v = n ? ns_motion_values(&r->record->motion, r->model, r->arena, f, n) : NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        double *of = v + i * r->n;
+        /* drift = largest change / scale, as the run has found it, gives the scale */
+        const double first = first_finite(of, r->n);
+        for (size_t k = 0; k < r->n; k++)
+            of[k] -= first;
+        const double change = largest(of, r->n), drift = r->record->outcome->drift[i];
+        const double scale = fabs(first) > 0 && !(drift > 0 && change > 0) ? fabs(first)
+                             : drift > 0 && change > 0 ? ns_max(fabs(first), change / drift)
+                                                       : 1;
+        for (size_t k = 0; k < r->n; k++)
+            of[k] /= scale;
+        add(r, (ns_report_series){
+                   .name = ns_arena_format(r->arena, "change of %s", s->invariants.at[i].name),
+                   .unit = "1",
+                   .group = "invariants",
+                   .data = of,
+                   .log = true,
+                   .noise = true});
+    }
+}
+
+/* The separation from another run, at the times of the motion: between the compared times its logarithm
+ * is taken as straight. */
+static void add_trust(ns_report *r)
+{
+    const ns_trust *q = r->record->trust;
+    if (!q)
+        return;
+    const double sense = q->t[q->n - 1] < q->t[0] ? -1 : 1;
+    double *v = NS_NEW_ARRAY(r->arena, double, r->n);
+    for (size_t k = 0; k < r->n; k++) {
+        const double t = r->t[k] * sense;
+        size_t i = 1;
+        while (i + 1 < q->n && q->t[i] * sense < t)
+            i++;
+        const double part = (t - q->t[i - 1] * sense) / fabs(q->t[i] - q->t[i - 1]);
+        const double a = ns_math_log(ns_max(q->off[i - 1], 1e-17)),
+                     b = ns_math_log(ns_max(q->off[i], 1e-17));
+        v[k] = ns_math_exp(a + (b - a) * ns_min(ns_max(part, 0), 1));
+    }
+    add(r, (ns_report_series){.name = "separation of two runs",
+                              .unit = "1",
+                              .group = "trajectory",
+                              .data = v,
+                              .log = true,
+                              .noise = true});
+}
+
+void ns_report_collect(ns_report *r)
+{
+    uint32_t room = MOST_OBSERVABLES;
+    for (int panel = 0; panel < PANELS; panel++) {
+        if (panel == QUALITY) {
+            add_energy(r);
+            add_constraints(r);
+            add_invariants(r);
+            add_trust(r);
+        } else {
+            add_observables(r, panel, &room);
+        }
+    }
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+static bool has_series(const ns_report *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->series.n; i++)
+        if (strcmp(r->series.at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void put_plot(ns_report *r, const char *title, const char *x, const char *y, bool equal)
+{
+    ns_json *j = &r->json;
+    ns_json_open(j, '{');
+    ns_json_text(j, "title", title);
+    ns_json_text(j, "x", x);
+    ns_json_text(j, "y", y);
+    ns_json_key(j, "equal");
+    ns_json_bool(j, equal);
+    ns_json_close(j, '}');
+}
+
+/* The contact's path from above, the plane of the first two momenta (of quasivelocities, of a Lie
+ * algebra), and a portrait of each coordinate with its velocity. */
+static void put_plots(ns_report *r)
+{
+    const ns_system *s = r->system;
+    ns_json *j = &r->json;
+    ns_json_key(j, "plots");
+    ns_json_open(j, '[');
+    if (has_series(r, "contact.x") && has_series(r, "contact.y"))
+        put_plot(r, "Contact path", "contact.x", "contact.y", true);
+    else if (has_series(r, "x") && has_series(r, "y"))
+        put_plot(r, "Path", "x", "y", true);
+    if (has_series(r, "s.x") && has_series(r, "s.y"))
+        put_plot(r, "Contact on the body", "s.x", "s.y", true);
+    if (has_series(r, "p1") && has_series(r, "p2"))
+        put_plot(r, "Momentum plane", "p1", "p2", false);
+    uint32_t portraits = 0;
+    for (uint32_t i = 0; i < s->states.n && portraits < MOST_PORTRAITS; i++) {
+        const char *name = s->states.at[i].name;
+        const char *rate = ns_arena_format(r->arena, "%s'", name);
+        if (!has_series(r, name) || !has_series(r, rate) || strstr(name, "quat."))
+            continue;
+        put_plot(r, ns_arena_format(r->arena, "Phase portrait of %s", name), name, rate, false);
+        portraits++;
+    }
+    ns_json_close(j, ']');
+}
+
+void ns_report_put_series(ns_report *r)
+{
+    ns_json *j = &r->json;
+    ns_json_key(j, "series");
+    ns_json_open(j, '[');
+    for (uint32_t i = 0; i < r->series.n; i++) {
+        const ns_report_series *s = &r->series.at[i];
+        ns_json_open(j, '{');
+        ns_json_text(j, "name", s->name);
+        ns_json_text(j, "unit", s->unit);
+        ns_json_text(j, "group", s->group);
+        if (s->log) {
+            ns_json_key(j, "log");
+            ns_json_bool(j, true);
+        }
+        if (s->hidden) {
+            ns_json_key(j, "shown");
+            ns_json_bool(j, false);
+        }
+        ns_json_key(j, "data");
+        ns_json_f32(j, s->data, 1, r->keep, r->kept);
+        ns_json_close(j, '}');
+    }
+    ns_json_close(j, ']');
+    put_plots(r);
+    if (has_series(r, "force.normal")) {
+        ns_json_key(j, "levels");
+        ns_json_open(j, '[');
+        ns_json_open(j, '{');
+        ns_json_text(j, "group", "force");
+        ns_json_text(j, "unit", "N");
+        ns_json_value(j, "value", 0);
+        ns_json_text(j, "name", "lift-off");
+        ns_json_close(j, '}');
+        ns_json_close(j, ']');
+    }
+}

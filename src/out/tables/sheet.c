@@ -1,0 +1,294 @@
+#include "out/tables/sheet.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#if NS_HDF5
+#include <hdf5.h>
+#endif
+
+ns_sheet *ns_sheet_new(ns_arena *arena, const char *study, const char *model)
+{
+    ns_sheet *sheet = NS_NEW(arena, ns_sheet);
+    sheet->arena = arena;
+    sheet->study = study;
+    sheet->model = model;
+    return sheet;
+}
+
+void ns_sheet_number(ns_sheet *sheet, const char *name, double value)
+{
+    NS_PUSH(sheet->arena, sheet->facts, (ns_sheet_fact){.name = name, .number = value});
+}
+
+void ns_sheet_text(ns_sheet *sheet, const char *name, const char *text)
+{
+    NS_PUSH(sheet->arena, sheet->facts, (ns_sheet_fact){.name = name, .text = text});
+}
+
+ns_sheet_table *ns_sheet_add(ns_sheet *sheet, const char *name, size_t rows)
+{
+    ns_sheet_table *table = NS_NEW(sheet->arena, ns_sheet_table);
+    table->name = name;
+    table->rows = rows;
+    NS_PUSH(sheet->arena, sheet->tables, table);
+    return table;
+}
+
+void ns_sheet_column_add(ns_sheet *sheet, ns_sheet_table *table, const char *name,
+                         const char *unit, const double *values)
+{
+    NS_PUSH(sheet->arena, table->columns,
+            (ns_sheet_column){.name = name, .unit = unit, .number = values});
+}
+
+void ns_sheet_words_add(ns_sheet *sheet, ns_sheet_table *table, const char *name,
+                        const char *const *words)
+{
+    NS_PUSH(sheet->arena, table->columns,
+            (ns_sheet_column){.name = name, .unit = "", .text = words});
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static void put_string(ns_text *out, const char *text)
+{
+    ns_text_add(out, "\"");
+    for (const char *c = text ? text : ""; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            ns_text_addf(out, "\\%c", *c);
+        else if ((unsigned char)*c < 0x20)
+            ns_text_addf(out, "\\u%04x", (unsigned)*c);
+        else
+            ns_text_add_bytes(out, c, 1);
+    }
+    ns_text_add(out, "\"");
+}
+
+static void put_number(ns_text *out, double value)
+{
+    if (isfinite(value))
+        ns_text_add_double(out, value);
+    else
+        ns_text_add(out, "null");
+}
+
+static void put_table(ns_text *out, const ns_sheet_table *table)
+{
+    for (uint32_t i = 0; i < table->columns.n; i++) {
+        const ns_sheet_column *c = &table->columns.at[i];
+        ns_text_add(out, i ? ",\n      " : "\n      ");
+        put_string(out, c->name);
+        ns_text_add(out, ": [");
+        for (size_t k = 0; k < table->rows; k++) {
+            ns_text_add(out, k ? ", " : "");
+            if (c->text)
+                put_string(out, c->text[k]);
+            else
+                put_number(out, c->number[k]);
+        }
+        ns_text_add(out, "]");
+    }
+}
+
+void ns_sheet_json(const ns_sheet *sheet, ns_text *out)
+{
+    ns_text_add(out, "{\n  \"study\": ");
+    put_string(out, sheet->study);
+    ns_text_add(out, ",\n  \"model\": ");
+    put_string(out, sheet->model);
+    for (uint32_t i = 0; i < sheet->facts.n; i++) {
+        const ns_sheet_fact *f = &sheet->facts.at[i];
+        ns_text_add(out, ",\n  ");
+        put_string(out, f->name);
+        ns_text_add(out, ": ");
+        if (f->text)
+            put_string(out, f->text);
+        else
+            put_number(out, f->number);
+    }
+    ns_text_add(out, ",\n  \"tables\": {");
+    for (uint32_t i = 0; i < sheet->tables.n; i++) {
+        ns_text_add(out, i ? ",\n    " : "\n    ");
+        put_string(out, sheet->tables.at[i]->name);
+        ns_text_add(out, ": {");
+        put_table(out, sheet->tables.at[i]);
+        ns_text_add(out, "}");
+    }
+    ns_text_add(out, "\n  }\n}\n");
+}
+
+/* ---- CSV ---------------------------------------------------------------------------------- */
+
+static void put_field(ns_text *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\n")) {
+        ns_text_add(out, text);
+        return;
+    }
+    ns_text_add(out, "\"");
+    for (const char *c = text; *c; c++) {
+        if (*c == '"')
+            ns_text_add(out, "\"");
+        ns_text_add_bytes(out, c, 1);
+    }
+    ns_text_add(out, "\"");
+}
+
+void ns_sheet_csv(const ns_sheet *sheet, ns_text *out)
+{
+    if (!sheet->tables.n)
+        return;
+    const ns_sheet_table *table = sheet->tables.at[0];
+    for (uint32_t i = 0; i < table->columns.n; i++) {
+        ns_text_add(out, i ? "," : "");
+        put_field(out, table->columns.at[i].name);
+    }
+    ns_text_addf(out, "\n# %s of %s\n", sheet->study, sheet->model);
+    for (uint32_t i = 0; i < sheet->facts.n; i++) {
+        const ns_sheet_fact *f = &sheet->facts.at[i];
+        ns_text_addf(out, "# %s = ", f->name);
+        if (f->text)
+            ns_text_add(out, f->text);
+        else
+            ns_text_add_double(out, f->number);
+        ns_text_add(out, "\n");
+    }
+    for (size_t k = 0; k < table->rows; k++) {
+        for (uint32_t i = 0; i < table->columns.n; i++) {
+            const ns_sheet_column *c = &table->columns.at[i];
+            ns_text_add(out, i ? "," : "");
+            if (c->text)
+                put_field(out, c->text[k]);
+            else
+                ns_text_add_double(out, c->number[k]);
+        }
+        ns_text_add(out, "\n");
+    }
+}
+
+/* ---- HDF5: facts are attributes, a table is a group of datasets ------------------------------ */
+
+#if NS_HDF5
+
+static hid_t string_type(void)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
+static bool put_attribute(hid_t at, const char *name, hid_t type, const void *value)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    H5Sclose(space);
+    return good;
+}
+
+static bool put_dataset(hid_t at, const ns_sheet_column *c, size_t rows)
+{
+    const hsize_t size = rows;
+    hid_t words = string_type();
+    hid_t type = c->text ? words : H5T_NATIVE_DOUBLE;
+    hid_t space = H5Screate_simple(1, &size, NULL);
+    hid_t set = H5Dcreate2(at, c->name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const void *values = c->text ? (const void *)c->text : (const void *)c->number;
+    bool good = set >= 0 &&
+                (!rows || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    const char *unit = c->unit ? c->unit : "";
+    if (set >= 0) {
+        good = good && put_attribute(set, "unit", words, &unit);
+        H5Dclose(set);
+    }
+    H5Sclose(space);
+    H5Tclose(words);
+    return good;
+}
+
+static bool fill(const ns_sheet *sheet, hid_t file)
+{
+    hid_t words = string_type();
+    bool good = put_attribute(file, "study", words, &sheet->study) &&
+                put_attribute(file, "model", words, &sheet->model);
+    for (uint32_t i = 0; i < sheet->facts.n && good; i++) {
+        const ns_sheet_fact *f = &sheet->facts.at[i];
+        good = f->text ? put_attribute(file, f->name, words, &f->text)
+                       : put_attribute(file, f->name, H5T_NATIVE_DOUBLE, &f->number);
+    }
+    H5Tclose(words);
+    for (uint32_t i = 0; i < sheet->tables.n && good; i++) {
+        const ns_sheet_table *t = sheet->tables.at[i];
+        hid_t group = H5Gcreate2(file, t->name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        good = group >= 0;
+        for (uint32_t k = 0; k < t->columns.n && good; k++)
+            good = put_dataset(group, &t->columns.at[k], t->rows);
+        if (group >= 0)
+            H5Gclose(group);
+    }
+    return good;
+}
+
+static int write_hdf5(const ns_sheet *sheet, const char *path)
+{
+    ns_file_target target;
+    int descriptor, error = ns_file_target_init(&target, path);
+    if (error)
+        return error;
+    error = ns_file_target_create(&target, &descriptor);
+    if (!error) {
+        close(descriptor);
+        const char *name = target.temporary ? target.temporary : target.path;
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+        hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        bool good = file >= 0 && fill(sheet, file);
+        if (file >= 0 && H5Fclose(file) < 0)
+            good = false;
+        error = good ? ns_file_target_publish(&target) : EIO;
+    }
+    ns_file_target_free(&target);
+    return error;
+}
+
+#else
+
+static int write_hdf5(const ns_sheet *sheet, const char *path)
+{
+    (void)sheet, (void)path;
+    return ENOTSUP; /* ns_output_find says it in words */
+}
+
+#endif
+
+static bool ends_with(const char *path, const char *ending)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot + 1, ending) == 0;
+}
+
+bool ns_sheet_knows(const char *path)
+{
+    return ends_with(path, "csv") || ends_with(path, "json") || ends_with(path, "h5") ||
+           ends_with(path, "hdf5");
+}
+
+int ns_sheet_write(const ns_sheet *sheet, const char *path)
+{
+    if (ends_with(path, "h5") || ends_with(path, "hdf5"))
+        return write_hdf5(sheet, path);
+    ns_text text = ns_text_new(sheet->arena);
+    if (ends_with(path, "json"))
+        ns_sheet_json(sheet, &text);
+    else
+        ns_sheet_csv(sheet, &text);
+    return ns_file_write(path, ns_text_string(&text), text.length);
+}

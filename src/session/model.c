@@ -1,0 +1,442 @@
+#include "session/model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/simd.h"
+#include "expr/eval.h"
+#include "ode/auto.h"
+
+enum { MOST_BYTES = 64 << 20 }; /* a model of this size is surely another kind of file */
+
+/* ---- near names --------------------------------------------------------------------------- */
+
+bool ns_model_is_near(const char *wrong, const char *right, unsigned *best)
+{
+    unsigned distance = ns_text_distance(wrong, right);
+    size_t length = strlen(wrong);
+    if (distance >= *best || distance > (length < 4 ? 1 : length < 8 ? 2 : 3))
+        return false;
+    *best = distance;
+    return true;
+}
+
+int64_t ns_model_observable(const ns_model *model, const char *name)
+{
+    const ns_system *s = model->system;
+    for (uint32_t i = 0; i < s->observables.n; i++)
+        if (strcmp(s->observables.at[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+const char *ns_model_nearest_observable(const ns_model *model, const char *name)
+{
+    const ns_system *s = model->system;
+    const char *nearest = NULL;
+    unsigned best = ~0u;
+    for (uint32_t i = 0; i < s->observables.n; i++)
+        if (ns_model_is_near(name, s->observables.at[i].name, &best))
+            nearest = s->observables.at[i].name;
+    return nearest;
+}
+
+const char *ns_model_nearest_method(const char *name)
+{
+    const char *nearest = NULL;
+    unsigned best = ~0u;
+    for (const ns_method *const *m = ns_methods; *m; m++)
+        if (ns_model_is_near(name, (*m)->name, &best))
+            nearest = (*m)->name;
+    if (ns_model_is_near(name, NS_METHOD_AUTO, &best))
+        nearest = NS_METHOD_AUTO;
+    return nearest;
+}
+
+/* ---- settings of the run block ------------------------------------------------------------ */
+
+/* FRACTION: between 0 and 1; COUNT: 1 or more */
+typedef enum setting_kind { NUMBER, POSITIVE, FRACTION, COUNT, WORD, SWITCH } setting_kind;
+
+typedef struct setting_type {
+    const char *name;
+    setting_kind kind;
+    size_t offset;
+} setting_type;
+
+#define AT(field) offsetof(ns_model_settings, field)
+static const setting_type setting_types[] = {
+    {"from", NUMBER, AT(from)},
+    {"until", NUMBER, AT(until)},
+    {"tolerance", FRACTION, AT(tolerance)},
+    {"every", POSITIVE, AT(every)},
+    {"step", POSITIVE, AT(step)},
+    {"first_step", POSITIVE, AT(first_step)},
+    {"max_step", POSITIVE, AT(max_step)},
+    {"max_steps", COUNT, AT(max_steps)},
+    {"method", WORD, AT(method)},
+    {"project", SWITCH, AT(project)},
+};
+#undef AT
+enum { SETTINGS = sizeof setting_types / sizeof *setting_types };
+
+static const setting_type *find_setting(ns_diag *diag, const ns_setting *line)
+{
+    const char *nearest = NULL;
+    unsigned best = ~0u;
+    for (size_t i = 0; i < SETTINGS; i++) {
+        if (strcmp(setting_types[i].name, line->name) == 0)
+            return &setting_types[i];
+        if (ns_model_is_near(line->name, setting_types[i].name, &best))
+            nearest = setting_types[i].name;
+    }
+    if (nearest)
+        ns_diag_error(diag, line->name_span, "unknown setting '%s'; did you mean '%s'?",
+                      line->name, nearest);
+    else
+        ns_diag_error(diag, line->name_span,
+                      "unknown setting '%s'; expected from, until, tolerance, method, every, "
+                      "step, first_step, max_step, max_steps or project",
+                      line->name);
+    return NULL;
+}
+
+static void set_word(ns_model *model, const setting_type *type, const ns_setting *line)
+{
+    ns_diag *diag = model->diag;
+    if (!line->word) {
+        ns_diag_error(diag, line->span, "'%s' expects %s, not a number", type->name,
+                      type->kind == SWITCH ? "on or off" : "a word");
+        return;
+    }
+    if (type->kind == SWITCH && strcmp(line->word, "on") != 0 &&
+        strcmp(line->word, "off") != 0) {
+        ns_diag_error(diag, line->span, "'%s' is on or off, not '%s'", type->name, line->word);
+        return;
+    }
+    if (type->kind == WORD && !ns_method_find(line->word) &&
+        strcmp(line->word, NS_METHOD_AUTO) != 0) {
+        const char *nearest = ns_model_nearest_method(line->word);
+        if (nearest)
+            ns_diag_error(diag, line->span, "unknown method '%s'; did you mean '%s'?",
+                          line->word, nearest);
+        else
+            ns_diag_error(diag, line->span, "unknown method '%s'; see `noslip help methods`",
+                          line->word);
+        return;
+    }
+    memcpy((char *)&model->settings + type->offset, &line->word, sizeof line->word);
+}
+
+static void set_number(ns_model *model, const setting_type *type, const ns_setting *line)
+{
+    ns_diag *diag = model->diag;
+    if (line->word) {
+        ns_diag_error(diag, line->span, "'%s' expects a number, not '%s'", type->name,
+                      line->word);
+        return;
+    }
+    const ns_description *d = model->description;
+    ns_ex *symbols = NS_NEW_ARRAY(model->arena, ns_ex, d->params.n + 1);
+    for (uint32_t i = 0; i < d->params.n; i++)
+        symbols[i] = d->params.at[i].symbol;
+    double value;
+    ns_eval(d->graph, &line->value, 1, symbols, model->p, d->params.n, &value);
+    if (!isfinite(value))
+        ns_diag_error(diag, line->span, "'%s' has no finite value", type->name);
+    else if (type->kind != NUMBER && !(value > 0))
+        ns_diag_error(diag, line->span, "'%s' is %g: it must be positive", type->name, value);
+    else if (type->kind == FRACTION && !(value < 1))
+        ns_diag_error(diag, line->span, "'%s' is %g: it must be smaller than 1", type->name,
+                      value);
+    else if (type->kind == COUNT && !(value >= 1))
+        ns_diag_error(diag, line->span, "'%s' is %g: it must be 1 or more", type->name, value);
+    else
+        memcpy((char *)&model->settings + type->offset, &value, sizeof value);
+}
+
+static void read_settings(ns_model *model)
+{
+    const ns_description *d = model->description;
+    for (uint32_t i = 0; i < d->settings.n; i++) {
+        const setting_type *type = find_setting(model->diag, &d->settings.at[i]);
+        if (!type)
+            continue;
+        if (type->kind == WORD || type->kind == SWITCH)
+            set_word(model, type, &d->settings.at[i]);
+        else
+            set_number(model, type, &d->settings.at[i]);
+    }
+}
+
+ns_run_options ns_model_run_options(const ns_model *model)
+{
+    const ns_model_settings *s = &model->settings;
+    ns_run_options o = ns_run_defaults();
+    if (s->method)
+        o.method = s->method;
+    o.t0 = isnan(s->from) ? 0 : s->from;
+    o.until = s->until; /* nan if the model does not say */
+    if (!isnan(s->tolerance))
+        o.tolerance = s->tolerance;
+    if (!isnan(s->step))
+        o.fixed_step = s->step;
+    if (!isnan(s->first_step))
+        o.first_step = s->first_step;
+    if (!isnan(s->max_step))
+        o.max_step = s->max_step;
+    if (!isnan(s->max_steps))
+        o.max_steps = s->max_steps < 1e18 ? (uint64_t)s->max_steps : 0;
+    o.interrupt = model->interrupt;
+    if (s->project)
+        o.project = strcmp(s->project, "on") == 0;
+    return o;
+}
+
+/* ---- loading ------------------------------------------------------------------------------ */
+
+static void render(ns_model *model)
+{
+    ns_text text = ns_text_new(model->arena);
+    ns_diag_render(model->diag, &text);
+    model->messages = ns_text_string(&text);
+}
+
+static bool check_params(ns_model *model)
+{
+    const ns_description *d = model->description;
+    for (uint32_t i = 0; i < d->params.n; i++)
+        if (!isfinite(model->p[i]))
+            ns_diag_error(model->diag, d->params.at[i].span,
+                          "parameter '%s' has no finite value", d->params.at[i].name);
+    return model->diag->errors == 0;
+}
+
+/* All that needs the arena.  Errors end up in diag. */
+static void build(ns_model *model, ns_model_depth depth)
+{
+    const bool shaken = model->kind == NS_MODEL_SHAKEN;
+    model->description = (shaken ? ns_description_read_shaken : ns_description_read)(
+        model->arena, model->diag, model->name, model->text, model->length, model->overrides,
+        model->n_overrides);
+    if (!model->description || depth == NS_MODEL_READ)
+        return;
+    model->description->precise = model->kind == NS_MODEL_PRECISE;
+    model->system = ns_system_derive(model->description);
+    if (!model->system || model->diag->errors)
+        return;
+    model->p = NS_NEW_ARRAY(model->arena, double, model->description->params.n + 1);
+    ns_system_params(model->system, NULL, NULL, model->p);
+    if (!check_params(model))
+        return;
+    read_settings(model);
+    if (model->diag->errors || depth == NS_MODEL_DERIVED)
+        return;
+    model->x0 = NS_NEW_ARRAY(model->arena, double, model->system->states.n + 1);
+    const double t0 = ns_model_run_options(model).t0;
+    if (!ns_system_start(model->system, model->diag, t0, model->p, model->x0))
+        return;
+    model->problem = ns_problem_new(model->system, false);
+    if (model->system->formulation->doubts)
+        model->system->formulation->doubts(model->system, model->diag, t0, model->p, model->x0);
+}
+
+static void copy_overrides(ns_model *model, const ns_override *from, size_t n)
+{
+    ns_override *copy = NS_NEW_ARRAY(model->arena, ns_override, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        copy[i].name = ns_arena_string(model->arena, from[i].name, strlen(from[i].name));
+        copy[i].expression = ns_arena_string(model->arena, from[i].expression,
+                                             strlen(from[i].expression));
+    }
+    model->overrides = copy;
+    model->n_overrides = n;
+}
+
+static void no_memory(ns_model *model)
+{
+    model->status = NS_ERR_MEMORY;
+    model->messages = "error: out of memory\n";
+}
+
+/* The guarded part of loading: `model` is whole when memory runs out anywhere in here. */
+static void fill(ns_model *model, const char *name, int error, const ns_override *overrides,
+                 size_t n_overrides, ns_model_depth depth)
+{
+    if (NS_ARENA_GUARD(model->arena)) {
+        ns_arena_unguard(model->arena);
+        no_memory(model);
+        return;
+    }
+    model->diag = ns_diag_new(model->arena);
+    model->name = ns_arena_string(model->arena, name, strlen(name));
+    char why[200];
+    if (!ns_simd_check_variable(why, sizeof why)) {
+        model->status = NS_ERR_USAGE;
+        ns_diag_error(model->diag, (ns_span){0}, "%s", why);
+    } else if (error) {
+        model->status = error == EIO ? NS_ERR_IO : NS_ERR_USAGE;
+        ns_diag_error(model->diag, (ns_span){0}, "cannot read %s: %s", name,
+                      error == EFBIG ? "it is larger than 64 MB; this is no model"
+                                     : strerror(error));
+    } else {
+        copy_overrides(model, overrides, n_overrides);
+        build(model, depth);
+        if (model->diag->errors || !model->description ||
+            (depth >= NS_MODEL_DERIVED && !model->system) ||
+            (depth >= NS_MODEL_READY && !model->problem))
+            model->status = NS_ERR_MODEL;
+    }
+    render(model);
+    ns_arena_unguard(model->arena);
+}
+
+/* Takes the text, which is of malloc. */
+static ns_model *load(const char *name, char *text, size_t length, int error,
+                      ns_model_kind kind, const ns_override *overrides, size_t n_overrides,
+                      ns_model_depth depth)
+{
+    ns_model *model = calloc(1, sizeof *model);
+    if (!model || pthread_mutex_init(&model->lock, NULL)) {
+        free(model);
+        free(text);
+        return NULL;
+    }
+    model->kind = kind;
+    model->text = text;
+    model->length = length;
+    model->name = model->messages = "";
+    const double none = (double)NAN;
+    model->settings = (ns_model_settings){.from = none,
+                                          .until = none,
+                                          .tolerance = none,
+                                          .every = none,
+                                          .step = none,
+                                          .first_step = none,
+                                          .max_step = none,
+                                          .max_steps = none};
+    model->arena = ns_arena_new();
+    if (!model->arena || error == ENOMEM)
+        no_memory(model);
+    else
+        fill(model, name, error, overrides, n_overrides, depth);
+    return model;
+}
+
+ns_model *ns_model_load(const char *path, const ns_override *overrides, size_t n_overrides,
+                        ns_model_depth depth)
+{
+    char *text = NULL;
+    size_t length = 0;
+    int error = ns_file_read(path, MOST_BYTES, &text, &length);
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    return load(name, text, length, error, NS_MODEL_PLAIN, overrides, n_overrides, depth);
+}
+
+static ns_model *load_copy(const char *name, const char *text, size_t length,
+                           ns_model_kind kind, const ns_override *overrides, size_t n_overrides,
+                           ns_model_depth depth)
+{
+    char *copy = malloc(length + 1);
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = 0;
+    }
+    return load(name, copy, copy ? length : 0, copy ? 0 : ENOMEM, kind, overrides, n_overrides,
+                depth);
+}
+
+ns_model *ns_model_load_text(const char *name, const char *text, size_t length,
+                             const ns_override *overrides, size_t n_overrides,
+                             ns_model_depth depth)
+{
+    return load_copy(name, text, length, NS_MODEL_PLAIN, overrides, n_overrides, depth);
+}
+
+static ns_model *twin_new(const ns_model *model, ns_model_kind kind)
+{
+    ns_model *other = load_copy(model->name, model->text, model->length, kind, model->overrides,
+                                model->n_overrides, NS_MODEL_READY);
+    bool good = other && other->status == NS_OK &&
+                other->system->states.n == model->system->states.n &&
+                other->system->observables.n == model->system->observables.n;
+    for (uint32_t i = 0; good && i < model->system->states.n; i++)
+        good = strcmp(model->system->states.at[i].name, other->system->states.at[i].name) == 0;
+    if (good)
+        return other;
+    ns_model_free(other);
+    return NULL;
+}
+
+ns_model *ns_model_twin(ns_model *model, ns_model_kind kind)
+{
+    pthread_mutex_lock(&model->lock);
+    if (!model->twins[kind])
+        model->twins[kind] = twin_new(model, kind);
+    pthread_mutex_unlock(&model->lock);
+    return model->twins[kind];
+}
+
+void ns_model_free(ns_model *model)
+{
+    if (!model)
+        return;
+    for (size_t i = 0; i < sizeof model->twins / sizeof *model->twins; i++)
+        ns_model_free(model->twins[i]);
+    pthread_mutex_destroy(&model->lock);
+    ns_arena_free(model->arena);
+    free(model->text);
+    free(model);
+}
+
+const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method)
+{
+    if (!method->precise)
+        return ns_model_problem(model, method->needs_jacobian);
+    ns_model *from = ns_model_precise(model);
+    bool good = from && ns_model_exact(model, false);
+    if (!good)
+        return NULL;
+    pthread_mutex_lock(&model->lock);
+    good = !NS_ARENA_GUARD(from->arena);
+    if (good)
+        ns_problem_add_tangent(from->problem);
+    ns_arena_unguard(from->arena);
+    pthread_mutex_unlock(&model->lock);
+    return good ? from->problem : NULL;
+}
+
+ns_model *ns_model_precise(ns_model *model)
+{
+    const bool same = !model->system->iterated || model->kind == NS_MODEL_PRECISE;
+    return same ? model : ns_model_twin(model, NS_MODEL_PRECISE);
+}
+
+const ns_exact *ns_model_exact(ns_model *model, bool shaken)
+{
+    pthread_mutex_lock(&model->lock);
+    if (!model->exact[shaken] && !NS_ARENA_GUARD(model->arena)) {
+        ns_exact *exact = NS_NEW(model->arena, ns_exact);
+        const double t0 = ns_model_run_options(model).t0;
+        *exact = ns_quad_start(model->system, model->arena, t0, model->p, model->x0, shaken);
+        model->exact[shaken] = exact;
+    }
+    ns_arena_unguard(model->arena);
+    pthread_mutex_unlock(&model->lock);
+    return model->exact[shaken];
+}
+
+const ns_problem *ns_model_problem(ns_model *model, bool jacobian)
+{
+    if (!jacobian)
+        return model->problem;
+    pthread_mutex_lock(&model->lock);
+    if (!model->with_jacobian && !NS_ARENA_GUARD(model->arena))
+        model->with_jacobian = ns_problem_new(model->system, true);
+    ns_arena_unguard(model->arena);
+    pthread_mutex_unlock(&model->lock);
+    return model->with_jacobian;
+}

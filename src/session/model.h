@@ -1,0 +1,98 @@
+/* A model: everything from the text to a start state, in one place and one arena.
+ *
+ * ns_model_load reads the text, derives the system, evaluates parameters, run settings and the
+ * start state, and builds the programs.  It never fails without words: the model it returns
+ * carries the status, and messages that say what is wrong and where.  NULL means that there
+ * was not even memory for that.  A model loaded without error is immutable and may be used by
+ * several threads at once (ns_model_problem takes a lock). */
+#ifndef NS_SESSION_MODEL_H
+#define NS_SESSION_MODEL_H
+
+#include <pthread.h>
+
+#include "base/diag.h"
+#include "base/status.h"
+#include "mech/system.h"
+#include "ode/method.h"
+#include "ode/problem.h"
+#include "ode/quad/quad.h"
+#include "ode/run.h"
+
+/* What the run { } block of the model says; nan or NULL where it says nothing. */
+typedef struct ns_model_settings {
+    double from, until, tolerance, every;
+    double step, first_step, max_step, max_steps;
+    const char *method;
+    const char *project; /* "on" or "off" */
+} ns_model_settings;
+
+/* Variants of a model, from its text on. */
+typedef enum ns_model_kind {
+    NS_MODEL_PLAIN,
+    NS_MODEL_SHAKEN, /* every given number that is no double rounded the other way (ns_graph_shake) */
+    NS_MODEL_PRECISE /* for quadruple precision: what is iterated takes more rounds */
+} ns_model_kind;
+
+typedef struct ns_model {
+    ns_status status;
+    ns_model_kind kind;
+    const char *messages; /* rendered diagnostics, "" if there are none */
+    const char *name;     /* file name as the user wrote it */
+    char *text;           /* of malloc */
+    size_t length;
+    const ns_override *overrides;
+    size_t n_overrides;
+    ns_arena *arena;
+    ns_diag *diag;
+    ns_description *description;
+    ns_system *system;
+    ns_model_settings settings;
+    const volatile int *interrupt; /* for ns_model_run_options; NULL */
+    double *p, *x0;
+    const ns_exact *exact[2]; /* the same in quadruple precision: ask ns_model_exact */
+    ns_problem *problem, *with_jacobian; /* ask ns_model_problem */
+    struct ns_model *twins[3];           /* by kind: ask ns_model_twin */
+    pthread_mutex_t lock;
+} ns_model;
+
+typedef enum ns_model_depth {
+    NS_MODEL_READ,    /* parsed: title, parameters */
+    NS_MODEL_DERIVED, /* system, parameters, settings; no start state, no programs */
+    NS_MODEL_READY    /* all */
+} ns_model_depth;
+
+/* From a file ("-": standard input), or from text with a name for messages. */
+ns_model *ns_model_load(const char *path, const ns_override *overrides, size_t n_overrides,
+                        ns_model_depth depth);
+ns_model *ns_model_load_text(const char *name, const char *text, size_t length,
+                             const ns_override *overrides, size_t n_overrides,
+                             ns_model_depth depth);
+void ns_model_free(ns_model *model);
+/* The same model once more, of another kind; it lives as long as the model.  NULL if that is not possible,
+ * or leads to other states. */
+ns_model *ns_model_twin(ns_model *model, ns_model_kind kind);
+
+/* The problem as a method needs it; NULL if memory ran out. */
+const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method);
+/* The model itself, or its twin for quadruple precision where that differs; NULL if memory ran out. */
+ns_model *ns_model_precise(ns_model *model);
+/* Parameters and start in quadruple precision, or what the machine has of it; `shaken`: with other
+ * rounding errors.  NULL if memory ran out. */
+const ns_exact *ns_model_exact(ns_model *model, bool shaken);
+/* The problem, with the Jacobian if asked for; NULL if memory ran out. */
+const ns_problem *ns_model_problem(ns_model *model, bool jacobian);
+
+/* Run options from the model's settings (method, times and tolerance included). */
+ns_run_options ns_model_run_options(const ns_model *model);
+
+/* Index of a name among the observables, -1 if there is none; the nearest name, NULL if none
+ * is near. */
+int64_t ns_model_observable(const ns_model *model, const char *name);
+const char *ns_model_nearest_observable(const ns_model *model, const char *name);
+
+/* The nearest name among methods, NULL if none is near. */
+const char *ns_model_nearest_method(const char *name);
+/* A name is near another if few of its letters differ. */
+bool ns_model_is_near(const char *wrong, const char *right, unsigned *best);
+
+#endif

@@ -1,0 +1,262 @@
+#include "study/steady/equilibria.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/math/vecmath.h"
+#include "expr/diff.h"
+#include "mech/common/dense.h"
+#include "study/steady/steady_internal.h"
+
+static ns_flow_program *held_program(ns_steady *q, const ns_ex *symbols)
+{
+    const ns_system *s = q->field->system;
+    ns_ex *out = NS_NEW_ARRAY(q->arena, ns_ex, (size_t)q->h * (q->n + 1) + 1);
+    for (uint32_t i = 0; i < q->h; i++)
+        out[i] = s->observables.at[q->spec.hold[i].observable].value;
+    ns_diff_jacobian(s->graph, out, q->h, symbols, q->n, out + q->h);
+    return ns_flow_program_new(q->field, out, q->h * (q->n + 1), NULL, 0);
+}
+
+/* Everything that is differentiated by the parameter of a branch. */
+static void prepare_branch(ns_steady *q)
+{
+    const ns_system *s = q->field->system;
+    const uint32_t np = q->field->np, equations = s->constraints.n + s->start.extra.n;
+    const ns_ex *symbols = ns_system_param_symbols(s, q->arena);
+    ns_ex *dp = NS_NEW_ARRAY(q->arena, ns_ex, np + 1);
+    ns_flow_param_direction(q->field, q->spec.over, dp);
+    ns_ex *value = NS_NEW_ARRAY(q->arena, ns_ex, q->rows + equations + 1);
+    ns_ex *out = NS_NEW_ARRAY(q->arena, ns_ex, q->rows + equations + 1);
+    for (uint32_t i = 0; i < q->n; i++)
+        value[i] = s->states.at[i].rate;
+    uint32_t k = q->n;
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        if (s->constraints.at[i].project)
+            value[k++] = s->constraints.at[i].residual;
+    for (uint32_t i = 0; i < q->h; i++)
+        value[k++] = s->observables.at[q->spec.hold[i].observable].value;
+    ns_diff_along(s->graph, value, q->rows, symbols, dp, np, out);
+    q->by_parameter = ns_flow_program_new(q->field, out, q->rows, NULL, 0);
+    q->by = NS_NEW_ARRAY(q->arena, double, q->rows + 1);
+    ns_ex *start = NS_NEW_ARRAY(q->arena, ns_ex, q->n + 1);
+    ns_diff_along(s->graph, s->start.value, q->n, symbols, dp, np, start);
+    q->start_value = start;
+    for (uint32_t i = 0; i < equations; i++)
+        value[i] = i < s->constraints.n ? s->constraints.at[i].residual
+                                        : s->start.extra.at[i - s->constraints.n].residual;
+    ns_ex *residual = NS_NEW_ARRAY(q->arena, ns_ex, equations + 1);
+    ns_diff_along(s->graph, value, equations, symbols, dp, np, residual);
+    q->start_residual = residual;
+    q->start = NS_NEW_ARRAY(q->arena, double, q->n + 1);
+    q->start_rate = NS_NEW_ARRAY(q->arena, double, q->n + 1);
+    q->scale = q->spec.high - q->spec.low;
+    q->diag = ns_diag_new(q->arena);
+}
+
+ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *spec,
+                         const double *x)
+{
+    ns_steady *q = NS_NEW(arena, ns_steady);
+    const ns_system *s = field->system;
+    q->arena = arena;
+    q->field = field;
+    q->spec = *spec;
+    q->n = field->n;
+    q->m = field->m;
+    q->h = spec->n_hold;
+    q->rows = q->n + q->m + q->h;
+    q->p = ns_arena_copy(arena, field->p, (field->np + 1) * sizeof *q->p);
+    q->p_set = NS_NEW_ARRAY(arena, double, field->np + 1);
+    q->is_set = NS_NEW_ARRAY(arena, bool, field->np + 1);
+    q->g = NS_NEW(arena, ns_generators);
+    q->g->n = q->n;
+    if (!spec->at_rest)
+        q->g = ns_generators_find(field, x);
+    if (!ns_flow_autonomous(field) && !ns_generators_find_time(field, x, q->g))
+        return NULL;
+    q->N = q->n + q->g->count;
+    q->f = NS_NEW_ARRAY(arena, double, q->n + 1);
+    q->J = NS_NEW_ARRAY(arena, double, (size_t)q->n * q->n + 1);
+    q->C = NS_NEW_ARRAY(arena, double, q->m + 1);
+    q->G = NS_NEW_ARRAY(arena, double, (size_t)q->m * q->n + 1);
+    q->xi = NS_NEW_ARRAY(arena, double, (size_t)q->g->count * q->n + 1);
+    q->H = NS_NEW_ARRAY(arena, double, (size_t)q->h * (q->n + 1) + 1);
+    if (q->h)
+        q->held = held_program(q, ns_system_state_symbols(s, arena));
+    if (spec->over != UINT32_MAX)
+        prepare_branch(q);
+    return q;
+}
+
+const ns_generators *ns_steady_generators(const ns_steady *q)
+{
+    return q->g;
+}
+
+void ns_steady_parameter(ns_steady *q, double value)
+{
+    q->is_set[q->spec.over] = true;
+    q->p_set[q->spec.over] = value;
+    ns_system_params(q->field->system, q->is_set, q->p_set, q->p);
+    ns_flow_bind(q->field, q->p);
+}
+
+/* xi_0 at x, component i: what the ground does. */
+static double with_time(const ns_generators *g, const double *x, uint32_t i)
+{
+    double sum = g->A0 ? g->b0[i] : 0;
+    for (uint32_t j = 0; j < g->n && g->A0; j++)
+        sum += g->A0[(size_t)i * g->n + j] * x[j];
+    return sum;
+}
+
+void ns_steady_look(ns_steady *q, const double *x, const double *c, double *r, double *D)
+{
+    const uint32_t n = q->n, count = q->g->count, N = q->N;
+    const double *sigma = q->field->sigma;
+    ns_flow_rhs(q->field, x, q->f);
+    ns_flow_jacobian(q->field, x, q->J);
+    ns_flow_manifold(q->field, x, q->C, q->G);
+    ns_generators_at(q->g, x, q->xi);
+    for (uint32_t i = 0; i < n; i++) {
+        double *row = D + (size_t)i * N;
+        q->f[i] -= with_time(q->g, x, i);
+        r[i] = q->f[i] / sigma[i];
+        for (uint32_t j = 0; j < n; j++)
+            row[j] = q->J[(size_t)i * n + j] - (q->g->A0 ? q->g->A0[(size_t)i * n + j] : 0);
+        for (uint32_t k = 0; k < count; k++) {
+            r[i] -= c[k] * q->xi[(size_t)k * n + i] / sigma[i];
+            row[n + k] = -q->xi[(size_t)k * n + i] / sigma[i];
+            for (uint32_t j = 0; j < n; j++)
+                row[j] -= c[k] * q->g->A[((size_t)k * n + i) * n + j];
+        }
+        for (uint32_t j = 0; j < n; j++)
+            row[j] *= sigma[j] / sigma[i];
+    }
+    for (uint32_t i = 0; i < q->m; i++) {
+        double *row = D + (size_t)(n + i) * N;
+        r[n + i] = q->C[i];
+        memset(row, 0, N * sizeof *row);
+        for (uint32_t j = 0; j < n; j++)
+            row[j] = q->G[(size_t)i * n + j] * sigma[j];
+    }
+    if (q->h)
+        ns_flow_eval(q->field, q->held, x, q->H);
+    for (uint32_t i = 0; i < q->h; i++) {
+        double *row = D + (size_t)(n + q->m + i) * N;
+        r[n + q->m + i] = q->H[i] - q->spec.hold[i].value;
+        memset(row, 0, N * sizeof *row);
+        for (uint32_t j = 0; j < n; j++)
+            row[j] = q->H[q->h + (size_t)i * n + j] * sigma[j];
+    }
+}
+
+double ns_steady_quality(const ns_steady *q, const double *c, const double *r)
+{
+    double most = 0, size = 0;
+    for (uint32_t i = 0; i < q->n; i++) {
+        double terms = fabs(q->f[i]) / q->field->sigma[i];
+        for (uint32_t k = 0; k < q->g->count; k++)
+            terms += fabs(c[k] * q->xi[(size_t)k * q->n + i]) / q->field->sigma[i];
+        size = ns_max(size, terms);
+        most = ns_max(most, fabs(r[i]));
+        if (isnan(r[i]))
+            return INFINITY;
+    }
+    return most / ns_max(size, 1);
+}
+
+static double norm(const double *r, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += r[i] * r[i];
+    return isnan(sum) ? INFINITY : sqrt(sum);
+}
+
+/* Speeds that come nearest to f. */
+static void first_speeds(ns_steady *q, const double *x, double *c)
+{
+    const uint32_t n = q->n, count = q->g->count;
+    const ns_arena_place mark = ns_arena_mark(q->field->scratch);
+    double *A = NS_NEW_ARRAY(q->field->scratch, double, (size_t)n * count + 1);
+    double *b = NS_NEW_ARRAY(q->field->scratch, double, n + 1);
+    ns_flow_rhs(q->field, x, b);
+    ns_generators_at(q->g, x, q->xi);
+    for (uint32_t i = 0; i < n; i++) {
+        b[i] = (b[i] - with_time(q->g, x, i)) / q->field->sigma[i];
+        for (uint32_t k = 0; k < count; k++)
+            A[(size_t)i * count + k] = q->xi[(size_t)k * n + i] / q->field->sigma[i];
+    }
+    ns_dense_least(q->field->scratch, n, count, A, b, 1e-8, c);
+    ns_arena_release(q->field->scratch, mark);
+}
+
+/* Newton's method with steps kept short where the equations do not decide (Levenberg and Marquardt):
+ * dz minimises |D dz - r|^2 + mu^2 |dz|^2 with mu in proportion to |r|, which keeps the quadratic
+ * convergence and leaves the directions of the family alone. */
+static void damped_step(ns_steady *q, const double *D, const double *r, double mu, double *rows,
+                        double *dz)
+{
+    ns_arena *a = q->field->scratch;
+    const uint32_t N = q->N;
+    const ns_arena_place mark = ns_arena_mark(a);
+    double *rhs = NS_NEW_ARRAY(a, double, q->rows + N + 1);
+    memcpy(rows, D, (size_t)q->rows * N * sizeof *rows);
+    memset(rows + (size_t)q->rows * N, 0, (size_t)N * N * sizeof *rows);
+    memcpy(rhs, r, q->rows * sizeof *r);
+    for (uint32_t i = 0; i < N; i++)
+        rows[(size_t)(q->rows + i) * N + i] = mu;
+    ns_dense_least(a, q->rows + N, N, rows, rhs, 1e-14, dz);
+    ns_arena_release(a, mark);
+}
+
+bool ns_steady_find(ns_steady *q, const double *x, ns_steady_point *point)
+{
+    enum { ROUNDS = 200 };
+    const uint32_t n = q->n, N = q->N, rows = q->rows, count = q->g->count;
+    ns_arena *a = q->field->scratch;
+    *point = (ns_steady_point){.parameter = q->spec.over != UINT32_MAX ? q->p[q->spec.over]
+                                                                       : 0};
+    point->x = ns_arena_copy(q->arena, x, n * sizeof *x);
+    point->c = NS_NEW_ARRAY(q->arena, double, count + 1);
+    first_speeds(q, x, point->c);
+    const ns_arena_place mark = ns_arena_mark(a);
+    double *r = NS_NEW_ARRAY(a, double, rows), *D = NS_NEW_ARRAY(a, double, (size_t)rows * N);
+    double *dz = NS_NEW_ARRAY(a, double, N + 1), *old = NS_NEW_ARRAY(a, double, N + 1);
+    double *system = NS_NEW_ARRAY(a, double, (size_t)(rows + N) * N);
+    ns_steady_look(q, point->x, point->c, r, D);
+    double now = norm(r, rows), step = 0, damping = 0.1;
+    for (point->rounds = 0; point->rounds < ROUNDS && isfinite(now) && now > 0;
+         point->rounds++) {
+        damped_step(q, D, r, damping * now, system, dz);
+        memcpy(old, point->x, n * sizeof *old);
+        memcpy(old + n, point->c, count * sizeof *old);
+        const double before = now;
+        step = norm(dz, N);
+        for (uint32_t i = 0; i < n; i++)
+            point->x[i] -= q->field->sigma[i] * dz[i];
+        for (uint32_t i = 0; i < count; i++)
+            point->c[i] -= dz[n + i];
+        ns_steady_look(q, point->x, point->c, r, D);
+        now = norm(r, rows);
+        if (now < before) {
+            damping = ns_max(damping / 4, 1e-3);
+            continue;
+        }
+        memcpy(point->x, old, n * sizeof *old); /* back, and a shorter step */
+        memcpy(point->c, old + n, count * sizeof *old);
+        ns_steady_look(q, point->x, point->c, r, D);
+        now = before;
+        damping *= 8;
+        if (step < 1e-10 || damping > 1e12)
+            break;
+    }
+    point->residual = ns_steady_quality(q, point->c, r);
+    double off = 0;
+    for (uint32_t i = n; i < rows; i++)
+        off = ns_max(off, fabs(r[i]));
+    ns_arena_release(a, mark);
+    return point->residual < 1e-10 && off < 1e-10 && step < 1e-6;
+}
