@@ -1,7 +1,7 @@
-# Benchmarks: noslip-bench, the program behind `noslip bench`, made of bench/*.c, and for every
-# other bench/*.c with a main a program bench_<stem>. The target `bench` builds them; with
+# Benchmarks: noslip-bench, the program behind `noslip bench`, made of bench/*/*.c, and for every
+# other bench/*/*.c with a main a program bench_<stem>. The target `bench` builds them; with
 # NOSLIP_BENCH (the default) they are built with everything else.
-file(GLOB files CONFIGURE_DEPENDS "bench/*.c")
+file(GLOB files CONFIGURE_DEPENDS "bench/*/*.c")
 set(mains "")
 set(hand "")
 set(support "")
@@ -21,7 +21,7 @@ if(NOT mains)
   return()
 endif()
 
-# The yardstick, bench/hand_*.c, is compiled as a specialist would compile it by hand: for this
+# The yardstick, bench/*/hand_*.c, is compiled as a specialist would compile it by hand: for this
 # machine and with contraction allowed (no noslip_flags), so that a comparison is fair.
 set(objects "")
 if(hand)
@@ -54,8 +54,8 @@ if(NOSLIP_GSL_FOUND)
 endif()
 
 # Scripts for interpreters that may be on the machine are part of the program.
-set(scripts "#include \"contenders.h\"\n\n")
-file(GLOB script_files CONFIGURE_DEPENDS "bench/scripts/*")
+set(scripts "#include \"rivals/contenders.h\"\n\n")
+file(GLOB script_files CONFIGURE_DEPENDS "bench/rivals/scripts/*")
 foreach(file IN LISTS script_files)
   get_filename_component(stem "${file}" NAME_WE)
   file(READ "${file}" bytes HEX)
@@ -86,6 +86,7 @@ foreach(file IN LISTS mains)
   else()
     add_executable(${name} "${file}" ${objects})
   endif()
+  target_include_directories(${name} PRIVATE bench)
   target_link_libraries(${name} PRIVATE noslip_flags noslip_static ${NOSLIP_DEPENDENCIES} ${rivals})
   target_link_options(${name} PRIVATE -Wl,--as-needed)
   target_compile_definitions(${name} PRIVATE NS_MODELS_DIR="${CMAKE_SOURCE_DIR}/models")

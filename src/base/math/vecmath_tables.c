@@ -1,7 +1,7 @@
 /* Tables of vecmath.inc.  ns_math_log_table: c, a number of 10 bits near 1/m in the i-th
  * interval of m, which begins at the double of bits 0x3fe6800000000000 + i 2^45; -log c to a
  * multiple of 2^-42; and the rest of it.  ns_math_exp_table: 2^(j/128) in two parts.
- * tests/test_vecmath.c recomputes them. */
+ * tests/base/test_vecmath.c recomputes them. */
 #include "base/math/vecmath.h"
 
 /* clang-format off */

@@ -1,5 +1,5 @@
 /* Closed forms of mass properties (any textbook; each is checked by quadrature in
- * tests/test_solid.c).  Sizes: r radius, h height, a, b, c half axes or edges.  A kind gives its
+ * tests/mech/test_solid.c).  Sizes: r radius, h height, a, b, c half axes or edges.  A kind gives its
  * content V (volume, area or length), the height z of its centre of mass above the origin of its
  * frame, and the moments k_x, k_y, k_z of inertia about the centre of mass, per unit mass.
  *

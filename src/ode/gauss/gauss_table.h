@@ -8,7 +8,7 @@
  * Quadratic invariants are kept because b_i a_ij + b_j a_ji = b_i b_j, that is,
  * mu_ij + mu_ji = 1.  The values below satisfy this exactly in floating-point arithmetic, as
  * proposed by Antonana, Makazaga and Murua (Numerical Algorithms 76, 2017): those above 1/2 are
- * rounded, the others are one minus them.  tests/test_gauss.c checks all tables against their
+ * rounded, the others are one minus them.  tests/ode/test_gauss.c checks all tables against their
  * definitions. */
 #ifndef NS_ODE_GAUSS_GAUSS_TABLE_H
 #define NS_ODE_GAUSS_GAUSS_TABLE_H
