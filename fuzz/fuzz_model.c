@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a model.  Reading must end, with a description or with messages; what
- * was read must print, and its text must read back. */
+/* Fuzz target: any bytes as a model.  Reading must end, with a description or with messages;
+ * what was read must print, and its text must read back. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * noslip-bench-counted PROBLEM CONTENDER: one run at each of a ladder of tolerances, for callgrind to
- * count (counts.c). Prints a line for each: tolerance, error, motions.
+ * noslip-bench-counted PROBLEM CONTENDER: one run at each of a ladder of tolerances, for
+ * callgrind to count (counts.c). Prints a line for each: tolerance, error, motions.
  */
 #include "harness/counts.h"
 

@@ -1,8 +1,9 @@
 /*
- * Instructions of one trajectory at equal error. The processor counts them where the machine allows
- * it (instructions.c); elsewhere valgrind's callgrind does, if it is installed, on a copy of the
- * contenders without AVX-512, which it does not know: noslip-bench-counted, of which the code
- * written by hand is compiled for AVX2 and FMA, and noslip chooses its own by the processor it sees.
+ * Instructions of one trajectory at equal error. The processor counts them where the machine
+ * allows it (instructions.c); elsewhere valgrind's callgrind does, if it is installed, on a
+ * copy of the contenders without AVX-512, which it does not know: noslip-bench-counted, of
+ * which the code written by hand is compiled for AVX2 and FMA, and noslip chooses its own by
+ * the processor it sees.
  */
 #ifndef BENCH_COUNTS_H
 #define BENCH_COUNTS_H

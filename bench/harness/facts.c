@@ -5,9 +5,9 @@
 #include "harness/facts.h"
 
 #include "harness/child.h"
-#include "rivals/contenders.h"
-#include "probes/hand_peak.h"
 #include "harness/texts.h"
+#include "probes/hand_peak.h"
+#include "rivals/contenders.h"
 
 #include "cli/commands/gallery.h"
 
@@ -44,7 +44,7 @@ static double all_cpu_seconds(void)
     return sum;
 }
 
-/* ---- the program as a whole ---------------------------------------------------------------- */
+/* ---- the program as a whole -------------------------------------------------------------- */
 
 static void start_up(const char *noslip, bench_facts *facts)
 {
@@ -89,7 +89,7 @@ void bench_facts_octave(bench_facts *facts)
     }
 }
 
-/* ---- compiling ----------------------------------------------------------------------------- */
+/* ---- compiling --------------------------------------------------------------------------- */
 
 static int slowest_first(const void *a, const void *b)
 {
@@ -133,7 +133,7 @@ static void compile_gallery(bench_facts *facts)
     free(list);
 }
 
-/* ---- engines ------------------------------------------------------------------------------- */
+/* ---- engines ----------------------------------------------------------------------------- */
 
 /* Nanoseconds of one evaluation: the median of some samples of a millisecond or so. */
 static double one_lane(const ns_problem *p, const ns_model *m)

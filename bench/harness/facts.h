@@ -1,6 +1,6 @@
 /*
- * What is measured beside the table of accuracy against time: the peak of the machine, start-up,
- * compiling, engines, the paper's problem as a whole, and how costs grow.
+ * What is measured beside the table of accuracy against time: the peak of the machine,
+ * start-up, compiling, engines, the paper's problem as a whole, and how costs grow.
  */
 #ifndef BENCH_FACTS_H
 #define BENCH_FACTS_H
@@ -29,13 +29,15 @@ typedef struct bench_engine {
 
 typedef struct bench_facts {
     double peak; /* operations per second of one core */
-    /* `noslip run rattleback`, the motion cut to nothing: seconds of wall (least) and CPU (median) */
+    /* `noslip run rattleback`, the motion cut to nothing: seconds of wall (least) and CPU
+     * (median) */
     double start_wall, start_cpu, start_all;
     int compiled; /* models of the gallery */
     double compile_median;
     bench_compile worst[FACTS_WORST];
     bench_engine engines[FACTS_ENGINES];
-    /* seed 000's problem: the program as a whole, and Octave at the paper's tolerances (nan: not
+    /* Udwadia and Mogharabin's (2021) problem: the program as a whole, and Octave at the
+     * paper's tolerances (nan: not
        installed) */
     double paper_noslip_wall, paper_noslip_cpu, paper_octave_cpu, paper_octave_error;
 } bench_facts;

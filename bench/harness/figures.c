@@ -90,7 +90,7 @@ static int write_problem(const bench_session *s, int p, ns_arena *arena, const c
                          ns_arena_format(arena, "%s/%s.svg", folder, s->problems[p]->name));
 }
 
-/* ---- bars ---------------------------------------------------------------------------------- */
+/* ---- bars -------------------------------------------------------------------------------- */
 
 /* Bars are wide lines that begin at the bottom of the panel. */
 static int write_ratios(const bench_session *s, ns_arena *arena, const char *folder)
@@ -147,7 +147,7 @@ static int write_ratios(const bench_session *s, ns_arena *arena, const char *fol
     return ns_plot_write(plot, ns_arena_format(arena, "%s/ratios.svg", folder));
 }
 
-/* ---- growth -------------------------------------------------------------------------------- */
+/* ---- growth ------------------------------------------------------------------------------ */
 
 static void panel_bodies(const bench_session *s, ns_plot *plot)
 {

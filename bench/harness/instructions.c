@@ -1,6 +1,6 @@
 /*
- * Instructions of the calling thread in user mode, counted by the processor. Many machines do not
- * allow it (containers, virtual machines without counters): then there is no number.
+ * Instructions of the calling thread in user mode, counted by the processor. Many machines do
+ * not allow it (containers, virtual machines without counters): then there is no number.
  */
 #define _GNU_SOURCE
 #include "harness/measure.h"

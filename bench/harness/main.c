@@ -1,13 +1,13 @@
 /*
- * noslip-bench, the program behind `noslip bench`: CPU time of every contender at equal error of
- * the final state, as a ratio to C853, which is DOP853 with a right-hand side written by hand in C
- * (below 1: faster than that).
+ * noslip-bench, the program behind `noslip bench`: CPU time of every contender at equal error
+ * of the final state, as a ratio to C853, which is DOP853 with a right-hand side written by
+ * hand in C (below 1: faster than that).
  *
  *     noslip-bench [--quick] [--rounds N] [--longest SECONDS] [--csv FILE] [--with NAME,...]
  *                  [--write FILE.md] [--instructions] [--noslip PROGRAM] [PROBLEM...]
  *
- * It is a program of its own because it links what noslip must not need: rival libraries, and code
- * compiled for this one processor.
+ * It is a program of its own because it links what noslip must not need: rival libraries, and
+ * code compiled for this one processor.
  */
 #define _GNU_SOURCE
 #include "base/file.h"
@@ -266,7 +266,8 @@ static int measure_problems(bench_session *s)
     for (int i = 0; i < s->n_problems; i++) {
         bench_problem problem;
         if (bench_problem_get(s->problems[i]->name, &problem) != 0) {
-            fprintf(stderr, "noslip bench: %s has no reference: see bench/problems/reference_quad.c\n",
+            fprintf(stderr,
+                    "noslip bench: %s has no reference: see bench/problems/reference_quad.c\n",
                     s->problems[i]->name);
             return 1;
         }

@@ -91,7 +91,8 @@ void bench_measure(const bench_problem *problem, const bench_contender *const *c
 
 void bench_result_free(bench_result *result);
 
-/* Fills in `seconds` and what they are marked with from the seconds of rungs (or whatever stands
+/* Fills in `seconds` and what they are marked with from the seconds of rungs (or whatever
+ * stands
    there instead). */
 void bench_at_errors(const bench_rung *rungs, int n, const double *targets, int ntargets,
                      bench_result *result);

@@ -44,7 +44,7 @@ int bench_problem_index(const bench_session *s, const char *name)
     return -1;
 }
 
-/* ---- aims ---------------------------------------------------------------------------------- */
+/* ---- aims -------------------------------------------------------------------------------- */
 
 enum { AT_1E3, AT_1E6, AT_1E9, AT_1E11, AT_1E12, AT_1E13 }; /* in bench_targets */
 
@@ -105,8 +105,10 @@ static double interpreter(const bench_session *s, const char **where)
     return most;
 }
 
-/* Operations per second of the ensemble at 1e-9 as a fraction of the peak.  A step of DOP853 has 111
-   operations for each of the 10 states that are arguments of stages, and 49 for new value and error of each
+/* Operations per second of the ensemble at 1e-9 as a fraction of the peak.  A step of DOP853
+ * has 111
+   operations for each of the 10 states that are arguments of stages, and 49 for new value and
+   error of each
    of the 12 states. */
 static double peak_fraction(const bench_session *s)
 {
@@ -173,7 +175,7 @@ void bench_report_aims(FILE *out, const bench_session *s)
         ">= 1000", x, 0, x >= 1000, how, false);
 }
 
-/* ---- facts and growth ---------------------------------------------------------------------- */
+/* ---- facts and growth -------------------------------------------------------------------- */
 
 static void cell(FILE *out, double value, int decimals)
 {
@@ -247,7 +249,7 @@ void bench_report_growth(FILE *out, const bench_session *s)
     fprintf(out, "\n\n`gauss` at its default tolerance, native code, equations derived.\n");
 }
 
-/* ---- instructions -------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------ */
 
 void bench_report_counts(FILE *out, const bench_counts *counts)
 {
@@ -280,7 +282,7 @@ void bench_report_counts(FILE *out, const bench_counts *counts)
     fprintf(out, "\n");
 }
 
-/* ---- the page ------------------------------------------------------------------------------ */
+/* ---- the page ---------------------------------------------------------------------------- */
 
 static void machine(FILE *out)
 {

@@ -1,6 +1,6 @@
 /*
- * What was measured, in words and tables (they are Markdown and read well on a terminal too), and
- * as the page docs/performance.md with its figures.
+ * What was measured, in words and tables (they are Markdown and read well on a terminal too),
+ * and as the page docs/performance.md with its figures.
  */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
@@ -16,7 +16,8 @@ void bench_report_facts(FILE *out, const bench_session *s);
 void bench_report_counts(FILE *out, const bench_counts *counts);
 void bench_report_growth(FILE *out, const bench_session *s);
 
-/* The page, and its figures in images/bench beside it: 0, or -1 after saying on stderr why not. */
+/* The page, and its figures in images/bench beside it: 0, or -1 after saying on stderr why
+ * not. */
 int bench_report_write(const bench_session *s);
 
 /* The figures (figures.c), into a folder that exists: 0 or an errno value. */

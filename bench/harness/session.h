@@ -1,13 +1,13 @@
 /*
- * One run of the benchmarks: what was asked for, and what came out, for the tables on the terminal
- * and for the page of docs/performance.md.
+ * One run of the benchmarks: what was asked for, and what came out, for the tables on the
+ * terminal and for the page of docs/performance.md.
  */
 #ifndef BENCH_SESSION_H
 #define BENCH_SESSION_H
 
-#include "rivals/contenders.h"
 #include "harness/counts.h"
 #include "harness/facts.h"
+#include "rivals/contenders.h"
 
 enum { BENCH_TARGETS = 6, BENCH_MAX_CONTENDERS = 24, BENCH_MAX_PROBLEMS = 16 };
 
@@ -32,7 +32,8 @@ typedef struct bench_session {
     bench_counts counts;
 } bench_session;
 
-/* Ratio of a contender's time to the yardstick's at a target; nan if one of them has none, or if
+/* Ratio of a contender's time to the yardstick's at a target; nan if one of them has none, or
+ * if
    both are only bounds. */
 double bench_ratio(const bench_session *s, int problem, int contender, int target);
 /* How it is marked: "~" at a floor of round-off, "<" at most this, ">" at least this, "". */

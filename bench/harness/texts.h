@@ -1,6 +1,6 @@
 /*
- * The problems of the speed table as model text: written as first-order systems, the way an expert
- * with a compiler would, or as mechanics alone, from which noslip derives the equations.
+ * The problems of the speed table as model text: written as first-order systems, the way an
+ * expert with a compiler would, or as mechanics alone, from which noslip derives the equations.
  */
 #ifndef BENCH_TEXTS_H
 #define BENCH_TEXTS_H

@@ -1,7 +1,7 @@
 /*
- * Formulation `constrained`: its routes against `rolling` on one motion, ways to keep the state on
- * the constraints, and chains of growing length. CPU times of the thread, all contenders run once
- * in each round, least of the rounds.
+ * Formulation `constrained`: its routes against `rolling` on one motion, ways to keep the state
+ * on the constraints, and chains of growing length. CPU times of the thread, all contenders run
+ * once in each round, least of the rounds.
  *
  *     bench_constrained [MODELS-DIRECTORY [ROUNDS]]
  */

@@ -1,16 +1,17 @@
 /*
- * Many motions: how many trajectories of the rattleback P1c per second and core, with starts that
- * differ a little, at equal median error of the final state, as a ratio to C853, which runs them
- * one after the other.
+ * Many motions: how many trajectories of the rattleback P1c per second and core, with starts
+ * that differ a little, at equal median error of the final state, as a ratio to C853, which
+ * runs them one after the other.
  *
  *     bench_ensemble [--rounds N] [--motions N] [--profile K] [--problem NAME]
  *
  * --profile runs one contender alone, for a while, at one tolerance: for perf.
- * --problem takes another problem of the table, without C853: steps and microseconds of a motion.
+ * --problem takes another problem of the table, without C853: steps and microseconds of a
+ * motion.
  */
-#include "problems/hand_problems.h"
 #include "harness/measure.h"
 #include "harness/texts.h"
+#include "problems/hand_problems.h"
 
 #include "ode/ensemble/ensemble.h"
 #include "session/model.h"
@@ -41,7 +42,7 @@ static double median_error(void)
     return bench_median(errors, motions);
 }
 
-/* ---- contenders ---------------------------------------------------------------------------- */
+/* ---- contenders -------------------------------------------------------------------------- */
 
 typedef struct contender {
     const char *name;
@@ -164,7 +165,7 @@ static bool open_model(contender *c)
     return true;
 }
 
-/* ---- the table ----------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------- */
 
 typedef struct rung {
     double tolerance, error, seconds[MOST_ROUNDS];

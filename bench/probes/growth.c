@@ -2,10 +2,10 @@
  * How costs grow with the number of bodies, of lanes, and with simulated time.
  */
 #define _GNU_SOURCE
-#include "rivals/contenders.h"
 #include "harness/facts.h"
-#include "problems/hand_more.h"
 #include "harness/texts.h"
+#include "problems/hand_more.h"
+#include "rivals/contenders.h"
 
 #include "ode/ensemble/ensemble.h"
 
@@ -96,7 +96,7 @@ static void chain(int links, bench_chain *c)
     free(text);
 }
 
-/* ---- lanes --------------------------------------------------------------------------------- */
+/* ---- lanes ------------------------------------------------------------------------------- */
 
 typedef struct crowd {
     const ns_model *model;
@@ -156,7 +156,7 @@ static double motions_per_second(uint32_t lanes)
     return bench_median(samples, ROUNDS);
 }
 
-/* ---- time ---------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------- */
 
 static void simulated_time(bench_growth *g)
 {

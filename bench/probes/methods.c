@@ -1,14 +1,14 @@
 /*
- * What `--method auto` knows about cost: time of gauss, dop853 and taylor on problems of different
- * size at loose, middle and tight tolerances, native and interpreted, beside the counts of the runs
- * and what src/ode/auto.c makes of them.
+ * What `--method auto` knows about cost: time of gauss, dop853 and taylor on problems of
+ * different size at loose, middle and tight tolerances, native and interpreted, beside the
+ * counts of the runs and what src/ode/auto.c makes of them.
  *
  *     bench_methods [-i] [PROBLEM...]      -i: interpreted
  */
 #include "rivals/contenders.h"
 
-#include "ode/auto.h"
 #include "harness/texts.h"
+#include "ode/auto.h"
 
 #include <math.h>
 #include <stdlib.h>

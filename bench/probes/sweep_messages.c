@@ -1,5 +1,5 @@
-/* What the leader of a sweep on several processes can pass on: blocks per second and bytes per second, with
- * followers that answer at once, and its own processor time per block.
+/* What the leader of a sweep on several processes can pass on: blocks per second and bytes per
+ * second, with followers that answer at once, and its own processor time per block.
  *
  *     mpirun -np 3 bench_sweep_messages [ROWS_OF_A_BLOCK [BYTES_OF_A_RECORD]]
  *

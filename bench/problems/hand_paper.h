@@ -1,7 +1,7 @@
 /*
- * Problem P3: seed 000's uniform sphere in the paper's own form (hand_rhs_paper.inc). In a file
- * of its own because its matrix loops want gcc's straight-line vectoriser, which the other
- * problems do not.
+ * Problem P3: Udwadia and Mogharabin's (2021) uniform sphere in the paper's own form
+ * (hand_rhs_paper.inc). In a file of its own because its matrix loops want gcc's straight-line
+ * vectoriser, which the other problems do not.
  */
 #ifndef BENCH_HAND_PAPER_H
 #define BENCH_HAND_PAPER_H

@@ -112,7 +112,7 @@ static const double p2_y0[7] = {0, 1, 1, 0.3, 0, 0, 0};
 static const double p2_circle_y0[9] = {0, 1, 1, 0.3, 0, 0, 0, 1, 0};
 static const char *const p2_labels[] = {"r", "r'", "p1", "p2", "theta", "x", "y"};
 
-/* ---- P3min: seed 000's uniform sphere in the fewest states ------------------------------- */
+/* ---- P3min: Udwadia and Mogharabin's (2021) uniform sphere in the fewest states ---------- */
 
 static const sphere p3 = {
     .h1 = 0.65, .h2 = -3, .h3 = -6.7, .h4 = 20.5, .r = 0.06, .g = 9.81, .kappa = 5.0 / 7};

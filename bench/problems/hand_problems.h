@@ -23,7 +23,8 @@ typedef struct hand_form {
     int (*dop853)(double t_end, double tol, double *restrict y, hand_stats *stats);
     /* The problem's components from the form's; NULL if they are its first ones. */
     void (*finish)(const double *form, double *problem);
-    int operations; /* of the right-hand side, as bench/probes/count-operations counts; 0: not known */
+    int operations; /* of the right-hand side, as bench/probes/count-operations counts; 0: not
+                     * known */
 } hand_form;
 
 typedef struct hand_problem {

@@ -1,5 +1,6 @@
 /*
- * Motions in quadruple precision: ellipsoid in a bowl, falling disk, chain of pendulums, bicycle.
+ * Motions in quadruple precision: ellipsoid in a bowl, falling disk, chain of pendulums,
+ * bicycle.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sqrtf128 and its like */
@@ -101,7 +102,8 @@ void reference_more(motion list[REFERENCE_MORE])
     bicycle_start_q(list[3].y0);
 }
 
-/* The disk as a wheel of its own among the bodies: axle and contact at the end against angles. */
+/* The disk as a wheel of its own among the bodies: axle and contact at the end against
+ * angles. */
 static double check_disk(const motion *m)
 {
     bodies_q wheel = {.n = 1,

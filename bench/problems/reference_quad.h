@@ -33,7 +33,8 @@ enum { REFERENCE_MORE = 4 };
 /* Ellipsoid in a bowl, falling disk, chain, bicycle. */
 void reference_more(motion list[REFERENCE_MORE]);
 
-/* Their right-hand sides against others: differences to be small, and in words what they are. */
+/* Their right-hand sides against others: differences to be small, and in words what they
+ * are. */
 typedef struct reference_check {
     const char *what;
     double difference;

@@ -18,8 +18,8 @@
 #include "problems/quad_ode.h"
 
 #define DOP853_NUM(x) (__extension__ x##F128)
-#include "rivals/hand_dop853_coeffs.h"
 #include "harness/measure.h"
+#include "rivals/hand_dop853_coeffs.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /*
  * Contenders noslip: the same problems as model text (texts.h), integrated by the library's
- * methods, with the interpreter, with native code, and several motions at a time in the lanes of
- * the vector registers. Reading, deriving and compiling happen on opening and are not timed, as
- * compiling is not timed for C853.
+ * methods, with the interpreter, with native code, and several motions at a time in the lanes
+ * of the vector registers. Reading, deriving and compiling happen on opening and are not timed,
+ * as compiling is not timed for C853.
  */
 #include "rivals/contenders.h"
 
-#include "ode/ensemble/ensemble.h"
 #include "harness/texts.h"
+#include "ode/ensemble/ensemble.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static int run(void *opaque, double tolerance, double *end, bench_cost *cost)
     return status == NS_OK ? 0 : -1;
 }
 
-/* ---- ensembles ---------------------------------------------------------------------------- */
+/* ---- ensembles --------------------------------------------------------------------------- */
 
 /* Every fourth motion is the problem's own; the others have speeds that differ by up to 3 %, so
    that the lanes do not go in step. */

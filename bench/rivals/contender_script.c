@@ -1,6 +1,7 @@
 /*
- * Contenders that are other interpreters: child processes that run a script of bench/rivals/scripts and
- * print CPU seconds, steps and the final state. Their start is not timed.
+ * Contenders that are other interpreters: child processes that run a script of
+ * bench/rivals/scripts and print CPU seconds, steps and the final state. Their start is not
+ * timed.
  */
 #include "harness/child.h"
 #include "rivals/contenders.h"

@@ -19,8 +19,8 @@ extern const bench_contender contender_cvode_adams;
 /* The GNU Scientific Library's rk8pd, right-hand side by hand. */
 extern const bench_contender contender_gsl;
 
-/* noslip's methods on the equations as a first-order system, interpreted and native; gauss on what
- * it derives from the mechanics; ensembles. */
+/* noslip's methods on the equations as a first-order system, interpreted and native; gauss on
+ * what it derives from the mechanics; ensembles. */
 extern const bench_contender contender_noslip_gauss, contender_noslip_gauss_native;
 extern const bench_contender contender_noslip_taylor, contender_noslip_taylor_native;
 extern const bench_contender contender_noslip_automatic, contender_noslip_lanes;
@@ -28,8 +28,8 @@ extern const bench_contender contender_noslip_lanes_gauss;
 extern const bench_contender contender_noslip_dop853, contender_noslip_dop853_native;
 extern const bench_contender contender_noslip_derived, contender_noslip_derived_native;
 
-/* Other interpreters, as child processes, when they are installed: SciPy's DOP853, and Octave the
- * way of Udwadia and Mogharabin's paper. */
+/* Other interpreters, as child processes, when they are installed: SciPy's DOP853, and Octave
+ * the way of Udwadia and Mogharabin's paper. */
 extern const bench_contender contender_scipy, contender_octave;
 
 /* P3 in Octave with the tolerances of the paper, a minute and more; -1 without Octave. */

@@ -21,8 +21,9 @@
  * long as it does.  Functions that make objects return NULL only when memory ran out; all that
  * take objects accept NULL and then answer with NS_FAILED, "", 0 or nan.
  *
- * The environment variable NOSLIP_SIMD (plain, avx2, avx512) forces lower vector instructions than the
- * processor has, with the same results to the bit; one that is not there makes models NS_WRONG. */
+ * The environment variable NOSLIP_SIMD (plain, avx2, avx512) forces lower vector instructions
+ * than the processor has, with the same results to the bit; one that is not there makes models
+ * NS_WRONG. */
 #ifndef NOSLIP_NOSLIP_H
 #define NOSLIP_NOSLIP_H
 
@@ -53,7 +54,8 @@ typedef enum ns_verdict {
  * may be used by several threads at once. */
 typedef struct ns_model ns_model;
 
-/* From a file, with n parameters set to expressions: names[i] = expressions[i] ("m", "2 kg"). */
+/* From a file, with n parameters set to expressions: names[i] = expressions[i] ("m", "2
+ * kg"). */
 NS_API ns_model *ns_model_open(const char *path, const char *const *names,
                                const char *const *expressions, size_t n);
 /* From text; `name` stands for the file in messages. */
@@ -151,7 +153,8 @@ NS_API const double *ns_result_times(const ns_result *result);
 NS_API const double *ns_result_values(const ns_result *result, const char *name);
 /* The same by number, as in ns_model_name(model, NS_VALUES, i). */
 NS_API const double *ns_result_column(const ns_result *result, size_t i);
-/* Of runs in quadruple precision (method "quad"): what the doubles lack; value + low has 106 bits.
+/* Of runs in quadruple precision (method "quad"): what the doubles lack; value + low has 106
+ * bits.
  * NULL in double precision. */
 NS_API const double *ns_result_low(const ns_result *result, size_t i);
 /* Value at the end of the run, whatever the output times. */
@@ -163,8 +166,8 @@ NS_API double ns_result_event_time(const ns_result *result, size_t event);
 NS_API int ns_result_event_direction(const ns_result *result, size_t event); /* +1, -1 */
 NS_API double ns_result_event_value(const ns_result *result, size_t event, const char *name);
 
-/* energy_drift (nan where the energy is not conserved), energy_change (the same, conserved or not),
- * constraint.NAME (largest residual), invariant.NAME (largest relative drift),
+/* energy_drift (nan where the energy is not conserved), energy_change (the same, conserved or
+ * not), constraint.NAME (largest residual), invariant.NAME (largest relative drift),
  * t_end, steps, rejected, evaluations, seconds; nan if there is no such thing. */
 NS_API double ns_result_diagnostic(const ns_result *result, const char *name);
 

@@ -30,7 +30,7 @@ static ns_verdict verdict_of(ns_status status)
     return (ns_verdict)ns_status_exit(status);
 }
 
-/* ---- models ------------------------------------------------------------------------------- */
+/* ---- models ------------------------------------------------------------------------------ */
 
 static ns_override *overrides_of(const char *const *names, const char *const *expressions,
                                  size_t n)
@@ -147,7 +147,7 @@ double ns_model_number(const ns_model *model, ns_kind kind, size_t i)
     return kind == NS_PARAMETERS ? model->p[i] : kind == NS_STATES ? model->x0[i] : (double)NAN;
 }
 
-/* ---- options ------------------------------------------------------------------------------ */
+/* ---- options ----------------------------------------------------------------------------- */
 
 typedef enum option_type { ONE_NUMBER, SWITCH, NUMBERS, TEXT, TEXTS } option_type;
 
@@ -325,7 +325,7 @@ const char *ns_options_name(size_t i, const char **type, const char **help)
     return options_table[i].name;
 }
 
-/* ---- runs --------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------- */
 
 static void pass_progress(void *context, const ns_progress *progress)
 {

@@ -32,8 +32,8 @@ char *ns_arena_string(ns_arena *arena, const char *text, size_t length);
 char *ns_arena_format(ns_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Scratch: a child arena dies with its parent and uses its guard; what was allocated since a mark
- * is given back by release (marks nest).  For arrays that live only during one call. */
+/* Scratch: a child arena dies with its parent and uses its guard; what was allocated since a
+ * mark is given back by release (marks nest).  For arrays that live only during one call. */
 typedef struct ns_arena_place {
     void *block;
     size_t used;

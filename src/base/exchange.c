@@ -1,4 +1,5 @@
-/* Which exchange a process uses: found in the environment that launchers give their processes. */
+/* Which exchange a process uses: found in the environment that launchers give their
+ * processes. */
 #include "base/exchange.h"
 
 #include <dlfcn.h>

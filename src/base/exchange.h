@@ -1,11 +1,13 @@
 /* Messages between the processes ("ranks") of one job, on one machine or many.
  *
- * An exchange is a const descriptor.  `local` is a job of one process and sends nothing.  `mpi` is in a
- * module of its own beside the program, loaded only when a launcher (mpirun, srun) has started several
- * processes: otherwise a start would pay for MPI, and every machine would need it.
+ * An exchange is a const descriptor.  `local` is a job of one process and sends nothing.  `mpi`
+ * is in a module of its own beside the program, loaded only when a launcher (mpirun, srun) has
+ * started several processes: otherwise a start would pay for MPI, and every machine would need
+ * it.
  *
- * A message is a run of bytes with its sender.  Messages from one rank to another arrive in the order in
- * which they were sent.  One thread of each process may use the exchange, the one that opened it. */
+ * A message is a run of bytes with its sender.  Messages from one rank to another arrive in the
+ * order in which they were sent.  One thread of each process may use the exchange, the one that
+ * opened it. */
 #ifndef NS_BASE_EXCHANGE_H
 #define NS_BASE_EXCHANGE_H
 
@@ -20,8 +22,8 @@ typedef struct ns_exchange {
     const char *name;
     /* Joins the job; NULL with a message in words. */
     void *(*open)(uint32_t *rank, uint32_t *size, char message[NS_EXCHANGE_MESSAGE]);
-    /* Takes a copy of the bytes and sees to their delivery; does not wait for the other side.  False: no
-     * memory. */
+    /* Takes a copy of the bytes and sees to their delivery; does not wait for the other side.
+     * False: no memory. */
     bool (*send)(void *exchange, uint32_t to, const void *bytes, size_t length);
     /* Is there a message?  From whom and how long; does not wait. */
     bool (*waiting)(void *exchange, uint32_t *from, size_t *length);
@@ -41,7 +43,8 @@ extern const ns_exchange ns_exchange_local;
 /* Number of processes the launcher says it has started; 1 without one. */
 uint32_t ns_exchange_launched(void);
 
-/* The exchange for this process: local, or that of the module where a launcher has started several.
+/* The exchange for this process: local, or that of the module where a launcher has started
+ * several.
  * NULL, with a message that says what is missing, where it cannot be loaded. */
 const ns_exchange *ns_exchange_find(char message[NS_EXCHANGE_MESSAGE]);
 

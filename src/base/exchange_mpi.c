@@ -1,9 +1,9 @@
 /* The exchange over MPI: a module of its own (see exchange.h).
  *
- * Sends are non-blocking with a copy of the bytes, so that two ranks that send to each other never
- * wait for each other; finished ones are let go at the next call.  Only the thread that opened the
- * exchange calls MPI (MPI_THREAD_FUNNELED).  An error of MPI ends the job, which is MPI's default:
- * what a sweep has written stays, and the same command goes on from there. */
+ * Sends are non-blocking with a copy of the bytes, so that two ranks that send to each other
+ * never wait for each other; finished ones are let go at the next call.  Only the thread that
+ * opened the exchange calls MPI (MPI_THREAD_FUNNELED).  An error of MPI ends the job, which is
+ * MPI's default: what a sweep has written stays, and the same command goes on from there. */
 #include "base/exchange.h"
 
 #include <limits.h>
@@ -75,7 +75,8 @@ static bool mpi_send(void *state, uint32_t to, const void *bytes, size_t length)
     MPI_Isend(p->bytes, (int)length, MPI_BYTE, (int)to, TAG, e->all, &p->request);
     p->next = e->under_way;
     e->under_way = p;
-    /* NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): the checker looks at one function */
+    /* NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): the checker looks at one
+     * function */
     return true;
 }
 

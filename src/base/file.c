@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- reading ------------------------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------------------------- */
 
 static int read_all(int fd, size_t most, char **bytes, size_t *length)
 {
@@ -63,7 +63,7 @@ int ns_file_read(const char *path, size_t most, char **bytes, size_t *length)
     return error;
 }
 
-/* ---- writing ------------------------------------------------------------------------------ */
+/* ---- writing ----------------------------------------------------------------------------- */
 
 static char *folder_of(const char *path)
 {

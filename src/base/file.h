@@ -32,8 +32,8 @@ int ns_file_target_publish(ns_file_target *target);
 /* Removes a temporary file that is left, frees the rest. */
 void ns_file_target_free(ns_file_target *target);
 
-/* A pattern for mkstemp and mkdtemp: STEM-XXXXXX in the folder for temporary files, $TMPDIR if that is an absolute
- * path and /tmp otherwise.  ENAMETOOLONG if there is no room. */
+/* A pattern for mkstemp and mkdtemp: STEM-XXXXXX in the folder for temporary files, $TMPDIR if
+ * that is an absolute path and /tmp otherwise.  ENAMETOOLONG if there is no room. */
 int ns_file_pattern(char *path, size_t room, const char *stem);
 
 /* All bytes to a descriptor; partial writes are continued. */

@@ -1,4 +1,5 @@
-/* FNV-1a: tells files, models and requests apart.  Against damage and mistakes, not against enemies. */
+/* FNV-1a: tells files, models and requests apart.  Against damage and mistakes, not against
+ * enemies. */
 #ifndef NS_BASE_HASH_H
 #define NS_BASE_HASH_H
 

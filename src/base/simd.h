@@ -4,9 +4,9 @@
  *   avx2    x86-64 with AVX2 and FMA
  *   avx512  the same and AVX-512 F, DQ, VL
  *
- * Results do not depend on it, to the bit.  The environment variable NOSLIP_SIMD names a lower level
- * than the processor's, to measure it or to test it.  It is read where programs are built; changing it
- * while others are being built is not safe (setenv). */
+ * Results do not depend on it, to the bit.  The environment variable NOSLIP_SIMD names a lower
+ * level than the processor's, to measure it or to test it.  It is read where programs are
+ * built; changing it while others are being built is not safe (setenv). */
 #ifndef NS_BASE_SIMD_H
 #define NS_BASE_SIMD_H
 

@@ -25,7 +25,8 @@ typedef enum ns_status {
 /* A short phrase, "stopped by an event" for instance. */
 const char *ns_status_text(ns_status status);
 
-/* The program's exit status: 0 done, 1 ended early, 2 command or model wrong, 3 system failed. */
+/* The program's exit status: 0 done, 1 ended early, 2 command or model wrong, 3 system
+ * failed. */
 int ns_status_exit(ns_status status);
 
 #endif

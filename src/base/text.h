@@ -23,7 +23,8 @@ const char *ns_text_string(const ns_text *text); /* "" when nothing was added */
 /* Shortest decimal that reads back as the same double ("0.1", "1e-14", "inf", "nan"). */
 void ns_text_add_double(ns_text *text, double value);
 
-/* Length of the well-formed UTF-8 character that a text of so many bytes begins with, 0 if there is none. */
+/* Length of the well-formed UTF-8 character that a text of so many bytes begins with, 0 if
+ * there is none. */
 size_t ns_text_character(const char *text, size_t length);
 
 /* Number of edits (insert, delete, replace, swap) between two words; for "did you mean". */

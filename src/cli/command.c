@@ -53,7 +53,7 @@ int ns_command_wrong(ns_cli *cli, const char *format, ...)
     return ns_status_exit(NS_ERR_USAGE);
 }
 
-/* ---- parsing ------------------------------------------------------------------------------ */
+/* ---- parsing ----------------------------------------------------------------------------- */
 
 /* Every command has it; it is not among the command's own options. */
 static const ns_option common[] = {
@@ -188,7 +188,7 @@ bool ns_command_parse(ns_cli *cli, const ns_command *command, int n, char **word
     return true;
 }
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------ */
 
 static const ns_given *find_given(const ns_arguments *a, const char *name)
 {
@@ -269,7 +269,7 @@ bool ns_command_numbers(ns_cli *cli, const ns_arguments *a, const char *name, do
     return true;
 }
 
-/* ---- help --------------------------------------------------------------------------------- */
+/* ---- help -------------------------------------------------------------------------------- */
 
 static void print_options(ns_cli *cli, const ns_option *options)
 {

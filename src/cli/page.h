@@ -1,4 +1,5 @@
-/* The report page, compiled in from viewer/ (cmake/Page.cmake): HTML with a place for the data. */
+/* The report page, compiled in from viewer/ (cmake/Page.cmake): HTML with a place for the
+ * data. */
 #ifndef NS_CLI_PAGE_H
 #define NS_CLI_PAGE_H
 

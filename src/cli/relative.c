@@ -43,7 +43,7 @@ void ns_relative_sheet(ns_cli *cli, ns_sheet *sheet, const ns_flow *flow, const 
     ns_sheet_column_add(sheet, t, "shift", "", h->b);
 }
 
-/* ---- figures ----------------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------------- */
 
 /* States along one period, [SAMPLES][n]; false if the motion cannot be followed. */
 static bool follow(ns_cli *cli, ns_model *model, const ns_orbit *o, double *x)
@@ -90,7 +90,8 @@ static bool moves(const double *x, uint32_t n, uint32_t i)
     return high - low > 1e-9 * ns_max(fabs(low), fabs(high));
 }
 
-/* The states whose path is worth a picture: those that h turns, or the first two that it moves. */
+/* The states whose path is worth a picture: those that h turns, or the first two that it
+ * moves. */
 static bool find_path(const ns_flow *flow, const ns_affine *h, uint32_t *i, uint32_t *j)
 {
     ns_affine_plane plane;
@@ -171,7 +172,7 @@ ns_plot *ns_relative_plot(ns_cli *cli, ns_model *model, const ns_flow *flow, con
     return plot->panels.n ? plot : NULL;
 }
 
-/* ---- noslip period ------------------------------------------------------------------------------ */
+/* ---- noslip period ----------------------------------------------------------------------- */
 
 static void print(ns_cli *cli, const ns_model *model, const ns_flow *flow, const ns_relative *r)
 {

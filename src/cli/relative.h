@@ -1,4 +1,5 @@
-/* Motions that are periodic up to a symmetry, on paper: the shift in words, tables and figures. */
+/* Motions that are periodic up to a symmetry, on paper: the shift in words, tables and
+ * figures. */
 #ifndef NS_CLI_RELATIVE_H
 #define NS_CLI_RELATIVE_H
 
@@ -7,7 +8,8 @@
 
 /* Lines below a heading; nothing if h does nothing. */
 void ns_relative_print(ns_cli *cli, const ns_flow *flow, const ns_affine *h);
-/* The table "shift": what h does in words; and turn, centre or move of the first plane it turns. */
+/* The table "shift": what h does in words; and turn, centre or move of the first plane it
+ * turns. */
 void ns_relative_sheet(ns_cli *cli, ns_sheet *sheet, const ns_flow *flow, const ns_affine *h);
 
 typedef struct ns_orbit {

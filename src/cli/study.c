@@ -13,7 +13,7 @@
 #include "out/formats.h"
 #include "out/report/report_figures.h"
 
-/* ---- output ------------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------ */
 
 static bool is_figure(const char *path)
 {
@@ -136,7 +136,7 @@ bool ns_study_open(ns_cli *cli, const ns_arguments *a, bool autonomous, ns_model
     return false;
 }
 
-/* ---- words and expressions ---------------------------------------------------------------- */
+/* ---- words and expressions --------------------------------------------------------------- */
 
 ns_study_words ns_study_split(ns_arena *arena, const char *text, char separator)
 {
@@ -304,7 +304,7 @@ bool ns_study_count(ns_cli *cli, const ns_arguments *a, const char *name, uint32
     return true;
 }
 
-/* ---- JSON by hand -------------------------------------------------------------------------- */
+/* ---- JSON by hand ------------------------------------------------------------------------ */
 
 void ns_study_json_numbers(FILE *out, const char *before, const double *x, size_t n,
                            const char *behind)
@@ -319,7 +319,7 @@ void ns_study_json_numbers(FILE *out, const char *before, const double *x, size_
     fprintf(out, "]%s", behind);
 }
 
-/* ---- progress ----------------------------------------------------------------------------- */
+/* ---- progress ---------------------------------------------------------------------------- */
 
 ns_study_progress ns_study_progress_new(ns_cli *cli, const char *what, double end)
 {

@@ -1,4 +1,5 @@
-/* What the studies' commands share: options, expressions on the command line, output, progress. */
+/* What the studies' commands share: options, expressions on the command line, output,
+ * progress. */
 #ifndef NS_CLI_STUDY_H
 #define NS_CLI_STUDY_H
 
@@ -19,23 +20,24 @@
         {.name = "json", .help = "print one JSON object instead of the table"},                \
         NS_OPTION_LIMITS, NS_OPTION_QUIET
 
-/* Reads --quiet.  Are all --out files of a known kind, and can --report be written?  False after saying
- * what is wrong. */
+/* Reads --quiet.  Are all --out files of a known kind, and can --report be written?  False
+ * after saying what is wrong. */
 bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a);
-/* Prints the JSON object if asked for and writes the files and the page of --report, which shows the
- * model's text; the exit status.  `plot` may be NULL. */
+/* Prints the JSON object if asked for and writes the files and the page of --report, which
+ * shows the model's text; the exit status.  `plot` may be NULL. */
 int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                     const ns_sheet *sheet, const ns_plot *plot);
 /* The files and the page alone. */
 int ns_study_write(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                    const ns_sheet *sheet, const ns_plot *plot);
 
-/* The field of a model with its Jacobian; NULL after saying what is wrong (time enters, memory). */
+/* The field of a model with its Jacobian; NULL after saying what is wrong (time enters,
+ * memory). */
 ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous);
 
-/* What every study of one model begins with: outputs checked, the model of the first word opened, its
- * field.  False after saying what is wrong, with the exit status; nothing is left to be freed then.  After
- * true *status is that of a wrong request. */
+/* What every study of one model begins with: outputs checked, the model of the first word
+ * opened, its field.  False after saying what is wrong, with the exit status; nothing is left
+ * to be freed then.  After true *status is that of a wrong request. */
 bool ns_study_open(ns_cli *cli, const ns_arguments *a, bool autonomous, ns_model **model,
                    ns_flow **flow, int *status);
 
@@ -43,8 +45,8 @@ bool ns_study_open(ns_cli *cli, const ns_arguments *a, bool autonomous, ns_model
 typedef NS_LIST(const char *) ns_study_words;
 ns_study_words ns_study_split(ns_arena *arena, const char *text, char separator);
 
-/* An expression on the command line, in terms of states and parameters (one number); false after saying
- * what is wrong. */
+/* An expression on the command line, in terms of states and parameters (one number); false
+ * after saying what is wrong. */
 bool ns_study_expression(ns_cli *cli, ns_model *model, const char *option, const char *text,
                          ns_ex *out);
 /* Its value where it depends on parameters alone. */

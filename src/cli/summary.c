@@ -16,7 +16,7 @@ enum { NAME = 14, MOST_EVENTS = 12 };
 /* Beyond these a careful person would doubt the result. */
 static const double doubtful_energy = 1e-8, doubtful_residual = 1e-8, doubtful_drift = 1e-8;
 
-/* ---- choosing ----------------------------------------------------------------------------- */
+/* ---- choosing ---------------------------------------------------------------------------- */
 
 /* Does the observable belong to the name (itself, or name.component)? */
 static bool belongs(const char *observable, const char *name, size_t length)
@@ -75,7 +75,7 @@ bool ns_summary_choose(ns_cli *cli, const ns_model *model, const char *names, ns
     }
 }
 
-/* ---- printing ----------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------- */
 
 const char *ns_summary_unit(const char *unit, char buffer[64])
 {
@@ -295,7 +295,7 @@ void ns_summary_rows(ns_cli *cli, const ns_record *r, const ns_shown *shown)
     fputc('\n', f);
 }
 
-/* ---- doubts ------------------------------------------------------------------------------- */
+/* ---- doubts ------------------------------------------------------------------------------ */
 
 __attribute__((format(printf, 2, 3))) static void warn(ns_cli *cli, const char *format, ...)
 {
@@ -357,8 +357,8 @@ static void warn_values(ns_cli *cli, const ns_record *r)
     }
 }
 
-/* Does the model itself call one of the functions with corners?  (Formulations use `sign` where it makes
- * none.) */
+/* Does the model itself call one of the functions with corners?  (Formulations use `sign` where
+ * it makes none.) */
 static bool calls_corners(const char *text)
 {
     static const char *const names[] = {"sign", "abs", "min", "max"};
@@ -373,7 +373,8 @@ static bool calls_corners(const char *text)
     return false;
 }
 
-/* Do the rates have corners: sign, abs, min or max of states?  Steps end on those of time alone. */
+/* Do the rates have corners: sign, abs, min or max of states?  Steps end on those of time
+ * alone. */
 static bool has_corners(ns_arena *arena, const ns_system *s, const char *text)
 {
     const ns_graph *g = s->graph;
@@ -393,9 +394,10 @@ static bool has_corners(ns_arena *arena, const ns_system *s, const char *text)
     return false;
 }
 
-/* Drifts are measured against the sizes of an invariant's terms, sum |dI/dx x|, which hide a real change where
- * the invariant varies over tiny differences of the state, as cos(1e9*x) does.  If its values differ
- * by more than a doubtful part of themselves, its exact rate decides. */
+/* Drifts are measured against the sizes of an invariant's terms, sum |dI/dx x|, which hide a
+ * real change where the invariant varies over tiny differences of the state, as cos(1e9*x)
+ * does.  If its values differ by more than a doubtful part of themselves, its exact rate
+ * decides. */
 static bool moves(const ns_record *r, uint32_t i)
 {
     const ns_model *m = r->model;

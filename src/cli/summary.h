@@ -12,7 +12,8 @@ typedef struct ns_shown {
 } ns_shown;
 
 /* From a list of names separated by commas (NULL: the basic ones).  A name stands for itself or
- * for all names that begin with it and a dot; `all` for all.  False after saying what is wrong. */
+ * for all names that begin with it and a dot; `all` for all.  False after saying what is
+ * wrong. */
 bool ns_summary_choose(ns_cli *cli, const ns_model *model, const char *names, ns_shown *shown);
 
 /* Title, method, time, work, final values, quality, events, files. */

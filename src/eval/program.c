@@ -79,7 +79,7 @@ double ns_program_jet_weight(const ns_program *program, double *products)
     return ns_jet_weight(program->jet, products);
 }
 
-/* ---- values -------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------ */
 
 size_t ns_program_work1(const ns_program *program)
 {
@@ -211,7 +211,7 @@ void ns_program_eval_shaken(const ns_program *program, ns_quad *work, ns_quad t,
     ns_shaken_eval(program->stream, work, &t, x, out);
 }
 
-/* ---- jets ---------------------------------------------------------------------------------- */
+/* ---- jets -------------------------------------------------------------------------------- */
 
 size_t ns_program_work_jet(const ns_program *program, uint32_t order)
 {

@@ -13,7 +13,8 @@
  * Evaluation never fails: outside the domain of a function, or with a singular matrix in a
  * solve, outputs are inf or nan, and the caller looks at them.
  *
- * Native code (eval/native/native.h) takes the place of the interpreter and keeps layout and bits. */
+ * Native code (eval/native/native.h) takes the place of the interpreter and keeps layout and
+ * bits. */
 #ifndef NS_EVAL_PROGRAM_H
 #define NS_EVAL_PROGRAM_H
 
@@ -32,8 +33,8 @@ typedef struct ns_program_spec {
     const ns_ex *out; /* [nout] outputs */
     uint32_t nx, np, nout;
     bool jets; /* prepare for jets too (companions are added to the tape) */
-    /* Several divisions by one number become products with its reciprocal, one rounding more: the
-     * last bits are not those of ns_eval. */
+    /* Several divisions by one number become products with its reciprocal, one rounding more:
+     * the last bits are not those of ns_eval. */
     bool reciprocals;
 } ns_program_spec;
 
@@ -47,8 +48,8 @@ uint32_t ns_program_nout(const ns_program *program);
 uint32_t ns_program_operations(const ns_program *program, uint32_t *bound);
 /* The same in units of a sum or product: divisions and functions count for more. */
 double ns_program_weight(const ns_program *program);
-/* Of one order of its series, without the convolutions, whose number goes to *products; squares,
- * which take half the work, count as halves. */
+/* Of one order of its series, without the convolutions, whose number goes to *products;
+ * squares, which take half the work, count as halves. */
 double ns_program_jet_weight(const ns_program *program, double *products);
 
 /* Sizes of the work block in doubles (quad: in ns_quad). */
@@ -67,7 +68,8 @@ void ns_program_eval8(const ns_program *program, double *work, const double *t, 
                       double *out);
 
 /* The same with every sum that has a product of its own as a term rounded once instead of twice
- * (FMA): a third fewer operations and other last bits, which again are the same in every engine.
+ * (FMA): a third fewer operations and other last bits, which again are the same in every
+ * engine.
  * Equal products no longer cancel to zero.  On x86 the processor must have FMA. */
 void ns_program_eval8_fused(const ns_program *program, double *work, const double *t,
                             const double *x, double *out);
@@ -92,7 +94,8 @@ size_t ns_program_work_quad(const ns_program *program);
 void ns_program_bind_quad(const ns_program *program, ns_quad *work, const ns_quad *p);
 void ns_program_eval_quad(const ns_program *program, ns_quad *work, ns_quad t, const ns_quad *x,
                           ns_quad *out);
-/* The same with other rounding errors (eval/interp/shaken.c): the difference shows how large they are. */
+/* The same with other rounding errors (eval/interp/shaken.c): the difference shows how large
+ * they are. */
 void ns_program_bind_shaken(const ns_program *program, ns_quad *work, const ns_quad *p);
 void ns_program_eval_shaken(const ns_program *program, ns_quad *work, ns_quad t,
                             const ns_quad *x, ns_quad *out);

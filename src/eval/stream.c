@@ -53,7 +53,7 @@ static bool is_block(const ns_tape_op *op)
     return op->op == NS_OP_FACTOR || op->op == NS_OP_SOLVE;
 }
 
-/* ---- units --------------------------------------------------------------------------------- */
+/* ---- units ------------------------------------------------------------------------------- */
 
 /* The cells a unit reads, each once, at most 3 (not for FACTOR and SOLVE). */
 static uint32_t operands(const building *b, uint32_t i, uint32_t cell[3])
@@ -125,7 +125,7 @@ static void fuse(building *b)
     }
 }
 
-/* ---- order --------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------- */
 
 static uint32_t need_of(const building *b, uint32_t cell)
 {
@@ -232,7 +232,7 @@ static uint32_t order(building *b)
     return bound;
 }
 
-/* ---- places -------------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------------ */
 
 static uint32_t take(pool *slots, uint32_t n)
 {
@@ -322,7 +322,7 @@ static void release(building *b, uint32_t i, uint32_t position)
     *slot = NONE;
 }
 
-/* ---- words --------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------- */
 
 /* How a unit with one result is done when the accumulator holds the cell acc. */
 typedef struct form {

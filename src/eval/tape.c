@@ -157,7 +157,7 @@ static uint32_t lower_solve(lowering *l, const ns_ex *args, uint32_t n)
     return y;
 }
 
-/* ---- sparse symmetric systems: see expr/sparse.c for the formulas ---------------------------- */
+/* ---- sparse symmetric systems: see expr/sparse.c for the formulas ------------------------ */
 
 static uint32_t constant(lowering *l, uint32_t *kept, double value)
 {
@@ -243,8 +243,9 @@ static void lower_dense(lowering *l, ns_ex e, const ns_ex *args)
 
 enum { MOST_DENSE = 80 };
 
-/* a/b where other nodes are divided by b too, or b is known when parameters are: a product with the
- * reciprocal.  Of all arithmetic divisions take longest, and vectors cannot overlap them. */
+/* a/b where other nodes are divided by b too, or b is known when parameters are: a product with
+ * the reciprocal.  Of all arithmetic divisions take longest, and vectors cannot overlap
+ * them. */
 static uint32_t lower_quotient(lowering *l, const ns_ex *args)
 {
     const uint32_t a = l->cell[args[0]], b = l->cell[args[1]];

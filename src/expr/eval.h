@@ -13,8 +13,8 @@ void ns_eval(const ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const
 double ns_eval_constant(const ns_graph *g, ns_ex f);
 
 /* Does f vanish identically?  Decided by its values at random points with all symbols free,
- * in relation to the size of `scale` there (0: of 1).  Points where f is undefined do not count;
- * if all are, the answer is false. */
+ * in relation to the size of `scale` there (0: of 1).  Points where f is undefined do not
+ * count; if all are, the answer is false. */
 bool ns_eval_vanishes(const ns_graph *g, ns_ex f, ns_ex scale);
 
 /* a^n by squaring, n >= 0. */

@@ -54,8 +54,8 @@ typedef struct ns_node {
 } ns_node;
 
 ns_graph *ns_graph_new(ns_arena *arena);
-/* From now on a number that is no double becomes the double on its other side: 0.3, pi and the like
- * with an error as large as that of rounding, or larger, and of the other sign. */
+/* From now on a number that is no double becomes the double on its other side: 0.3, pi and the
+ * like with an error as large as that of rounding, or larger, and of the other sign. */
 void ns_graph_shake(ns_graph *g);
 ns_arena *ns_graph_arena(const ns_graph *g);
 ns_arena *ns_graph_scratch(const ns_graph *g); /* use between ns_arena_mark and _release */
@@ -101,7 +101,8 @@ ns_ex ns_add(ns_graph *g, ns_ex a, ns_ex b);
 ns_ex ns_sub(ns_graph *g, ns_ex a, ns_ex b);
 ns_ex ns_mul(ns_graph *g, ns_ex a, ns_ex b);
 ns_ex ns_div(ns_graph *g, ns_ex a, ns_ex b);
-/* a*b as a product even when b is a reciprocal 1/c: divides once where many products share c. */
+/* a*b as a product even when b is a reciprocal 1/c: divides once where many products share
+ * c. */
 ns_ex ns_times(ns_graph *g, ns_ex a, ns_ex b);
 ns_ex ns_neg(ns_graph *g, ns_ex a);
 ns_ex ns_pow(ns_graph *g, ns_ex a, ns_ex b);
@@ -118,9 +119,10 @@ ns_ex ns_tan(ns_graph *g, ns_ex a);
 ns_ex ns_sinh(ns_graph *g, ns_ex a);
 ns_ex ns_cosh(ns_graph *g, ns_ex a);
 
-/* C leaves open which argument of a call is made first, and the order of nodes decides how sums are
- * rounded: nested formulas would give other bits with another compiler.  These make the last argument
- * first.  Functions of one's own with two arguments that build nodes: name the arguments before. */
+/* C leaves open which argument of a call is made first, and the order of nodes decides how sums
+ * are rounded: nested formulas would give other bits with another compiler.  These make the
+ * last argument first.  Functions of one's own with two arguments that build nodes: name the
+ * arguments before. */
 #ifndef __cppcheck__ /* which cannot read them */
 #define NS_LAST_FIRST(f, g, a, b) NS_LAST_FIRST_(__COUNTER__, f, g, a, b)
 #define NS_LAST_FIRST_(id, f, g, a, b) NS_LAST_FIRST__(id, f, g, a, b)

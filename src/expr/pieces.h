@@ -1,5 +1,5 @@
-/* The work stack of the printers (print.c, mathml.c): what is still to be written, as nodes and pieces of
- * text, the next one on top.  No depth of a graph can overflow anything. */
+/* The work stack of the printers (print.c, mathml.c): what is still to be written, as nodes and
+ * pieces of text, the next one on top.  No depth of a graph can overflow anything. */
 #ifndef NS_EXPR_PIECES_H
 #define NS_EXPR_PIECES_H
 
@@ -16,7 +16,8 @@ typedef struct ns_piece {
 
 typedef struct ns_pieces ns_pieces;
 
-/* How tightly an expression holds together; a place that asks for more puts brackets round it. */
+/* How tightly an expression holds together; a place that asks for more puts brackets round
+ * it. */
 enum { NS_LEVEL_SUM = 1, NS_LEVEL_PRODUCT, NS_LEVEL_SIGN, NS_LEVEL_POWER, NS_LEVEL_ATOM };
 
 /* How a printer writes what all have. */
@@ -26,8 +27,8 @@ typedef struct ns_notation {
     void (*name)(const char *name, ns_text *out);
     int (*level)(const ns_pieces *p, const ns_piece *what);
     void (*node)(ns_pieces *p, ns_ex e, bool unsign); /* writes or pushes its pieces */
-    /* Where sin^2 x is written so: the name of a function in front of its arguments, NULL for all else; and a function
-     * to a power (0: without) of its arguments. */
+    /* Where sin^2 x is written so: the name of a function in front of its arguments, NULL for
+     * all else; and a function to a power (0: without) of its arguments. */
     const char *(*function)(ns_op op);
     void (*call)(ns_pieces *p, ns_ex e, uint32_t power);
 } ns_notation;

@@ -3,9 +3,9 @@
  * An LDL node is the factorisation  P K P^T = L D L^T  of a symmetric matrix of which only some
  * entries can differ from zero, without exchange of rows: the order of elimination is given and
  * fixed, so that it is known beforehand which operations there are.  That is right for positive
- * definite matrices and for quasidefinite ones, [ H B^T ; B -E ] with H and E positive definite,
- * which have such factors in every order (Vanderbei 1995).  SOLVE and PICK use it as they use
- * FACTOR; derivatives of a solution are solutions with the same factors.
+ * definite matrices and for quasidefinite ones, [ H B^T ; B -E ] with H and E positive
+ * definite, which have such factors in every order (Vanderbei 1995).  SOLVE and PICK use it as
+ * they use FACTOR; derivatives of a solution are solutions with the same factors.
  *
  * Evaluators need no code for it: the tape turns it into single operations (eval/tape.c). */
 #ifndef NS_EXPR_SPARSE_H

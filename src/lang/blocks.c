@@ -275,7 +275,7 @@ void ns_blocks_call(ns_parser *p, const char *keyword, const char *name, ns_span
     ns_statements_job(p, NS_JOB_BLOCK, b->kind, span, call, 1)->block = block;
 }
 
-/* ---- start and run --------------------------------------------------------------------------- */
+/* ---- start and run ----------------------------------------------------------------------- */
 
 static bool entry_start(ns_parser *p, uint32_t block)
 {

@@ -130,8 +130,8 @@ typedef struct ns_block {
     ns_span span, name_span, kind_span;
 } ns_block;
 
-/* A line of a draw { } block:  [NAME:] KIND VALUE, ..., OPTION = VALUE, ...  The language checks its
- * shape, mech/draw/draw.c its content. */
+/* A line of a draw { } block:  [NAME:] KIND VALUE, ..., OPTION = VALUE, ...  The language
+ * checks its shape, mech/draw/draw.c its content. */
 typedef struct ns_draw_value {
     const char *option; /* NULL: one of the values in order */
     const char *word;   /* text, or a word that is no known name; then there is no value */
@@ -205,22 +205,23 @@ typedef struct ns_scope_entry {
     const char *name;
     ns_value value;
     ns_ex
-        rate_of; /* a symbol whose time derivative the value is, whatever the symbol is called; or 0 */
+        rate_of; /* a symbol whose time derivative the value is, whatever the symbol is called;
+                  * or 0 */
 } ns_scope_entry;
 
 /* For formulations whose blocks define names that the rest of the model uses (body S gives
- * S.position, particle P gives P).  Until this call, statements and properties that mention them
- * are not in the description's lists; they are afterwards, in the order of the text.
- * Coordinates that the formulation adds to the list of coordinates count as moving.  False after
- * errors. */
+ * S.position, particle P gives P).  Until this call, statements and properties that mention
+ * them are not in the description's lists; they are afterwards, in the order of the text.
+ * Coordinates that the formulation adds to the list of coordinates count as moving.  False
+ * after errors. */
 bool ns_description_define(ns_description *d, const ns_scope_entry *entries, uint32_t n);
 
 /* The same for some of the names: others may follow, by ns_description_define. */
 bool ns_description_offer(ns_description *d, const ns_scope_entry *entries, uint32_t n);
 
 /* Ends the reading: all names are known now.  Fills observes, invariants and events (empty
- * before) and the values of draws, whose expressions may use the entries, accelerations and names of observes.  False
- * after errors, among them names still undefined. */
+ * before) and the values of draws, whose expressions may use the entries, accelerations and
+ * names of observes.  False after errors, among them names still undefined. */
 bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uint32_t n);
 
 /* The value of an expression given as text, in the scope of the model.  `name` is what messages

@@ -57,7 +57,7 @@ bool ns_elaborate_code(ns_reader *r, ns_job *job, const ns_code *code, ns_value 
     return outcome.progress == NS_DONE;
 }
 
-/* ---- parameters ------------------------------------------------------------------------------ */
+/* ---- parameters -------------------------------------------------------------------------- */
 
 /* The code of --set for this parameter, if there is one; false if it cannot be read. */
 static bool override_code(ns_reader *r, const char *name, ns_code *code, bool *set)
@@ -134,7 +134,7 @@ static void elaborate_param(ns_reader *r, ns_job *job)
     job->progress = NS_DONE;
 }
 
-/* ---- definitions ----------------------------------------------------------------------------- */
+/* ---- definitions ------------------------------------------------------------------------- */
 
 static void elaborate_let(ns_reader *r, ns_job *job)
 {
@@ -168,7 +168,7 @@ static void elaborate_state(ns_reader *r, ns_job *job)
         job->progress = NS_BROKEN;
 }
 
-/* ---- mechanics ------------------------------------------------------------------------------- */
+/* ---- mechanics --------------------------------------------------------------------------- */
 
 /* Does an algebra still have to name its velocities, which the mechanics is written in? */
 static bool velocities_come(const ns_reader *r)
@@ -358,7 +358,7 @@ static void elaborate_start(ns_reader *r, ns_job *job)
     }
 }
 
-/* ---- late statements ------------------------------------------------------------------------- */
+/* ---- late statements --------------------------------------------------------------------- */
 
 static void elaborate_named(ns_reader *r, ns_job *job)
 {
@@ -454,7 +454,7 @@ static void elaborate(ns_reader *r, ns_job *job)
     }
 }
 
-/* ---- publishing ------------------------------------------------------------------------------ */
+/* ---- publishing -------------------------------------------------------------------------- */
 
 /* NAME, or for vectors NAME.1 ... or NAME.x ... */
 static const char *row_name(ns_reader *r, const ns_job *job, uint32_t i, bool letters)

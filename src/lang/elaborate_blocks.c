@@ -46,7 +46,8 @@ static bool is_word_call(ns_reader *r, const ns_code *code, const char **word)
     size_t length = place.end - place.begin;
     const ns_name *name = ns_scope_find(&r->scope, text, length);
     if (ns_functions_is(text, length) || (name && name->kind == NS_NAME_FUNCTION))
-        return false; /* what is not a function cannot be called: kinds have names of their own */
+        return false; /* what is not a function cannot be called: kinds have names of their
+                       * own */
     *word = ns_arena_string(r->arena, text, length);
     return true;
 }

@@ -68,7 +68,7 @@ bool ns_evaluate_spend(ns_reader *r, ns_span place, uint64_t work)
     return false;
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------- */
 
 void ns_evaluate_undefined(ns_reader *r, ns_span place, bool function)
 {
@@ -297,7 +297,7 @@ void ns_evaluate_name(ns_reader *r, ns_name *name)
     r->depth--;
 }
 
-/* ---- calls ----------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t h, uint64_t x)
 {
@@ -517,7 +517,7 @@ static ns_cell call(run *e, ns_span place, const ns_cell *args, uint32_t n, bool
     return out;
 }
 
-/* ---- the loop -------------------------------------------------------------------------------- */
+/* ---- the loop ---------------------------------------------------------------------------- */
 
 static ns_ex number(ns_reader *r, ns_span place)
 {

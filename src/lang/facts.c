@@ -1,6 +1,6 @@
-/* What is known about nodes of the graph: on which kinds of symbols they depend, and the value of
- * those that depend on parameters at most.  Kept for all nodes in the order of their handles, so
- * that every question costs nothing more than the nodes made since the last one. */
+/* What is known about nodes of the graph: on which kinds of symbols they depend, and the value
+ * of those that depend on parameters at most.  Kept for all nodes in the order of their
+ * handles, so that every question costs nothing more than the nodes made since the last one. */
 #include <math.h>
 
 #include "expr/eval.h"

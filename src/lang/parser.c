@@ -17,7 +17,7 @@ static const struct {
 };
 enum { SIGN = 3, OPERATORS = sizeof binary / sizeof *binary };
 
-/* ---- tokens ---------------------------------------------------------------------------------- */
+/* ---- tokens ------------------------------------------------------------------------------ */
 
 void ns_parser_next(ns_parser *p)
 {
@@ -130,7 +130,7 @@ const char *ns_parser_name(ns_parser *p, const char *what, ns_span *span)
     return name;
 }
 
-/* ---- units ----------------------------------------------------------------------------------- */
+/* ---- units ------------------------------------------------------------------------------- */
 
 static bool check_unit(ns_parser *p, ns_token token, bool after_number, ns_unit_product *unit)
 {
@@ -186,7 +186,7 @@ bool ns_parser_unit(ns_parser *p, const ns_unit_product **unit, const char **tex
     return true;
 }
 
-/* ---- expressions ----------------------------------------------------------------------------- */
+/* ---- expressions ------------------------------------------------------------------------- */
 
 static void emit(ns_parser *p, ns_code_op op, ns_span place, uint32_t count)
 {

@@ -2,7 +2,8 @@
  *
  * By the chain rule through everything that moves:
  *     time -> 1,  coordinate -> velocity -> acceleration,  state -> its right-hand side.
- * Symbols of a formulation move as it says, by an entry that is the rate of the symbol s, or is named s'. */
+ * Symbols of a formulation move as it says, by an entry that is the rate of the symbol s, or is
+ * named s'. */
 #include <string.h>
 
 #include "expr/diff.h"

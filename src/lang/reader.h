@@ -11,7 +11,7 @@
 #include "lang/description.h"
 #include "lang/units.h"
 
-/* ---- code ------------------------------------------------------------------------------------ */
+/* ---- code -------------------------------------------------------------------------------- */
 
 typedef enum ns_code_op {
     NS_CODE_NUMBER,
@@ -43,7 +43,7 @@ typedef struct ns_code {
     ns_span span; /* of the whole expression */
 } ns_code;
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------- */
 
 typedef enum ns_name_kind {
     NS_NAME_BUILTIN, /* t, pi */
@@ -87,7 +87,7 @@ typedef struct ns_scope {
     NS_LIST(ns_name *) names;
 } ns_scope;
 
-/* ---- jobs ------------------------------------------------------------------------------------ */
+/* ---- jobs -------------------------------------------------------------------------------- */
 
 typedef enum ns_job_kind {
     NS_JOB_PARAM,
@@ -126,7 +126,7 @@ typedef struct ns_job {
     ns_span missing; /* NS_LATE: the name that was not found */
 } ns_job;
 
-/* ---- the reader ------------------------------------------------------------------------------ */
+/* ---- the reader -------------------------------------------------------------------------- */
 
 typedef struct ns_call ns_call; /* remembered calls of functions: see evaluate.c */
 
@@ -176,7 +176,7 @@ typedef struct ns_reader {
 
 const char *ns_reader_text(const ns_reader *r, ns_span span); /* the source's bytes there */
 
-/* ---- scope.c --------------------------------------------------------------------------------- */
+/* ---- scope.c ----------------------------------------------------------------------------- */
 
 ns_scope ns_scope_new(ns_arena *arena);
 ns_name *ns_scope_find(const ns_scope *scope, const char *text, size_t length);
@@ -191,12 +191,12 @@ void ns_scope_consider(const char *wrong, const char *candidate, unsigned *best,
 /* "a parameter", "a coordinate", ... */
 const char *ns_scope_kind_text(ns_name_kind kind);
 
-/* ---- statements.c ---------------------------------------------------------------------------- */
+/* ---- statements.c ------------------------------------------------------------------------ */
 
 /* Parses the whole text into jobs and names (blocks: blocks.c). */
 void ns_statements_parse(ns_reader *r, const char *text, size_t length);
 
-/* ---- parser.c -------------------------------------------------------------------------------- */
+/* ---- parser.c ---------------------------------------------------------------------------- */
 
 /* Parses a text that is one expression (--set, command line).  False after an error. */
 bool ns_parser_expression_text(ns_reader *r, uint32_t source, const char *text, size_t length,
@@ -207,7 +207,7 @@ static inline const ns_ex *ns_cell_at(const ns_cell *c)
     return c->at ? c->at : &c->one;
 }
 
-/* ---- arithmetic.c ---------------------------------------------------------------------------- */
+/* ---- arithmetic.c ------------------------------------------------------------------------ */
 
 ns_cell ns_arithmetic_scalar(ns_ex e);
 ns_cell ns_arithmetic_cell(ns_value value);
@@ -229,7 +229,7 @@ ns_cell ns_arithmetic_difference(ns_reader *r, ns_span place, const ns_cell *a,
 /* Complains about entries that are constants without a finite value. */
 bool ns_arithmetic_check(ns_reader *r, ns_span place, const ns_cell *a);
 
-/* ---- functions.c: also lang/functions.h ------------------------------------------------------- */
+/* ---- functions.c: also lang/functions.h -------------------------------------------------- */
 
 /* A built-in function or an operation of the graph; *found says whether there is one. */
 ns_cell ns_functions_apply(ns_reader *r, ns_span place, const ns_cell *args, uint32_t n,
@@ -237,7 +237,7 @@ ns_cell ns_functions_apply(ns_reader *r, ns_span place, const ns_cell *args, uin
 bool ns_functions_is(const char *name, size_t length);
 const char *ns_functions_nearest(const char *name);
 
-/* ---- evaluate.c ------------------------------------------------------------------------------ */
+/* ---- evaluate.c -------------------------------------------------------------------------- */
 
 /* What running a code came to: NS_DONE, NS_BROKEN (an error was reported) or NS_LATE (a name
  * may still be defined; `missing` is its place). */
@@ -269,12 +269,12 @@ void ns_evaluate_check_names(ns_reader *r, const ns_name *function);
 /* Adds to the work done; false when it is too much (said once). */
 bool ns_evaluate_spend(ns_reader *r, ns_span place, uint64_t work);
 
-/* ---- rate.c ---------------------------------------------------------------------------------- */
+/* ---- rate.c ------------------------------------------------------------------------------ */
 
 /* Total time derivative along the motion. */
 ns_outcome ns_rate_of(ns_reader *r, ns_span place, const ns_cell *a, ns_cell *out);
 
-/* ---- facts.c --------------------------------------------------------------------------------- */
+/* ---- facts.c ----------------------------------------------------------------------------- */
 
 /* Which kinds of symbols does e depend on?  Bits 1 << ns_symbol_kind. */
 uint32_t ns_facts_kinds(ns_reader *r, ns_ex e);
@@ -287,7 +287,7 @@ bool ns_facts_constant(ns_reader *r, ns_ex e, double *value);
 /* The present value of a parameter has become known. */
 void ns_facts_set(ns_reader *r, ns_ex symbol, double value);
 
-/* ---- elaborate.c ----------------------------------------------------------------------------- */
+/* ---- elaborate.c ------------------------------------------------------------------------- */
 
 /* Does all jobs that can be done with the names known by now, and fills the lists of the
  * description with the results. */
@@ -295,7 +295,7 @@ void ns_elaborate_jobs(ns_reader *r);
 /* Is it a single word that is no value: a function, or unknown (and not to be known later)? */
 bool ns_elaborate_is_word(ns_reader *r, const ns_code *code, const char **word);
 
-/* ---- draw.c ---------------------------------------------------------------------------------- */
+/* ---- draw.c ------------------------------------------------------------------------------ */
 
 void ns_draw_elaborate(ns_reader *r, ns_job *job);
 

@@ -9,7 +9,7 @@
 
 #include "lang/blocks.h"
 
-/* ---- names and jobs -------------------------------------------------------------------------- */
+/* ---- names and jobs ---------------------------------------------------------------------- */
 
 static bool duplicate(ns_parser *p, ns_span span, const char *text, const ns_name *old)
 {
@@ -113,7 +113,7 @@ static bool si_unit(ns_parser *p, const char **unit)
     return true;
 }
 
-/* ---- statements ------------------------------------------------------------------------------ */
+/* ---- statements -------------------------------------------------------------------------- */
 
 static bool parse_title(ns_parser *p, const ns_statement *statement)
 {
@@ -529,7 +529,7 @@ static bool parse_event(ns_parser *p, const ns_statement *statement)
     return true;
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------- */
 
 #define BLOCK(KEYWORD, NAME, KIND, BODY, FORM, HELP)                                           \
     {                                                                                          \
@@ -609,7 +609,7 @@ const ns_statement *ns_statements_find(const char *word, size_t length)
     return NULL;
 }
 
-/* ---- the whole text -------------------------------------------------------------------------- */
+/* ---- the whole text ---------------------------------------------------------------------- */
 
 static const ns_statement *at_statement(const ns_parser *p)
 {

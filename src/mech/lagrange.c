@@ -1,4 +1,5 @@
-/* Formulation `lagrange`: Lagrange-d'Alembert with multipliers (seed 001, section 3.1).
+/* Formulation `lagrange`: Lagrange-d'Alembert with multipliers (Bloch, Marsden and Zenkov 2009,
+ * section 3.1).
  *
  * Coordinates q, velocities v = q', a Lagrangian L(t, q, v), generalised forces F, and
  * constraints of two kinds, told apart by whether velocities enter:
@@ -10,16 +11,17 @@
  *
  *     d/dt dL/dv - dL/dq = F + A^T lambda,      A = d psi/dv                    (3.1)
  *
- * that is M a = Q + A^T lambda, A a = b with the matrices of mech/common/dalembert.h, and accelerations
- * and multipliers solve
+ * that is M a = Q + A^T lambda, A a = b with the matrices of mech/common/dalembert.h, and
+ * accelerations and multipliers solve
  *
  *     [ M  A^T ] [   a     ]   [ Q ]
  *     [ A   0  ] [ -lambda ] = [ b ]
  *
- * Constraints like x' = ... and blades are eliminated first (mech/common/nullspace.h), with M and Q in
- * short form (expr/normal/shorten.h); this is used where it takes fewer operations than the solve as
- * it stands: a sleigh's equations come out as one writes them by hand.  The states are (q, v);
- * phi and psi are the manifold on which they are kept.  Energy: E = v . dL/dv - L. */
+ * Constraints like x' = ... and blades are eliminated first (mech/common/nullspace.h), with M
+ * and Q in short form (expr/normal/shorten.h); this is used where it takes fewer operations
+ * than the solve as it stands: a sleigh's equations come out as one writes them by hand.  The
+ * states are (q, v); phi and psi are the manifold on which they are kept.  Energy: E = v .
+ * dL/dv - L. */
 #include <math.h>
 #include <string.h>
 
@@ -63,7 +65,7 @@ static void solve_saddle(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
 /* The same on the velocities that the constraints leave, with the rows that are left:
  *
  *     [ T^T M T   (A T)^T ] [    u    ]   [ T^T (Q - M c) ]
- *     [   A T        0    ] [ -lambda ] = [    b - A c    ]                                   */
+ *     [   A T        0    ] [ -lambda ] = [    b - A c    ] */
 static bool solve_reduced(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
 {
     ns_graph *g = w->s->graph;
@@ -286,7 +288,8 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
             A[k * n + i] = rows[k * n + i] * unit[i];
     if (!independent_rows(w, diag, A))
         return false;
-    /* A now holds orthonormal rows.  The system is regular iff M is regular on their null space. */
+    /* A now holds orthonormal rows.  The system is regular iff M is regular on their null
+     * space. */
     double *T = NS_NEW_ARRAY(s->arena, double, (size_t)size * size);
     for (uint32_t i = 0; i < size; i++)
         for (uint32_t j = 0; j < size; j++)

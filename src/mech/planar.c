@@ -1,23 +1,25 @@
-/* Formulation `planar`: disks, balanced or not, roll in a vertical plane on any curve (Jachnik 2011,
- * section 6), joined by rods if wanted.
+/* Formulation `planar`: disks, balanced or not, roll in a vertical plane on any curve (Jachnik
+ * 2011, section 6), joined by rods if wanted.
  *
- *     ground curve([x, z])  |  profile(z of x)  |  slope([x', z'])         functions of u (of x)
+ *     ground curve([x, z])  |  profile(z of x)  |  slope([x', z'])         functions of u (of
+ *     x)
  *     body disk(r) { mass m; com l; inertia J }
  *
- * The curve c(u) has tangent t = c'(u), unit normal n = (-t_z, t_x)/|t| (to its left; `side right`
- * turns it) and signed curvature k = (t_x t_z' - t_z t_x')/|t|^3 towards n.  With psi the clockwise
- * turn of the disk from where its centre of mass is straight below its centre,
+ * The curve c(u) has tangent t = c'(u), unit normal n = (-t_z, t_x)/|t| (to its left; `side
+ * right` turns it) and signed curvature k = (t_x t_z' - t_z t_x')/|t|^3 towards n.  With psi
+ * the clockwise turn of the disk from where its centre of mass is straight below its centre,
  *
  *     centre = c + r n,       com = centre - l (sin psi, cos psi)                    (6.25)
  *     r theta' = |t| u',      psi = theta - alpha,   alpha the slope           (6.19), (6.20)
  *     =>  psi' = |t| (1/r - k) u'
  *
  * which is the rolling constraint here: on velocities, so that the arc length never has to be
- * known.  A curve may be given by its tangent alone (`slope`, as the curve of stationarity (6.43),
- * (6.45) is): its points are coordinates too then, with x' = t_x u', z' = t_z u'.  Rods keep the
- * distance of two centres.
+ * known.  A curve may be given by its tangent alone (`slope`, as the curve of stationarity
+ * (6.43), (6.45) is): its points are coordinates too then, with x' = t_x u', z' = t_z u'.  Rods
+ * keep the distance of two centres.
  *
- * Lagrangian: sum of m/2 |com'|^2 + J/2 psi'^2 - m g com_z, (6.30) before the constraint is put in.
+ * Lagrangian: sum of m/2 |com'|^2 + J/2 psi'^2 - m g com_z, (6.30) before the constraint is put
+ * in.
  * This is handed to formulation `lagrange`.  The contact is one point while r k < 1, (6.23). */
 #include <math.h>
 #include <string.h>
@@ -65,7 +67,7 @@ static bool fits(const ns_description *d)
     return false;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------- */
 
 static bool read_ground(planar *w)
 {
@@ -198,7 +200,7 @@ static bool read_bodies(planar *w)
     return true;
 }
 
-/* ---- geometry --------------------------------------------------------------------------------- */
+/* ---- geometry ---------------------------------------------------------------------------- */
 
 static ns_ex q(const planar *w, uint32_t i)
 {
@@ -255,7 +257,7 @@ static void locate(planar *w, roller *a)
     along(w, a, a->com, 2, a->rate);
 }
 
-/* ---- Lagrangian and constraints ---------------------------------------------------------------- */
+/* ---- Lagrangian and constraints ---------------------------------------------------------- */
 
 static void constrain(planar *w, const char *name, ns_ex residual, ns_span span)
 {
@@ -330,7 +332,7 @@ static bool add_rods(planar *w)
     return true;
 }
 
-/* ---- values, events, picture ------------------------------------------------------------------- */
+/* ---- values, events, picture ------------------------------------------------------------- */
 
 static ns_v3 in_space(const planar *w, const ns_ex at[2])
 {

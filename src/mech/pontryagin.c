@@ -1,5 +1,5 @@
-/* Formulation `pontryagin`: a body on a horizontal plane, from its reduced Lagrangian (Jachnik 2011,
- * section 2).
+/* Formulation `pontryagin`: a body on a horizontal plane, from its reduced Lagrangian (Jachnik
+ * 2011, section 2).
  *
  *     lagrangian l(omega, Y, Gamma)        rolling { arm s(Gamma); variations after }
  *
@@ -13,17 +13,20 @@
  *
  *   after   rolling put in after variations within the distribution (2.12), which is right:
  *           (d/dt + Omega x)(Pi - lambda x s) = kappa x Gamma - lambda x s'           (2.24)
- *   before  rolling put in first, l_c(Omega, Gamma) = l(Omega, Omega x s, Gamma), which is wrong:
+ *   before  rolling put in first, l_c(Omega, Gamma) = l(Omega, Omega x s, Gamma), which is
+ *   wrong:
  *           (d/dt + Omega x) Pi_c = kappa_c x Gamma                                    (2.34)
  *   free    variations that do not respect rolling, wrong too; it holds at the start only:
- *           (d/dt + Omega x) Pi = lambda x Y + kappa x Gamma,   lambda' = lambda x Omega  (2.38)
+ *           (d/dt + Omega x) Pi = lambda x Y + kappa x Gamma,   lambda' = lambda x Omega
+ *                                                               (2.38)
  *
- * A constraint f(Gamma) = 0 adds mu df/dGamma to kappa (7.1); mu is found together with Omega' from
- * d^2f/dt^2 = 0 as one linear system, so that nothing like (7.7) is typed.  A penalty (7.11) is a
- * term of the Lagrangian.
+ * A constraint f(Gamma) = 0 adds mu df/dGamma to kappa (7.1); mu is found together with Omega'
+ * from d^2f/dt^2 = 0 as one linear system, so that nothing like (7.7) is typed.  A penalty
+ * (7.11) is a term of the Lagrangian.
  *
- * States: quaternion, Omega, contact X with X' = -A s' (2.31); `free`: Y and x with x' = A Y.  Gamma
- * is the third row of A.  Energy (3.2): Omega . dl_c/dOmega - l_c, or Omega . Pi + Y . lambda - l. */
+ * States: quaternion, Omega, contact X with X' = -A s' (2.31); `free`: Y and x with x' = A Y.
+ * Gamma is the third row of A.  Energy (3.2): Omega . dl_c/dOmega - l_c, or Omega . Pi + Y .
+ * lambda - l. */
 #include <math.h>
 #include <string.h>
 
@@ -240,7 +243,8 @@ static void derive_torque(pontryagin *w)
     w->torque = ns_v3_sub(g, w->torque, ns_v3_cross(g, w->Omega, w->momentum));
 }
 
-/* The linear system for z = (Omega', Y' if FREE, mu): equations of motion, then d^2f/dt^2 = 0. */
+/* The linear system for z = (Omega', Y' if FREE, mu): equations of motion, then d^2f/dt^2 =
+ * 0. */
 static void solve_accelerations(pontryagin *w, ns_ex *z)
 {
     ns_graph *g = w->g;
@@ -511,8 +515,8 @@ static bool derive(ns_description *d, ns_system *s)
     return read_start(w);
 }
 
-/* The arm must keep the contact on the plane, Gamma . ds = 0 (2.11), and the accelerations must be
- * determined. */
+/* The arm must keep the contact on the plane, Gamma . ds = 0 (2.11), and the accelerations must
+ * be determined. */
 static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x)
 {

@@ -64,7 +64,8 @@ static bool blocks_known(const ns_description *d, const ns_formulation *f)
     return good;
 }
 
-/* WORD(VALUES) is the value of these properties only; elsewhere the word is a misspelt function. */
+/* WORD(VALUES) is the value of these properties only; elsewhere the word is a misspelt
+ * function. */
 static bool words_known(const ns_description *d)
 {
     static const char *const takers[] = {"group", "term", NULL};
@@ -342,7 +343,8 @@ static bool same_branch(const ns_system *s, const double *p, const double *x, co
     return true;
 }
 
-/* d/dt of a quantity as a sum of terms, one per state and the time, with the gradient behind. */
+/* d/dt of a quantity as a sum of terms, one per state and the time, with the gradient
+ * behind. */
 typedef struct drift {
     const ns_system *s;
     uint32_t n;
@@ -382,8 +384,8 @@ static double drift_at(const drift *d, const double *p, const double *y, double 
     return sum;
 }
 
-/* How much of the sum is rounding error: what becomes of it when states and parameters change in their
- * last bits.  That shows what cancels inside the terms too. */
+/* How much of the sum is rounding error: what becomes of it when states and parameters change
+ * in their last bits.  That shows what cancels inside the terms too. */
 static double drift_noise(const drift *d, const double *p, double sum, uint64_t *seed)
 {
     enum { SHAKES = 4 };
@@ -413,9 +415,9 @@ double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
                             const double *x)
 {
     enum { TRIES = 8 };
-    /* A sum that is all rounding error counts as this much of its size: a hundredth of what is still called
-     * constant, as few shakes show less than the whole.  Real rates are 1e15 times their noise if
-     * they are well conditioned, and stay what they are. */
+    /* A sum that is all rounding error counts as this much of its size: a hundredth of what is
+     * still called constant, as few shakes show less than the whole.  Real rates are 1e15 times
+     * their noise if they are well conditioned, and stay what they are. */
     const double pure_noise = 1e-12;
     const uint32_t n = s->states.n;
     const ns_ex *rates = ns_system_state_rates(s, s->arena);

@@ -51,9 +51,9 @@ static inline bool ns_event_stops(const ns_event *event)
     return event->action == NS_EVENT_STOP || event->action == NS_EVENT_SINGULAR;
 }
 
-/* A value that is no state and may be set at the start like one: components of a vector in another
- * frame.  States first .. first+n-1 belong to it, and follow from its components given and from the
- * states through .. through+4 (a quaternion). */
+/* A value that is no state and may be set at the start like one: components of a vector in
+ * another frame.  States first .. first+n-1 belong to it, and follow from its components given
+ * and from the states through .. through+4 (a quaternion). */
 typedef struct ns_start_value {
     const char *name;
     ns_ex value; /* in states */
@@ -98,8 +98,9 @@ typedef struct ns_replacement {
         to; /* an acceleration (or a velocity that is no state) and its value in states */
 } ns_replacement;
 
-/* Matrices whose ranks are watched along a motion: constraint rows A, m x n, and the mass matrix M,
- * n x n.  Only entries that can differ from zero are listed; rows of M have numbers m .. m+n-1. */
+/* Matrices whose ranks are watched along a motion: constraint rows A, m x n, and the mass
+ * matrix M, n x n.  Only entries that can differ from zero are listed; rows of M have numbers m
+ * .. m+n-1. */
 typedef struct ns_rank_entry {
     uint32_t row, column;
     ns_ex value;
@@ -124,8 +125,8 @@ typedef struct ns_correction {
     ns_ex *change;   /* [states] in terms of states and residuals */
 } ns_correction;
 
-/* Something faster than walking over the graph, for those who look at one system with many numbers
- * (session/start.h): takes the place of ns_system_eval, with the same meaning. */
+/* Something faster than walking over the graph, for those who look at one system with many
+ * numbers (session/start.h): takes the place of ns_system_eval, with the same meaning. */
 typedef struct ns_evaluator {
     void (*eval)(struct ns_evaluator *self, const ns_ex *f, size_t nf, double t,
                  const double *p, const double *x, double *out);
@@ -171,8 +172,8 @@ struct ns_formulation {
     const char *name;
     const char *summary; /* one line for help */
     const char *doc;     /* paragraphs for `noslip help NAME` */
-    /* Statements it has no use for and must not ignore, of: coordinate state lagrangian; or NULL
-     * where derive itself refuses them. */
+    /* Statements it has no use for and must not ignore, of: coordinate state lagrangian; or
+     * NULL where derive itself refuses them. */
     const char *refuses;
     /* Is the description of this kind (when the model does not name a formulation)? */
     bool (*fits)(const ns_description *d);
@@ -183,8 +184,8 @@ struct ns_formulation {
     /* Looks at the equations with numbers, at the start (ranks, definiteness); may be NULL. */
     bool (*verify)(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x);
-    /* Warns of what is possible for the equations but not for bodies, at the start of the model as it
-     * stands (not of each row of a sweep); may be NULL. */
+    /* Warns of what is possible for the equations but not for bodies, at the start of the model
+     * as it stands (not of each row of a sweep); may be NULL. */
     void (*doubts)(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x);
     /* Lines about ranks at the start, for `check`; may be NULL. */
@@ -200,8 +201,8 @@ struct ns_formulation {
 
 extern const ns_formulation *const ns_formulations[]; /* ends with NULL */
 
-/* The system of a description, or NULL with errors in its diag.  Also adds what is common to all
- * formulations: observes, invariants, events, states as observables. */
+/* The system of a description, or NULL with errors in its diag.  Also adds what is common to
+ * all formulations: observes, invariants, events, states as observables. */
 ns_system *ns_system_derive(ns_description *d);
 
 /* Values of all parameters (p[n]): defaults and what depends on them, with p_set[i] given from
@@ -221,7 +222,8 @@ bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
 double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
                             const double *x);
 
-/* Symbols of the states, their rates, symbols of the parameters, each [n + 1]: the last place is free. */
+/* Symbols of the states, their rates, symbols of the parameters, each [n + 1]: the last place
+ * is free. */
 ns_ex *ns_system_state_symbols(const ns_system *s, ns_arena *arena);
 ns_ex *ns_system_state_rates(const ns_system *s, ns_arena *arena);
 ns_ex *ns_system_param_symbols(const ns_system *s, ns_arena *arena);
@@ -230,12 +232,14 @@ ns_ex *ns_system_param_symbols(const ns_system *s, ns_arena *arena);
 void ns_system_eval(const ns_system *s, const ns_ex *f, size_t nf, double t, const double *p,
                     const double *x, double *out);
 
-/* pivot.c: smallest pivot, as a part of the largest, of the linear systems in the rates at a state; 1 if there is none.
+/* pivot.c: smallest pivot, as a part of the largest, of the linear systems in the rates at a
+ * state; 1 if there is none.
  * *size: how many equations that system has. */
 double ns_system_pivot(const ns_system *s, ns_arena *arena, double t, const double *p,
                        const double *x, uint32_t *size);
 
-/* e with accelerations (and velocities, where they are no states) replaced by the equations' own. */
+/* e with accelerations (and velocities, where they are no states) replaced by the equations'
+ * own. */
 ns_ex ns_system_in_states(ns_system *s, ns_ex e);
 
 /* For formulations */
@@ -248,7 +252,8 @@ void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *
                        bool basic);
 /* A vector that observe, event, invariant and draw may use. */
 void ns_system_define(ns_system *s, const char *name, const ns_ex *at, uint32_t rows);
-/* Components NAME.x, NAME.y, NAME.z as values (unless they are states), and NAME as a vector. */
+/* Components NAME.x, NAME.y, NAME.z as values (unless they are states), and NAME as a
+ * vector. */
 void ns_system_observe_vector(ns_system *s, const char *name, ns_v3 v, const char *unit,
                               bool basic);
 void ns_system_constant(ns_system *s, const char *name, ns_ex value, const char *unit);

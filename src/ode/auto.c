@@ -9,15 +9,15 @@
  *
  * O, M, E, D: operations of the right-hand side, of the manifold, of the events, of observables
  * and diagnostics, each operation with the weight of its kind; P: convolutions among the S
- * operations of a series.  Prices are those of one machine, found by  bench_programs/bench_methods,
- * which prints counts and times side by side; only their ratios matter, and only where methods
- * are close.
+ * operations of a series.  Prices are those of one machine, found by
+ * bench_programs/bench_methods, which prints counts and times side by side; only their ratios
+ * matter, and only where methods are close.
  *
  * Trials begin at the start.  `gauss` goes first and says how far: until the second half of the
- * time covered took it SETTLED steps and SEEN of the run is covered, at most MOST_STEPS.  Only that
- * half is judged: a state that begins at zero asks for small steps at first, a stiff problem hides
- * behind its transient, and all methods feel their way into their step lengths.  The others go the
- * same way and are given up when they cost much more than the best. */
+ * time covered took it SETTLED steps and SEEN of the run is covered, at most MOST_STEPS.  Only
+ * that half is judged: a state that begins at zero asks for small steps at first, a stiff
+ * problem hides behind its transient, and all methods feel their way into their step lengths.
+ * The others go the same way and are given up when they cost much more than the best. */
 #include "ode/auto.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* --method auto: the method whose steps cost least at the tolerance asked for.
  *
- * Every candidate makes a short trial from the start; its steps, evaluations and coefficients are
- * counted and multiplied with the operations of the equations and the prices of auto.c.  Nothing
- * depends on a clock or on the engine: the same input gives the same choice, and the run that
- * follows is that of the chosen method to the bit. */
+ * Every candidate makes a short trial from the start; its steps, evaluations and coefficients
+ * are counted and multiplied with the operations of the equations and the prices of auto.c.
+ * Nothing depends on a clock or on the engine: the same input gives the same choice, and the
+ * run that follows is that of the chosen method to the bit. */
 #ifndef NS_ODE_AUTO_H
 #define NS_ODE_AUTO_H
 
@@ -16,7 +16,8 @@ enum { NS_AUTO_MOST = 4 };
 typedef struct ns_trial {
     const ns_method *method;
     double
-        price; /* nanoseconds for a unit of time, by counts; INFINITY: it failed, or was given up */
+        price; /* nanoseconds for a unit of time, by counts; INFINITY: it failed, or was given
+                * up */
 } ns_trial;
 
 typedef struct ns_choice {

@@ -1,7 +1,7 @@
 /* Parts and blocks of a right-hand side: see cascade.h.
  *
- * Dependencies are sets of states, one set of bits per node of the graph, found in one walk.  What
- * depends on what around rings is their transitive closure. */
+ * Dependencies are sets of states, one set of bits per node of the graph, found in one walk.
+ * What depends on what around rings is their transitive closure. */
 #include "ode/cascade.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@ enum { MOST_WORDS = 1 << 22, MOST_STATES = 1000 };
 static const double CHEAP = 0.3;
 /* ... if those of the others cost this many times more. */
 enum { GAP = 3 };
-/* ... and all together this many operations: the second evaluation waits for the first, which costs
- * small systems more than the sweeps that it saves. */
+/* ... and all together this many operations: the second evaluation waits for the first, which
+ * costs small systems more than the sweeps that it saves. */
 enum { LEAST = 100 };
 
 typedef struct splitter {
@@ -122,7 +122,7 @@ static uint32_t count_all(splitter *b, const uint32_t *state, uint32_t n)
     return sum;
 }
 
-/* ---- blocks -------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------ */
 
 static const ns_program *build(const splitter *b, const ns_ex *out, uint32_t n)
 {
@@ -213,7 +213,7 @@ static uint32_t sort_by_price(splitter *b, uint32_t *state, uint32_t n)
     return n - n_cheap;
 }
 
-/* ---- parts --------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------- */
 
 /* All that state i depends on is placed, but for states of its own ring. */
 static bool ready(const splitter *b, uint32_t i)
@@ -299,7 +299,7 @@ static bool pays(splitter *b)
     return split < joint;
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------- */
 
 static ns_rate_block whole_block(const splitter *b)
 {

@@ -1,14 +1,15 @@
 /* How the rates depend on each other: which states must be solved for together.
  *
- * State i depends on state j if x_j occurs in the rate of x_i.  States that depend on each other,
- * directly or around a ring, form one part; parts are listed in an order in which each one depends
- * on itself and on earlier ones only.  An implicit method iterates on the first part alone, then on
- * the next one with the first known, and so on; a part without feedback (a path, an angle that
- * nothing depends on) needs no iteration at all: its rates are evaluated once.
+ * State i depends on state j if x_j occurs in the rate of x_i.  States that depend on each
+ * other, directly or around a ring, form one part; parts are listed in an order in which each
+ * one depends on itself and on earlier ones only.  An implicit method iterates on the first
+ * part alone, then on the next one with the first known, and so on; a part without feedback (a
+ * path, an angle that nothing depends on) needs no iteration at all: its rates are evaluated
+ * once.
  *
- * Inside a part the states whose rates cost little (coordinates and orientations, as a rule) form
- * a block of their own, evaluated after the others and with their new values: for equations of
- * second order that makes one sweep worth two. */
+ * Inside a part the states whose rates cost little (coordinates and orientations, as a rule)
+ * form a block of their own, evaluated after the others and with their new values: for
+ * equations of second order that makes one sweep worth two. */
 #ifndef NS_ODE_CASCADE_H
 #define NS_ODE_CASCADE_H
 

@@ -1,6 +1,7 @@
 /* Checkpoints: a run as bytes.
  *
- *     header   magic, version, what the run is (equations, method, tolerance, parameters, sizes)
+ *     header   magic, version, what the run is (equations, method, tolerance, parameters,
+ *              sizes)
  *     payload  progress, tally, reason, the kept part of the block, the events
  *
  * Numbers are in the machine's own order and format: a checkpoint continues on the same kind of

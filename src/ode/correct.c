@@ -1,9 +1,10 @@
-/* Projection where the formulation says how: the change of the state is an expression in the state
- * and the residuals, d = C(t, x) g (system->correction).  Formulation `constrained` takes the
- * smallest change in the metric of the masses, by the sparse factors that its accelerations use, so
- * that the cost grows as theirs with the number of bodies.
+/* Projection where the formulation says how: the change of the state is an expression in the
+ * state and the residuals, d = C(t, x) g (system->correction).  Formulation `constrained` takes
+ * the smallest change in the metric of the masses, by the sparse factors that its accelerations
+ * use, so that the cost grows as theirs with the number of bodies.
  *
- * Residuals are those of x + x_lo: g(x) + G x_lo with the entries of G that can differ from zero. */
+ * Residuals are those of x + x_lo: g(x) + G x_lo with the entries of G that can differ from
+ * zero. */
 #include <float.h>
 
 #include "ode/quad/quad_internal.h"

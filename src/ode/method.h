@@ -11,7 +11,8 @@ typedef struct ns_method {
     const char *summary; /* one line */
     const char *doc;     /* for `noslip help NAME`: what it is, source, when to use, options */
     int order;           /* of fixed-order methods; 0 if variable */
-    int lanes; /* on which its steps evaluate the right-hand side: 1, 8, or 0 if they use jets */
+    int lanes; /* on which its steps evaluate the right-hand side: 1, 8, or 0 if they use
+                * jets */
     bool needs_jacobian;
     bool needs_series;  /* Taylor series of the right-hand side */
     bool exact_restart; /* a checkpoint continues bit for bit */

@@ -1,17 +1,18 @@
-/* Route `pinv`: accelerations by eq (42) of seed 000, with Moore-Penrose inverses from
- * singular value decompositions,
+/* Route `pinv`: accelerations by eq (42) of Udwadia and Mogharabin 2021, with Moore-Penrose
+ * inverses from singular value decompositions,
  *
  *     a = [ (I - A^+ A) M ; A ]^+ [ (I - A^+ A) Q ; b ].
  *
  * Matrices and forces come from the graph, on eight lanes; each lane is then solved by itself.
  *
- * Scaling.  With a = S z, S = diag(1/sqrt(M_ii)) (1 without mass), the mass matrix becomes S M S with
- * ones on its diagonal, and rows of A S are brought to length one together with b.  None of this
- * changes a where (42) determines it, and singular values can then be compared with 1.
+ * Scaling.  With a = S z, S = diag(1/sqrt(M_ii)) (1 without mass), the mass matrix becomes S M
+ * S with ones on its diagonal, and rows of A S are brought to length one together with b.  None
+ * of this changes a where (42) determines it, and singular values can then be compared with 1.
  *
- * Rank.  Stages of an integrator lie off the constraints, by 1e-8 perhaps; there a dependent row is
- * only nearly dependent, and its singular value that small.  Values below `small` count as zero:
- * the right-hand side is then smooth, the rank being that of the constraints themselves.
+ * Rank.  Stages of an integrator lie off the constraints, by 1e-8 perhaps; there a dependent
+ * row is only nearly dependent, and its singular value that small.  Values below `small` count
+ * as zero: the right-hand side is then smooth, the rank being that of the constraints
+ * themselves.
  *
  * There is no Taylor rule: method taylor is refused with this route. */
 #include "ode/pinv.h"
@@ -25,7 +26,8 @@
 
 static const double small = 1e-6;
 
-/* Outputs of the program: entries of the watch, Q, b, and the rates that are no accelerations. */
+/* Outputs of the program: entries of the watch, Q, b, and the rates that are no
+ * accelerations. */
 const ns_ex *ns_pinv_outputs(const ns_system *system, ns_arena *arena, uint32_t *count)
 {
     const ns_rank_watch *w = system->watch;

@@ -1,4 +1,5 @@
-/* Accelerations by pseudo-inverses, seed 000 (42), as the right-hand side of a run. */
+/* Accelerations by pseudo-inverses, Udwadia and Mogharabin 2021 (42), as the right-hand side of
+ * a run. */
 #ifndef NS_ODE_PINV_H
 #define NS_ODE_PINV_H
 

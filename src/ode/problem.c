@@ -49,8 +49,8 @@ static const ns_program *build_jacobian(const builder *b, const ns_ex *rates)
 enum { CHEAP_JACOBIAN = 20000 };
 
 /* out[i] = the size of the terms of f_i: the same expression with sums of absolute values.  The
- * rounding error of its value is a few times that by epsilon.  Very large expressions get 0: not
- * worth the time. */
+ * rounding error of its value is a few times that by epsilon.  Very large expressions get 0:
+ * not worth the time. */
 static void sizes_of_terms(const builder *b, const ns_ex *f, uint32_t m, ns_ex *out)
 {
     enum { LARGE = 4000 };
@@ -97,8 +97,8 @@ static void sizes_of_terms(const builder *b, const ns_ex *f, uint32_t m, ns_ex *
         out[i] = count <= LARGE ? term[f[i]] : ns_zero(g);
 }
 
-/* Residuals of more entries than this have no dense Jacobian: `manifold` is empty then, and what
- * needs it (variational flows) goes without. */
+/* Residuals of more entries than this have no dense Jacobian: `manifold` is empty then, and
+ * what needs it (variational flows) goes without. */
 enum { MOST_DENSE = 1000000 };
 
 static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold)
@@ -224,8 +224,8 @@ static void find_vectors(const builder *b, ns_problem *problem)
     problem->vector = vector;
 }
 
-/* See ns_problem.source.  States that are sources of each other in a ring (x' = y, y' = x) are cut
- * open: one of them counts as having none. */
+/* See ns_problem.source.  States that are sources of each other in a ring (x' = y, y' = x) are
+ * cut open: one of them counts as having none. */
 static void find_sources(const builder *b, const ns_ex *rates, ns_problem *problem)
 {
     uint32_t *source = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
@@ -450,7 +450,8 @@ void ns_problem_add_tangent(ns_problem *problem)
 ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
                              ns_native_facts *facts)
 {
-    /* beside the right-hand side: what is done after every step, unless compiling it takes long */
+    /* beside the right-hand side: what is done after every step, unless compiling it takes
+     * long */
     enum { MOST = 24 };
     const uint32_t most = ns_native_most(problem->rhs);
     ns_native_request requests[MOST + 12];

@@ -30,19 +30,21 @@ typedef struct ns_problem {
     const ns_program *bumps;   /* what can be narrow in the rates, see bump.h; NULL: nothing */
     const ns_program *bump_clues;
     uint32_t n_manifold;
-    /* Projection by the formulation (system->correction), NULL without.  shift: n_shift residuals,
-     * entries of their Jacobian (row i: columns shift_column[shift_start[i] ..]), sizes of terms.
-     * correction: the change of the state, from states and residuals. */
+    /* Projection by the formulation (system->correction), NULL without.  shift: n_shift
+     * residuals, entries of their Jacobian (row i: columns shift_column[shift_start[i] ..]),
+     * sizes of terms. correction: the change of the state, from states and residuals. */
     const ns_program *shift, *correction;
     uint32_t n_shift;
     const uint32_t *shift_start, *shift_column;
     /* x_i' = x_j and nothing else (a coordinate and its velocity): source[i] = j, otherwise
      * UINT32_MAX.  In `order` every state comes after its source. */
     const uint32_t *source, *order;
-    /* P.x, P.y and P.z are components of one vector: [n] the first of them; of others: itself */
+    /* P.x, P.y and P.z are components of one vector: [n] the first of them; of others:
+     * itself */
     const uint32_t *vector;
-    /* States that occur in the rates, [n_needed]; the others are quadratures.  core: the right-hand
-     * side with zeros for their rates; NULL if that saves nothing, or it is very long. */
+    /* States that occur in the rates, [n_needed]; the others are quadratures.  core: the
+     * right-hand side with zeros for their rates; NULL if that saves nothing, or it is very
+     * long. */
     const uint32_t *needed;
     uint32_t n_needed;
     const ns_program *core;
@@ -66,13 +68,13 @@ void ns_problem_add_tangent(ns_problem *problem);
 enum { NS_LANES_ALL = -1 }; /* for whichever method */
 
 /* Native code for what the steps of a method consist of that evaluates on `lanes` lanes
- * (ns_method.lanes).  The results keep their bits.  NULL if that is not possible, and why; to be
- * freed before the problem and after its last run. */
+ * (ns_method.lanes).  The results keep their bits.  NULL if that is not possible, and why; to
+ * be freed before the problem and after its last run. */
 ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
                              ns_native_facts *facts);
-/* Does native code pay for the rest of a job, of which the part `done` (0 to 1) took so many seconds, interpreted?
- * It saves two thirds of the rest and more; making it takes 0.1 to 2 seconds with a compiler, 0.1 to 10
- * milliseconds without. */
+/* Does native code pay for the rest of a job, of which the part `done` (0 to 1) took so many
+ * seconds, interpreted? It saves two thirds of the rest and more; making it takes 0.1 to 2
+ * seconds with a compiler, 0.1 to 10 milliseconds without. */
 bool ns_problem_native_pays(const ns_problem *problem, int lanes, double seconds, double done);
 
 #endif

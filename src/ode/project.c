@@ -2,20 +2,20 @@
  *
  *     x <- x - W G^T (G W G^T)^+ g,     G = dg/dx,  W = diag(w^2)
  *
- * repeated until g vanishes but for rounding errors: the smallest change of the state.  All states
- * count alike, so that vectors and quaternions are changed along themselves and not turned; but
- * velocities (states that are the rate of another) are cheap, so that constraints on velocities
- * change velocities and do not shift the position along the motion.
+ * repeated until g vanishes but for rounding errors: the smallest change of the state.  All
+ * states count alike, so that vectors and quaternions are changed along themselves and not
+ * turned; but velocities (states that are the rate of another) are cheap, so that constraints
+ * on velocities change velocities and do not shift the position along the motion.
  *
- * Rows of G are brought to length one and orthogonalised with pivoting; rows that depend on others
- * (redundant constraints) are left out, their residuals vanish with those of the others.
+ * Rows of G are brought to length one and orthogonalised with pivoting; rows that depend on
+ * others (redundant constraints) are left out, their residuals vanish with those of the others.
  *
  * A formulation may say itself how the state is to be changed: see correct.c.
  *
  * A state whose residuals are rounding errors already is not touched: the correction would only
  * add noise.  For a rounded state that is  |dg_i| <= eps sum_j |G_ij| size_j.  A state with
- * its low part is known better, and the rounding errors are those of the evaluation, eps times the
- * size of the terms of g: for angles that have grown large this is much less. */
+ * its low part is known better, and the rounding errors are those of the evaluation, eps times
+ * the size of the terms of g: for angles that have grown large this is much less. */
 #include <float.h>
 
 #include "mech/common/dense.h"
@@ -23,8 +23,8 @@
 
 enum { MAX_ROUNDS = 8 };
 
-/* Evaluates g and G at x + x_lo; returns the largest residual in units of its rounding error, of
- * the state itself if it is to be rounded. */
+/* Evaluates g and G at x + x_lo; returns the largest residual in units of its rounding error,
+ * of the state itself if it is to be rounded. */
 static double residuals(ns_run *run, double t, const double *x, const double *x_lo,
                         bool rounded)
 {

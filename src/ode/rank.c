@@ -1,17 +1,18 @@
 /* Ranks along a run: of the constraint rows A and of [M; A], at every accepted step.
  *
  * If [M; A] loses rank the accelerations are no longer unique: the run stops and names the
- * coordinates.  A change of rank A is an event, `rank`.  It usually happens at one moment, between
- * two steps: a linkage passes through its dead point.  The length of the last independent row then
- * goes to zero and comes back.  Where its trend over the last step says that it may do so within
- * this one, it is looked at inside the step, closer and closer around its smallest value. */
+ * coordinates.  A change of rank A is an event, `rank`.  It usually happens at one moment,
+ * between two steps: a linkage passes through its dead point.  The length of the last
+ * independent row then goes to zero and comes back.  Where its trend over the last step says
+ * that it may do so within this one, it is looked at inside the step, closer and closer around
+ * its smallest value. */
 #include "mech/common/rank.h"
 
 #include "base/math/vecmath.h"
 #include "ode/run_internal.h"
 
-/* A row this short, of length one originally, at a moment inside a step: zero.  States there have
- * half the digits of step ends. */
+/* A row this short, of length one originally, at a moment inside a step: zero.  States there
+ * have half the digits of step ends. */
 static const double vanishing = 1e-6;
 
 static const ns_rank_watch *watch_of(const ns_run *run)
@@ -73,8 +74,9 @@ static double smallest_inside(ns_run *run, double *when)
         /* at an end of the step it only passes on its way */
         if (round == 0 && (low == 0 || low == 7) && best > 1e-3)
             break;
-        /* if it went to zero and back between the samples, in straight lines or as a parabola, one
-         * neighbour of the smallest sample would be at least three or nine times as large */
+        /* if it went to zero and back between the samples, in straight lines or as a parabola,
+         * one neighbour of the smallest sample would be at least three or nine times as
+         * large */
         if (low > 0 && low < 7 && ns_max(least[low - 1], least[low + 1]) < 2 * least[low])
             break;
         const double width = (r - l) / 8;

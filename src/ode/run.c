@@ -239,8 +239,8 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
     return run;
 }
 
-/* At a switch of the rates in time: to its other side, a few units in the last place of the time,
- * with the rates of either side.  True if there was one: the method is to begin anew. */
+/* At a switch of the rates in time: to its other side, a few units in the last place of the
+ * time, with the rates of either side.  True if there was one: the method is to begin anew. */
 static bool cross_switch(ns_run *run)
 {
     ns_stepper *s = &run->s;
@@ -393,8 +393,8 @@ static void append_fastest(ns_run *run)
                run->f[fastest]);
 }
 
-/* Is a quantity that marks a singularity about to vanish?  No step reaches the zero itself where
- * the rates grow without bound on the way. */
+/* Is a quantity that marks a singularity about to vanish?  No step reaches the zero itself
+ * where the rates grow without bound on the way. */
 static const ns_event *near_singular(ns_run *run)
 {
     static const double close = 1e-3; /* of its value at the start */
@@ -482,8 +482,8 @@ static ns_status undo_step(ns_stepper *s)
     return begin_anew(s);
 }
 
-/* A step of the method, again and shorter while something narrow was run over.  What is not seen in a
- * very short step either is left alone: enclosures do not tell all. */
+/* A step of the method, again and shorter while something narrow was run over.  What is not
+ * seen in a very short step either is left alone: enclosures do not tell all. */
 static ns_status make_step(ns_run *run)
 {
     static const double very_short = 1e-9;

@@ -1,5 +1,5 @@
-/* A run: one integration.  All its mutable state is one block of memory, so that a checkpoint is
- * that block and stepping allocates nothing.
+/* A run: one integration.  All its mutable state is one block of memory, so that a checkpoint
+ * is that block and stepping allocates nothing.
  *
  * Usage:  ns_run_new, then ns_run_to(t) repeatedly (or ns_run_step), reading states with
  * ns_run_state_at; ns_run_outcome at any time.  Everything up to ns_run_time stays valid when a
@@ -23,10 +23,11 @@ typedef struct ns_run_options {
     bool only_stops;    /* of the events only those that stop the run; no others are recorded */
     bool project;       /* keep the state on its manifold; default true */
     uint64_t max_steps; /* 0: no limit; default NS_RUN_MOST_STEPS */
-    /* for precise methods: [np], [n] what parameters and start lack (ode/quad/quad.h); NULL: nothing */
+    /* for precise methods: [np], [n] what parameters and start lack (ode/quad/quad.h); NULL:
+     * nothing */
     const double *p_lo, *x0_lo;
-    bool
-        shaken; /* for precise methods: observables with other rounding errors (eval/interp/shaken.c) */
+    bool shaken; /* for precise methods: observables with other rounding errors
+                 * (eval/interp/shaken.c) */
     uint32_t last_event, last_count; /* stop at the last_count-th occurrence of event number
                                         last_event; last_count 0: never */
     const volatile int *interrupt;   /* looked at between steps; non-zero stops; may be NULL */
@@ -58,9 +59,11 @@ typedef struct ns_outcome {
     const double *residual;       /* [constraints] largest |residual| */
     const double *drift;          /* [invariants] largest |I - I0| / max(|I0|, scale) */
     const double *first, *change; /* [invariants] I0, largest |I - I0| */
-    /* [pushes] least normal force at step ends, and the first of them where it is negative, or nan */
+    /* [pushes] least normal force at step ends, and the first of them where it is negative, or
+     * nan */
     const double *push_least, *push_since;
-    /* ranks over all steps, smallest and largest, where they are watched (rank_coordinates > 0) */
+    /* ranks over all steps, smallest and largest, where they are watched (rank_coordinates >
+     * 0) */
     uint32_t rank_coordinates, rank_rows, rank_A[2], rank_all[2];
     const ns_occurrence *events;
     const double *event_states; /* [n_events][n] */
@@ -83,7 +86,8 @@ double ns_run_last_time(const ns_run *run); /* its beginning */
 const double *ns_run_state(const ns_run *run);
 /* State at a time inside the last step, to the accuracy of the method. */
 void ns_run_state_at(ns_run *run, double t, double *x);
-/* Operations of one evaluation of the right-hand side: what a state inside a step costs, in units. */
+/* Operations of one evaluation of the right-hand side: what a state inside a step costs, in
+ * units. */
 uint32_t ns_run_operations(const ns_run *run);
 /* [n] rounding errors of the rates, as they were measured last (ode/stepper.h). */
 const double *ns_run_noise(const ns_run *run);

@@ -11,8 +11,8 @@ typedef struct ns_tally {
     double energy_off;   /* largest |E - E0| */
     double kinetic_most; /* largest kinetic energy */
     uint64_t pending;    /* step ends waiting in batch_t, batch_x */
-    /* see rank.c: smallest and largest rank of A, of [M; A]; at the last step: rank of A, length
-     * of the last independent row, its change per time */
+    /* see rank.c: smallest and largest rank of A, of [M; A]; at the last step: rank of A,
+     * length of the last independent row, its change per time */
     uint64_t rank_A[2], rank_all[2], rank_now;
     double rank_least, rank_slope;
 } ns_tally;
@@ -60,7 +60,8 @@ struct ns_run {
     double *manifold, *basis, *triangle, *metric; /* see project.c */
     double *x_try, *zero, *f;                     /* [n] */
     double *drift;                                /* [invariants] for ns_outcome */
-    /* [events and probes]: anywhere, at the beginning (where a kink is watched) and end of a step */
+    /* [events and probes]: anywhere, at the beginning (where a kink is watched) and end of a
+     * step */
     double *events_now, *events_begin, *events_end;
     double events_at;        /* the time of events_end; nan: none */
     double *events8, *ends8; /* [events and probes][8] */
@@ -85,8 +86,9 @@ struct ns_run {
     const ns_program *look; /* for events: problem->events or stops */
 };
 
-/* run.c, the two halves of ns_run_new: all that does not depend on the motion; and a motion, which
- * may be followed by others (methods that keep nothing outside).  message is of the caller's. */
+/* run.c, the two halves of ns_run_new: all that does not depend on the motion; and a motion,
+ * which may be followed by others (methods that keep nothing outside).  message is of the
+ * caller's. */
 ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns_status *status,
                     const char **message);
 ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const char **message);
@@ -96,7 +98,8 @@ ns_status ns_run_cross(ns_run *run);
 ns_status ns_run_explain(ns_run *run, ns_status status);
 /* Ends the run because options.interrupt says so. */
 ns_status ns_run_interrupt(ns_run *run);
-/* Does the run end here because it is stuck, or has made as many steps as it may?  NS_OK if not. */
+/* Does the run end here because it is stuck, or has made as many steps as it may?  NS_OK if
+ * not. */
 ns_status ns_run_judge(ns_run *run);
 
 /* tally.c */
@@ -108,8 +111,8 @@ void ns_tally_flush(ns_run *run);
 void ns_project_begin(ns_run *run);
 bool ns_project(ns_run *run, double t, double *x, double *x_lo);
 
-/* correct.c: the parts of it where the formulation says how: the largest residual in units of its
- * rounding error; the change of the state into run->f. */
+/* correct.c: the parts of it where the formulation says how: the largest residual in units of
+ * its rounding error; the change of the state into run->f. */
 double ns_correct_residuals(ns_run *run, double t, const double *x, const double *x_lo,
                             bool rounded);
 void ns_correct_change(ns_run *run, double t, const double *x);
@@ -120,8 +123,8 @@ void ns_events_begin(ns_run *run);
 bool ns_events_reserve(ns_run *run, uint32_t count); /* room in the list; false: no memory */
 bool ns_events_record(ns_run *run, uint32_t event, int direction, double t, const double *x);
 ns_status ns_events_scan(ns_run *run);
-/* search.c: finds those of one event in the last step and appends them to the list; NOT_ALL: up to
- * the time `until`. */
+/* search.c: finds those of one event in the last step and appends them to the list; NOT_ALL: up
+ * to the time `until`. */
 typedef enum ns_found {
     NS_FOUND_ALL,
     NS_FOUND_STOP, /* the first one of an event that stops the run */
@@ -130,15 +133,15 @@ typedef enum ns_found {
 } ns_found;
 ns_found ns_search_step(ns_run *run, uint32_t event, double *until);
 bool ns_events_push(ns_run *run, uint32_t event, int direction, double t);
-/* enclose.c: where the value of an event lies between two fractions of the last step; how far its
- * value at a time inside may be off by rounding.  Infinite if nothing is known. */
+/* enclose.c: where the value of an event lies between two fractions of the last step; how far
+ * its value at a time inside may be off by rounding.  Infinite if nothing is known. */
 ns_interval ns_enclose_event(ns_run *run, uint32_t event, double l, double r);
 double ns_enclose_noise(ns_run *run, uint32_t event, double t);
 void ns_enclose_begin(ns_run *run);                   /* another motion */
 bool ns_events_wanted(const ns_run *run, uint32_t i); /* found by scanning */
 
-/* rank.c: ranks at the start, after a step (NS_OK to go on), and as the cause of a failure (true if
- * they are; the reason is set then). */
+/* rank.c: ranks at the start, after a step (NS_OK to go on), and as the cause of a failure
+ * (true if they are; the reason is set then). */
 void ns_rank_begin(ns_run *run);
 ns_status ns_rank_step(ns_run *run);
 bool ns_rank_explain(ns_run *run);

@@ -38,8 +38,8 @@ static void probe(ns_stepper *s)
 
 bool ns_stepper_finite(const double *values, size_t n)
 {
-    /* v - v is 0 for finite v and nan otherwise; a sum keeps the nan and needs no branch; sums of
-     * four pairs do not wait for each other */
+    /* v - v is 0 for finite v and nan otherwise; a sum keeps the nan and needs no branch; sums
+     * of four pairs do not wait for each other */
     typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
     enum { PAIRS = 4 };
     pair sum[PAIRS] = {{0}};
@@ -113,7 +113,8 @@ void ns_stepper_resize(ns_stepper *s)
     }
     if (largest == 0)
         largest = 1;
-    /* and a state that begins at zero has no size yet: it counts as a small part of the largest */
+    /* and a state that begins at zero has no size yet: it counts as a small part of the
+     * largest */
     for (uint32_t i = 0; i < s->n; i++)
         s->size[i] = ns_larger(s->size[i], ns_larger(1e-8 * largest, s->least_size));
 }
@@ -142,16 +143,17 @@ static void spread(ns_stepper *s, const double *change, double *noise)
     }
 }
 
-/* Last bits of the state do not show rounding errors of results in between that they do not reach:
- * of cos(theta)^2 near a pole of the coordinates, say, where the mass matrix is all but singular
- * and its solution magnifies them.  So the rates are looked at along the tangent, too, at equal
- * distances over a short part of the last step.  There all results change in many bits, but the
- * rates are smooth, and what high differences show is rounding errors (Hamming; More and Wild,
- * SIAM J. Sci. Comput. 33 (2011) 1292-1314).  Errors of size e make the seventh sqrt(3432) e,
- * about, and a spread of three e; twice that, for it may happen to be small.  Two neighbouring
- * sixth differences differ in sign, mostly.  Those of a smooth function are all but equal: their
- * difference is a part 7 d/r of them, with the distance d of the points and a radius of
- * convergence r, and steps are not much longer than that.  Lane 0 of f8 has the rates. */
+/* Last bits of the state do not show rounding errors of results in between that they do not
+ * reach: of cos(theta)^2 near a pole of the coordinates, say, where the mass matrix is all but
+ * singular and its solution magnifies them.  So the rates are looked at along the tangent, too,
+ * at equal distances over a short part of the last step.  There all results change in many
+ * bits, but the rates are smooth, and what high differences show is rounding errors (Hamming;
+ * More and Wild, SIAM J. Sci. Comput. 33 (2011) 1292-1314).  Errors of size e make the seventh
+ * sqrt(3432) e, about, and a spread of three e; twice that, for it may happen to be small.  Two
+ * neighbouring sixth differences differ in sign, mostly.  Those of a smooth function are all
+ * but equal: their difference is a part 7 d/r of them, with the distance d of the points and a
+ * radius of convergence r, and steps are not much longer than that.  Lane 0 of f8 has the
+ * rates. */
 static void measure_roughness(ns_stepper *s)
 {
     static const double part = 1.0 / 64; /* of the step */
@@ -176,12 +178,12 @@ static void measure_roughness(ns_stepper *s)
     }
 }
 
-/* A small velocity whose rate is a difference of large numbers, or one that stays at zero, is not
- * known to its last place: the noise of its rate adds to it within a step.  It is the rate of a
- * position in its turn, which must not be asked for more.  So states whose rate's noise would move
- * them by many units in the last place are left alone once, to see what noise comes from elsewhere
- * and how fast a change of their own would decay (stiff systems), and then changed by what
- * remains. */
+/* A small velocity whose rate is a difference of large numbers, or one that stays at zero, is
+ * not known to its last place: the noise of its rate adds to it within a step.  It is the rate
+ * of a position in its turn, which must not be asked for more.  So states whose rate's noise
+ * would move them by many units in the last place are left alone once, to see what noise comes
+ * from elsewhere and how fast a change of their own would decay (stiff systems), and then
+ * changed by what remains. */
 static void measure_drift(ns_stepper *s)
 {
     enum { MANY = 64 };
@@ -218,8 +220,8 @@ static void measure_drift(ns_stepper *s)
         s->noise[i] = ns_larger(s->noise[i], s->rough[i]);
 }
 
-/* Is there much noise, and more than the tolerance?  It goes with the rates: where they fall fast, on the
- * way from a pole, old noise would hide errors. */
+/* Is there much noise, and more than the tolerance?  It goes with the rates: where they fall
+ * fast, on the way from a pole, old noise would hide errors. */
 static bool is_noisy(const ns_stepper *s)
 {
     const double length = fabs(s->now.t - s->now.from);

@@ -4,8 +4,8 @@
  * compensated summation, so that rounding errors of the additions do not pile up.  Times are
  * plain doubles: steps are chosen so that t + h is exact.
  *
- * A method keeps what the next step or a checkpoint needs in `kept`; everything in `scratch` may
- * be lost between steps. */
+ * A method keeps what the next step or a checkpoint needs in `kept`; everything in `scratch`
+ * may be lost between steps. */
 #ifndef NS_ODE_STEPPER_H
 #define NS_ODE_STEPPER_H
 
@@ -81,15 +81,17 @@ void ns_stepper_rhs(ns_stepper *s, double *work, double t, const double *x, doub
 void ns_stepper_rhs8(ns_stepper *s, double *work, const double *t, const double *x, double *f);
 bool ns_stepper_finite(const double *values, size_t n);
 
-/* The step to take when |h| is wanted: signed, within max_step, ending exactly at `until` or on a
- * representable time; the last two steps before `until` are made equal rather than one tiny. */
+/* The step to take when |h| is wanted: signed, within max_step, ending exactly at `until` or on
+ * a representable time; the last two steps before `until` are made equal rather than one
+ * tiny. */
 double ns_stepper_clip(const ns_stepper *s, double h);
 /* Is a step this long beyond what the arithmetic resolves at the present time? */
 bool ns_stepper_too_small(const ns_stepper *s, double h);
 
 /* Is the motion stuck?  Judged every NS_STEPPER_WINDOW steps: they took the time forward by so
- * little of the whole run, from t0 on, that it would need 10^11 of them, and they are far shorter
- * than steps were before.  By steps, not by the clock: results must not depend on the machine. */
+ * little of the whole run, from t0 on, that it would need 10^11 of them, and they are far
+ * shorter than steps were before.  By steps, not by the clock: results must not depend on the
+ * machine. */
 enum { NS_STEPPER_WINDOW = 50000 };
 bool ns_stepper_stalled(ns_progress *now, double t0, double until);
 
@@ -99,11 +101,11 @@ void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const doubl
 void ns_stepper_advance(ns_stepper *s, double h);
 void ns_stepper_resize(ns_stepper *s);
 
-/* Measures the rounding errors of the rates: how far they differ when the state is changed in its
- * last bits.  A rate that is a small difference of large terms has large ones: a state that
- * should be zero may consist of them alone, and shorter steps do not make them less.  Methods do
- * not count them as errors of their own.  Done at the beginning and now and then; a method that
- * gets into trouble asks for it again, and gets it once per step. */
+/* Measures the rounding errors of the rates: how far they differ when the state is changed in
+ * its last bits.  A rate that is a small difference of large terms has large ones: a state that
+ * should be zero may consist of them alone, and shorter steps do not make them less.  Methods
+ * do not count them as errors of their own.  Done at the beginning and now and then; a method
+ * that gets into trouble asks for it again, and gets it once per step. */
 void ns_stepper_measure_noise(ns_stepper *s);
 enum { NS_STEPPER_SOON = 4 }; /* steps after which it is done again where there is much of it */
 void ns_stepper_trouble(ns_stepper *s);

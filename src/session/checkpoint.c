@@ -27,7 +27,7 @@ typedef struct fixed {
     double seconds, t;
 } fixed;
 
-/* ---- what identifies a run ---------------------------------------------------------------- */
+/* ---- what identifies a run --------------------------------------------------------------- */
 
 typedef struct head {
     char text[MOST_HEAD];
@@ -91,7 +91,7 @@ static const char *difference(const char *mine, const char *theirs, char key[32]
     return *key ? key : "settings";
 }
 
-/* ---- saving ------------------------------------------------------------------------------- */
+/* ---- saving ------------------------------------------------------------------------------ */
 
 static char *put(char *at, const void *bytes, size_t n)
 {
@@ -133,7 +133,7 @@ void ns_checkpoint_save(ns_record *r, const char *path)
         ns_record_fail(r, NS_ERR_IO, "cannot write %s: %s", path, strerror(error));
 }
 
-/* ---- continuing --------------------------------------------------------------------------- */
+/* ---- continuing -------------------------------------------------------------------------- */
 
 static void damaged(ns_record *r, const char *name)
 {

@@ -18,7 +18,7 @@ typedef struct again {
     bool observe;  /* values in quadruple precision */
 } again;
 
-/* ---- values of a state in quadruple precision --------------------------------------------- */
+/* ---- values of a state in quadruple precision -------------------------------------------- */
 
 typedef struct observer {
     const ns_problem *problem;
@@ -73,7 +73,7 @@ static void observe(void *context, double t, const double *x, double *row, doubl
     }
 }
 
-/* ---- runs --------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------- */
 
 static ns_record *run_model(const ns_record *r, ns_model *model, const again *how, observer *q)
 {
@@ -131,7 +131,7 @@ static ns_record *run_again(const ns_record *r, const ns_model *twin, const agai
     return other;
 }
 
-/* ---- errors ------------------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------------ */
 
 static double low_of(const ns_record *r, uint32_t column, size_t row)
 {
@@ -230,7 +230,8 @@ bool ns_digits_judge(ns_record *r, char *message, size_t room)
         return ns_digits_judge_quad(r, message, room);
     const bool series = ns_program_operations(r->model->problem->rhs, NULL) < LONG &&
                         !r->method->needs_jacobian;
-    /* steps of another length than the run's, and short enough to meet what it may have passed over */
+    /* steps of another length than the run's, and short enough to meet what it may have passed
+     * over */
     const again ways[] = {{"gauss", 1e-17, 1, 1009, true},
                           {series ? "taylor" : "gauss", 1e-16, 2, series ? 0 : 641, false}};
     return judge(r, ways, luck, 2, message, room);
@@ -239,8 +240,8 @@ bool ns_digits_judge(ns_record *r, char *message, size_t room)
 bool ns_digits_judge_quad(ns_record *r, char *message, size_t room)
 {
     /* A run in double precision is off by the difference from one that is right.  That this is
-     * right another one shows, with larger errors: in a chaotic motion they may differ, and then
-     * both are wrong by that much. */
+     * right another one shows, with larger errors: in a chaotic motion they may differ, and
+     * then both are wrong by that much. */
     static const double once[] = {1, 1}, luck[] = {5, 5};
     const char *quad = ns_method_quad.name;
     if (!r->method->precise) {

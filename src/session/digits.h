@@ -1,10 +1,10 @@
 /* How many digits of the values of a record are right?
  *
- * Energy and residuals do not tell: a motion may keep both and be wrong.  So the motion is computed
- * twice more, as accurately as double precision permits, by `gauss` and by `taylor`, from numbers that
- * are rounded differently (shaken.h, NS_MODEL_SHAKEN), in steps short enough to meet what the run may
- * have passed over.  Values of one of them are evaluated in quadruple precision.  What the results
- * differ by is made of
+ * Energy and residuals do not tell: a motion may keep both and be wrong.  So the motion is
+ * computed twice more, as accurately as double precision permits, by `gauss` and by `taylor`,
+ * from numbers that are rounded differently (shaken.h, NS_MODEL_SHAKEN), in steps short enough
+ * to meet what the run may have passed over.  Values of one of them are evaluated in quadruple
+ * precision.  What the results differ by is made of
  *     errors of the method, which the other runs do not share,
  *     rounding errors, which every step sequence makes in its own way,
  *     the rounding of given numbers, which no run can undo,
@@ -26,9 +26,10 @@ enum {
  * says why. */
 bool ns_digits_judge(ns_record *r, char *message, size_t room);
 
-/* The same by two runs in quadruple precision, with other tolerances.  Sharper, for the error of a run
- * in double precision is seen as it is.  For runs in quadruple precision the first does this, and one
- * of the others has a start and values with other rounding errors (eval/interp/shaken.c). */
+/* The same by two runs in quadruple precision, with other tolerances.  Sharper, for the error
+ * of a run in double precision is seen as it is.  For runs in quadruple precision the first
+ * does this, and one of the others has a start and values with other rounding errors
+ * (eval/interp/shaken.c). */
 bool ns_digits_judge_quad(ns_record *r, char *message, size_t room);
 
 /* Of one value, 0 to NS_DIGITS_MOST; -1: not known, for another run ended earlier. */

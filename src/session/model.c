@@ -12,7 +12,7 @@
 
 enum { MOST_BYTES = 64 << 20 }; /* a model of this size is surely another kind of file */
 
-/* ---- near names --------------------------------------------------------------------------- */
+/* ---- near names -------------------------------------------------------------------------- */
 
 bool ns_model_is_near(const char *wrong, const char *right, unsigned *best)
 {
@@ -56,7 +56,7 @@ const char *ns_model_nearest_method(const char *name)
     return nearest;
 }
 
-/* ---- settings of the run block ------------------------------------------------------------ */
+/* ---- settings of the run block ----------------------------------------------------------- */
 
 /* FRACTION: between 0 and 1; COUNT: 1 or more */
 typedef enum setting_kind { NUMBER, POSITIVE, FRACTION, COUNT, WORD, SWITCH } setting_kind;
@@ -196,7 +196,7 @@ ns_run_options ns_model_run_options(const ns_model *model)
     return o;
 }
 
-/* ---- loading ------------------------------------------------------------------------------ */
+/* ---- loading ----------------------------------------------------------------------------- */
 
 static void render(ns_model *model)
 {

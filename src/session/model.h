@@ -29,7 +29,8 @@ typedef struct ns_model_settings {
 /* Variants of a model, from its text on. */
 typedef enum ns_model_kind {
     NS_MODEL_PLAIN,
-    NS_MODEL_SHAKEN, /* every given number that is no double rounded the other way (ns_graph_shake) */
+    NS_MODEL_SHAKEN, /* every given number that is no double rounded the other way
+                      * (ns_graph_shake) */
     NS_MODEL_PRECISE /* for quadruple precision: what is iterated takes more rounds */
 } ns_model_kind;
 
@@ -68,16 +69,17 @@ ns_model *ns_model_load_text(const char *name, const char *text, size_t length,
                              const ns_override *overrides, size_t n_overrides,
                              ns_model_depth depth);
 void ns_model_free(ns_model *model);
-/* The same model once more, of another kind; it lives as long as the model.  NULL if that is not possible,
- * or leads to other states. */
+/* The same model once more, of another kind; it lives as long as the model.  NULL if that is
+ * not possible, or leads to other states. */
 ns_model *ns_model_twin(ns_model *model, ns_model_kind kind);
 
 /* The problem as a method needs it; NULL if memory ran out. */
 const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method);
-/* The model itself, or its twin for quadruple precision where that differs; NULL if memory ran out. */
+/* The model itself, or its twin for quadruple precision where that differs; NULL if memory ran
+ * out. */
 ns_model *ns_model_precise(ns_model *model);
-/* Parameters and start in quadruple precision, or what the machine has of it; `shaken`: with other
- * rounding errors.  NULL if memory ran out. */
+/* Parameters and start in quadruple precision, or what the machine has of it; `shaken`: with
+ * other rounding errors.  NULL if memory ran out. */
 const ns_exact *ns_model_exact(ns_model *model, bool shaken);
 /* The problem, with the Jacobian if asked for; NULL if memory ran out. */
 const ns_problem *ns_model_problem(ns_model *model, bool jacobian);

@@ -9,7 +9,7 @@ enum {
     MOST_BYTES = 64000000 /* of all states */
 };
 
-/* ---- gathering ---------------------------------------------------------------------------- */
+/* ---- gathering --------------------------------------------------------------------------- */
 
 bool ns_motion_begin(ns_motion *motion, ns_run *run, uint32_t n)
 {
@@ -93,7 +93,7 @@ void ns_motion_end(ns_motion *motion, ns_run *run)
     motion->rows++;
 }
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------ */
 
 /* Row k in ascending time. */
 static size_t row_of(const ns_motion *motion, size_t k)
@@ -143,7 +143,7 @@ double *ns_motion_values(const ns_motion *motion, const ns_model *model, ns_aren
     return out;
 }
 
-/* ---- frames ------------------------------------------------------------------------------- */
+/* ---- frames ------------------------------------------------------------------------------ */
 
 void ns_frames_rotate(const double q[4], const double v[3], double out[3])
 {

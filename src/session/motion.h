@@ -1,10 +1,11 @@
-/* The motion of a run: states at many times, gathered while it goes on, and what the scene looks
- * like at these times.  Reports and animations are made from it.
+/* The motion of a run: states at many times, gathered while it goes on, and what the scene
+ * looks like at these times.  Reports and animations are made from it.
  *
  * Each accepted step gives samples at equal distances inside it, so that they are dense where
- * the motion is quick; fewer if the equations are long, since a state inside a step is computed as
- * exactly as one at its end.  When there are more than there is room for, every second one is forgotten
- * and from then on half as many are taken: memory is bounded however long the run is. */
+ * the motion is quick; fewer if the equations are long, since a state inside a step is computed
+ * as exactly as one at its end.  When there are more than there is room for, every second one
+ * is forgotten and from then on half as many are taken: memory is bounded however long the run
+ * is. */
 #ifndef NS_SESSION_MOTION_H
 #define NS_SESSION_MOTION_H
 
@@ -39,7 +40,8 @@ double *ns_motion_values(const ns_motion *motion, const ns_model *model, ns_aren
 /* The times in ascending order. */
 double *ns_motion_times(const ns_motion *motion, ns_arena *arena);
 
-/* The scene along the motion.  Vectors of one quantity lie one after the other: x0 y0 z0 x1 ... */
+/* The scene along the motion.  Vectors of one quantity lie one after the other: x0 y0 z0 x1
+ * ... */
 typedef struct ns_track {
     double *at; /* [n][width], or NULL */
     uint32_t width;

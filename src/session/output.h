@@ -1,4 +1,5 @@
-/* Output files of a record.  One const descriptor per format; the list of them is out/formats.h. */
+/* Output files of a record.  One const descriptor per format; the list of them is
+ * out/formats.h. */
 #ifndef NS_SESSION_OUTPUT_H
 #define NS_SESSION_OUTPUT_H
 
@@ -40,7 +41,8 @@ struct ns_output {
 /* What is said where HDF5 is asked for and was left out (CMake: NOSLIP_HDF5). */
 #define NS_WITHOUT_HDF5 "this program was built without HDF5"
 
-/* The format of a file name among those of a list that ends with NULL; NULL if its extension is not known. */
+/* The format of a file name among those of a list that ends with NULL; NULL if its extension is
+ * not known. */
 const ns_output_format *ns_output_find(const ns_output_format *const *formats,
                                        const char *path);
 
@@ -62,8 +64,8 @@ bool ns_output_json_to(FILE *file, const ns_record *record);
 void ns_output_number(char buffer[40], double value);
 /* The sum of two doubles with `digits` digits. */
 void ns_output_precise(char buffer[64], double value, double low, int digits);
-/* With 34 digits the sum reads back the same; it has 106 bits, so that a decimal number like 0.1
- * shows as one with 32. */
+/* With 34 digits the sum reads back the same; it has 106 bits, so that a decimal number like
+ * 0.1 shows as one with 32. */
 enum { NS_PRECISE_DIGITS = 34, NS_PRECISE_DECIMAL = 32 };
 
 #endif

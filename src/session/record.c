@@ -52,7 +52,7 @@ size_t ns_record_rows(const ns_record *record)
     return record->first_row + record->table.rows;
 }
 
-/* ---- preparation -------------------------------------------------------------------------- */
+/* ---- preparation ------------------------------------------------------------------------- */
 
 static double direction(const ns_record *r)
 {
@@ -330,7 +330,7 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
     return r;
 }
 
-/* ---- running ------------------------------------------------------------------------------ */
+/* ---- running ----------------------------------------------------------------------------- */
 
 void ns_record_add_row(ns_record *r, double t, const double *x)
 {
@@ -461,7 +461,7 @@ static void save_checkpoint(ns_record *r)
         ns_checkpoint_save(r, r->options.checkpoint);
 }
 
-/* ---- native code -------------------------------------------------------------------------- */
+/* ---- native code ------------------------------------------------------------------------- */
 
 static void go_native(ns_record *r)
 {

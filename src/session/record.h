@@ -20,8 +20,8 @@ typedef struct ns_output ns_output; /* session/output.h */
 typedef struct ns_output_format ns_output_format;
 typedef struct ns_record ns_record;
 
-/* Another way to the rows than integrating the whole motion (study/orbits/record_periodic.c).  `begin`
- * checks and prepares, or ns_record_fail; `run` adds all rows and sets the outcome. */
+/* Another way to the rows than integrating the whole motion (study/orbits/record_periodic.c).
+ * `begin` checks and prepares, or ns_record_fail; `run` adds all rows and sets the outcome. */
 typedef struct ns_record_route {
     void (*begin)(ns_record *record);
     void (*run)(ns_record *record);
@@ -111,8 +111,8 @@ void ns_record_free(ns_record *record);
 
 size_t ns_record_rows(const ns_record *record); /* all rows so far, in memory or not */
 
-/* Largest relative change of an energy that nothing in the model changes; nan where something does, or
- * where there is none. */
+/* Largest relative change of an energy that nothing in the model changes; nan where something
+ * does, or where there is none. */
 double ns_record_energy_drift(const ns_record *record);
 
 /* Sets status and message; the first failure wins. */

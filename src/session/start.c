@@ -7,7 +7,7 @@
 #include "eval/program.h"
 #include "expr/diff.h"
 
-/* ---- expressions, compiled when they are asked for the first time -------------------------- */
+/* ---- expressions, compiled when they are asked for the first time ------------------------ */
 
 typedef struct entry {
     uint64_t hash;
@@ -100,7 +100,7 @@ static void eval(ns_evaluator *self, const ns_ex *f, size_t nf, double t, const 
     ns_program_eval1(e->program, e->work, t, x, out);
 }
 
-/* ---- starts --------------------------------------------------------------------------------- */
+/* ---- starts ------------------------------------------------------------------------------ */
 
 /* A parameter that depends on varied ones. */
 typedef struct dependent {
@@ -142,8 +142,8 @@ static void demand(ns_arena *arena, ns_system *s, const char *name, ns_ex residu
     NS_PUSH(arena, s->start.extra, line);
 }
 
-/* Values that are no states: equations for those given at the start, from which the states follow that
- * belong to them. */
+/* Values that are no states: equations for those given at the start, from which the states
+ * follow that belong to them. */
 static void demand_given(ns_arena *arena, ns_system *s, const ns_start_value *one)
 {
     for (uint32_t k = 0; k < s->start.other.n; k++) {
@@ -234,8 +234,8 @@ static void own_jacobian(ns_arena *arena, ns_system *s)
     ns_diff_jacobian(s->graph, r, m, x, n, s->start.jacobian);
 }
 
-/* Each parameter that depends on varied ones is computed from those before it, in their order, as
- * ns_system_params does. */
+/* Each parameter that depends on varied ones is computed from those before it, in their order,
+ * as ns_system_params does. */
 static void find_dependents(ns_starter *q, ns_arena *arena)
 {
     const ns_description *d = q->system.description;
@@ -343,7 +343,8 @@ ns_starter *ns_starter_new(ns_arena *arena, ns_system *system, double t0,
     c->system = &q->system;
     c->n = states;
     c->x = ns_system_state_symbols(system, arena);
-    /* parameters without a symbol (a name that is a parameter takes no place behind) are left out */
+    /* parameters without a symbol (a name that is a parameter takes no place behind) are left
+     * out */
     c->p = q->symbols;
     c->np = np + n;
     for (uint32_t k = 0; k < n; k++)

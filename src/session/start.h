@@ -1,8 +1,9 @@
-/* Starts of one system for many values of its parameters and of its starting states: parameters that depend
- * on others, then the state that satisfies all constraints, as ns_system_params and ns_system_start find
- * them, with compiled expressions.
+/* Starts of one system for many values of its parameters and of its starting states: parameters
+ * that depend on others, then the state that satisfies all constraints, as ns_system_params and
+ * ns_system_start find them, with compiled expressions.
  *
- * A starter belongs to one thread, and so does its system (guesses of formulations may add to its graph). */
+ * A starter belongs to one thread, and so does its system (guesses of formulations may add to
+ * its graph). */
 #ifndef NS_SESSION_START_H
 #define NS_SESSION_START_H
 
@@ -12,16 +13,16 @@
 
 typedef struct ns_starter ns_starter;
 
-/* Names are parameters, states, or velocities that a start may give.  On failure NULL, and a message of
- * the arena; the starter lives in the arena too. */
+/* Names are parameters, states, or velocities that a start may give.  On failure NULL, and a
+ * message of the arena; the starter lives in the arena too. */
 ns_starter *ns_starter_new(ns_arena *arena, ns_system *system, double t0,
                            const char *const *names, uint32_t n, const char **message);
 
 /* Does the expression, of parameters alone, change with what is varied? */
 bool ns_starter_varies(const ns_starter *starter, ns_ex e);
 
-/* From the values of the names: parameters p[np] and start x[n].  False, with a reason in words, if there is
- * no such start. */
+/* From the values of the names: parameters p[np] and start x[n].  False, with a reason in
+ * words, if there is no such start. */
 bool ns_starter_find(ns_starter *starter, const double *values, double *p, double *x,
                      char *reason, size_t room);
 

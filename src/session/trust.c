@@ -8,7 +8,8 @@
 #include "base/math/vecmath.h"
 #include "session/shaken.h"
 
-/* Below this the runs differ by rounding that has not grown yet, above that they have parted. */
+/* Below this the runs differ by rounding that has not grown yet, above that they have
+ * parted. */
 static const double quiet = 1e-12, parted = 1e-3 / 2; /* twice over for luck */
 
 double ns_trust_cost(const ns_record *r)
@@ -18,7 +19,7 @@ double ns_trust_cost(const ns_record *r)
            ns_program_operations(r->model->problem->rhs, NULL);
 }
 
-/* ---- sizes -------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------- */
 
 typedef struct sizes {
     const ns_problem *problem;
@@ -85,7 +86,7 @@ static double separation(const sizes *q, const double *x, const double *y)
     return most;
 }
 
-/* ---- two runs ----------------------------------------------------------------------------- */
+/* ---- two runs ---------------------------------------------------------------------------- */
 
 /* Both side by side over the time that was reached. */
 static bool follow(const ns_record *r, ns_run *a, ns_run *b, sizes *s, double *work,
@@ -126,8 +127,9 @@ static double slope(const double *u, const double *v, size_t n)
     return uv / uu;
 }
 
-/* Exponential growth: at least a factor 1e5 between rounding and parting, and faster than the fourth
- * power of the time: differences of regular motions grow like the first power, or the second. */
+/* Exponential growth: at least a factor 1e5 between rounding and parting, and faster than the
+ * fourth power of the time: differences of regular motions grow like the first power, or the
+ * second. */
 static void judge(ns_trust *q, double t0)
 {
     double u[NS_TRUST_POINTS], w[NS_TRUST_POINTS], v[NS_TRUST_POINTS];

@@ -1,17 +1,19 @@
 /* How far can a single trajectory be trusted?
  *
- * A chaotic motion multiplies every error, of the method and of the last bit of the start alike,
- * until nothing of the computed trajectory is left but its statistics; energy and constraints do not
- * show it.  So the motion is followed beside another one, computed by `gauss` as accurately as double
- * precision permits (a run in quadruple precision: by another one), with parameters and start changed
- * in their last bits:
- *     separation(t) = max_i |x_i(t) - y_i(t)| / size_i,   size_i the largest |x_i|, |y_i| so far,
+ * A chaotic motion multiplies every error, of the method and of the last bit of the start
+ * alike, until nothing of the computed trajectory is left but its statistics; energy and
+ * constraints do not show it.  So the motion is followed beside another one, computed by
+ * `gauss` as accurately as double precision permits (a run in quadruple precision: by another
+ * one), with parameters and start changed in their last bits:
+ *     separation(t) = max_i |x_i(t) - y_i(t)| / size_i,   size_i the largest |x_i|, |y_i| so
+ *                                                         far,
  * and what is said is the time until which both agree, and how fast they part.
  *
- * A state that should be zero is nothing but rounding, and two runs round differently: it would part at
- * once.  It counts as zero while its size is less than
- *     1e-8 of the vector it is a component of (for a velocity also: that of the place over the time), or
- *     1000 times what the measured rounding errors of its rate, and of its rate's rate, can add up to,
+ * A state that should be zero is nothing but rounding, and two runs round differently: it would
+ * part at once.  It counts as zero while its size is less than
+ *     1e-8 of the vector it is a component of (for a velocity also: that of the place over the
+ *     time), or 1000 times what the measured rounding errors of its rate, and of its rate's
+ *     rate, can add up to,
  * and then its separation is measured by that vector, if there is one. */
 #ifndef NS_SESSION_TRUST_H
 #define NS_SESSION_TRUST_H
@@ -29,7 +31,8 @@ struct ns_trust {
     uint32_t zeros,
         first_zero; /* states that are nothing but rounding to the end, and one of them */
     double
-        tenfold; /* time in which the separation grows ten times, while it grows exponentially; nan */
+        tenfold; /* time in which the separation grows ten times, while it grows exponentially;
+                  * nan */
 };
 
 /* What it would take: evaluations of the right-hand side times its operations. */

@@ -9,7 +9,8 @@
 #include "expr/eval.h"
 #include "mech/common/dense.h"
 
-/* Singular values of a constraint Jacobian below this part of the largest count as dependent rows. */
+/* Singular values of a constraint Jacobian below this part of the largest count as dependent
+ * rows. */
 static const double dependent = 1e-9;
 
 static void prepare(ns_flow *field, ns_flow_program *out, const ns_program *program)
@@ -38,7 +39,8 @@ ns_flow *ns_flow_new(ns_arena *arena, const ns_problem *problem, double t, const
     prepare(field, &field->manifold, problem->manifold);
     field->residual = NS_NEW_ARRAY(arena, double, field->manifold.outputs + 1);
     ns_flow_bind(field, p);
-    /* the size of a state: its value, how far it moves in a tenth of a second, and never nothing */
+    /* the size of a state: its value, how far it moves in a tenth of a second, and never
+     * nothing */
     double *f = NS_NEW_ARRAY(arena, double, field->n + 1);
     ns_flow_rhs(field, x, f);
     for (uint32_t i = 0; i < field->n; i++)
@@ -116,8 +118,8 @@ void ns_flow_eval_fine(ns_flow *field, ns_flow_program *program, const ns_fine *
 
 #if NS_HAVE_QUAD
 
-/* x and the rows of N[r][n] are moved by steps of least norm to the manifold and its tangent space:
- * residuals in quadruple precision, matrices in double. */
+/* x and the rows of N[r][n] are moved by steps of least norm to the manifold and its tangent
+ * space: residuals in quadruple precision, matrices in double. */
 static void fine_tangent(ns_flow *field, ns_quad *x, uint32_t r, ns_quad *N)
 {
     enum { ROUNDS = 3 };
@@ -242,8 +244,9 @@ uint32_t ns_flow_tangent(ns_flow *field, const double *x, double *N)
     return dimension;
 }
 
-/* The shortest dx with G dx = C: rows of G[m][n], which are changed, are made orthonormal, the longest rest first,
- * and dx = sum z_k q_k.  Rows that depend on others by `dependent` are left out: with theirs the others hold. */
+/* The shortest dx with G dx = C: rows of G[m][n], which are changed, are made orthonormal, the
+ * longest rest first, and dx = sum z_k q_k.  Rows that depend on others by `dependent` are left
+ * out: with theirs the others hold. */
 static void shortest(uint32_t m, uint32_t n, double *G, double *C, double *dx)
 {
     double longest = 0;

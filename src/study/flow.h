@@ -37,13 +37,14 @@ typedef struct ns_flow {
     double *residual;                /* outputs of manifold */
 } ns_flow;
 
-/* The problem must have its Jacobian.  Sizes of the states are taken at x and of the field there. */
+/* The problem must have its Jacobian.  Sizes of the states are taken at x and of the field
+ * there. */
 ns_flow *ns_flow_new(ns_arena *arena, const ns_problem *problem, double t, const double *p,
                      const double *x);
 void ns_flow_bind(ns_flow *field, const double *p);
 
-/* A program of further expressions of states, time and parameters (extra inputs behind the states:
- * symbols `more`). */
+/* A program of further expressions of states, time and parameters (extra inputs behind the
+ * states: symbols `more`). */
 ns_flow_program *ns_flow_program_new(ns_flow *field, const ns_ex *out, uint32_t n_out,
                                      const ns_ex *more, uint32_t n_more);
 void ns_flow_eval(const ns_flow *field, const ns_flow_program *program, const double *x,
@@ -60,10 +61,10 @@ void ns_flow_manifold(ns_flow *field, const double *x, double *C, double *G);
 
 /* Orthonormal basis of the tangent space of the manifold, as rows of N[n][n]; its dimension. */
 uint32_t ns_flow_tangent(ns_flow *field, const double *x, double *N);
-/* JN[n][r] = J N^T for a basis N[r][n] of the tangent space, in quadruple precision where the machine
- * has it, at the nearest point of the manifold and with N made tangent to the last digit: off the
- * manifold the field of a system with dependent constraints changes a million times faster than on
- * it, and takes these digits from a product in double. */
+/* JN[n][r] = J N^T for a basis N[r][n] of the tangent space, in quadruple precision where the
+ * machine has it, at the nearest point of the manifold and with N made tangent to the last
+ * digit: off the manifold the field of a system with dependent constraints changes a million
+ * times faster than on it, and takes these digits from a product in double. */
 void ns_flow_along_tangent(ns_flow *field, const double *x, uint32_t r, const double *N,
                            double *JN);
 #if NS_HAVE_QUAD
@@ -73,8 +74,8 @@ void ns_flow_fine_point(ns_flow *field, const double *x, ns_quad *y);
 /* The nearest point of the manifold, in units of the sizes; false if there is none near. */
 bool ns_flow_project(ns_flow *field, double *x);
 
-/* dp[i]: derivative of each parameter by the parameter `over`, through those that depend on it, as
- * expressions of parameters. */
+/* dp[i]: derivative of each parameter by the parameter `over`, through those that depend on it,
+ * as expressions of parameters. */
 void ns_flow_param_direction(ns_flow *field, uint32_t over, ns_ex *dp);
 
 /* Does time enter the equations by itself? */
@@ -88,8 +89,8 @@ void ns_flow_multiply(uint32_t m, uint32_t k, uint32_t n, const double *A, const
 /* C[m][n] = A[m][k] B[n][k]^T */
 void ns_flow_multiply_t(uint32_t m, uint32_t k, uint32_t n, const double *A, const double *B,
                         double *C);
-/* Orthonormal basis, as rows of out[n - r][n], of what is orthogonal to the rows of A[m][n]; r is their
- * rank at relative tolerance `tol`.  Returns n - r. */
+/* Orthonormal basis, as rows of out[n - r][n], of what is orthogonal to the rows of A[m][n]; r
+ * is their rank at relative tolerance `tol`.  Returns n - r. */
 uint32_t ns_flow_complement(ns_arena *scratch, uint32_t m, uint32_t n, const double *A,
                             double tol, double *out);
 

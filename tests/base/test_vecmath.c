@@ -470,7 +470,8 @@ static void add_bits(uint64_t *hash, double value)
     *hash = (*hash ^ bits) * 0x9e3779b97f4a7c15u ^ *hash >> 29;
 }
 
-/* What every processor and compiler must give; a change of the functions changes it knowingly. */
+/* What every processor and compiler must give; a change of the functions changes it
+ * knowingly. */
 static void same_bits_everywhere(void **state)
 {
     (void)state;

@@ -164,7 +164,8 @@ static void test_engines_agree(void **state)
     ns_arena_free(e.arena);
 }
 
-/* The series continues the motion: its value and derivative at a later time fit the equation. */
+/* The series continues the motion: its value and derivative at a later time fit the
+ * equation. */
 static void test_series_fits_the_equation(void **state)
 {
     (void)state;

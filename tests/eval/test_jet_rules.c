@@ -34,7 +34,7 @@ static double between(uint64_t *seed, double low, double high)
 
 __extension__ typedef _Complex _Float128 zquad;
 
-/* ---- complex evaluation of a graph --------------------------------------------------------- */
+/* ---- complex evaluation of a graph ------------------------------------------------------- */
 
 static zquad polynomial(const double *c, zquad z)
 {
@@ -136,7 +136,8 @@ static zquad complex_value(ns_op op, zquad a, zquad b, const double center[2])
     }
 }
 
-/* All nodes at one complex point; `center` holds the real values at the middle of the circle. */
+/* All nodes at one complex point; `center` holds the real values at the middle of the
+ * circle. */
 static void complex_eval(const ns_graph *g, zquad *v, zquad *block, const double *center)
 {
     uint32_t free_place = 0;
@@ -171,7 +172,7 @@ static void complex_eval(const ns_graph *g, zquad *v, zquad *block, const double
     free(place);
 }
 
-/* ---- comparison ---------------------------------------------------------------------------- */
+/* ---- comparison -------------------------------------------------------------------------- */
 
 typedef struct path {
     ns_graph *g;
@@ -281,7 +282,7 @@ static double worst_error(ns_arena *arena, const path *curve, const ns_ex *out, 
     return worst;
 }
 
-/* ---- every rule ---------------------------------------------------------------------------- */
+/* ---- every rule -------------------------------------------------------------------------- */
 
 typedef struct range {
     double a0, a1, b0, b1;
@@ -329,8 +330,8 @@ static void random_curve(uint64_t *seed, double *c, double value, double spread)
         c[k] *= spread / total;
 }
 
-/* Operation number op on curves a, b; which = 0: both vary, 1: only a, 2: only b (the other is a
- * number). */
+/* Operation number op on curves a, b; which = 0: both vary, 1: only a, 2: only b (the other is
+ * a number). */
 static double rule_error(ns_op op, int which, uint64_t *seed)
 {
     ns_arena *arena = ns_arena_new();
@@ -371,7 +372,7 @@ static void test_every_rule(void **state)
     }
 }
 
-/* ---- special operations -------------------------------------------------------------------- */
+/* ---- special operations ------------------------------------------------------------------ */
 
 static void test_integer_powers(void **state)
 {
@@ -441,7 +442,7 @@ static void test_linear_systems(void **state)
         fail_msg("solve: %g units of roundoff", worst);
 }
 
-/* ---- whole graphs -------------------------------------------------------------------------- */
+/* ---- whole graphs ------------------------------------------------------------------------ */
 
 /* op(a, b) with its arguments led into its domain. */
 static ns_ex tamed(ns_graph *g, ns_op op, ns_ex a, ns_ex b)

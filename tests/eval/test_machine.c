@@ -21,7 +21,7 @@
 static const char *const lane_names[] = {"avx512", "avx2"};
 enum { LANE_NAMES = 2 };
 
-/* ---- bytes ---------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------- */
 
 static ns_x86_operand reg(uint8_t number)
 {
@@ -101,7 +101,7 @@ static void instructions_have_their_bytes(void **state)
     ns_arena_free(arena);
 }
 
-/* ---- programs ------------------------------------------------------------------------------- */
+/* ---- programs ---------------------------------------------------------------------------- */
 
 enum { PARTS = 3 }; /* eight lanes, eight fused, one after the other */
 
@@ -150,7 +150,8 @@ static void fill(memory *m, const double *x, uint32_t n, const double *p, double
         m->t8[i] = ns_eval_random(seed);
 }
 
-/* All outputs: of eight lanes, with sums rounded once, and of the same lanes one after the other. */
+/* All outputs: of eight lanes, with sums rounded once, and of the same lanes one after the
+ * other. */
 static double *outputs(memory *m)
 {
     const size_t part = 8 * (size_t)m->nout;
@@ -265,7 +266,7 @@ static void gallery_has_the_same_bits(void **state)
     assert_true(all.finite > all.programs / 2); /* the comparison is not one of nans */
 }
 
-/* ---- systems -------------------------------------------------------------------------------- */
+/* ---- systems ----------------------------------------------------------------------------- */
 
 /* M x = b and M y = c with M, b, c inputs: sizes on both sides of what is written out. */
 static void systems_have_the_same_bits(void **state)
@@ -316,10 +317,10 @@ static void systems_have_the_same_bits(void **state)
     }
 }
 
-/* ---- random expressions --------------------------------------------------------------------- */
+/* ---- random expressions ------------------------------------------------------------------ */
 
-/* Operations on any two of the values so far: many of them stay alive for long.  Some outputs are
- * inputs, numbers, or the same. */
+/* Operations on any two of the values so far: many of them stay alive for long.  Some outputs
+ * are inputs, numbers, or the same. */
 static ns_program *random_program(ns_arena *arena, uint64_t *seed)
 {
     enum { X = 7, P = 3, N = 400, OUT = 40 };
@@ -407,13 +408,14 @@ static void random_expressions(void **state)
     }
 }
 
-/* ---- what may be refused -------------------------------------------------------------------- */
+/* ---- what may be refused ----------------------------------------------------------------- */
 
 #ifndef PR_SET_MDWE
 #define PR_SET_MDWE 65
 #endif
 
-/* Where memory once written must not be run the compiler is used, and without one the reason said. */
+/* Where memory once written must not be run the compiler is used, and without one the reason
+ * said. */
 static void code_may_be_refused(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Native code by the compiler: the same bits as the interpreter, on every model of the gallery; the
- * cache; and what happens without a compiler or with a spoilt cache.  Machine code of our own:
- * test_machine.c. */
+/* Native code by the compiler: the same bits as the interpreter, on every model of the gallery;
+ * the cache; and what happens without a compiler or with a spoilt cache.  Machine code of our
+ * own: test_machine.c. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static ns_model *load(const char *name)
     return model;
 }
 
-/* ---- a cache of our own --------------------------------------------------------------------- */
+/* ---- a cache of our own ------------------------------------------------------------------ */
 
 static char cache[64];
 
@@ -81,11 +81,12 @@ static int end_cache(void **state)
     return rmdir(cache);
 }
 
-/* ---- bits ----------------------------------------------------------------------------------- */
+/* ---- bits -------------------------------------------------------------------------------- */
 
 enum { MOST = 200, STATES = 4 };
 
-/* The program at random states near the model's start, on one lane and on eight: all outputs. */
+/* The program at random states near the model's start, on one lane and on eight: all
+ * outputs. */
 static double *outputs(const ns_model *model, const ns_program *program, size_t *n)
 {
     const uint32_t nx = ns_program_nx(program), np = model->problem->np;
@@ -210,7 +211,7 @@ static void gallery_has_the_same_bits(void **state)
     free(b);
 }
 
-/* ---- runs ----------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------- */
 
 /* The state at the end of a run, all its bits. */
 static void run_model(const ns_model *model, const char *method, double until, double *x,
@@ -260,7 +261,7 @@ static void runs_have_the_same_bits(void **state)
     }
 }
 
-/* ---- the cache ------------------------------------------------------------------------------ */
+/* ---- the cache --------------------------------------------------------------------------- */
 
 static ns_native *native_of(const ns_model *model, bool *cached, char message[400])
 {
@@ -328,7 +329,8 @@ static void code_is_kept(void **state)
     assert_false(obtain(model));
     assert_true(obtain(model));
 
-    /* a folder that others may read or write is not used; the code is made for this time only */
+    /* a folder that others may read or write is not used; the code is made for this time
+     * only */
     assert_int_equal(chmod(folder, 0755), 0);
     assert_false(obtain(model));
     assert_false(obtain(model));

@@ -1,5 +1,5 @@
-/* Programs: every engine against the direct evaluator of expr/ and against each other, on random
- * graphs, linear systems, parameters, and at the extremes of size. */
+/* Programs: every engine against the direct evaluator of expr/ and against each other, on
+ * random graphs, linear systems, parameters, and at the extremes of size. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <setjmp.h>
@@ -80,7 +80,7 @@ static void check_lanes(machine *m)
     }
 }
 
-/* ---- random graphs ------------------------------------------------------------------------- */
+/* ---- random graphs ----------------------------------------------------------------------- */
 
 enum { INPUTS = 6, PARAMS = 4, SYMBOLS = INPUTS + PARAMS + 1, LARGEST = 400 };
 
@@ -202,8 +202,9 @@ static void test_random_graphs(void **state)
 
 /* Every value inside a box lies in the enclosure, as computed; and so does every coefficient in
  * time of a motion x = a + b t in the box, but for the rounding errors of the jets, which make
- * their sums in another order.  Graphs deep enough magnify those, most of all 1 - tanh^2 at its wings: a millionth is
- * granted.  Boxes of all sizes: enclosures of narrow ones must be narrow. */
+ * their sums in another order.  Graphs deep enough magnify those, most of all 1 - tanh^2 at its
+ * wings: a millionth is granted.  Boxes of all sizes: enclosures of narrow ones must be
+ * narrow. */
 static void test_enclosures(void **state)
 {
     (void)state;
@@ -345,7 +346,7 @@ static void test_quad(void **state)
 }
 #endif
 
-/* ---- linear systems ------------------------------------------------------------------------ */
+/* ---- linear systems ---------------------------------------------------------------------- */
 
 /* M x = b with M and b the inputs. */
 static machine solver(ns_arena *arena, uint32_t n)
@@ -421,7 +422,7 @@ static void test_solutions_solve(void **state)
     }
 }
 
-/* ---- parameters, counts, odd cases --------------------------------------------------------- */
+/* ---- parameters, counts, odd cases ------------------------------------------------------- */
 
 static void test_bind_does_what_is_constant(void **state)
 {
@@ -515,7 +516,7 @@ static void test_odd_outputs(void **state)
     ns_arena_free(arena);
 }
 
-/* ---- size ---------------------------------------------------------------------------------- */
+/* ---- size -------------------------------------------------------------------------------- */
 
 static void test_deep_graph(void **state)
 {

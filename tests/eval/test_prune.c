@@ -40,7 +40,8 @@ static bool has_file(const char *name)
 
 #define DIGITS_31 "0123456789abcdef0123456789abcde"
 
-/* What was used longest ago goes first, what is young or not ours stays, dead compilations go. */
+/* What was used longest ago goes first, what is young or not ours stays, dead compilations
+ * go. */
 static void code_is_pruned(void **state)
 {
     (void)state;

@@ -75,8 +75,8 @@ static const char *latex_of(world *w, ns_ex e)
     return ns_text_string(&text);
 }
 
-/* Does it contain a number whose low part is -0?  Negation makes such numbers, and the graph takes
- * them for others than those with +0. */
+/* Does it contain a number whose low part is -0?  Negation makes such numbers, and the graph
+ * takes them for others than those with +0. */
 static bool has_minus_zero(world *w, ns_ex e)
 {
     bool *used = ns_arena_alloc(w->arena, ns_graph_size(w->g)), found = false;
@@ -105,8 +105,8 @@ static bool same_value(world *w, ns_ex a, ns_ex b)
     return value[0] == value[1] || (isnan(value[0]) && isnan(value[1]));
 }
 
-/* The text of e is read back as e, the same node.  Where -0 keeps equal numbers apart, which also
- * changes the order of sums and products, the value must be the same. */
+/* The text of e is read back as e, the same node.  Where -0 keeps equal numbers apart, which
+ * also changes the order of sums and products, the value must be the same. */
 static void check_round_trip(world *w, ns_ex e)
 {
     const char *text = text_of(w, e);
@@ -130,7 +130,8 @@ static ns_ex grow(world *w, const ns_ex *pool, uint32_t n, uint32_t leaves)
 {
     ns_graph *g = w->g;
     ns_ex a = pool[pick(w, n)], b = pool[pick(w, n)], s = pool[pick(w, leaves)];
-    /* Constants without a value (1/0, log(-1)) are refused by the language: keep a symbol in. */
+    /* Constants without a value (1/0, log(-1)) are refused by the language: keep a symbol
+     * in. */
     ns_ex safe = ns_add(g, a, ns_mul(g, ns_number(g, 3), s));
     int op = 1 + (int)pick(w, NS_OP_LDL - 1);
     if (ns_ops[op].arity == 2)

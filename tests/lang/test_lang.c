@@ -47,7 +47,7 @@ typedef struct table_case {
     size_t n;
 } table_case;
 
-/* ---- listing --------------------------------------------------------------------------------- */
+/* ---- listing ----------------------------------------------------------------------------- */
 
 /* The description as lines: a head in words, and what is written behind it. */
 typedef struct listing {
@@ -165,7 +165,7 @@ static void list_all(listing *l)
     list_late(l);
 }
 
-/* ---- running a case -------------------------------------------------------------------------- */
+/* ---- running a case ---------------------------------------------------------------------- */
 
 static void complain(const table_case *c, unsigned line, const char *expected,
                      const char *found)
@@ -360,7 +360,7 @@ static int run_case(table_case *c)
     return bad;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------ */
 
 /* Runs all cases of a table; how many failed. */
 static int run_table(const char *path, const char *name, int *cases)

@@ -44,7 +44,7 @@ static world read_text(const char *text)
     return w;
 }
 
-/* ---- the manual ------------------------------------------------------------------------------ */
+/* ---- the manual -------------------------------------------------------------------------- */
 
 /* A vector of symbols as a formulation would make them, with their rates. */
 static void add_symbols(const world *w, ns_scope_entry *entry, uint32_t *n, const char *name,
@@ -115,7 +115,7 @@ static void test_manual(void **state)
     assert_true(examples >= 15);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------ */
 
 /* Uses every statement, and a mistake or two in the second. */
 static const char everything[] =
@@ -199,7 +199,7 @@ static void test_memory(void **state)
     free(wrong);
 }
 
-/* ---- what is no model ------------------------------------------------------------------------ */
+/* ---- what is no model -------------------------------------------------------------------- */
 
 /* Reads text made of `before`, n times `unit`, and `after`; it must be refused quickly. */
 static void refuse(const char *before, const char *unit, size_t n, const char *after,
@@ -288,7 +288,7 @@ static void test_ends(void **state)
     }
 }
 
-/* ---- for formulations ------------------------------------------------------------------------ */
+/* ---- for formulations -------------------------------------------------------------------- */
 
 static void test_interface(void **state)
 {

@@ -1,10 +1,10 @@
-/* Slips of the pen.  Tokens of the gallery's models are misspelt, dropped, doubled, exchanged or given
- * other sizes, and what comes out is derived, started and looked at as `check` does.  It must end in a
- * model with finite numbers or in messages that each have a place in the text; under the sanitizers it
- * must not touch what is not there.
+/* Slips of the pen.  Tokens of the gallery's models are misspelt, dropped, doubled, exchanged
+ * or given other sizes, and what comes out is derived, started and looked at as `check` does.
+ * It must end in a model with finite numbers or in messages that each have a place in the text;
+ * under the sanitizers it must not touch what is not there.
  *
- * A few mutants of each model by default; NS_TYPOS=1000 makes a thousand of each, NS_TYPOS_FROM=k
- * begins with the k-th. */
+ * A few mutants of each model by default; NS_TYPOS=1000 makes a thousand of each,
+ * NS_TYPOS_FROM=k begins with the k-th. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* The Whipple bicycle of models/bicycle.mech, a nonlinear system of four bodies, three hinges and
- * two rolling edges, against the published benchmark (Meijaard, Papadopoulos, Ruina, Schwab 2007):
- * its canonical linear equations
+/* The Whipple bicycle of models/bicycle.mech, a nonlinear system of four bodies, three hinges
+ * and two rolling edges, against the published benchmark (Meijaard, Papadopoulos, Ruina, Schwab
+ * 2007): its canonical linear equations
  *
  *     M q'' + v C1 q' + (g K0 + v^2 K2) q = 0,     q = (lean, steer),
  *
@@ -8,8 +8,8 @@
  *
  * Linearisation: rolling straight on at the speed v is x(t) = exp(t X) x0 + t v e, with X the
  * rotation of both wheels about their axles and e the shift of everything along x.  Both are
- * symmetries, so small deviations y, carried along by exp(t X), obey y' = (J - X) y with the exact
- * Jacobian J of the right-hand side at x0.  On the tangent space of the constraints, and
+ * symmetries, so small deviations y, carried along by exp(t X), obey y' = (J - X) y with the
+ * exact Jacobian J of the right-hand side at x0.  On the tangent space of the constraints, and
  * modulo the deviations without lean and steer (place, heading, wheel angles, speed), this is a
  * 4 x 4 matrix. */
 #include <lapacke.h>
@@ -33,7 +33,7 @@ static uint32_t index_of(const ns_system *s, const char *name)
     return 0;
 }
 
-/* ---- the linear equations of the model ------------------------------------------------------ */
+/* ---- the linear equations of the model --------------------------------------------------- */
 
 typedef struct bicycle {
     ns_model *model;
@@ -154,7 +154,8 @@ static void linear(bicycle *b, double v, double A[4][4])
                 CN[k * r + l] += C[k * n + i] * N[l * n + i];
                 CLN[k * r + l] += CL[k * n + i] * N[l * n + i];
             }
-    /* A CN = CLN: overdetermined, and solvable because deviations without lean and steer make none */
+    /* A CN = CLN: overdetermined, and solvable because deviations without lean and steer make
+     * none */
     for (uint32_t k = 0; k < 4; k++) {
         double transposed[64], row[4] = {0}, off = 0;
         for (uint32_t l = 0; l < r; l++)
@@ -192,7 +193,7 @@ static void eigenvalues(double A[4][4], eigenvalue e[4])
         e[i] = (eigenvalue){re[i], im[i]};
 }
 
-/* ---- the benchmark --------------------------------------------------------------------------- */
+/* ---- the benchmark ----------------------------------------------------------------------- */
 
 static void test_canonical(void **state)
 {
@@ -302,7 +303,7 @@ static void test_speeds(void **state)
     release(&b);
 }
 
-/* ---- rides ----------------------------------------------------------------------------------- */
+/* ---- rides ------------------------------------------------------------------------------- */
 
 static void test_rides(void **state)
 {
@@ -318,7 +319,8 @@ static void test_rides(void **state)
                   g * (85 * 0.3 + 4 * 0.9 + 3 * 1.02) / 1.02, 1e-12, "load in front");
     motion_close(&m);
 
-    /* 5 m/s: at -0.322 and -0.775 +- 4.46i 1/s everything dies out; nonlinear terms stay small */
+    /* 5 m/s: at -0.322 and -0.775 +- 4.46i 1/s everything dies out; nonlinear terms stay
+     * small */
     m = motion_file("bicycle", "kick=0.5");
     double most = 0;
     for (double t = 0.1; t < 2; t += 0.1) {

@@ -1,5 +1,6 @@
 /* Formulation `constrained`: bodies, particles of no mass and dependent constraints, against
- * reference motions, other formulations, and eq (42) of seed 000 by a pseudo-inverse of its own. */
+ * reference motions, other formulations, and eq (42) of Udwadia and Mogharabin 2021 by a
+ * pseudo-inverse of its own. */
 #include "mech/test_constrained_motion.h"
 
 #include <lapacke.h>
@@ -81,7 +82,7 @@ static void test_redundant(void **state)
     end(&more);
 }
 
-/* ---- eq (42) --------------------------------------------------------------------------------- */
+/* ---- eq (42) ----------------------------------------------------------------------------- */
 
 /* x = B^+ y for B of m x n, with m >= n or not; the singular values are cut at 1e-11. */
 static void pinv(const double *B, int m, int n, double *P)
@@ -168,7 +169,7 @@ static void test_pseudo_inverse(void **state)
     }
 }
 
-/* ---- refusals -------------------------------------------------------------------------------- */
+/* ---- refusals ---------------------------------------------------------------------------- */
 
 static void test_refused(void **state)
 {
@@ -181,7 +182,7 @@ static void test_refused(void **state)
             "short", "long");
 }
 
-/* ---- rods and labels ------------------------------------------------------------------------- */
+/* ---- rods and labels --------------------------------------------------------------------- */
 
 static void test_pendulum(void **state)
 {

@@ -1,5 +1,5 @@
 /* For the tests of formulation `constrained`: a model, its motion, and what it must keep; the
- * spheres of seed 000 as text. */
+ * spheres of Udwadia and Mogharabin 2021 as text. */
 #ifndef TEST_CONSTRAINED_MOTION_H
 #define TEST_CONSTRAINED_MOTION_H
 
@@ -18,7 +18,7 @@
 
 #define UNUSED __attribute__((unused))
 
-/* ---- a model and its motion ------------------------------------------------------------------ */
+/* ---- a model and its motion -------------------------------------------------------------- */
 
 typedef struct motion {
     ns_model *model;
@@ -117,7 +117,7 @@ UNUSED static void refused(const char *text, const char *word, const char *other
     ns_model_free(model);
 }
 
-/* ---- the spheres of seed 000 ----------------------------------------------------------------- */
+/* ---- the spheres of Udwadia and Mogharabin 2021 ------------------------------------------ */
 
 #define GROUND                                                                                 \
     "param r = 0.06\n"                                                                         \

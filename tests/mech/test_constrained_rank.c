@@ -8,7 +8,7 @@ static const ns_outcome *outcome(motion *m, double t)
     return ns_run_outcome(m->run);
 }
 
-/* Seed 000: 9 rows of rank 8 and 10 coordinates, 12 of rank 11 and 13. */
+/* Udwadia and Mogharabin 2021: 9 rows of rank 8 and 10 coordinates, 12 of rank 11 and 13. */
 static void test_spheres(void **state)
 {
     (void)state;
@@ -38,8 +38,8 @@ static void test_check(void **state)
     end(&m);
 }
 
-/* A parallelogram with rods 1, 2, 1 turns at 1 rad/s through its dead points: there the three rods
- * lie in a line and one of the rows follows from the others. */
+/* A parallelogram with rods 1, 2, 1 turns at 1 rad/s through its dead points: there the three
+ * rods lie in a line and one of the rows follows from the others. */
 static void test_dead_point(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* The routes to the accelerations of formulation `constrained`, the forms of seed 000's sphere and
- * formulation `rolling` give one motion; so do chains and other formulations. */
+/* The routes to the accelerations of formulation `constrained`, the forms of Udwadia and
+ * Mogharabin's (2021) sphere and formulation `rolling` give one motion; so do chains and other
+ * formulations. */
 #include "mech/test_constrained_motion.h"
 
 #define TWO_PARTICLES                                                                          \
@@ -73,8 +74,8 @@ static void test_ten_seconds(void **state)
         }
 }
 
-/* kappa^2 over six decades.  At the end of them M + kappa^2 A^T A is 1e5 times as large as M, and
- * its rounding errors too. */
+/* kappa^2 over six decades.  At the end of them M + kappa^2 A^T A is 1e5 times as large as M,
+ * and its rounding errors too. */
 static void test_kappa(void **state)
 {
     (void)state;
@@ -92,7 +93,8 @@ static void test_kappa(void **state)
     end(&saddle);
 }
 
-/* Rows that follow from others, one after the other and all at once: (58), (59), (62) and more. */
+/* Rows that follow from others, one after the other and all at once: (58), (59), (62) and
+ * more. */
 static void test_redundant(void **state)
 {
     (void)state;
@@ -176,7 +178,7 @@ static void test_baumgarte(void **state)
     end(&b);
 }
 
-/* ---- chains ---------------------------------------------------------------------------------- */
+/* ---- chains ------------------------------------------------------------------------------ */
 
 /* n particles on rods, or n bodies on ball joints, 3 m long and bent; ends at x, z. */
 static char *chain(int n, bool bodies)
@@ -255,8 +257,8 @@ static void test_long_chain(void **state)
     free(text);
 }
 
-/* Four links against formulation `lagrange` in angles.  Their motion is chaotic: an error grows by
- * some 1e3 in 2 s, which is why not more of it is compared to 1e-11. */
+/* Four links against formulation `lagrange` in angles.  Their motion is chaotic: an error grows
+ * by some 1e3 in 2 s, which is why not more of it is compared to 1e-11. */
 static void test_chain_lagrange(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
-/* Ready-made constraints of formulation `constrained`: rolling contacts of every kind of side against
- * formulation `rolling`, which has other coordinates and other equations; contacts between bodies;
- * joints against closed forms; and what is refused.
+/* Ready-made constraints of formulation `constrained`: rolling contacts of every kind of side
+ * against formulation `rolling`, which has other coordinates and other equations; contacts
+ * between bodies; joints against closed forms; and what is refused.
  *
- * Tolerances: both formulations keep some 1e-15 per second of regular motion; limits are ten to a
- * hundred times what is measured, 1e-10 at most. */
+ * Tolerances: both formulations keep some 1e-15 per second of regular motion; limits are ten to
+ * a hundred times what is measured, 1e-10 at most. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "support/measure.h"
 
-/* ---- one body on a ground: against `rolling` -------------------------------------------------- */
+/* ---- one body on a ground: against `rolling` --------------------------------------------- */
 
 typedef struct pair {
     const char *name, *ground, *kind, *body; /* blocks without their keyword and name */
@@ -137,7 +137,7 @@ static void contact(void **state)
     motion_close(&b);
 }
 
-/* ---- a body on a body that is held: against `rolling` on a ground of that shape ---------------- */
+/* ---- a body on a body that is held: against `rolling` on a ground of that shape ---------- */
 
 static const struct held {
     const char *name, *ground, *other, *hold; /* other: the ground's shape as a body */
@@ -225,7 +225,7 @@ static void guesses(void **state)
     motion_close(&m);
 }
 
-/* ---- particle form: models against `rolling` --------------------------------------------------- */
+/* ---- particle form: models against `rolling` --------------------------------------------- */
 
 static void same_contact(const char *name, const char *set, const char *text)
 {
@@ -268,7 +268,7 @@ static void particles(void **state)
                  "start { contact [0.6, 0, -0.4]; quat [1, 0, 0, 0]; omega [5, 3, 2] }\n");
 }
 
-/* ---- machines against other formulations ------------------------------------------------------ */
+/* ---- machines against other formulations ------------------------------------------------- */
 
 static void compare(motion *a, motion *b, const char *names, double until, const char *what)
 {
@@ -356,7 +356,7 @@ static void chain(void **state)
     compare(&a, &b, "end.x, end.z, energy", 1, "chain of six rods");
 }
 
-/* ---- joints against closed forms --------------------------------------------------------------- */
+/* ---- joints against closed forms --------------------------------------------------------- */
 
 static double at(motion *m, double t, const char *name)
 {
@@ -472,7 +472,7 @@ static void loads(void **state)
     motion_close(&m);
 }
 
-/* ---- what is refused -------------------------------------------------------------------------- */
+/* ---- what is refused --------------------------------------------------------------------- */
 
 #define BALL "body S sphere(0.1) { mass 1; uniform }\n"
 #define FLOOR "ground G plane\n"

@@ -216,8 +216,8 @@ static uint32_t drawn(const ns_scene *s)
     return n;
 }
 
-/* Formulation constrained: shapes as stated, wheels and rods from constraints, and what a draw block
- * says instead of a guess. */
+/* Formulation constrained: shapes as stated, wheels and rods from constraints, and what a draw
+ * block says instead of a guess. */
 static void test_constrained(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Formulation `hamel`: the same motion and the same multipliers as `lagrange`, Euler's equations,
- * the sleigh of the reference, its brackets and conserved momenta, and what is refused. */
+/* Formulation `hamel`: the same motion and the same multipliers as `lagrange`, Euler's
+ * equations, the sleigh of the reference, its brackets and conserved momenta, and what is
+ * refused. */
 #include "expr/normal/normal.h"
 #include "support/motion.h"
 #include "support/reference.h"
@@ -239,7 +240,8 @@ static void sleigh_brackets(void **state)
     ns_model_free(model);
 }
 
-/* Frame (6.2)-(6.4): the coefficients are printed in closed form and are those of section 6.2. */
+/* Frame (6.2)-(6.4): the coefficients are printed in closed form and are those of section
+ * 6.2. */
 static void conserved_brackets(void **state)
 {
     (void)state;
@@ -328,8 +330,8 @@ static void refusals(void **state)
         motion_refused(cases[i][0], cases[i][1]);
 }
 
-/* Velocities, angular velocities and momenta that are no states may be guesses: they give way to
- * constraints, and are met where there are none. */
+/* Velocities, angular velocities and momenta that are no states may be guesses: they give way
+ * to constraints, and are met where there are none. */
 static void guesses(void **state)
 {
     (void)state;
@@ -366,7 +368,8 @@ static void guesses(void **state)
     motion_close(&a);
 }
 
-/* The multipliers are the forces that `constrained` finds: there from the augmented mass matrix. */
+/* The multipliers are the forces that `constrained` finds: there from the augmented mass
+ * matrix. */
 static void forces_of_constrained(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Formulation `lagrange`: what is solved for, in short form and with constraints eliminated, against
- * the equations as they are defined, written with the Lagrangian of the text:
+/* Formulation `lagrange`: what is solved for, in short form and with constraints eliminated,
+ * against the equations as they are defined, written with the Lagrangian of the text:
  *
  *     d/dt dL/dv - dL/dq - F = A^T lambda,    d psi/dt = 0
  *
@@ -92,7 +92,8 @@ static double residual(const char *name)
 static void equations(void **state)
 {
     (void)state;
-    /* blades and wheels, rows that depend on each other, rows that are left over, positions, time */
+    /* blades and wheels, rows that depend on each other, rows that are left over, positions,
+     * time */
     static const char *const names[] = {"chaplygin-sleigh",
                                         "sleigh-oscillator",
                                         "snakeboard",
@@ -114,7 +115,8 @@ static void equations(void **state)
         measure_below(residual(names[i]), 1e-14, "equations", names[i]);
 }
 
-/* Fewer operations where there is something to gain, the same numbers in quadruple precision. */
+/* Fewer operations where there is something to gain, the same numbers in quadruple
+ * precision. */
 static void short_forms(void **state)
 {
     (void)state;

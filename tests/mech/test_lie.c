@@ -1,6 +1,6 @@
 /* Formulation `lie`: the same motion as `lagrange` with the entries of the group matrix as
- * coordinates, Casimir functions, spatial momenta (5.7), the Suslov problem, tables of brackets,
- * and what is refused. */
+ * coordinates, Casimir functions, spatial momenta (5.7), the Suslov problem, tables of
+ * brackets, and what is refused. */
 #include "mech/lie/lie.h"
 #include "support/measure.h"
 #include "support/motion.h"
@@ -231,8 +231,9 @@ static void table_is_named(void **state)
     motion_close(&b);
 }
 
-/* Suslov, generic a: the motion goes from -w to w, where w spans {a.w = 0} and the directions in
- * which the rate vanishes: (I w x w) parallel to a, that is w = I^-1 a x a ... (normal to both). */
+/* Suslov, generic a: the motion goes from -w to w, where w spans {a.w = 0} and the directions
+ * in which the rate vanishes: (I w x w) parallel to a, that is w = I^-1 a x a ... (normal to
+ * both). */
 static void suslov_asymptotics(void **state)
 {
     (void)state;
@@ -242,8 +243,9 @@ static void suslov_asymptotics(void **state)
                            "start { v1 = 1; v2 = 0.3 }\nrun { until 100 }\n",
                            NULL);
     assert_int_equal(motion_to(&m, 100), NS_OK);
-    /* On the plane a.w = 0 the equilibria obey (I w x w).(I^-1 a x) ... = 0: with n = I^-1 a the
-     * rate I w' = I w x w + lambda a vanishes iff I w x w is parallel to a, iff I w.a = 0 too. */
+    /* On the plane a.w = 0 the equilibria obey (I w x w).(I^-1 a x) ... = 0: with n = I^-1 a
+     * the rate I w' = I w x w + lambda a vanishes iff I w x w is parallel to a, iff I w.a = 0
+     * too. */
     double w[3] = {I[1] * a[1] * a[2] - I[2] * a[2] * a[1],
                    I[2] * a[2] * a[0] - I[0] * a[0] * a[2],
                    I[0] * a[0] * a[1] - I[1] * a[1] * a[0]};
@@ -297,7 +299,8 @@ static void sleigh_reference(void **state)
     motion_close(&m);
 }
 
-/* 30 dimensions, ten copies of so(3) in a basis that mixes all of them: every bracket is full. */
+/* 30 dimensions, ten copies of so(3) in a basis that mixes all of them: every bracket is
+ * full. */
 static void large_table(void **state)
 {
     (void)state;

@@ -70,8 +70,9 @@ static void stationary(void **state)
     }
 }
 
-/* The balanced disk in a circle is a pendulum of length (k + 1)(R - r); unbalanced it obeys (6.54) as
- * corrected in SEED-ERRATA: theta = turn + slope, theta_0 its value at the lowest point. */
+/* The balanced disk in a circle is a pendulum of length (k + 1)(R - r); unbalanced it obeys
+ * (6.54) as corrected in SEED-ERRATA: theta = turn + slope, theta_0 its value at the lowest
+ * point. */
 static void in_circle(void **state)
 {
     (void)state;
@@ -145,8 +146,8 @@ static void other_side(void **state)
     motion_close(&b);
 }
 
-/* Two disks on a rod: the one angle's Lagrangian (6.65), and five of them on a curve keep energy and
- * rods. */
+/* Two disks on a rod: the one angle's Lagrangian (6.65), and five of them on a curve keep
+ * energy and rods. */
 static void rods(void **state)
 {
     (void)state;

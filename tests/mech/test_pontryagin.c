@@ -1,5 +1,5 @@
-/* Formulation `pontryagin`: against `rolling`, the reference motion, and what the thesis says of
- * wrong variations, regular motion and penalties. */
+/* Formulation `pontryagin`: against `rolling`, the reference motion, and what the thesis says
+ * of wrong variations, regular motion and penalties. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +24,8 @@ static motion disk(double l, double k, const char *more)
 static const char after[] =
     "rolling { arm s }\nstart { tilt 60 deg; turn 0.3; omega [1, 0.5, 5] }\n";
 
-/* The same motion as the edge of a disk by curvatures: balanced, unbalanced, and with the centre of
- * mass out of the plane of the rim (a can). */
+/* The same motion as the edge of a disk by curvatures: balanced, unbalanced, and with the
+ * centre of mass out of the plane of the rim (a can). */
 static void equals_rolling(void **state)
 {
     (void)state;
@@ -51,8 +51,8 @@ static void equals_rolling(void **state)
     }
 }
 
-/* A loaded ball, s = r Gamma + l chi: the same as a sphere with its centre of mass off the centre,
- * and Jellett's integral Pi . s holds for equal moments about chi, not otherwise. */
+/* A loaded ball, s = r Gamma + l chi: the same as a sphere with its centre of mass off the
+ * centre, and Jellett's integral Pi . s holds for equal moments about chi, not otherwise. */
 static void ball(void **state)
 {
     (void)state;
@@ -105,8 +105,8 @@ static void reference_disk(void **state)
     motion_close(&m);
 }
 
-/* Section 2.7: another motion, with the same energy.  Section 2.8: |Y| stays, which for a rolling
- * body it does not. */
+/* Section 2.7: another motion, with the same energy.  Section 2.8: |Y| stays, which for a
+ * rolling body it does not. */
 static void wrong_variations(void **state)
 {
     (void)state;

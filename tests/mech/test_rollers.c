@@ -1,9 +1,10 @@
-/* Unbalanced disks joined by rods, from bodies, contacts and rods in space, against: a reference
- * motion (j1), the reduced Lagrangians of the source on a plane (6.65) and in a circle (6.66, 6.74,
- * corrected), and on a curve the Lagrangian of contact parameters and angles with multipliers.
+/* Unbalanced disks joined by rods, from bodies, contacts and rods in space, against: a
+ * reference motion (j1), the reduced Lagrangians of the source on a plane (6.65) and in a
+ * circle (6.66, 6.74, corrected), and on a curve the Lagrangian of contact parameters and
+ * angles with multipliers.
  *
- * The second formulations are planar and share nothing with the first but the numbers.  Limits are
- * 1e-10 over 10 s; measured is 1e-13 to 1e-12. */
+ * The second formulations are planar and share nothing with the first but the numbers.  Limits
+ * are 1e-10 over 10 s; measured is 1e-13 to 1e-12. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static void agree(motion *a, motion *b, int disks, double until, const char *nam
     motion_close(b);
 }
 
-/* ---- two disks on a plane: the reference motion ---------------------------------------------- */
+/* ---- two disks on a plane: the reference motion ------------------------------------------ */
 
 static void test_reference(void **state)
 {
@@ -122,7 +123,7 @@ static void test_figure(void **state)
     motion_close(&m);
 }
 
-/* ---- plane and circle: one angle is left ------------------------------------------------------ */
+/* ---- plane and circle: one angle is left ------------------------------------------------- */
 
 #define SIZES                                                                                  \
     "param g = 9.81, r1 = 1, r2 = 0.8, r3 = 1.1, r4 = 0.7, r5 = 0.9\n"                         \
@@ -165,7 +166,8 @@ static void test_plane(void **state)
     agree(&a, &b, 5, 10, "five disks on a plane, (6.65)");
 }
 
-/* (6.66) corrected; q from the normal at the contact, p the place; the angle in space is q - p */
+/* (6.66) corrected; q from the normal at the contact, p the place; the angle in space is q -
+ * p */
 #define IN_CIRCLE                                                                              \
     "let s2(r, l, q) = r^2 + l^2 - 2*r*l*cos(q)\n"                                             \
     "let share(m, r, l, q, p) = (1 - r/R)^2*(m*r^2/2 + m*s2(r, l, q))*(q')^2/2 -\n"            \
@@ -209,7 +211,7 @@ static void test_circle(void **state)
     agree(&a, &b, 5, 10, "five disks in a circle, (6.66)");
 }
 
-/* ---- any curve -------------------------------------------------------------------------------- */
+/* ---- any curve --------------------------------------------------------------------------- */
 
 /* Contact parameter u and angle b of each disk.  The centre is C = c(u) + r n, and it rolls:
  * r b' = C'.t, with the tangent t. */

@@ -11,7 +11,7 @@
 
 static const double g = 9.81;
 
-/* ---- reference motions ---------------------------------------------------------------------- */
+/* ---- reference motions ------------------------------------------------------------------- */
 
 /* Largest difference, in relation to max(1, |b|). */
 static double off(const double *a, const double *b, size_t n)
@@ -69,7 +69,8 @@ static void compare(ns_model *model, const char *name, double positions, double 
 }
 
 /* A run in double precision differs from the true motion by rounding errors of 1e-16 times what
- * the motion makes of them: 1e3 to 1e4 in 10 s, 1e2 for the unbalanced disk in 5 s.  The forces of the spheres reach 1000 N and change by 1e4 N/s. */
+ * the motion makes of them: 1e3 to 1e4 in 10 s, 1e2 for the unbalanced disk in 5 s.  The forces
+ * of the spheres reach 1000 N and change by 1e4 N/s. */
 static void references(void **state)
 {
     (void)state;
@@ -114,7 +115,7 @@ static void rattleback(void **state)
     motion_close(&m);
 }
 
-/* ---- closed forms --------------------------------------------------------------------------- */
+/* ---- closed forms ------------------------------------------------------------------------ */
 
 /* Circles at k times the table's rate: contact = middle + turn(k W t) (contact_0 - middle). */
 static void turntable(void **state)
@@ -194,8 +195,8 @@ static void off_sphere(void **state)
     motion_close(&m);
 }
 
-/* Down a plane: a parabola with the acceleration g sin(alpha)/(1 + k), k = moment/(m r^2), and the
- * friction that this needs, tan(alpha) k/(1 + k).  Disk and hoop run straight. */
+/* Down a plane: a parabola with the acceleration g sin(alpha)/(1 + k), k = moment/(m r^2), and
+ * the friction that this needs, tan(alpha) k/(1 + k).  Disk and hoop run straight. */
 static void incline(void **state)
 {
     (void)state;
@@ -315,8 +316,8 @@ static void steady(void **state)
     motion_close(&m);
 }
 
-/* A ball that hangs from a straight wire is a pendulum: theta'' = -5 g/(7 r) sin(theta), whatever
- * it does along the wire. */
+/* A ball that hangs from a straight wire is a pendulum: theta'' = -5 g/(7 r) sin(theta),
+ * whatever it does along the wire. */
 static void straight_wire(void **state)
 {
     (void)state;
@@ -341,8 +342,8 @@ static void straight_wire(void **state)
     motion_close(&b);
 }
 
-/* Small rocking of a flat face on a sphere; the frequency depends on the square of the amplitude
- * of 1e-5. */
+/* Small rocking of a flat face on a sphere; the frequency depends on the square of the
+ * amplitude of 1e-5. */
 static void rocking(void **state)
 {
     (void)state;
@@ -363,7 +364,7 @@ static void rocking(void **state)
     motion_close(&m);
 }
 
-/* ---- integrals ------------------------------------------------------------------------------ */
+/* ---- integrals --------------------------------------------------------------------------- */
 
 /* v of the body in space */
 static void to_space(const motion *m, const double v[3], double out[3])
@@ -377,7 +378,8 @@ static void to_space(const motion *m, const double v[3], double out[3])
     out[2] = v[2] + w * t[2] + q[0] * t[1] - q[1] * t[0];
 }
 
-/* Angular momentum about the contact of a body with moments I, from positions and velocities. */
+/* Angular momentum about the contact of a body with moments I, from positions and
+ * velocities. */
 static void about_contact(const motion *m, const double I[3], double mass, double K[3])
 {
     double omega[3], com[3], contact[3], v[3], L[3], arm[3];
@@ -466,7 +468,7 @@ static void bowl_and_can(void **state)
     assert_true(motion_drift(&m, "pivoting") < 1e-14);
     assert_true(motion_drift(&m, "vertical_momentum") < 1e-14);
     motion_close(&m);
-    /* seed 002, section 9: the higher the can, the fewer the laps, until it falls */
+    /* Jachnik 2011, section 9: the higher the can, the fewer the laps, until it falls */
     static const char *const set[5] = {"l=0", "l=1", "l=2", "l=3", "l=4"};
     uint32_t before = ~0u;
     for (int i = 0; i < 5; i++) {
@@ -486,7 +488,7 @@ static void bowl_and_can(void **state)
     }
 }
 
-/* ---- quality -------------------------------------------------------------------------------- */
+/* ---- quality ----------------------------------------------------------------------------- */
 
 /* Default runs of the gallery: what a run reports about itself. */
 static void gallery(void **state)
@@ -540,10 +542,10 @@ static void gallery(void **state)
     }
 }
 
-/* ---- time reversal -------------------------------------------------------------------------- */
+/* ---- time reversal ----------------------------------------------------------------------- */
 
-/* Forward 10 s, omega reversed, 10 s again: back at the start with the reversed omega.  Rounding
- * errors grow on both ways: 1e-9 leaves them a factor of 1e7. */
+/* Forward 10 s, omega reversed, 10 s again: back at the start with the reversed omega.
+ * Rounding errors grow on both ways: 1e-9 leaves them a factor of 1e7. */
 static void reversal(void **state)
 {
     (void)state;
@@ -600,7 +602,7 @@ static void reversal(void **state)
     print_message("time reversal, worst of all: %.1e\n", all);
 }
 
-/* ---- size ----------------------------------------------------------------------------------- */
+/* ---- size -------------------------------------------------------------------------------- */
 
 /* Written by hand the right-hand side of problem P1c has 211 operations. */
 static void operations(void **state)

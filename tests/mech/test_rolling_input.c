@@ -1,12 +1,12 @@
-/* Formulation `rolling`: ways to write a start that mean the same, and models that are refused, with
- * the words that say why. */
+/* Formulation `rolling`: ways to write a start that mean the same, and models that are refused,
+ * with the words that say why. */
 #include "support/motion.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- refused -------------------------------------------------------------------------------- */
+/* ---- refused ----------------------------------------------------------------------------- */
 
 typedef struct bad {
     const char *text, *words; /* what the messages must contain */
@@ -168,7 +168,7 @@ static void refusals(void **state)
     }
 }
 
-/* ---- the same start in other words ---------------------------------------------------------- */
+/* ---- the same start in other words ------------------------------------------------------- */
 
 #define BODY                                                                                   \
     "body ellipsoid(0.2, 0.15, 0.1) { mass 1; com [0.01, 0, 0.02]; inertia 0.01*[[1, 0, 0], "  \
@@ -214,7 +214,8 @@ static void orientations(void **state)
     }
 }
 
-/* A start read off from another one's values: contact, com or centre; omega, com' or centre'. */
+/* A start read off from another one's values: contact, com or centre; omega, com' or
+ * centre'. */
 static void positions(void **state)
 {
     (void)state;
@@ -258,8 +259,9 @@ static void positions(void **state)
     }
 }
 
-/* One system at many scales: lengths k, times sqrt(k).  Where nothing is said about the place, the
- * contact is the floor on the vertical through the origin, exactly; the body's point is searched. */
+/* One system at many scales: lengths k, times sqrt(k).  Where nothing is said about the place,
+ * the contact is the floor on the vertical through the origin, exactly; the body's point is
+ * searched. */
 static void scales(void **state)
 {
     (void)state;
@@ -310,8 +312,8 @@ static void scales(void **state)
     }
 }
 
-/* The reduced system has no orientation, but it begins as one says: like the whole system.  One of the
- * bodies is open above. */
+/* The reduced system has no orientation, but it begins as one says: like the whole system.  One
+ * of the bodies is open above. */
 static void reduced(void **state)
 {
     (void)state;

@@ -48,7 +48,8 @@ static void closed_forms(void **state)
              2);
 }
 
-/* The same force and torque given in the body frame and in space: `vertical` is in the body's. */
+/* The same force and torque given in the body frame and in space: `vertical` is in the
+ * body's. */
 static void frames(void **state)
 {
     (void)state;
@@ -81,8 +82,8 @@ static void slip(void **state)
     motion_close(&m);
 }
 
-/* Rates of states and values on grounds that move: Newton's law, and the contact's velocity by the ground's
- * coordinates. */
+/* Rates of states and values on grounds that move: Newton's law, and the contact's velocity by
+ * the ground's coordinates. */
 static void rates_on_moving_grounds(void **state)
 {
     (void)state;

@@ -17,8 +17,8 @@ static double event_of(const char *text, const char *event, double until, motion
 }
 
 /* Half a ball rocks on its dome with w^2 = 15 g/(26 r): its centre of mass is 3/8 r below the
- * centre, I = 83/320 m r^2, and 83/320 + (5/8)^2 = 13/20.  The amplitude of 1e-5 changes the period
- * by its square. */
+ * centre, I = 83/320 m r^2, and 83/320 + (5/8)^2 = 13/20.  The amplitude of 1e-5 changes the
+ * period by its square. */
 static void hemisphere(void **state)
 {
     (void)state;
@@ -48,7 +48,8 @@ static void ends_of_parts(void **state)
         {"ground plane\nbody hemisphere(0.1) { mass 1; uniform; contact rim }\n"
          "start { tilt 80 deg; omega [1, 0, 0] }\nrun { until 3 }\n",
          "dome", "vertical.z", 0},
-        /* a cone tips from its base on its side: half angle atan(1/2), apex down: cos(tilt) = -sin(that) */
+        /* a cone tips from its base on its side: half angle atan(1/2), apex down: cos(tilt) =
+         * -sin(that) */
         {"ground plane\nbody cone(0.1, 0.2) { mass 1; uniform }\n"
          "start { tilt 58 deg; omega [1, 0, 0] }\nrun { until 3 }\n",
          "falls", "vertical.z", -0.447213595499957939},
@@ -204,8 +205,8 @@ static void on_moving_grounds(void **state)
     }
 }
 
-/* A disk or torus that rocks without turning comes to lie flat and is past it in no time: the contact jumps
- * to the other side.  No step may run over that. */
+/* A disk or torus that rocks without turning comes to lie flat and is past it in no time: the
+ * contact jumps to the other side.  No step may run over that. */
 static void rocking(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Formulation `rolling`: one motion by two routes.  The same body or ground in other words, an edge
- * as the limit of thin tori, the reduced system, another formulation. */
+/* Formulation `rolling`: one motion by two routes.  The same body or ground in other words, an
+ * edge as the limit of thin tori, the reduced system, another formulation. */
 #include "support/motion.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static void write(char *text, size_t size, const char *ground, const char *body,
              start);
 }
 
-/* ---- bodies --------------------------------------------------------------------------------- */
+/* ---- bodies ------------------------------------------------------------------------------ */
 
 #define LOADED                                                                                 \
     "mass 1; com [0.01, -0.02, 0.015]; "                                                       \
@@ -130,7 +130,7 @@ static void torus_and_egg(void **state)
     agree("egg as a profile", two(text, other, 10, ALL), 1e-11);
 }
 
-/* ---- edges ---------------------------------------------------------------------------------- */
+/* ---- edges ------------------------------------------------------------------------------- */
 
 static void disk_in_other_words(void **state)
 {
@@ -164,8 +164,9 @@ static void disk_in_other_words(void **state)
 }
 
 /* The falling disk of Bloch, Marsden and Zenkov, Quasivelocities and symmetries in nonholonomic
- * systems, 6.5, with multipliers.  Their theta is the lean from the vertical, phi the heading, psi
- * the rolling angle; at phi = psi = 0 the disk runs along -x and its axis is y, lifted by the lean. */
+ * systems, 6.5, with multipliers.  Their theta is the lean from the vertical, phi the heading,
+ * psi the rolling angle; at phi = psi = 0 the disk runs along -x and its axis is y, lifted by
+ * the lean. */
 static void falling_disk(void **state)
 {
     (void)state;
@@ -230,14 +231,14 @@ static void thin_torus(void **state)
         print_message("tube %.2e m: off by %.3e, order %.4f\n", tube, off[i], order);
     }
     assert_true(fabs(order - 1) < 1e-3);
-    /* Extrapolated to no tube, from three radii.  A tube of 5e-7 m has a curvature of 2e6/m, which
-     * costs that many rounding errors of 1e-16. */
+    /* Extrapolated to no tube, from three radii.  A tube of 5e-7 m has a curvature of 2e6/m,
+     * which costs that many rounding errors of 1e-16. */
     double limit = (8 * com[11] - 6 * com[10] + com[9]) / 3;
     print_message("com at 2 s: off by %.1e, extrapolated %.1e\n", com[11], limit);
     assert_true(fabs(com[11]) > 1e-6 && fabs(limit) < 1e-9);
 }
 
-/* ---- grounds -------------------------------------------------------------------------------- */
+/* ---- grounds ----------------------------------------------------------------------------- */
 
 static void plane_in_other_words(void **state)
 {

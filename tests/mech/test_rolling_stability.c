@@ -1,10 +1,10 @@
 /* Stability of steady motions of rolling bodies, from the exact Jacobian of the vector field.
  *
- * A steady motion is an equilibrium up to a symmetry: f(x0) = xi(x0), where xi is a motion of the
- * plane (turning by W about the vertical and shifting) together with a spin w of the body frame about
- * an axis of symmetry, z.  Seen from a frame that moves along, the field is f - xi and x0 is an
- * equilibrium; its linearisation is Df(x0) - D xi, restricted to the tangent space of the manifold
- * on which the states live. */
+ * A steady motion is an equilibrium up to a symmetry: f(x0) = xi(x0), where xi is a motion of
+ * the plane (turning by W about the vertical and shifting) together with a spin w of the body
+ * frame about an axis of symmetry, z.  Seen from a frame that moves along, the field is f - xi
+ * and x0 is an equilibrium; its linearisation is Df(x0) - D xi, restricted to the tangent space
+ * of the manifold on which the states live. */
 #include "support/measure.h"
 #include "support/texts.h"
 
@@ -48,8 +48,8 @@ static void rotate(const ns_system *s, double *D, const char *i, const char *j, 
     D[q * n + p] -= a;
 }
 
-/* The linear part of xi.  Turning by W: q' = (0, 0, 0, W) q / 2.  Spin w: q' = q (0, 0, 0, w) / 2,
- * and vectors of the body turn back, v' = -w e3 x v. */
+/* The linear part of xi.  Turning by W: q' = (0, 0, 0, W) q / 2.  Spin w: q' = q (0, 0, 0, w) /
+ * 2, and vectors of the body turn back, v' = -w e3 x v. */
 static void symmetry(const ns_system *s, double W, double w, double *D)
 {
     rotate(s, D, "quat.w", "quat.z", -(W + w) / 2);
@@ -133,7 +133,7 @@ static linear steady(const char *text, const char *set, double W, double w)
     return l;
 }
 
-/* ---- wheels --------------------------------------------------------------------------------- */
+/* ---- wheels ------------------------------------------------------------------------------ */
 
 #define WHEELS                                                                                 \
     "param rate = 0, turning = 0\nground plane\nbody %s { mass 0.7; uniform }\n"               \
@@ -151,8 +151,8 @@ static const wheel wheels[] = {
     {"ellipsoid(0.2, 0.2, 0.05)", 0.2 - 0.0125, 0.0125, 0.0085, 0.016},
 };
 
-/* lambda^2 of the only eigenvalues +-lambda that do not vanish: M is traceless but for them, and half
- * the trace of M^2 does not suffer from the double zeros as the eigenvalues do. */
+/* lambda^2 of the only eigenvalues +-lambda that do not vanish: M is traceless but for them,
+ * and half the trace of M^2 does not suffer from the double zeros as the eigenvalues do. */
 static double square_upright(const char *text, double rate)
 {
     char set[64];
@@ -160,7 +160,8 @@ static double square_upright(const char *text, double rate)
     return steady(text, set, 0, rate).square;
 }
 
-/* spinning on a diameter: +-lambda and +-i W, the place of the contact seen from the turning frame */
+/* spinning on a diameter: +-lambda and +-i W, the place of the contact seen from the turning
+ * frame */
 static double square_spin(const char *text, double rate)
 {
     char set[64];
@@ -211,8 +212,8 @@ static void upright(void **state)
         sqrt(g / (3 * 0.2)), 1e-10, "g/(3 a)");
 }
 
-/* Spinning on a diameter, disk and hoop: stable iff rate^2 > g a/(A + a^2), that is 4 g/(5 a) and
- * 2 g/(3 a).  Here the spin comes first: W = rate. */
+/* Spinning on a diameter, disk and hoop: stable iff rate^2 > g a/(A + a^2), that is 4 g/(5 a)
+ * and 2 g/(3 a).  Here the spin comes first: W = rate. */
 static void on_a_diameter(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void on_a_diameter(void **state)
     }
 }
 
-/* ---- rattlebacks ---------------------------------------------------------------------------- */
+/* ---- rattlebacks ------------------------------------------------------------------------- */
 
 /* The numbers of Kane and Levinson (COVERAGE x-rattleback) have these digits. */
 static void rattleback(void **state)
@@ -292,8 +293,8 @@ static void growth(void **state)
     motion_close(&m);
 }
 
-/* The circle of the hoop and Euler's disk: steady, and stable (no growth but for the square root of
- * rounding errors that double zeros show). */
+/* The circle of the hoop and Euler's disk: steady, and stable (no growth but for the square
+ * root of rounding errors that double zeros show). */
 static void circles(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Formulation `rolling`: the states that are left out.  Balls and ellipsoids, tori and disks have a closed
- * form of the point that touches; the same surface as a bare equation or curve has none and keeps its
- * coordinates as states.  Both must give one motion, from every kind of start, on every kind of
- * ground. */
+/* Formulation `rolling`: the states that are left out.  Balls and ellipsoids, tori and disks
+ * have a closed form of the point that touches; the same surface as a bare equation or curve
+ * has none and keeps its coordinates as states.  Both must give one motion, from every kind of
+ * start, on every kind of ground. */
 #include "support/motion.h"
 
 #include <math.h>
@@ -167,8 +167,8 @@ static void lowest_points(void **state)
     assert_true(worst < 1e-11);
 }
 
-/* All starts of a ball: omega in both frames, by components, by the velocity of its centre; orientations
- * that are guesses or follow from an equation. */
+/* All starts of a ball: omega in both frames, by components, by the velocity of its centre;
+ * orientations that are guesses or follow from an equation. */
 static void starts(void **state)
 {
     (void)state;

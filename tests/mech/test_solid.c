@@ -1,5 +1,5 @@
-/* Mass properties: the closed forms of mech/contact/solid.c against quadrature, compounds of them, and the
- * numbers that gallery models carry. */
+/* Mass properties: the closed forms of mech/contact/solid.c against quadrature, compounds of
+ * them, and the numbers that gallery models carry. */
 #include "support/motion.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #define M_PI 3.14159265358979323846
 #endif
 
-/* ---- quadrature ----------------------------------------------------------------------------- */
+/* ---- quadrature -------------------------------------------------------------------------- */
 
 enum { NODES = 24, ANGLES = 16 };
 
@@ -39,8 +39,8 @@ static void nodes(double *x, double *w)
     }
 }
 
-/* A solid as the image of the unit cube: x(u), and the density of content there.  u[1] is a turn
- * unless said otherwise: angles are integrated by the trapezoidal rule, exact for so few
+/* A solid as the image of the unit cube: x(u), and the density of content there.  u[1] is a
+ * turn unless said otherwise: angles are integrated by the trapezoidal rule, exact for so few
  * harmonics, the rest by Gauss. */
 typedef double image(const double *size, const double u[3], double x[3]);
 
@@ -240,7 +240,7 @@ static void same(const char *what, const numbers *a, const numbers *b, double to
 
 static const place nowhere = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .density = 1};
 
-/* ---- closed forms --------------------------------------------------------------------------- */
+/* ---- closed forms ------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -286,7 +286,7 @@ static void closed_forms(void **state)
     ns_arena_free(arena);
 }
 
-/* ---- compounds ------------------------------------------------------------------------------ */
+/* ---- compounds --------------------------------------------------------------------------- */
 
 typedef struct compound {
     ns_arena *arena;
@@ -295,8 +295,8 @@ typedef struct compound {
     numbers n;
 } compound;
 
-/* Solids as a model writes them, "sphere(1) { mass 2 }" one per line.  They are read as bodies, which
- * have the same form, and renamed. */
+/* Solids as a model writes them, "sphere(1) { mass 2 }" one per line.  They are read as bodies,
+ * which have the same form, and renamed. */
 static compound solids(const char *lines)
 {
     compound c = {.arena = ns_arena_new()};
@@ -450,7 +450,7 @@ static void by_quadrature(void **state)
     same("mallet", &ours, &theirs, 1e-13);
 }
 
-/* ---- numbers of the gallery ----------------------------------------------------------------- */
+/* ---- numbers of the gallery -------------------------------------------------------------- */
 
 static numbers of_model(const char *name)
 {
@@ -503,7 +503,7 @@ static void gallery(void **state)
     assert_true(fabs(top / all - q) < 1e-12);
 }
 
-/* ---- refused -------------------------------------------------------------------------------- */
+/* ---- refused ----------------------------------------------------------------------------- */
 
 static void refusals(void **state)
 {

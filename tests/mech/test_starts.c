@@ -1,5 +1,5 @@
-/* Starts: guesses (~) win over what was left open, in every formulation, and what had to change is said;
- * contacts that cannot be are refused or warned of. */
+/* Starts: guesses (~) win over what was left open, in every formulation, and what had to change
+ * is said; contacts that cannot be are refused or warned of. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,13 +122,13 @@ static void guesses_win(void **state)
     }
 }
 
-/* ---- the right side of a chart ------------------------------------------------------------------ */
+/* ---- the right side of a chart ----------------------------------------------------------- */
 
 #define BOWL "ground parametric([cos(u)*cos(v), sin(u)*cos(v), 1 + sin(v)]) { side inside }\n"
 #define EGG "body ellipsoid(0.1, 0.15, 0.2) { mass 1; uniform }\n"
 
-/* Wherever the contact is said to be, the body is inside of the sphere about (0, 0, 1), below its
- * middle, also near the pole where the chart's normal flips. */
+/* Wherever the contact is said to be, the body is inside of the sphere about (0, 0, 1), below
+ * its middle, also near the pole where the chart's normal flips. */
 static void inside_of_charts(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void inside_of_charts(void **state)
         NULL));
 }
 
-/* ---- contacts that cannot be -------------------------------------------------------------------- */
+/* ---- contacts that cannot be ------------------------------------------------------------- */
 
 static void warned(const char *text, const char *words)
 {
@@ -222,7 +222,8 @@ static void contacts_that_pull(void **state)
         o = ns_run_outcome(m.run);
         cosine = motion_get(&m, "B.z") / 1.1;
     }
-    /* it began at rest, 1e-2 from the top: 10/17 cos(0.01); met within one of the steps above */
+    /* it began at rest, 1e-2 from the top: 10/17 cos(0.01); met within one of the steps
+     * above */
     assert_true(cosine < 10.0 / 17 * cos(0.01) + 0.02 && last > 10.0 / 17 * cos(0.01) - 0.02);
     assert_true(o->push_least[0] < 0);
     motion_close(&m);

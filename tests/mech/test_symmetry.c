@@ -1,5 +1,6 @@
-/* Symmetry: the reduced equations give the same motion as `lagrange` for every group, the fields of
- * the groups satisfy their brackets, the geometry is what section 4.2 says, and what is refused. */
+/* Symmetry: the reduced equations give the same motion as `lagrange` for every group, the
+ * fields of the groups satisfy their brackets, the geometry is what section 4.2 says, and what
+ * is refused. */
 #include "support/measure.h"
 #include "support/motion.h"
 #include "support/texts.h"
@@ -247,7 +248,8 @@ static void values_at_start(const ns_symmetry *y, const ns_ex *f, uint32_t n, do
     ns_eval(y->d->graph, f, n, symbol, value, count, out);
 }
 
-/* (2.19), (2.20) for the fields u_alpha = d/dr - A e, u_a = e_a, and the block-diagonal metric. */
+/* (2.19), (2.20) for the fields u_alpha = d/dr - A e, u_a = e_a, and the block-diagonal
+ * metric. */
 static void connection_fields(void **state)
 {
     (void)state;
@@ -370,7 +372,8 @@ static void oscillator_geometry(void **state)
     ns_model_free(model);
 }
 
-/* Prop 4.3: forward 10 s, velocities reversed, 10 s again: the start with velocities reversed. */
+/* Prop 4.3: forward 10 s, velocities reversed, 10 s again: the start with velocities
+ * reversed. */
 static void reversible(void **state)
 {
     (void)state;

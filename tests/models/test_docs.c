@@ -1,4 +1,5 @@
-/* The guides say that every example in them is a whole model: each is loaded and run for a while.
+/* The guides say that every example in them is a whole model: each is loaded and run for a
+ * while.
  * (docs/language.md has fragments too; tests/lang/test_lang_read.c reads those.) */
 #include <stdio.h>
 #include <stdlib.h>

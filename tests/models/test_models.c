@@ -1,9 +1,9 @@
-/* The gallery: every model of models/ loads, runs its time and keeps what must be kept; motions of
- * particles and pendulums are compared with closed forms and second formulations.  Sleighs, wheels
- * and disks are in test_models_nonholonomic.c.
+/* The gallery: every model of models/ loads, runs its time and keeps what must be kept; motions
+ * of particles and pendulums are compared with closed forms and second formulations.  Sleighs,
+ * wheels and disks are in test_models_nonholonomic.c.
  *
- * Tolerances are three to thirty times what is measured, which is the rounding error of a run: some
- * 1e-16 per step that the motion may amplify.  Where they are wider, it is said why. */
+ * Tolerances are three to thirty times what is measured, which is the rounding error of a run:
+ * some 1e-16 per step that the motion may amplify.  Where they are wider, it is said why. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 static const double g = 9.81;
 
-/* ---- every model ---------------------------------------------------------------------------- */
+/* ---- every model ------------------------------------------------------------------------- */
 
 /* The reason that a model gives for an exception, as a line of its head:
  *     # test: skip-energy REASON
@@ -110,7 +110,7 @@ static int gallery(void)
     return failed;
 }
 
-/* ---- oscillator and planet ------------------------------------------------------------------ */
+/* ---- oscillator and planet --------------------------------------------------------------- */
 
 static void oscillators(void **state)
 {
@@ -152,10 +152,10 @@ static void kepler(void **state)
     motion_close(&m);
 }
 
-/* ---- pendulums ------------------------------------------------------------------------------ */
+/* ---- pendulums --------------------------------------------------------------------------- */
 
-/* Angles against Cartesian coordinates with two rods.  At these amplitudes (0.5 and -0.3 rad) the
- * motion is not chaotic: errors grow in proportion to time, not exponentially. */
+/* Angles against Cartesian coordinates with two rods.  At these amplitudes (0.5 and -0.3 rad)
+ * the motion is not chaotic: errors grow in proportion to time, not exponentially. */
 static void double_pendulum(void **state)
 {
     (void)state;
@@ -189,7 +189,8 @@ static void spherical_pendulum(void **state)
                   "pendulum");
     measure_below(motion_drift(&m, "momentum"), 1e-14, "drift of the momentum", "pendulum");
     motion_close(&m);
-    /* conical: at constant height, once around in 2 pi/omega; the rod pulls with m g/cos(alpha) */
+    /* conical: at constant height, once around in 2 pi/omega; the rod pulls with m
+     * g/cos(alpha) */
     motion c = motion_file("spherical-pendulum", "omega0=sqrt(g/(l*cos(alpha)))");
     double omega = sqrt(g / 0.5);
     for (double t = 0.1; t < 10; t += 0.1) {
@@ -242,8 +243,8 @@ static void bead_on_hoop(void **state)
     motion_close(&c);
 }
 
-/* The plane of the swing after an hour: Earth's rate times sin(latitude), less 3/8 (A/l)^2 of it for
- * the narrow ellipse; terms of fourth order in A/l are 1e-6 of that. */
+/* The plane of the swing after an hour: Earth's rate times sin(latitude), less 3/8 (A/l)^2 of
+ * it for the narrow ellipse; terms of fourth order in A/l are 1e-6 of that. */
 static void foucault(void **state)
 {
     (void)state;
@@ -263,7 +264,7 @@ static void foucault(void **state)
     motion_close(&m);
 }
 
-/* ---- a chain of 30 -------------------------------------------------------------------------- */
+/* ---- a chain of 30 ----------------------------------------------------------------------- */
 
 /* Laguerre's polynomials L_0 ... L_n at x */
 static void laguerre(int n, double x, double *L)
@@ -308,9 +309,9 @@ static void chain(void **state)
                   worst / amplitude);
     measure_below(worst / amplitude, 1e-9, "mode", "chain");
 
-    /* Let go as a straight line at rest: at first all accelerations but one vanish, and the speeds
-     * of the lower links are rounding errors of the others for a while.  That is no reason for
-     * short steps. */
+    /* Let go as a straight line at rest: at first all accelerations but one vanish, and the
+     * speeds of the lower links are rounding errors of the others for a while.  That is no
+     * reason for short steps. */
     double line[2 * N] = {0};
     for (int i = 0; i < N; i++)
         line[i] = 0.3;
@@ -325,11 +326,11 @@ static void chain(void **state)
     motion_close(&m);
 }
 
-/* ---- all models of this kind ---------------------------------------------------------------- */
+/* ---- all models of this kind ------------------------------------------------------------- */
 
-/* Final states by three methods that have nothing in common but the right-hand side.  Tolerances
- * follow from how the motion treats rounding errors: Kepler's speed of 4.4 at the pericentre and
- * its error in time; angles of hundreds of radians. */
+/* Final states by three methods that have nothing in common but the right-hand side.
+ * Tolerances follow from how the motion treats rounding errors: Kepler's speed of 4.4 at the
+ * pericentre and its error in time; angles of hundreds of radians. */
 static void methods_agree(void **state)
 {
     (void)state;

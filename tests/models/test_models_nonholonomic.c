@@ -1,8 +1,8 @@
 /* Nonholonomic models of the gallery against closed forms, the reference motions and second
  * formulations: sleighs, wheels, disks, vehicles.
  *
- * Tolerances are three to thirty times what is measured, which is the rounding error of a run: some
- * 1e-16 per step that the motion may amplify.  Where they are wider, it is said why. */
+ * Tolerances are three to thirty times what is measured, which is the rounding error of a run:
+ * some 1e-16 per step that the motion may amplify.  Where they are wider, it is said why. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 static const double g = 9.81;
 
-/* ---- the Chaplygin sleigh and its kin ------------------------------------------------------- */
+/* ---- the Chaplygin sleigh and its kin ---------------------------------------------------- */
 
 /* Gudermann's function, the integral of sech. */
 static double gd(double u)
@@ -111,7 +111,7 @@ static void carriage(void **state)
     motion_close(&c);
 }
 
-/* ---- sleigh with oscillator ----------------------------------------------------------------- */
+/* ---- sleigh with oscillator -------------------------------------------------------------- */
 
 static void oscillator_reference(void **state)
 {
@@ -144,9 +144,9 @@ static void oscillator_reference(void **state)
     reference_close(&r);
 }
 
-/* Energy over 1000 s.  In coordinates the direction theta grows without end, and its rounding error
- * with it: the faster the sleigh turns, the less its energy is known.  The reduced equations do not
- * know theta. */
+/* Energy over 1000 s.  In coordinates the direction theta grows without end, and its rounding
+ * error with it: the faster the sleigh turns, the less its energy is known.  The reduced
+ * equations do not know theta. */
 static void oscillator_energy(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void oscillator_two_ways(void **state)
     }
 }
 
-/* ---- knife edge, vertical disk, particle ---------------------------------------------------- */
+/* ---- knife edge, vertical disk, particle ------------------------------------------------- */
 
 static void knife_edge(void **state)
 {
@@ -213,8 +213,8 @@ static void knife_edge(void **state)
         measure_close(motion_get(&m, "x"), h * pow(sin(w * t), 2), 1e-13, "x");
         measure_close(motion_get(&m, "y"), h * (w * t - sin(2 * w * t) / 2), 1e-13, "y");
         measure_close(motion_get(&m, "speed"), 2 * h * w * sin(w * t), 1e-13, "speed");
-        /* The plane turns the velocity, m speed w, and holds m g sin(alpha) sin(phi); near a cusp
-         * it feels errors of the direction 40 times as much as the place does. */
+        /* The plane turns the velocity, m speed w, and holds m g sin(alpha) sin(phi); near a
+         * cusp it feels errors of the direction 40 times as much as the place does. */
         measure_close(motion_get(&m, "force"), -2 * g * 0.5 * sin(w * t), 5e-13, "force");
     }
     /* cusps every half turn, where the edge stands still at the height it started from */
@@ -226,8 +226,8 @@ static void knife_edge(void **state)
     motion_close(&m);
 }
 
-/* Ten laps of a circle of radius 2.14 m; the angle of rolling grows to 269 rad, its rounding error
- * to 3e-14, and the way with it by R. */
+/* Ten laps of a circle of radius 2.14 m; the angle of rolling grows to 269 rad, its rounding
+ * error to 3e-14, and the way with it by R. */
 static void vertical_disk(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void nonholonomic_particle(void **state)
     motion_close(&m);
 }
 
-/* ---- falling disk --------------------------------------------------------------------------- */
+/* ---- falling disk ------------------------------------------------------------------------ */
 
 static void falling_disk(void **state)
 {
@@ -310,9 +310,10 @@ static void falling_disk_steady(void **state)
     motion_close(&m);
 }
 
-/* The reference was computed with forces and torques in space.  There the disk is laid on its side
- * by 1.2 about x and turned by 0.3 about its axis n; omega has the parts -theta' along x,
- * phi' cos(theta) along the rising direction of the disk, and phi' sin(theta) + psi' along n. */
+/* The reference was computed with forces and torques in space.  There the disk is laid on its
+ * side by 1.2 about x and turned by 0.3 about its axis n; omega has the parts -theta' along x,
+ * phi' cos(theta) along the rising direction of the disk, and phi' sin(theta) + psi' along
+ * n. */
 static void falling_disk_reference(void **state)
 {
     (void)state;
@@ -349,7 +350,7 @@ static void falling_disk_reference(void **state)
     motion_close(&m);
 }
 
-/* ---- driven vehicles ------------------------------------------------------------------------ */
+/* ---- driven vehicles --------------------------------------------------------------------- */
 
 /* Bessel's function of order one, for small arguments. */
 static double bessel1(double x)

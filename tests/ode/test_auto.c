@@ -1,5 +1,5 @@
-/* --method auto: what it chooses, that it chooses it again, and that the run is that of the method
- * chosen, to the bit. */
+/* --method auto: what it chooses, that it chooses it again, and that the run is that of the
+ * method chosen, to the bit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,8 +143,8 @@ static ns_record *recorded(ns_model *model, const char *method, double tolerance
     return r;
 }
 
-/* The output is that of the method chosen, to the bit, through records and through runs; with the
- * default tolerance, and with that of the chosen method when it was not given. */
+/* The output is that of the method chosen, to the bit, through records and through runs; with
+ * the default tolerance, and with that of the chosen method when it was not given. */
 static void same_bits(void **state)
 {
     (void)state;

@@ -5,8 +5,8 @@
 #include "expr/normal/quick.h"
 #include "ode/test_ode_models.h"
 
-/* A pendulum on a turning arm, with an angle and a path that nothing depends on: w' is dear, a' = w;
- * b' = a; x', y' depend on b; u' turns with w and itself. */
+/* A pendulum on a turning arm, with an angle and a path that nothing depends on: w' is dear, a'
+ * = w; b' = a; x', y' depend on b; u' turns with w and itself. */
 static model model_cascade(void)
 {
     model m = model_new();

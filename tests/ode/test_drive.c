@@ -1,15 +1,15 @@
-/* Rates that depend on time: pulses, switches, chirps, wherever they are in a run and however short, are
- * found by every method.
+/* Rates that depend on time: pulses, switches, chirps, wherever they are in a run and however
+ * short, are found by every method.
  *
- * The motions are  x' = g(t)  and  y' = v, v' = -y + g(t)  from  x = 0, y = 1, v = 0,  whose solution
- * is
+ * The motions are  x' = g(t)  and  y' = v, v' = -y + g(t)  from  x = 0, y = 1, v = 0,  whose
+ * solution is
  *
  *     x(T) = int g,   y(T) = cos T + int g(s) sin(T - s) ds
  *
  * with integrals by Gauss's formula over panels that are graded towards everything g does.
  *
- * A quick share of the random motions is run by default; NS_DRIVE_ROUNDS=10000 in the environment
- * makes more. */
+ * A quick share of the random motions is run by default; NS_DRIVE_ROUNDS=10000 in the
+ * environment makes more. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@
 #include "ode/method.h"
 #include "session/model.h"
 
-/* ---- what happens in time ------------------------------------------------------------------ */
+/* ---- what happens in time ---------------------------------------------------------------- */
 
 typedef enum kind {
     GAUSSIAN,
@@ -90,7 +90,7 @@ static void write_drive(char *text, size_t room, const drive *d)
              d->at, d->width, d->height, form[d->kind]);
 }
 
-/* ---- the solution -------------------------------------------------------------------------- */
+/* ---- the solution ------------------------------------------------------------------------ */
 
 /* Over one panel, by 10 nodes in 4 parts. */
 static void panel(const drive *d, double T, long double a, long double b, long double sum[2])
@@ -151,7 +151,7 @@ static void solution(const drive *d, double T, double xy[2])
     xy[1] = (double)sum[1];
 }
 
-/* ---- runs ---------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------- */
 
 static ns_model *load(const char *text)
 {
@@ -236,8 +236,8 @@ static double random_between(uint64_t *seed, double a, double b)
     return a + (b - a) * ns_eval_random(seed);
 }
 
-/* Width and place at random: from a part in a hundred thousand of the run to all of it.  The height makes
- * it matter. */
+/* Width and place at random: from a part in a hundred thousand of the run to all of it.  The
+ * height makes it matter. */
 static drive random_drive(uint64_t *seed, double T)
 {
     drive d = {.kind = (kind)(KINDS * ns_eval_random(seed))};
@@ -268,7 +268,7 @@ static void test_random_pulses(void **state)
     }
 }
 
-/* ---- every method ------------------------------------------------------------------------- */
+/* ---- every method ------------------------------------------------------------------------ */
 
 /* The same short pulse with each of them, quadruple precision included. */
 static void test_every_method(void **state)
@@ -366,7 +366,7 @@ static void test_chirps(void **state)
     }
 }
 
-/* ---- ensembles ----------------------------------------------------------------------------- */
+/* ---- ensembles --------------------------------------------------------------------------- */
 
 enum { MOTIONS = 40 };
 
@@ -446,7 +446,7 @@ static void test_lanes(void **state)
         }
 }
 
-/* ---- what it costs, and restarts ----------------------------------------------------------- */
+/* ---- what it costs, and restarts --------------------------------------------------------- */
 
 static uint64_t steps_of(const char *rate, const char *method)
 {
@@ -464,8 +464,8 @@ static uint64_t steps_of(const char *rate, const char *method)
     return steps;
 }
 
-/* A drive no faster than the motion takes no more steps than another state of that frequency would; nor
- * does one that is nothing but rounding errors (taylor's series magnify those). */
+/* A drive no faster than the motion takes no more steps than another state of that frequency
+ * would; nor does one that is nothing but rounding errors (taylor's series magnify those). */
 static void test_smooth_drives_are_free(void **state)
 {
     (void)state;
@@ -521,10 +521,10 @@ static void test_checkpoints(void **state)
         }
 }
 
-/* ---- narrow functions of the state --------------------------------------------------------- */
+/* ---- narrow functions of the state ------------------------------------------------------- */
 
-/* A hill of height H < v^2/2 and width w at a, or one that travels with speed c: in its frame energy is
- * conserved, and crossing it takes longer by
+/* A hill of height H < v^2/2 and width w at a, or one that travels with speed c: in its frame
+ * energy is conserved, and crossing it takes longer by
  *
  *     int (1/sqrt(v^2 - 2V) - 1/v) dz */
 static void check_hill(uint64_t *seed, const char *method)

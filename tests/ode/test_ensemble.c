@@ -16,7 +16,7 @@
 
 enum { MOST = 64, STATES = 40, TIMES = 8, VALUES = 120, EVENTS = 40 };
 
-/* ---- recording ----------------------------------------------------------------------------- */
+/* ---- recording --------------------------------------------------------------------------- */
 
 typedef struct motion {
     bool seen;
@@ -178,10 +178,10 @@ static void assert_near(const double *a, const double *b, size_t n, double toler
             fail_msg("%zu: %.17g is not %.17g", i, a[i], b[i]);
 }
 
-/* ---- motions for the tests ------------------------------------------------------------------ */
+/* ---- motions for the tests --------------------------------------------------------------- */
 
-/* Driven and damped; grows beyond all bounds where b is positive and the start is far out; its root
- * ends at x = 5. */
+/* Driven and damped; grows beyond all bounds where b is positive and the start is far out; its
+ * root ends at x = 5. */
 static const char oscillator[] = "param k = 1, c = 0.05, b = 0\n"
                                  "state x' = v, v' = -k*x - c*v + b*x^3 + 0.2*cos(1.3*t)\n"
                                  "state w' = sqrt(5 - x)\n"
@@ -246,7 +246,7 @@ static void ask_for_all(trial *t)
     t->options.extremes = t->options.diagnostics = t->options.events = true;
 }
 
-/* ---- tests --------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------- */
 
 static void compare_with_runs(trial *t, double tolerance)
 {
@@ -380,7 +380,8 @@ static ns_native *native_code(const trial *t, const char *lanes)
     return native;
 }
 
-/* The same bits whatever the lanes, order and neighbours, the engine and the instruction set. */
+/* The same bits whatever the lanes, order and neighbours, the engine and the instruction
+ * set. */
 static void check_bits(trial *t, uint32_t healthy)
 {
     motion *first = calloc(MOST, sizeof *first);
@@ -672,8 +673,8 @@ static void test_parts(void **state)
     trial_free(t);
 }
 
-/* x = cos t attracts: sweeps would need millions of steps.  With gauss the motions leave the lanes for
- * Newton's iteration, all of them by what they themselves have met. */
+/* x = cos t attracts: sweeps would need millions of steps.  With gauss the motions leave the
+ * lanes for Newton's iteration, all of them by what they themselves have met. */
 static void test_stiff(void **state)
 {
     (void)state;
@@ -692,7 +693,8 @@ static void test_stiff(void **state)
     check_bits(t, 6);
     for (uint32_t k = 0; k < t->n; k++) {
         assert_near(t->motions[k].x, &(double){cos(10)}, 1, 1e-9);
-        /* inside the first step, which follows the Taylor series, a stiff motion is less accurate */
+        /* inside the first step, which follows the Taylor series, a stiff motion is less
+         * accurate */
         for (uint32_t i = 0; i < TIMES; i++)
             assert_near(&t->motions[k].at[i], &(double){cos(some_times[i])}, 1,
                         k < 5 ? 1e-5 : 1e-9);

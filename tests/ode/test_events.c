@@ -281,12 +281,12 @@ static void test_start_on_event(void **state)
         }
 }
 
-/* ---- none is run over ---------------------------------------------------------------------- */
+/* ---- none is run over -------------------------------------------------------------------- */
 
 static const char *const all[] = {"gauss", "taylor", "dop853", "bdf", "adams", "quad"};
 
-/* A wheel that turns at 100 rad/s for 100 s, which methods do in one step or a few: 3183 crossings of
- * sin, every second one rising; the first one stops it. */
+/* A wheel that turns at 100 rad/s for 100 s, which methods do in one step or a few: 3183
+ * crossings of sin, every second one rising; the first one stops it. */
 static void test_wheel(void **state)
 {
     (void)state;
@@ -364,7 +364,8 @@ static void test_noise(void **state)
     }
 }
 
-/* sqrt(x) - 1/2 and log(x) + 3 on x = cos t: not defined for half of the time, found in the other. */
+/* sqrt(x) - 1/2 and log(x) + 3 on x = cos t: not defined for half of the time, found in the
+ * other. */
 static void test_domains(void **state)
 {
     (void)state;

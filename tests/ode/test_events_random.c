@@ -1,9 +1,9 @@
 /* Events of random functions: none is run over, none is made up.
  *
- * Each case is a function g of one coordinate x with known zeros, watched on a motion known in closed
- * form: uniform, which any method makes in a few huge steps, or x = cos t.  Fast waves, pulses and
- * wells far narrower than a step, steep flanks, kinks, poles nearby, products.  The crossings found
- * must be those of the closed form, one by one, with their directions.
+ * Each case is a function g of one coordinate x with known zeros, watched on a motion known in
+ * closed form: uniform, which any method makes in a few huge steps, or x = cos t.  Fast waves,
+ * pulses and wells far narrower than a step, steep flanks, kinks, poles nearby, products.  The
+ * crossings found must be those of the closed form, one by one, with their directions.
  *
  * NS_EVENTS_CASES gives the number of cases (2000 by default). */
 #include "ode/test_ode_models.h"
@@ -250,8 +250,8 @@ static void test_random(void **state)
             if (z.x[i] > j.low && z.x[i] < j.high)
                 put(&times, (z.x[i] - j.low) / j.v);
         qsort(times.x, times.n, sizeof *times.x, compare);
-        /* a state off by some units in the last place moves an event by that over the speed, which is at
-         * least sin(acos(0.999)) on the circle; dop853 errs by 1e-11 there */
+        /* a state off by some units in the last place moves an event by that over the speed,
+         * which is at least sin(acos(0.999)) on the circle; dop853 errs by 1e-11 there */
         const double size = fmax(fabs(j.low), fabs(j.high));
         const double allowed = j.circle ? (j.method == 2 ? 1e-9 : 2e-12)
                                         : 64 * 2.2e-16 * (size + j.v * j.until) / j.v;
@@ -279,7 +279,7 @@ static void test_random(void **state)
     assert_true(total > 10 * (uint64_t)cases);
 }
 
-/* ---- motions in lanes ------------------------------------------------------------------------ */
+/* ---- motions in lanes -------------------------------------------------------------------- */
 
 typedef struct lanes_job {
     uint32_t n, next;
@@ -340,12 +340,13 @@ static void test_lanes(void **state)
     }
 }
 
-/* ---- a motion without closed form ------------------------------------------------------------- */
+/* ---- a motion without closed form -------------------------------------------------------- */
 
 enum { FUNCTIONS = 8 };
 
-/* A rattleback, with random functions of its motion as events, against a grid so fine that none of them
- * turns in a cell: a change of sign there is an odd number of events, none an even one. */
+/* A rattleback, with random functions of its motion as events, against a grid so fine that none
+ * of them turns in a cell: a change of sign there is an odd number of events, none an even
+ * one. */
 static void test_rattleback(void **state)
 {
     (void)state;

@@ -277,8 +277,8 @@ static double fixed_step_error(model *m, int n, bool closed)
     return error;
 }
 
-/* Order 16, over five decades of error.  For the oscillator the error constant is known too: the
- * end of a step is the diagonal Pade approximation of exp(i h), off by
+/* Order 16, over five decades of error.  For the oscillator the error constant is known too:
+ * the end of a step is the diagonal Pade approximation of exp(i h), off by
  * (8!)^2 / (16! 17!) h^17 = 2.18e-19 h^17. */
 static void test_order(void **state)
 {
@@ -302,7 +302,8 @@ static void test_order(void **state)
     model_free(&m);
 }
 
-/* Inside a step: state_at has the order of the end points; the polynomial behind `sample` less. */
+/* Inside a step: state_at has the order of the end points; the polynomial behind `sample`
+ * less. */
 static void test_dense_order(void **state)
 {
     (void)state;
@@ -336,7 +337,8 @@ static void test_dense_order(void **state)
     assert_true(sampled[0] > 1e3 * at[0]);
 }
 
-/* In ordinary runs, states inside steps are as good as at their ends: here to rounding errors. */
+/* In ordinary runs, states inside steps are as good as at their ends: here to rounding
+ * errors. */
 static void test_dense_accuracy(void **state)
 {
     (void)state;
@@ -358,8 +360,8 @@ static void test_dense_accuracy(void **state)
 /* ---- rounding errors --------------------------------------------------------------------- */
 
 /* Kepler problem with e around 0.9 for 1000 periods: relative energy error, in extended
- * arithmetic, at the outer half of the orbit.  Rounding errors that are random make it grow like
- * the square root of time; systematic ones, in proportion to it. */
+ * arithmetic, at the outer half of the orbit.  Rounding errors that are random make it grow
+ * like the square root of time; systematic ones, in proportion to it. */
 static void brouwer(const char *method)
 {
     enum { ORBITS = 8, WINDOWS = 5 };
@@ -421,7 +423,8 @@ static void test_brouwer_taylor(void **state)
     brouwer("taylor");
 }
 
-/* Quadratic invariants are kept whatever the error: a free rigid body with large fixed steps. */
+/* Quadratic invariants are kept whatever the error: a free rigid body with large fixed
+ * steps. */
 static void test_quadratic(void **state)
 {
     (void)state;
@@ -485,8 +488,8 @@ static void test_lanes(void **state)
 
 /* ---- stiff ------------------------------------------------------------------------------- */
 
-/* Van der Pol oscillator with mu = 1000; x and v at t = 2000 as given in the test set of Mazzia and
- * Magherini (VDPOL scaled back): x = 1.706167732170483, v = -0.8928097010247975e-3. */
+/* Van der Pol oscillator with mu = 1000; x and v at t = 2000 as given in the test set of Mazzia
+ * and Magherini (VDPOL scaled back): x = 1.706167732170483, v = -0.8928097010247975e-3. */
 static model van_der_pol(double mu)
 {
     model m = model_new();
@@ -516,8 +519,9 @@ static void test_stiff(void **state)
     }
 }
 
-/* x' = -k (x - cos t)(1 + x^2) - sin t:  x = cos t attracts.  The end of a step is no better here than its
- * stages, and the method does not damp what is wrong: it must not trust its order of 16. */
+/* x' = -k (x - cos t)(1 + x^2) - sin t:  x = cos t attracts.  The end of a step is no better
+ * here than its stages, and the method does not damp what is wrong: it must not trust its order
+ * of 16. */
 static void test_attracted(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The driver and what all methods share: accuracy, stops, projection, reversal, repeatability. */
+/* The driver and what all methods share: accuracy, stops, projection, reversal,
+ * repeatability. */
 #include <float.h>
 
 #include "ode/test_ode_models.h"
@@ -69,8 +70,8 @@ static void test_dop853_order(void **state)
 }
 
 /* The error follows the tolerance over nine decades, on three problems: never much more than it
- * (the errors of many steps add up, and the problems amplify them), never by waste far below it,
- * and less tolerance gives less error.  NS_LADDER=1 prints the table. */
+ * (the errors of many steps add up, and the problems amplify them), never by waste far below
+ * it, and less tolerance gives less error.  NS_LADDER=1 prints the table. */
 static void test_tolerance_ladder(void **state)
 {
     (void)state;
@@ -510,8 +511,8 @@ static double spherical_run(const char *method, double tolerance, bool project,
     return worst;
 }
 
-/* Residuals vanish to rounding errors, at any tolerance, at steps and between them; and it does no
- * harm at the accuracy all users get. */
+/* Residuals vanish to rounding errors, at any tolerance, at steps and between them; and it does
+ * no harm at the accuracy all users get. */
 static void test_projection(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Checkpoints: the same bits after a restart, and a message for everything that does not fit. */
+/* Checkpoints: the same bits after a restart, and a message for everything that does not
+ * fit. */
 #include "ode/test_ode_models.h"
 
 static const char *const exact_ones[] = {"gauss", "taylor", "dop853"};

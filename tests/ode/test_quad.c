@@ -1,5 +1,5 @@
-/* Runs in quadruple precision: against motions known to 24 digits, against themselves with other
- * tolerances, and what they write. */
+/* Runs in quadruple precision: against motions known to 24 digits, against themselves with
+ * other tolerances, and what they write. */
 #define _GNU_SOURCE
 #include "base/math/quad.h"
 
@@ -61,7 +61,8 @@ static ns_quad value_at(const ns_record *r, uint32_t column, size_t row)
            (ns_quad)ns_table_column(&r->low, column)[row];
 }
 
-/* The references have 21 digits: half a unit of the 21st is 5e-21 of a number that begins with 1. */
+/* The references have 21 digits: half a unit of the 21st is 5e-21 of a number that begins with
+ * 1. */
 static const double reference_digits = 6e-21;
 
 static void judge(const char *name, const char *set, const char *file, const pair *pairs)
@@ -82,7 +83,8 @@ static void judge(const char *name, const char *set, const char *file, const pai
             const ns_quad exact = strtof128(reference_text(&r, i, p->theirs, p->component),
                                             NULL);
             const double off = fabs((double)(value_at(record, (uint32_t)column, i) - exact));
-            /* where a value passes through zero, its error is that of its terms: 1e-24 of them */
+            /* where a value passes through zero, its error is that of its terms: 1e-24 of
+             * them */
             const double beyond = fmax(off - 1e-24 * fmax(size, 1), 0);
             const double error = beyond > 0 ? beyond / fabs((double)exact) : 0;
             worst = fmax(worst, error);
@@ -189,7 +191,8 @@ static void manifold(void **state)
     }
 }
 
-/* A stop at an event leaves a state in quadruple precision there: theta = 1/20 at cos(w t) = 1/2. */
+/* A stop at an event leaves a state in quadruple precision there: theta = 1/20 at cos(w t) =
+ * 1/2. */
 static void events(void **state)
 {
     (void)state;
@@ -258,9 +261,10 @@ static void files(void **state)
     ns_model_free(model);
 }
 
-/* Where much cancels, the start is that of quadruple precision, not the double: 3*0.3 - 0.9 + 1e-10 is
- * 1e-10.  Numbers have 106 bits, 2^-107 of 0.9 is 6e-33: relative to 1e-10 that is 1e-22, with
- * three of them.  The digits say so: no more than 22, and not only the 6 of double precision. */
+/* Where much cancels, the start is that of quadruple precision, not the double: 3*0.3 - 0.9 +
+ * 1e-10 is 1e-10.  Numbers have 106 bits, 2^-107 of 0.9 is 6e-33: relative to 1e-10 that is
+ * 1e-22, with three of them.  The digits say so: no more than 22, and not only the 6 of double
+ * precision. */
 static void cancellation(void **state)
 {
     (void)state;
@@ -350,8 +354,8 @@ static void at_rest(void **state)
     }
 }
 
-/* Regularised systems are corrected until nothing is left: the energy is kept to the rounding of the
- * arithmetic, 1e-32, times a few hundred evaluations. */
+/* Regularised systems are corrected until nothing is left: the energy is kept to the rounding
+ * of the arithmetic, 1e-32, times a few hundred evaluations. */
 static void constrained(void **state)
 {
     (void)state;
@@ -368,9 +372,9 @@ static void constrained(void **state)
     }
 }
 
-/* A pendulum in the plane y = 0, by a particle on a rod and by its angle.  P.y should be zero, and
- * is nothing but rounding: it must not ask for shorter steps.  The particle has the same motion in
- * other coordinates: half as many steps again are allowed for. */
+/* A pendulum in the plane y = 0, by a particle on a rod and by its angle.  P.y should be zero,
+ * and is nothing but rounding: it must not ask for shorter steps.  The particle has the same
+ * motion in other coordinates: half as many steps again are allowed for. */
 static void states_of_noise(void **state)
 {
     (void)state;

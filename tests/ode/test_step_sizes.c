@@ -8,8 +8,8 @@
 #include "ode/run.h"
 #include "support/motion.h"
 
-/* A small state beside a large one keeps its own digits: two oscillators that know nothing of each
- * other, one a million times smaller. */
+/* A small state beside a large one keeps its own digits: two oscillators that know nothing of
+ * each other, one a million times smaller. */
 static void test_small_beside_large(void **state)
 {
     (void)state;
@@ -24,8 +24,8 @@ static void test_small_beside_large(void **state)
     motion_close(&m);
 }
 
-/* States that begin at exactly zero and have no size yet must not ask for absurd accuracy: a ball
- * let go on an egg box (with a floor of 1e-12 it took 91,000 steps). */
+/* States that begin at exactly zero and have no size yet must not ask for absurd accuracy: a
+ * ball let go on an egg box (with a floor of 1e-12 it took 91,000 steps). */
 static void test_from_rest(void **state)
 {
     (void)state;
@@ -40,8 +40,8 @@ static void test_from_rest(void **state)
     motion_close(&m);
 }
 
-/* Rejected steps are the sign of a state whose size is misjudged; the snakeboard starts with most
- * of its states at zero. */
+/* Rejected steps are the sign of a state whose size is misjudged; the snakeboard starts with
+ * most of its states at zero. */
 static void test_few_rejected(void **state)
 {
     (void)state;
@@ -52,9 +52,10 @@ static void test_few_rejected(void **state)
     motion_close(&m);
 }
 
-/* A free symmetric top passes the pole of its Euler angles: the mass matrix is all but singular there, and rounding
- * errors of its entries make rates that no step size makes smooth.  Its axis turns about the angular momentum L at the
- * rate L/A:  cos th = c + (cos th0 - c) cos(L t/A) - sin th0 th0' A/L sin(L t/A),  c = p_ph p_ps/L^2. */
+/* A free symmetric top passes the pole of its Euler angles: the mass matrix is all but singular
+ * there, and rounding errors of its entries make rates that no step size makes smooth.  Its
+ * axis turns about the angular momentum L at the rate L/A:  cos th = c + (cos th0 - c) cos(L
+ * t/A) - sin th0 th0' A/L sin(L t/A),  c = p_ph p_ps/L^2. */
 static void test_pole(void **state)
 {
     (void)state;
@@ -83,21 +84,23 @@ static void test_pole(void **state)
         }
 }
 
-/* A disk that falls all but flat: the contact races half way round the rim within microseconds, and the disk rises. */
+/* A disk that falls all but flat: the contact races half way round the rim within microseconds,
+ * and the disk rises. */
 static void test_nearly_flat(void **state)
 {
     (void)state;
     motion m = motion_file("falling-disk", "tilt0=0.1; rolling0=-2; turning0=-3");
     assert_int_equal(motion_to(&m, 1.4), NS_OK);
     assert_true(ns_run_outcome(m.run)->steps < 10000);
-    /* by quadruple precision; cos(theta) was 3e-5, which costs eps/cos^2 = 2e-7 of the rates, and the way back some more */
+    /* by quadruple precision; cos(theta) was 3e-5, which costs eps/cos^2 = 2e-7 of the rates,
+     * and the way back some more */
     assert_true(fabs(motion_get(&m, "theta") - 1.46215623507790602) < 1e-3);
     assert_true(fabs(motion_get(&m, "phi") + 9.96677181434049049) < 1e-3);
     motion_close(&m);
 }
 
-/* Where every step is right and the time does not move, the run ends and says so: here the angle of the motion is
- * 1/(1 - t), and steps are shorter the nearer t = 1 is. */
+/* Where every step is right and the time does not move, the run ends and says so: here the
+ * angle of the motion is 1/(1 - t), and steps are shorter the nearer t = 1 is. */
 static void test_no_progress(void **state)
 {
     (void)state;

@@ -124,8 +124,9 @@ static void test_order(void **state)
     assert_true(order > expected - 0.5 && order < expected + 1.2);
 }
 
-/* The order grows with the digits and does not exceed what a paper's formula for costs of the second
- * power gives by more than two thirds; a long series has a lower one than a short one. */
+/* The order grows with the digits and does not exceed what a paper's formula for costs of the
+ * second power gives by more than two thirds; a long series has a lower one than a short
+ * one. */
 static void test_order_by_cost(void **state)
 {
     (void)state;

@@ -90,7 +90,8 @@ static uint32_t run_program(double until, double *values, uint32_t room)
     return n;
 }
 
-/* Multipliers of dependent constraints, and forces by them, are not determined well: left out. */
+/* Multipliers of dependent constraints, and forces by them, are not determined well: left
+ * out. */
 static bool is_multiplier(const char *name)
 {
     return strncmp(name, "lambda.", 7) == 0 || strstr(name, ".force.") != NULL;
@@ -143,8 +144,8 @@ static void models_move_alike(void **state)
     }
 }
 
-/* Constraints that drift unless they are imposed again: without projection these differed by 3e-6
- * and 2e-8. */
+/* Constraints that drift unless they are imposed again: without projection these differed by
+ * 3e-6 and 2e-8. */
 static void constraints_are_kept(void **state)
 {
     (void)state;
@@ -159,7 +160,8 @@ static void constraints_are_kept(void **state)
     }
 }
 
-/* Names that C uses for something else, every function, time, and a title that ends comments. */
+/* Names that C uses for something else, every function, time, and a title that ends
+ * comments. */
 static void awkward_names(void **state)
 {
     (void)state;

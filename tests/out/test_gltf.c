@@ -321,7 +321,8 @@ static void test_motion(void **state)
         /* about -y by 3 t, up to the sign of the whole */
         double w = number(&f, turn, 4 * k + 3), y = number(&f, turn, 4 * k + 1);
         assert_true(fabs(fabs(w * cos(1.5 * t) - y * sin(1.5 * t)) - 1) < 1e-6);
-        /* the rod's z points along the arm: R e3 = (2(xz + wy), 2(yz - wx), 1 - 2(x^2 + y^2)) */
+        /* the rod's z points along the arm: R e3 = (2(xz + wy), 2(yz - wx), 1 - 2(x^2 +
+         * y^2)) */
         double q[4];
         for (size_t c = 0; c < 4; c++)
             q[c] = number(&f, arm, 4 * k + c);
@@ -332,7 +333,8 @@ static void test_motion(void **state)
     ns_model_free(m);
 }
 
-/* Closed meshes of all shapes: the volume inside is that of the shape, so all triangles face out. */
+/* Closed meshes of all shapes: the volume inside is that of the shape, so all triangles face
+ * out. */
 static double volume(const ns_mesh *mesh)
 {
     double sum = 0;

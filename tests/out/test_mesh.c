@@ -50,7 +50,7 @@ static void done(bench *b)
     ns_arena_free(b->arena);
 }
 
-/* ---- distance of a point from a mesh ------------------------------------------------------ */
+/* ---- distance of a point from a mesh ----------------------------------------------------- */
 
 static double dot(const double a[3], const double b[3])
 {
@@ -135,7 +135,7 @@ static void check_mesh(const ns_mesh *mesh, const char *what)
     }
 }
 
-/* ---- the gallery --------------------------------------------------------------------------- */
+/* ---- the gallery ------------------------------------------------------------------------- */
 
 /* In every model with a contact, drawn bodies and grounds have the contact point on them. */
 static void check_contact(const char *name, bench *b)
@@ -170,7 +170,8 @@ static void check_contact(const char *name, bench *b)
         if (from_ground > (wire ? 0.045 : 0.012) * size)
             fail_msg("%s: the ground is %g of the body's size from the contact at row %zu",
                      name, from_ground / size, k);
-        /* body and ground meet: the contact in the body's frame, moved to space, is the other */
+        /* body and ground meet: the contact in the body's frame, moved to space, is the
+         * other */
         double p[3];
         ns_frames_rotate(f->bodies[0].quat.at + 4 * k, f->paths[1].at + 3 * k, p);
         for (size_t i = 0; i < 3; i++)
@@ -206,7 +207,7 @@ static void test_gallery(void **state)
     assert_true(found >= 20);
 }
 
-/* ---- shapes ------------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------------ */
 
 static ns_mesh body_of(bench *b)
 {

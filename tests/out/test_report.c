@@ -1,4 +1,5 @@
-/* The data of reports: what they hold is what the run has found, and nothing in it can break out. */
+/* The data of reports: what they hold is what the run has found, and nothing in it can break
+ * out. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +52,7 @@ static void done(made *m)
     ns_arena_free(m->arena);
 }
 
-/* ---- reading back ------------------------------------------------------------------------- */
+/* ---- reading back ------------------------------------------------------------------------ */
 
 /* Is the text one JSON value?  Returns what follows it, NULL if it is none. */
 static const char *json(const char *s, int depth)
@@ -144,7 +145,7 @@ static void check_markup(const char *name, const char *data)
         fail_msg("%s: <%.10s> is not closed", name, open[depth - 1]);
 }
 
-/* ---- tests -------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------- */
 
 static void test_gallery(void **state)
 {
@@ -182,7 +183,8 @@ static void test_hostile(void **state)
     done(&m);
 }
 
-/* The times are those of the run; between the samples the page draws a straight motion exactly. */
+/* The times are those of the run; between the samples the page draws a straight motion
+ * exactly. */
 static void test_times(void **state)
 {
     (void)state;

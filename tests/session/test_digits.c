@@ -178,8 +178,8 @@ static void release(ns_record *r)
     ns_model_free(model);
 }
 
-/* Rounding of given numbers: of 1e-10 = 3*0.3 - 0.9 + 1e-10 double precision has 6 digits, of 1e-9 as
- * a rate 7, and none of one that is zero.  What has not cancelled keeps its digits. */
+/* Rounding of given numbers: of 1e-10 = 3*0.3 - 0.9 + 1e-10 double precision has 6 digits, of
+ * 1e-9 as a rate 7, and none of one that is zero.  What has not cancelled keeps its digits. */
 static void given_numbers(void **state)
 {
     (void)state;
@@ -196,8 +196,8 @@ static void given_numbers(void **state)
     release(r);
 }
 
-/* Rounding inside values: of 1 - cos(0.001) = 5e-7 double precision has 9 or 10 digits; noise about zero
- * has none, at the start too. */
+/* Rounding inside values: of 1 - cos(0.001) = 5e-7 double precision has 9 or 10 digits; noise
+ * about zero has none, at the start too. */
 static void inside_values(void **state)
 {
     (void)state;
@@ -218,7 +218,8 @@ static void inside_values(void **state)
     release(r);
 }
 
-/* A pulse that the run's steps pass over: those of the others are shorter, and not in line with them. */
+/* A pulse that the run's steps pass over: those of the others are shorter, and not in line with
+ * them. */
 static void passed_over(void **state)
 {
     (void)state;

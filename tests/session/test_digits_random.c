@@ -1,11 +1,11 @@
-/* --digits against quadruple precision, on random models of five formulations: numbers of two to four
- * digits, which are no doubles, starts and values in which much cancels, several methods and
- * tolerances.
+/* --digits against quadruple precision, on random models of five formulations: numbers of two
+ * to four digits, which are no doubles, starts and values in which much cancels, several
+ * methods and tolerances.
  *
- * What is promised: of a value v with d digits, |v - exact| <= 10^-d |v|, but for luck: the two other
- * motions are a sample, and by chance both may be near a motion that is wrong.  Too many, by a fraction,
- * are less than 1 of 100 (with 150 models of each kind 5 of 95,961 are), and by more than one digit
- * less than 1 of 2000 (none).
+ * What is promised: of a value v with d digits, |v - exact| <= 10^-d |v|, but for luck: the two
+ * other motions are a sample, and by chance both may be near a motion that is wrong.  Too many,
+ * by a fraction, are less than 1 of 100 (with 150 models of each kind 5 of 95,961 are), and by
+ * more than one digit less than 1 of 2000 (none).
  *
  * NOSLIP_RANDOM_MODELS is the number of models of each kind, 5 if it is not set. */
 #define _GNU_SOURCE
@@ -23,7 +23,7 @@
 
 #if NS_HAVE_QUAD
 
-/* ---- random models ------------------------------------------------------------------------- */
+/* ---- random models ----------------------------------------------------------------------- */
 
 typedef struct writer {
     char text[4000];
@@ -184,7 +184,7 @@ static void constrained(writer *w)
     put_values(w, "P.z", "Q.x");
 }
 
-/* ---- claims -------------------------------------------------------------------------------- */
+/* ---- claims ------------------------------------------------------------------------------ */
 
 typedef struct tally {
     uint32_t claims, some, beyond; /* of them too many, and by more than one */

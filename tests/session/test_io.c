@@ -68,7 +68,7 @@ static char *slurp(const char *path, size_t *length)
     return bytes;
 }
 
-/* ---- files -------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------- */
 
 static void reading(void **state)
 {
@@ -125,7 +125,7 @@ static void replacing(void **state)
     assert_int_equal(ns_file_target_init(&target, "a/file"), ENOTDIR);
 }
 
-/* ---- tables ------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------ */
 
 static void tables(void **state)
 {
@@ -166,7 +166,7 @@ static void numbers(void **state)
     assert_null(ns_output_find(ns_output_formats, "csv"));
 }
 
-/* ---- models ------------------------------------------------------------------------------- */
+/* ---- models ------------------------------------------------------------------------------ */
 
 static void models(void **state)
 {
@@ -199,7 +199,7 @@ static void models(void **state)
     ns_model_free(NULL);
 }
 
-/* ---- records ------------------------------------------------------------------------------ */
+/* ---- records ----------------------------------------------------------------------------- */
 
 static ns_record *run(ns_model *m, const ns_record_options *o)
 {

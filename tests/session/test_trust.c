@@ -1,4 +1,5 @@
-/* How far a trajectory can be trusted: a chaotic disk, a regular pendulum, a run that an event ends. */
+/* How far a trajectory can be trusted: a chaotic disk, a regular pendulum, a run that an event
+ * ends. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,8 +41,8 @@ static const char disk[] =
     "body disk(1) { mass 1; com [0.4, 0, 0]; inertia diag(0.25, 0.09, 0.34) }\n"
     "start { tilt 60 deg; omega [0.5, 0.3, 2] }\n";
 
-/* Largest exponent about 0.8 per second (noslip lyapunov erratic-disk): tenfold in log(10)/0.8 = 2.9 s,
- * and from the last bit to a thousandth in some 13 of these. */
+/* Largest exponent about 0.8 per second (noslip lyapunov erratic-disk): tenfold in log(10)/0.8
+ * = 2.9 s, and from the last bit to a thousandth in some 13 of these. */
 static void chaotic(void **state)
 {
     (void)state;
@@ -146,8 +147,9 @@ static void rounding_alone(void **state)
     }
 }
 
-/* A state that begins as rounding and grows to its full size is no rounding any more: a pencil on its
- * tip, which should stand.  Its angle grows as exp(5 t), from 1e-17 to 1 in about 8 s. */
+/* A state that begins as rounding and grows to its full size is no rounding any more: a pencil
+ * on its tip, which should stand.  Its angle grows as exp(5 t), from 1e-17 to 1 in about 8
+ * s. */
 static void rounding_that_grows(void **state)
 {
     (void)state;

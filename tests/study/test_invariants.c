@@ -1,5 +1,6 @@
 /* Integrals found without being told: those of Jellett and Routh, of Chaplygin's ball, of
- * Kovalevskaya's top, the two of rolling bodies of revolution; nothing where there is nothing. */
+ * Kovalevskaya's top, the two of rolling bodies of revolution; nothing where there is
+ * nothing. */
 #include "support/measure.h"
 #include "support/motion.h"
 
@@ -48,7 +49,8 @@ static const ns_integrals *look(search *q)
     return r;
 }
 
-/* The values of the model at a state, by the name of a value or an expression put in as `observe`. */
+/* The values of the model at a state, by the name of a value or an expression put in as
+ * `observe`. */
 static double drift_of_lines(const char *name, const char *set, const char *lines)
 {
     char text[20000], path[300];
@@ -70,8 +72,8 @@ static double drift_of_lines(const char *name, const char *set, const char *line
     return worst;
 }
 
-/* What was found, pasted into the model as `invariant` lines, does not drift; with other values of the
- * parameters only if it was said to hold for them. */
+/* What was found, pasted into the model as `invariant` lines, does not drift; with other values
+ * of the parameters only if it was said to hold for them. */
 static void paste(const ns_integrals *r, const char *name, const char *other)
 {
     char lines[12000] = "";
@@ -127,7 +129,8 @@ static void chaplygin_ball(void **state)
     assert_int_equal(r->found.n, 2);
     assert_true(strstr(r->found.at[0]->note, "momentum.z") != NULL);
     paste(r, "chaplygin-ball", NULL);
-    /* |K|^2 is a combination of what was found: no dimension is added when it joins the family */
+    /* |K|^2 is a combination of what was found: no dimension is added when it joins the
+     * family */
     const uint32_t relations = r->relations;
     end(&q);
 
@@ -170,7 +173,8 @@ static ns_atom atom(const search *q, const char *name)
     return (ns_atom){0};
 }
 
-/* Kovalevskaya's integral (v1^2 - v2^2 + a g31)^2 + (2 v1 v2 + a g32)^2, a = m g l/C up to sign. */
+/* Kovalevskaya's integral (v1^2 - v2^2 + a g31)^2 + (2 v1 v2 + a g32)^2, a = m g l/C up to
+ * sign. */
 static void kovalevskaya(void **state)
 {
     (void)state;
@@ -211,7 +215,7 @@ static void by_algebra(void **state)
     end(&q);
 }
 
-/* ---- functions of one variable ---------------------------------------------------------------- */
+/* ---- functions of one variable ----------------------------------------------------------- */
 
 static const ns_linear_integrals *along(search *q, const char *name, double low, double high)
 {
@@ -273,8 +277,8 @@ static void linear_sphere(void **state)
     end(&q);
 }
 
-/* A disk of radius a with moments A, A, C: on a level of the two integrals omega.z is a function of
- * u = cos(tilt) that solves (Appell 1900, Korteweg 1900; docs/theory/integrals.md)
+/* A disk of radius a with moments A, A, C: on a level of the two integrals omega.z is a
+ * function of u = cos(tilt) that solves (Appell 1900, Korteweg 1900; docs/theory/integrals.md)
  *
  *     d/du ((1 - u^2) d omega.z/du) = m a^2 C/(A (C + m a^2)) omega.z */
 static void linear_disk(void **state)

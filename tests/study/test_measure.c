@@ -1,5 +1,5 @@
-/* Invariant measures: the decisions of Theorems 5.1 to 5.3 with their numbers, the divergence on the
- * graph, densities of coordinates, and the integral along motions in closed form. */
+/* Invariant measures: the decisions of Theorems 5.1 to 5.3 with their numbers, the divergence
+ * on the graph, densities of coordinates, and the integral along motions in closed form. */
 #include "mech/lie/lie.h"
 #include "study/invariants/density.h"
 #include "study/invariants/measure.h"
@@ -26,8 +26,9 @@ static ns_measure *look(ns_model *model, const char *density, double until)
     return m;
 }
 
-/* Seed 001, 6.1: so(3).  With I = diag(1, 2, 3) and a = (1, 1, 1), K = 1/(1 + 1/2 + 1/3) = 6/11 and
- * ad*_b a = a x b = (1/3 - 1/2, 1 - 1/3, 1/2 - 1):  (-1/11, 4/11, -3/11). */
+/* Bloch, Marsden and Zenkov 2009, 6.1: so(3).  With I = diag(1, 2, 3) and a = (1, 1, 1), K =
+ * 1/(1 + 1/2 + 1/3) = 6/11 and ad*_b a = a x b = (1/3 - 1/2, 1 - 1/3, 1/2 - 1):  (-1/11, 4/11,
+ * -3/11). */
 static void suslov(void **state)
 {
     (void)state;
@@ -83,8 +84,9 @@ static void sleigh(void **state)
     ns_model_free(model);
 }
 
-/* Not unimodular: [e1, e2] = e2, Tr ad = (1, 0).  Free: no measure.  With a = (1, 0) the left side is
- * a itself: gamma = 1, and the volume is preserved after all (the motion stands still). */
+/* Not unimodular: [e1, e2] = e2, Tr ad = (1, 0).  Free: no measure.  With a = (1, 0) the left
+ * side is a itself: gamma = 1, and the volume is preserved after all (the motion stands
+ * still). */
 static void not_unimodular(void **state)
 {
     (void)state;
@@ -138,7 +140,8 @@ static void several(void **state)
     ns_model_free(model);
 }
 
-/* Densities of coordinates, against the integral along the motion: log rho(start) - log rho(t). */
+/* Densities of coordinates, against the integral along the motion: log rho(start) - log
+ * rho(t). */
 static void densities(void **state)
 {
     (void)state;
@@ -175,7 +178,8 @@ static void densities(void **state)
     ns_measure *wrong = look(model, "g.31^2/A + g.32^2/B + g.33^2/C", 5);
     assert_true(wrong->given > 0.1);
     ns_model_free(model);
-    /* a Hamiltonian system preserves volume; an unbalanced sleigh has no density of this kind */
+    /* a Hamiltonian system preserves volume; an unbalanced sleigh has no density of this
+     * kind */
     model = motion_model_file("spherical-pendulum", NULL);
     m = look(model, NULL, 1);
     assert_true(m->vanishes || m->density.found);
@@ -191,7 +195,7 @@ static void densities(void **state)
     ns_model_free(model);
 }
 
-/* ---- densities of chosen variables --------------------------------------------------------------- */
+/* ---- densities of chosen variables ------------------------------------------------------- */
 
 typedef struct search {
     ns_model *model;
@@ -223,7 +227,8 @@ static void end(search *q)
     ns_model_free(q->model);
 }
 
-/* Largest relative difference of P(s) from a constant multiple of `form` over the sphere of radius r. */
+/* Largest relative difference of P(s) from a constant multiple of `form` over the sphere of
+ * radius r. */
 static double differs(const search *q, double r, double (*form)(const double s[3]))
 {
     const ns_system *sys = q->model->system;
@@ -234,7 +239,8 @@ static double differs(const search *q, double r, double (*form)(const double s[3
     for (int k = 0; k < 40; k++) {
         const double z = 1 - (2 * k + 1) / 40., phi = 2.4 * k, rho = sqrt(1 - z * z);
         const double s[3] = {r * rho * cos(phi), r * rho * sin(phi), r * z};
-        /* s = -r Gamma: the ball turned so that Gamma is vertical, q = (1 + G.e3, G x e3)/|..| */
+        /* s = -r Gamma: the ball turned so that Gamma is vertical, q = (1 + G.e3, G x
+         * e3)/|..| */
         const double G[3] = {-s[0] / r, -s[1] / r, -s[2] / r}, norm = sqrt(2 + 2 * G[2]);
         const double quat[4] = {(1 + G[2]) / norm, G[1] / norm, -G[0] / norm, 0};
         const uint32_t at = motion_state(&(motion){.model = q->model}, "quat.w");
@@ -248,8 +254,8 @@ static double differs(const search *q, double r, double (*form)(const double s[3
     return worst;
 }
 
-/* Chaplygin (1903): with D = m r^2 and s = -r Gamma the measure  sqrt(1 - D Gamma.(I + D)^-1 Gamma) d omega  is
- * invariant. */
+/* Chaplygin (1903): with D = m r^2 and s = -r Gamma the measure  sqrt(1 - D Gamma.(I + D)^-1
+ * Gamma) d omega  is invariant. */
 static double chaplygin(const double s[3])
 {
     const double r = 0.1, D = 1 * r * r, I[3] = {0.002, 0.003, 0.0045};

@@ -1,5 +1,6 @@
-/* Momentum integrals: what Theorem 4.4 decides, the fields of the paper's examples in closed form,
- * the Wronskian, the amended potential of the falling disk, and systems that have no integrals. */
+/* Momentum integrals: what Theorem 4.4 decides, the fields of the paper's examples in closed
+ * form, the Wronskian, the amended potential of the falling disk, and systems that have no
+ * integrals. */
 #include "support/measure.h"
 #include "support/motion.h"
 #include "support/texts.h"
@@ -39,7 +40,8 @@ static found search(ns_model *model, const char *along, ns_momentum_options opti
     return out;
 }
 
-/* The Wronskian by its determinant and by (6.16), the integrals, and independence of the path. */
+/* The Wronskian by its determinant and by (6.16), the integrals, and independence of the
+ * path. */
 static void sound(const ns_momentum *f, const char *name)
 {
     for (uint32_t k = 0; k < f->points; k++)
@@ -105,8 +107,8 @@ static void falling_disk(void **state)
     }
 }
 
-/* The same disk as an edge that rolls: centre = contact + R sin(theta) n + R cos(theta) e3, body axes
- * (heading, radius, axle), omega = phi' e3 - theta' h + psi' a. */
+/* The same disk as an edge that rolls: centre = contact + R sin(theta) n + R cos(theta) e3,
+ * body axes (heading, radius, axle), omega = phi' e3 - theta' h + psi' a. */
 static void same_disk(void **state)
 {
     (void)state;
@@ -300,7 +302,8 @@ static void some(void **state)
     ns_model_free(r.model);
 }
 
-/* No integrals: terms in p p (oscillator), in r' r' (roller racer), a body that turns freely. */
+/* No integrals: terms in p p (oscillator), in r' r' (roller racer), a body that turns
+ * freely. */
 static void none(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Reduced periodic motion: the period by other means, the shift of the group, relative equilibria; and
- * discrete symmetries of the equations. */
+/* Reduced periodic motion: the period by other means, the shift of the group, relative
+ * equilibria; and discrete symmetries of the equations. */
 #include "support/measure.h"
 #include "support/motion.h"
 #include "support/texts.h"
@@ -22,7 +22,8 @@ static const ns_period *find(ns_model *model, double until)
     return r;
 }
 
-/* Without rotation the mass swings with w^2 = k (M + m)/(M m) (6.11) and the blade runs straight. */
+/* Without rotation the mass swings with w^2 = k (M + m)/(M m) (6.11) and the blade runs
+ * straight. */
 static void closed_form(void **state)
 {
     (void)state;
@@ -38,7 +39,8 @@ static void closed_form(void **state)
     ns_model_free(model);
 }
 
-/* Period by the event r = 0, shift by two states of the full system of formulation `lagrange`. */
+/* Period by the event r = 0, shift by two states of the full system of formulation
+ * `lagrange`. */
 static void sleigh_oscillator(void **state)
 {
     (void)state;
@@ -135,7 +137,8 @@ static void free_body(void **state)
     motion_close(&m);
 }
 
-/* The sleigh alone does not come back; steady motions of the disk are a family of dimension 2. */
+/* The sleigh alone does not come back; steady motions of the disk are a family of dimension
+ * 2. */
 static void others(void **state)
 {
     (void)state;

@@ -32,7 +32,8 @@ static ns_compare_outcome run(ns_model *a, ns_model *b, const double *times, siz
     return out;
 }
 
-/* x'' = -x from x = 1, and with a phase d: they differ by cos t - cos(t + d), at most 2 sin(d/2). */
+/* x'' = -x from x = 1, and with a phase d: they differ by cos t - cos(t + d), at most 2
+ * sin(d/2). */
 static void known_difference(void **state)
 {
     (void)state;

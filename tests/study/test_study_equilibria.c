@@ -75,11 +75,11 @@ static double critical(const char *text, const char *set, const char *name, doub
     return found;
 }
 
-/* Special points are located to the rounding of what defines them in double: the parameter, constants of the model
- * and its start, some ten of them, each with a weight of about one. */
+/* Special points are located to the rounding of what defines them in double: the parameter,
+ * constants of the model and its start, some ten of them, each with a weight of about one. */
 static const double digits = 20 * DBL_EPSILON;
 
-/* ---- normal forms ---------------------------------------------------------------------------- */
+/* ---- normal forms ------------------------------------------------------------------------ */
 
 static void normal_forms(void **state)
 {
@@ -158,7 +158,7 @@ static void on_top(void **state)
     }
 }
 
-/* ---- wheels --------------------------------------------------------------------------------- */
+/* ---- wheels ------------------------------------------------------------------------------ */
 
 #define WHEEL                                                                                  \
     "param rate = 0, turning = 0\nground plane\nbody %s { mass 0.7; uniform }\n"               \
@@ -190,8 +190,9 @@ static void wheels(void **state)
     }
 }
 
-/* Directions of a rolling disk: 8 on the manifold, of which 4 are symmetries (two shifts, a turn of
- * the plane, the spin of the disk) and 2 lead to neighbouring steady motions (rate, circle). */
+/* Directions of a rolling disk: 8 on the manifold, of which 4 are symmetries (two shifts, a
+ * turn of the plane, the spin of the disk) and 2 lead to neighbouring steady motions (rate,
+ * circle). */
 static void directions(void **state)
 {
     (void)state;
@@ -223,10 +224,10 @@ static void directions(void **state)
     study_close(&s);
 }
 
-/* ---- rattleback ------------------------------------------------------------------------------ */
+/* ---- rattleback -------------------------------------------------------------------------- */
 
-/* Kane and Levinson's stone (COVERAGE x-rattleback); full and reduced equations agree, and reversing
- * the spin reverses the spectrum. */
+/* Kane and Levinson's stone (COVERAGE x-rattleback); full and reduced equations agree, and
+ * reversing the spin reverses the spectrum. */
 static void rattleback(void **state)
 {
     (void)state;
@@ -255,7 +256,7 @@ static void rattleback(void **state)
     study_close(&s);
 }
 
-/* ---- bicycle --------------------------------------------------------------------------------- */
+/* ---- bicycle ----------------------------------------------------------------------------- */
 
 /* Benchmark of Meijaard, Papadopoulos, Ruina and Schwab 2007, Table 2 and section 6 (COVERAGE
  * x-bicycle): every digit of it, from the nonlinear model. */
@@ -279,8 +280,9 @@ static void bicycle(void **state)
                   b->special.at[0].parameter, b->special.at[1].label,
                   b->special.at[1].parameter);
     assert_string_equal(b->special.at[0].label, "hopf");
-    /* Meijaard's formulas, Appendix A, in 50 digits.  The slope of the capsize eigenvalue is 0.16, entries of the
-     * Jacobian are a hundred times larger: their last bit would be worth 1e-13, were they known in double only */
+    /* Meijaard's formulas, Appendix A, in 50 digits.  The slope of the capsize eigenvalue is
+     * 0.16, entries of the Jacobian are a hundred times larger: their last bit would be worth
+     * 1e-13, were they known in double only */
     measure_near(b->special.at[0].parameter, 4.292382536341104, 1e-13 * 4.3, "weave speed");
     measure_near(b->special.at[1].parameter, 6.024262015388359, 1e-13 * 6.0, "capsize speed");
     study_close(&s);

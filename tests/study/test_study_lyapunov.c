@@ -1,4 +1,5 @@
-/* Lyapunov spectra against closed forms, sums against traces, and the rattleback's attractor. */
+/* Lyapunov spectra against closed forms, sums against traces, and the rattleback's
+ * attractor. */
 #include "support/measure.h"
 
 #include <math.h>
@@ -38,8 +39,8 @@ static void linear(void **state)
     ns_arena_free(arena);
 }
 
-/* Lorenz: the sum is the trace -(10 + 1 + 8/3) exactly; exponents and dimension as in Sprott, Chaos and
- * Time-Series Analysis (2003): 0.9056, 0, -14.5723; 2.06215. */
+/* Lorenz: the sum is the trace -(10 + 1 + 8/3) exactly; exponents and dimension as in Sprott,
+ * Chaos and Time-Series Analysis (2003): 0.9056, 0, -14.5723; 2.06215. */
 static void lorenz(void **state)
 {
     (void)state;

@@ -23,7 +23,8 @@ static const ns_portrait *make(study *s, const char *x, const char *y, double wi
     return ns_portrait_make(s->arena, s->flow, &spec, s->model->x0);
 }
 
-/* Saddles at +-pi with +-1, a centre at 0 with +-i; separatrices p = +-2 cos(q/2); levels of the energy. */
+/* Saddles at +-pi with +-1, a centre at 0 with +-i; separatrices p = +-2 cos(q/2); levels of
+ * the energy. */
 static void pendulum(void **state)
 {
     (void)state;
@@ -88,8 +89,9 @@ static void friction(void **state)
     }
 }
 
-/* The sleigh runs straight at any speed: a line of equilibria, ends of the momentum ellipses.  Its angle
- * stands in the equations of the momenta only in appearance; the path is another matter. */
+/* The sleigh runs straight at any speed: a line of equilibria, ends of the momentum ellipses.
+ * Its angle stands in the equations of the momenta only in appearance; the path is another
+ * matter. */
 static void sleigh(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Motions that are periodic up to a symmetry: period and shift against the symmetry block, closed forms,
- * and direct integration over many periods. */
+/* Motions that are periodic up to a symmetry: period and shift against the symmetry block,
+ * closed forms, and direct integration over many periods. */
 #include "support/measure.h"
 
 #include <math.h>
@@ -73,8 +73,8 @@ static double rebuilt(study *s, uint32_t periods, uint32_t times)
     return worst;
 }
 
-/* The sleigh with an oscillator: the symmetry is found, not read from a block; period and shift are
- * those that the block gives; 1000 periods. */
+/* The sleigh with an oscillator: the symmetry is found, not read from a block; period and shift
+ * are those that the block gives; 1000 periods. */
 static void sleigh(void **state)
 {
     (void)state;
@@ -102,7 +102,8 @@ static void sleigh(void **state)
     close_study(&s);
 }
 
-/* A rolling torus in its own states (quaternion, contact): the spin about its axis is a symmetry too. */
+/* A rolling torus in its own states (quaternion, contact): the spin about its axis is a
+ * symmetry too. */
 static void torus(void **state)
 {
     (void)state;
@@ -177,8 +178,8 @@ static void elements(void **state)
     ns_model_free(model);
 }
 
-/* A triaxial ellipsoid rocks while it spins: its reduced motion closes for a start that Newton's method
- * finds; then watching that motion gives the same period and turn. */
+/* A triaxial ellipsoid rocks while it spins: its reduced motion closes for a start that
+ * Newton's method finds; then watching that motion gives the same period and turn. */
 static void ellipsoid(void **state)
 {
     (void)state;

@@ -176,8 +176,8 @@ static void multipliers(void **state)
     close_study(&s);
 }
 
-/* Van der Pol: the only multiplier is the exponential of the divergence along the cycle, which the state
- * d adds up; the period is 6.66328685932. */
+/* Van der Pol: the only multiplier is the exponential of the divergence along the cycle, which
+ * the state d adds up; the period is 6.66328685932. */
 static void limit_cycle(void **state)
 {
     (void)state;

@@ -17,8 +17,9 @@ static ns_hold held(const study *s, const char *name)
     return h;
 }
 
-/* A ball on a turntable: its centre goes round with 2/7 of the table's rate about any point (here: no
- * radius at all), so that deviations turn with that rate.  Time enters the equations. */
+/* A ball on a turntable: its centre goes round with 2/7 of the table's rate about any point
+ * (here: no radius at all), so that deviations turn with that rate.  Time enters the
+ * equations. */
 static void turntable(void **state)
 {
     (void)state;
@@ -42,8 +43,8 @@ static void turntable(void **state)
     study_close(&s);
 }
 
-/* A ball that goes round in a vertical cylinder at one height: spin about the normal holds it; deviations
- * go up and down with sqrt(2/7) of its rate (Littlewood). */
+/* A ball that goes round in a vertical cylinder at one height: spin about the normal holds it;
+ * deviations go up and down with sqrt(2/7) of its rate (Littlewood). */
 static void cylinder(void **state)
 {
     (void)state;
@@ -72,12 +73,12 @@ static void cylinder(void **state)
     "start { tilt theta; omega [0, w, n] }\n"                                                  \
     "observe cosine = quat.w^2 + quat.z^2 - quat.x^2 - quat.y^2\n"
 
-/* A cylinder of height 2 l on its rim, axis at the angle theta from the vertical, precession W, spin n
- * about the axis.  With s = (0, -r, -l) from the centre to the contact, w = (0, W sin, n),
- * v = (l W sin - r n) e1, moments A and C, the equation of angular momentum along e1 is
+/* A cylinder of height 2 l on its rim, axis at the angle theta from the vertical, precession W,
+ * spin n about the axis.  With s = (0, -r, -l) from the centre to the contact, w = (0, W sin,
+ * n), v = (l W sin - r n) e1, moments A and C, the equation of angular momentum along e1 is
  *     m g (l sin - r cos) + m W (l W sin - r n)(r sin + l cos) = W (C n sin - A W sin cos),
- * quadratic in W: a W^2 - b W + c = 0.  Where the cylinder leans beyond its balance, c > 0, the two
- * steady motions meet at b^2 = 4 a c: a fold over the height. */
+ * quadratic in W: a W^2 - b W + c = 0.  Where the cylinder leans beyond its balance, c > 0, the
+ * two steady motions meet at b^2 = 4 a c: a fold over the height. */
 typedef struct terms {
     double a, b, c;
 } terms;

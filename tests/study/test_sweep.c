@@ -9,7 +9,7 @@
 #include "study/sweeps/sample.h"
 #include "study/sweeps/sweep.h"
 
-/* ---- samples -------------------------------------------------------------------------------- */
+/* ---- samples ----------------------------------------------------------------------------- */
 
 /* Known answers of Philox 4x32-10 (Random123, kat_vectors). */
 static void philox(void **state)
@@ -33,8 +33,9 @@ static void philox(void **state)
     }
 }
 
-/* In every dimension each of 2^k parts holds one of 2^k points in a row; in the plane of any two of the first
- * eight dimensions boxes hold as many as they should, up to the quality of the pair. */
+/* In every dimension each of 2^k parts holds one of 2^k points in a row; in the plane of any
+ * two of the first eight dimensions boxes hold as many as they should, up to the quality of the
+ * pair. */
 static void sobol(void **state)
 {
     (void)state;
@@ -50,7 +51,8 @@ static void sobol(void **state)
                 seen[k] = true;
             }
         }
-    /* the first two dimensions are a (0, 2)-sequence: every elementary box of area 2^-BITS holds one */
+    /* the first two dimensions are a (0, 2)-sequence: every elementary box of area 2^-BITS
+     * holds one */
     for (unsigned s = 0; s <= BITS; s++) {
         bool seen[N] = {false};
         for (uint64_t i = 0; i < N; i++) {
@@ -74,7 +76,8 @@ static void sobol(void **state)
         }
 }
 
-/* The integral of a smooth product over six dimensions: the Sobol error is far below the random one. */
+/* The integral of a smooth product over six dimensions: the Sobol error is far below the random
+ * one. */
 static void sobol_integral(void **state)
 {
     (void)state;
@@ -169,7 +172,7 @@ static void grids(void **state)
     ns_arena_free(arena);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------- */
 
 typedef struct job {
     ns_arena *arena;
@@ -236,8 +239,8 @@ static char *rows(job *j, uint64_t first, uint32_t count)
     return records;
 }
 
-/* Each row against a run of its own, of a model loaded with these values: equal to the bit, and in
- * lanes to round-off. */
+/* Each row against a run of its own, of a model loaded with these values: equal to the bit, and
+ * in lanes to round-off. */
 static void like_runs(const char *name, const char *parameter, double low, double high,
                       double until)
 {
@@ -312,7 +315,8 @@ static void starts(void **state)
     job b = job_new("chaplygin-sleigh", &by_parameter, 1, gets, 5, 5, 0, NULL);
     const char *ra = rows(&a, 0, 4), *rb = rows(&b, 0, 4);
     assert_memory_equal(ra, rb, 4 * a.sweep->record);
-    /* v = V tanh(u), u = a V t/K^2 + atanh(v0/V), V^2 = v0^2 + K^2 omega0^2, K^2 = (J + m a^2)/m */
+    /* v = V tanh(u), u = a V t/K^2 + atanh(v0/V), V^2 = v0^2 + K^2 omega0^2, K^2 = (J + m
+     * a^2)/m */
     for (uint32_t i = 0; i < 4; i++) {
         const double *record = (const double *)(ra + i * a.sweep->record);
         const ns_model *m = b.model;
@@ -331,7 +335,8 @@ static void starts(void **state)
     job_free(&b);
 }
 
-/* Extrema between step ends: a harmonic oscillator x = A cos(w t) sampled by few, large steps. */
+/* Extrema between step ends: a harmonic oscillator x = A cos(w t) sampled by few, large
+ * steps. */
 static void extrema(void **state)
 {
     (void)state;

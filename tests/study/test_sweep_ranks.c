@@ -1,6 +1,7 @@
-/* Blocks and records between the processes of a sweep: leader and followers as threads of one process,
- * over an exchange made of queues.  Every row is computed once, its record arrives whole, whatever the
- * number of ranks and threads; stops, failures and strangers end the job in order. */
+/* Blocks and records between the processes of a sweep: leader and followers as threads of one
+ * process, over an exchange made of queues.  Every row is computed once, its record arrives
+ * whole, whatever the number of ranks and threads; stops, failures and strangers end the job in
+ * order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 #include "study/sweeps/sweep_ranks.h"
 
-/* ---- an exchange of queues ------------------------------------------------------------------ */
+/* ---- an exchange of queues --------------------------------------------------------------- */
 
 enum { MOST = 6 };
 
@@ -82,7 +83,7 @@ static const ns_exchange queues = {.interface = NS_EXCHANGE_INTERFACE,
                                    .waiting = post_waiting,
                                    .receive = post_receive};
 
-/* ---- a sweep that only counts ---------------------------------------------------------------- */
+/* ---- a sweep that only counts ------------------------------------------------------------ */
 
 enum { ROWS = 5000, RECORD = 24 };
 
@@ -124,7 +125,8 @@ static bool pool_done(void *context, uint64_t first, uint32_t count, const void 
     return true;
 }
 
-/* What ns_sweep_work does, without motions: it wants several blocks before it gives the first back. */
+/* What ns_sweep_work does, without motions: it wants several blocks before it gives the first
+ * back. */
 static void compute(const ns_sweep_client *client, const volatile int *stop)
 {
     enum { HELD = 5 };

@@ -26,7 +26,8 @@ motion measure_by_method(const char *name, const char *set, const char *method);
 /* Ends a motion whose model goes on to be used by another. */
 void measure_drop(motion *m);
 
-/* Puts the motion's values at the k-th (from 0) occurrence of an event; false if there is none. */
+/* Puts the motion's values at the k-th (from 0) occurrence of an event; false if there is
+ * none. */
 bool measure_at_event(motion *m, const char *name, uint32_t k);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- models --------------------------------------------------------------------------------- */
+/* ---- models ------------------------------------------------------------------------------ */
 
 enum { MOST_SETS = 16, MOST_TEXT = 512 };
 
@@ -57,7 +57,7 @@ ns_model *motion_model_file(const char *name, const char *set)
     return loaded(ns_model_load(path, overrides, n, NS_MODEL_READY));
 }
 
-/* ---- runs ----------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------- */
 
 static void look(motion *m, double t)
 {
@@ -123,7 +123,7 @@ ns_status motion_to(motion *m, double t)
     return status;
 }
 
-/* ---- values --------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------ */
 
 double motion_get(const motion *m, const char *name)
 {

@@ -1,4 +1,5 @@
-/* For tests that run models through the library: a model with one run of it, and values by name.
+/* For tests that run models through the library: a model with one run of it, and values by
+ * name.
  * Everything asserts; a model that does not load prints its messages. */
 #ifndef TEST_SUPPORT_MOTION_H
 #define TEST_SUPPORT_MOTION_H

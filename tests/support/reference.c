@@ -1,5 +1,5 @@
-/* No parser of JSON: the files are our own.  The samples are the objects in the array "samples", and
- * the values asked for are numbers or flat arrays of numbers. */
+/* No parser of JSON: the files are our own.  The samples are the objects in the array
+ * "samples", and the values asked for are numbers or flat arrays of numbers. */
 #include "support/reference.h"
 
 #include <setjmp.h>

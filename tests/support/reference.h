@@ -1,5 +1,5 @@
-/* The reference motions of tests/reference: JSON files with samples of a motion that is right to 24
- * digits or more. */
+/* The reference motions of tests/reference: JSON files with samples of a motion that is right
+ * to 24 digits or more. */
 #ifndef TEST_SUPPORT_REFERENCE_H
 #define TEST_SUPPORT_REFERENCE_H
 

@@ -1,7 +1,8 @@
 /* Elementary functions of one double, with the bits that vecmath.inc gives in lanes: the same
  * on every processor, for none of them is the C library's.  Results that come from its
  * functions may differ from one processor to the next; of them only those may be used whose
- * value is exact (sqrt, fabs, floor, ldexp and the like: tests/base/test_libm.sh has the list). */
+ * value is exact (sqrt, fabs, floor, ldexp and the like: tests/base/test_libm.sh has the
+ * list). */
 #ifndef NS_BASE_MATH_VECMATH_H
 #define NS_BASE_MATH_VECMATH_H
 

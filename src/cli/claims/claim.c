@@ -33,7 +33,7 @@ static void wrong(scan *s, const char *format, ...)
     s->world.claim->error = ns_text_string(&text);
 }
 
-/* ---- words -------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------- */
 
 static void blanks(scan *s)
 {
@@ -77,7 +77,7 @@ static const char *quoted(scan *s)
     return text;
 }
 
-/* ---- expressions --------------------------------------------------------------------------------- */
+/* ---- expressions ------------------------------------------------------------------------- */
 
 static double expression(scan *s);
 
@@ -282,7 +282,7 @@ static double expression(scan *s)
     }
 }
 
-/* ---- statements ----------------------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------------------------- */
 
 static void read_expect(scan *s)
 {
@@ -421,7 +421,8 @@ static void read_figure(scan *s)
     write_figure(s, plot, file);
 }
 
-/* chart FILE "title": SERIES "label" EXPR [, SERIES "label" EXPR]...   values over the parameter */
+/* chart FILE "title": SERIES "label" EXPR [, SERIES "label" EXPR]...   values over the
+ * parameter */
 static void read_chart(scan *s)
 {
     const char *file = word(s, ""), *title = quoted(s);

@@ -1,5 +1,5 @@
-/* Claims of the literature as small text files (models/claims/NAME.claim): which models to run, and
- * what must come out.  `noslip reproduce` runs them.
+/* Claims of the literature as small text files (models/claims/NAME.claim): which models to run,
+ * and what must come out.  `noslip reproduce` runs them.
  *
  *     title "..."          source TEXT          slow                     # comments
  *     model NAME <<  ...lines of a model...  >>
@@ -13,8 +13,8 @@
  *                          beside values: t, residual.CONSTRAINT, energy.error
  *     chart FILE "title": SERIES "label" EXPR [, ...]       over the parameter, logarithmic
  *
- * The words of a command may name models of the claim; --option figures/FILE goes to the folder of
- * figures, and is left out when there is none.
+ * The words of a command may name models of the claim; --option figures/FILE goes to the folder
+ * of figures, and is left out when there is none.
  *
  * Expressions: numbers, + - * / ^, pi, sqrt sin cos tan exp log abs, and of runs
  *     start(R, V) end(R, V) at(R, V, t) max(R, V) min(R, V) change(R, V)     of a value
@@ -22,12 +22,13 @@
  *     when(R, NAME, V, k)                 the value V where the event happens
  *     drift(R) residual(R) invariant(R, NAME) param(R, NAME)
  *     differ(R, V, R2, V2)                largest difference at the same times
- *     circle(R, X, Y)                     largest distance from a circle, in parts of its radius
+ *     circle(R, X, Y)                     largest distance from a circle, in parts of its
+ *                                         radius
  *     order(S, EXPR) largest(S, EXPR) smallest(S, EXPR)      of a series; S stands for its run
  *     falls(S, EXPR)                      1 if each value is below the one before, otherwise 0
  *     has(C, "text") number(C, "text" [, k])
- *                                         of what a command printed: the number behind the text, the
- *                                         k-th time it occurs (k from 0) */
+ *                                         of what a command printed: the number behind the
+ *                                         text, the k-th time it occurs (k from 0) */
 #ifndef NS_CLI_CLAIMS_CLAIM_H
 #define NS_CLI_CLAIMS_CLAIM_H
 

@@ -71,7 +71,8 @@ static void take_samples(ns_claims_run *r, double from, double until, uint32_t s
     free(x);
 }
 
-/* Starts where another run of the same states has ended, with velocities and momenta reversed. */
+/* Starts where another run of the same states has ended, with velocities and momenta
+ * reversed. */
 static bool turn_back(ns_claims_world *w, ns_claims_run *r, const char *name)
 {
     const ns_claims_run *other = ns_claims_find(w, name);
@@ -189,7 +190,8 @@ bool ns_claims_command(ns_claims_world *w, const char *name, int n, char **words
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return fail(w, "out of memory");
-    struct ns_gallery_entry *own = NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, w->models.n + 1);
+    struct ns_gallery_entry *own =
+        NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, w->models.n + 1);
     for (uint32_t i = 0; i < w->models.n; i++)
         own[i] = (struct ns_gallery_entry){w->models.at[i].name, w->models.at[i].text};
     ns_cli cli = {.arena = w->arena, .out = out, .err = out, .own = own, .n_own = w->models.n};
@@ -223,7 +225,7 @@ void ns_claims_free(ns_claims_world *w)
             free_run(&w->series.at[i]->runs[k]);
 }
 
-/* ---- looking ----------------------------------------------------------------------------------- */
+/* ---- looking ----------------------------------------------------------------------------- */
 
 ns_claims_series *ns_claims_find_series(const ns_claims_world *w, const char *name)
 {

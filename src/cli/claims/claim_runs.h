@@ -1,4 +1,5 @@
-/* What a claim works with while it is run: models, runs with samples, series, printed output. */
+/* What a claim works with while it is run: models, runs with samples, series, printed
+ * output. */
 #ifndef NS_CLI_CLAIMS_CLAIM_RUNS_H
 #define NS_CLI_CLAIMS_CLAIM_RUNS_H
 
@@ -57,7 +58,8 @@ ns_claims_run *ns_claims_find(const ns_claims_world *w, const char *name);
 ns_claims_series *ns_claims_find_series(const ns_claims_world *w, const char *name);
 const char *ns_claims_output(const ns_claims_world *w, const char *name);
 
-/* Functions of a run, by name: see claim.h.  Nan, with claim->error set, if something is missing. */
+/* Functions of a run, by name: see claim.h.  Nan, with claim->error set, if something is
+ * missing. */
 bool ns_claims_knows(const char *function);
 double ns_claims_value(ns_claims_world *w, ns_claims_run *run, const char *function,
                        const char *name, double extra);
@@ -66,8 +68,8 @@ double ns_claims_when(ns_claims_world *w, ns_claims_run *run, const char *event,
 double ns_claims_differ(ns_claims_world *w, ns_claims_run *a, const char *x, ns_claims_run *b,
                         const char *y);
 double ns_claims_circle(ns_claims_world *w, ns_claims_run *run, const char *x, const char *y);
-/* Samples of a value, of t, of residual.CONSTRAINT, or of energy.error, the relative change of the energy;
- * NULL if there is none. */
+/* Samples of a value, of t, of residual.CONSTRAINT, or of energy.error, the relative change of
+ * the energy; NULL if there is none. */
 const double *ns_claims_samples(ns_claims_world *w, const ns_claims_run *run, const char *name);
 const char *ns_claims_unit(const ns_claims_run *run, const char *name);
 

@@ -1,5 +1,5 @@
-/* noslip bench: hands over to noslip-bench, a program of its own, which links what noslip must not
- * need (rival libraries, code for this one processor). */
+/* noslip bench: hands over to noslip-bench, a program of its own, which links what noslip must
+ * not need (rival libraries, code for this one processor). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -41,7 +41,8 @@ static int bench(ns_cli *cli, const ns_arguments *a)
                               "-DNOSLIP_BENCH=ON (cmake), then `make bench` or `make install`");
         return ns_status_exit(NS_ERR_IO);
     }
-    /* Texts of the arguments are not changed: exec wants them writable for reasons of history. */
+    /* Texts of the arguments are not changed: exec wants them writable for reasons of
+     * history. */
     char **words = NS_NEW_ARRAY(cli->arena, char *, 2 * a->options.n + a->words.n + 4);
     size_t n = 0;
     words[n++] = ns_arena_string(cli->arena, path, strlen(path));

@@ -1,4 +1,5 @@
-/* noslip equations: the derived equations, as text that the model language reads or as LaTeX. */
+/* noslip equations: the derived equations, as text that the model language reads or as
+ * LaTeX. */
 #include <ctype.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ static bool is_short(const ns_system *s, ns_ex e)
     return ns_normal_length(s->graph, e) < 100;
 }
 
-/* All expressions that need names for parts of them: what the formulation shows, then the rates. */
+/* All expressions that need names for parts of them: what the formulation shows, then the
+ * rates. */
 static const ns_shared *share(ns_cli *cli, const ns_system *s)
 {
     const size_t n = s->equations.n + s->states.n;

@@ -17,7 +17,7 @@ typedef struct job {
     bool table; /* print for people */
 } job;
 
-/* ---- one steady motion --------------------------------------------------------------------- */
+/* ---- one steady motion ------------------------------------------------------------------- */
 
 static void values_at(const job *j, const double *x, double *out)
 {
@@ -240,7 +240,7 @@ static int find_all(const job *j)
     return status ? status : failed && !found.n ? 1 : 0;
 }
 
-/* ---- a branch ------------------------------------------------------------------------------ */
+/* ---- a branch ---------------------------------------------------------------------------- */
 
 static void print_stability(const job *j, const ns_branch *b, const char *name)
 {
@@ -336,8 +336,8 @@ static void add_branch(const job *j, ns_sheet *sheet, const char *table, const c
     }
 }
 
-/* The state that tells the branches apart best: the one that moves most along a critical direction, or
- * along the branch. */
+/* The state that tells the branches apart best: the one that moves most along a critical
+ * direction, or along the branch. */
 static uint32_t telling_state(const job *j, const ns_branch *b)
 {
     const uint32_t n = j->field->n;
@@ -475,7 +475,7 @@ static int follow(job *j, const char *over)
     return status ? status : strcmp(b->end, "the parameter left its range") != 0 ? 1 : 0;
 }
 
-/* ---- options ------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------- */
 
 static bool read_holds(job *j)
 {

@@ -167,7 +167,7 @@ static void print_conclusion(ns_cli *cli, const ns_measure *m, const ns_density 
     fprintf(cli->out, "  %s\n", conclusion(m, d));
 }
 
-/* ---- --out, --report ------------------------------------------------------------------------- */
+/* ---- --out, --report --------------------------------------------------------------------- */
 
 static ns_sheet *make_sheet(ns_cli *cli, const ns_model *model, const ns_measure *m,
                             const ns_density *d)
@@ -211,7 +211,7 @@ static ns_plot *make_plot(ns_cli *cli, const ns_model *model, const ns_measure *
     return plot;
 }
 
-/* ---- --json ---------------------------------------------------------------------------------- */
+/* ---- --json ------------------------------------------------------------------------------ */
 
 static void json_number(ns_cli *cli, const char *key, double value, bool last)
 {
@@ -323,8 +323,8 @@ static void print_all(ns_cli *cli, const ns_model *model, const ns_measure *m,
     print_conclusion(cli, m, d);
 }
 
-/* A density of the variables of --on, or of the shape variables where nothing else has decided.  False
- * after saying what is wrong. */
+/* A density of the variables of --on, or of the shape variables where nothing else has decided.
+ * False after saying what is wrong. */
 static bool search(ns_cli *cli, const ns_arguments *a, ns_model *model, const ns_measure *m,
                    const ns_density **out)
 {

@@ -1,5 +1,6 @@
 /* Panels: shape against its velocity and against the first momentum, the first two momenta, and
- * the path of the group in the plane, as in figures 6.2 to 6.4 of Bloch, Marsden, Zenkov (2009). */
+ * the path of the group in the plane, as in figures 6.2 to 6.4 of Bloch, Marsden, Zenkov
+ * (2009). */
 #include "cli/commands/period_plot.h"
 
 #include <string.h>

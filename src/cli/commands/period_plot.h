@@ -6,8 +6,8 @@
 #include "out/plot/plot.h"
 #include "session/model.h"
 
-/* The motions of models with the same coordinates, each to its time `until`, in one picture; NULL if
- * there is nothing to draw. */
+/* The motions of models with the same coordinates, each to its time `until`, in one picture;
+ * NULL if there is nothing to draw. */
 ns_plot *ns_period_plot(ns_cli *cli, ns_model *const *models, const double *until, uint32_t n);
 
 #endif

@@ -20,7 +20,7 @@
 
 static const ns_option options[] = {NS_RUN_OPTIONS, {0}};
 
-/* ---- options ------------------------------------------------------------------------------ */
+/* ---- options ----------------------------------------------------------------------------- */
 
 /* --engine and --precision take a word. */
 
@@ -116,7 +116,7 @@ static bool read_options(ns_cli *cli, const ns_arguments *a, ns_record_options *
     return true;
 }
 
-/* ---- the report --------------------------------------------------------------------------- */
+/* ---- the report -------------------------------------------------------------------------- */
 
 static int write_report(ns_cli *cli, const ns_arguments *a, const ns_record *r, int status)
 {
@@ -139,7 +139,7 @@ static int write_report(ns_cli *cli, const ns_arguments *a, const ns_record *r, 
     return status;
 }
 
-/* ---- running ------------------------------------------------------------------------------ */
+/* ---- running ----------------------------------------------------------------------------- */
 
 static void draw(void *context, const ns_progress *p)
 {
@@ -172,7 +172,8 @@ static void judge_digits(ns_cli *cli, const ns_arguments *a, ns_record *record)
         fprintf(cli->err, "noslip: warning: the digits are not known: %s\n", message);
 }
 
-/* Reports say how far the trajectory can be trusted if that takes a second or two; --digits always. */
+/* Reports say how far the trajectory can be trusted if that takes a second or two; --digits
+ * always. */
 static void judge_trust(ns_cli *cli, ns_record *record, bool asked)
 {
     static const double short_enough = 2e9;
@@ -194,8 +195,8 @@ static bool periodic_possible(ns_cli *cli, const ns_arguments *a)
     return false;
 }
 
-/* --start NAME=EXPR: other values of states at the start; the rest is made consistent with them, as in a
- * sweep. */
+/* --start NAME=EXPR: other values of states at the start; the rest is made consistent with
+ * them, as in a sweep. */
 static bool change_start(ns_cli *cli, const ns_arguments *a, ns_model *model)
 {
     NS_LIST(const char *) names = {0};

@@ -26,7 +26,7 @@ static uint32_t states(const job *j)
     return j->flow->n;
 }
 
-/* ---- options ------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------- */
 
 /* EXPR, or LEFT = RIGHT */
 static bool read_surface(job *j)
@@ -60,8 +60,8 @@ static bool read_surface(job *j)
     return true;
 }
 
-/* The conditions of starts: on the surface (if they are on a grid), with the energy of the model's
- * start or --energy. */
+/* The conditions of starts: on the surface (if they are on a grid), with the energy of the
+ * model's start or --energy. */
 static bool prepare_starts(job *j)
 {
     ns_cli *cli = j->cli;
@@ -213,7 +213,8 @@ static bool choose_starts(job *j)
     return false;
 }
 
-/* --plot X,Y: the values of the figure; the first two states that are no part of the surface. */
+/* --plot X,Y: the values of the figure; the first two states that are no part of the
+ * surface. */
 static bool choose_axes(job *j)
 {
     const char *text = ns_command_text(j->a, "plot");
@@ -234,7 +235,7 @@ static bool choose_axes(job *j)
     return true;
 }
 
-/* ---- results ------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------- */
 
 static ns_sheet *make_sheet(const job *j, const ns_section_track *tracks, double **value,
                             size_t *rows)
@@ -463,7 +464,8 @@ static int section(ns_cli *cli, const ns_arguments *a)
             ns_model_free(model);
             return status;
         }
-        /* without an end the number of crossings ends it; a motion that never crosses must end too */
+        /* without an end the number of crossings ends it; a motion that never crosses must end
+         * too */
         enum { PATIENCE = 20000 };
         j.spec.run.until = isfinite(until) ? until : j.spec.run.t0 + 1e5;
         if (!isfinite(until) && !ns_command_flag(a, "max-steps"))

@@ -29,11 +29,13 @@ extern const ns_invariant_search *const ns_invariant_searches[]; /* ends with NU
 bool ns_invariants_read_family(ns_cli *cli, const ns_arguments *a, ns_model *model,
                                ns_flow *flow, ns_family *f, bool *reduced);
 void ns_invariants_print_names(ns_cli *cli, const char *title, const ns_atom *at, uint32_t n);
-/* Search and output of one part, into a sheet and a figure that all parts share; exit status. */
+/* Search and output of one part, into a sheet and a figure that all parts share; exit
+ * status. */
 typedef int ns_invariants_part(ns_cli *cli, const ns_arguments *a, ns_model *model, bool quiet,
                                ns_sheet *sheet, ns_plot **plot);
 ns_invariants_part ns_invariants_polynomial_part, ns_invariants_linear_part;
-/* A search that consists of parts: one after the other while all is well, and what comes of it; exit status. */
+/* A search that consists of parts: one after the other while all is well, and what comes of it;
+ * exit status. */
 int ns_invariants_run(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_json,
                       const char *search, ns_invariants_part *const *parts, size_t n);
 

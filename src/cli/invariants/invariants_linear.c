@@ -1,5 +1,5 @@
-/* noslip invariants --search linear: integrals linear in the velocities with functions of one shape
- * variable, and --search all: these and polynomials. */
+/* noslip invariants --search linear: integrals linear in the velocities with functions of one
+ * shape variable, and --search all: these and polynomials. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const char *applies(const ns_model *model)
     return NULL;
 }
 
-/* ---- options -------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------- */
 
 typedef struct request {
     ns_family family;
@@ -73,7 +73,7 @@ static bool read_request(ns_cli *cli, const ns_arguments *a, ns_model *model, ns
     return true;
 }
 
-/* ---- the search ----------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------- */
 
 /* The variable with most integrals; NULL after saying what is wrong.  *tried: in words. */
 static const ns_linear_integrals *look(ns_cli *cli, ns_model *model, ns_flow *flow,
@@ -104,7 +104,7 @@ static const ns_linear_integrals *look(ns_cli *cli, ns_model *model, ns_flow *fl
     return best;
 }
 
-/* ---- output --------------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------ */
 
 static void print(ns_cli *cli, const ns_linear_integrals *r, const ns_family *f,
                   const ns_study_words *tried, uint32_t rows, bool formulas)

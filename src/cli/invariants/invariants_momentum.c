@@ -71,7 +71,7 @@ static bool read_places(ns_cli *cli, const ns_arguments *a, const ns_parallel *c
     return true;
 }
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------------- */
 
 static void print_terms(ns_cli *cli, const ns_momentum *f)
 {
@@ -222,7 +222,7 @@ static void print(ns_cli *cli, const result *r)
         print_amended(cli, f, r->amended);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------- */
 
 static void json(ns_cli *cli, const result *r)
 {
@@ -306,7 +306,7 @@ static void note_unused(ns_cli *cli, const ns_arguments *a, result *r)
     }
 }
 
-/* ---- the search -------------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------- */
 
 static bool try_one(ns_cli *cli, const ns_arguments *a, const ns_model *model, uint32_t along,
                     result *r, bool must)

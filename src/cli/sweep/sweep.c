@@ -50,7 +50,8 @@ static int finish(ns_sweep_job *job, const ns_arguments *a, const ns_sweep_outpu
     return result;
 }
 
-/* Compiling takes 0.1 to 0.5 seconds: it pays if all rows take much longer, judged by some of them. */
+/* Compiling takes 0.1 to 0.5 seconds: it pays if all rows take much longer, judged by some of
+ * them. */
 static bool pays(const ns_sweep_job *job)
 {
     enum { TRIES = 4 };
@@ -129,7 +130,8 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     return finish(job, a, &o, status);
 }
 
-/* Processors for this process: what the launcher has bound it to, or its share of the machine. */
+/* Processors for this process: what the launcher has bound it to, or its share of the
+ * machine. */
 static uint32_t own_cores(void)
 {
     const long all = sysconf(_SC_NPROCESSORS_ONLN);

@@ -32,14 +32,15 @@ typedef struct ns_sweep_outputs {
 } ns_sweep_outputs;
 bool ns_sweep_read_outputs(ns_cli *cli, const ns_arguments *a, ns_sweep_outputs *o);
 
-/* What the table belongs to; and what makes one sweep different from another, for processes that join in. */
+/* What the table belongs to; and what makes one sweep different from another, for processes
+ * that join in. */
 enum { NS_SWEEP_FACTS = 10 };
 void ns_sweep_make_facts(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                          const ns_sweep *sweep, ns_sweep_fact out[NS_SWEEP_FACTS]);
 const char *ns_sweep_identity(ns_cli *cli, const ns_sweep_fact facts[NS_SWEEP_FACTS]);
 
-/* Rank 0: computes all rows that are missing, on the threads of this process and of the other ranks.  NS_OK,
- * NS_STOP_INTERRUPT, or a failure that has been said. */
+/* Rank 0: computes all rows that are missing, on the threads of this process and of the other
+ * ranks.  NS_OK, NS_STOP_INTERRUPT, or a failure that has been said. */
 ns_status ns_sweep_job_run(ns_sweep_job *job);
 /* Other ranks: computes what rank 0 gives. */
 ns_status ns_sweep_job_follow(ns_sweep_job *job);
@@ -53,16 +54,16 @@ bool ns_sweep_summary(ns_sweep_job *job, FILE *to, const ns_style *style);
 bool ns_sweep_csv(ns_sweep_job *job, FILE *to);
 int ns_sweep_csv_file(ns_sweep_job *job, const char *path);
 
-/* --shard K/N: makes the plan the K-th of N parts of itself, of equal size; false after saying what is
- * wrong. */
+/* --shard K/N: makes the plan the K-th of N parts of itself, of equal size; false after saying
+ * what is wrong. */
 bool ns_sweep_take_shard(ns_cli *cli, const ns_arguments *a, ns_plan *plan);
-/* --join FILE...: copies the rows of tables of shards into the table; the exit status.  The last of the facts is
- * the shard. */
+/* --join FILE...: copies the rows of tables of shards into the table; the exit status.  The
+ * last of the facts is the shard. */
 int ns_sweep_join(ns_sweep_job *job, const ns_arguments *a, const ns_sweep_fact *facts,
                   uint32_t n_facts);
 
-/* --figure and --report: are they asked for; can they be made (false after saying why not); make them, the
- * exit status. */
+/* --figure and --report: are they asked for; can they be made (false after saying why not);
+ * make them, the exit status. */
 bool ns_sweep_wants_figure(const ns_arguments *a);
 bool ns_sweep_figure_possible(ns_cli *cli, const ns_arguments *a, const ns_sweep *sweep);
 int ns_sweep_draw(const ns_sweep_job *job, const ns_arguments *a);

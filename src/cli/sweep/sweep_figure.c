@@ -58,8 +58,8 @@ static bool is_parameter(const ns_model *model, const char *name, const char **u
     return false;
 }
 
-/* What runs the motion of a point again and shows it: the sweep's own options that run knows too, and the
- * point's values. */
+/* What runs the motion of a point again and shows it: the sweep's own options that run knows
+ * too, and the point's values. */
 static const char *rerun(ns_cli *cli, const ns_arguments *a, const ns_sweep *w,
                          const bool *parameter)
 {

@@ -11,7 +11,7 @@
 
 enum { ROWS = 512, MOST_REASONS = 12 };
 
-/* ---- walking through the table -------------------------------------------------------------- */
+/* ---- walking through the table ----------------------------------------------------------- */
 
 typedef struct row {
     uint64_t number;
@@ -60,7 +60,7 @@ bool ns_sweep_job_count(ns_sweep_job *job)
     return walk(job, count_row, &job->complete);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------- */
+/* ---- CSV --------------------------------------------------------------------------------- */
 
 typedef struct csv {
     const ns_sweep *sweep;
@@ -137,7 +137,7 @@ int ns_sweep_csv_file(ns_sweep_job *job, const char *path)
     return ns_status_exit(error || !good ? NS_ERR_IO : NS_OK);
 }
 
-/* ---- summary ----------------------------------------------------------------------------------- */
+/* ---- summary ----------------------------------------------------------------------------- */
 
 typedef struct range {
     double least, greatest;

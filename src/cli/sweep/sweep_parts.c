@@ -1,5 +1,5 @@
-/* Sweeps in parts, without processes that know of each other: --shard K/N makes a table of one part, --join one
- * table of all. */
+/* Sweeps in parts, without processes that know of each other: --shard K/N makes a table of one
+ * part, --join one table of all. */
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>

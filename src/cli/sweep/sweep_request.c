@@ -1,5 +1,5 @@
-/* What the options of `noslip sweep` ask for: the plan, how to run, what to compute, where it goes; and the facts
- * that tell one request from another. */
+/* What the options of `noslip sweep` ask for: the plan, how to run, what to compute, where it
+ * goes; and the facts that tell one request from another. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "cli/study.h"
 #include "cli/sweep/sweep.h"
 #include "ode/auto.h"
-#include "out/tables/sweep_from.h"
 #include "out/formats.h"
+#include "out/tables/sweep_from.h"
 
-/* ---- the plan -------------------------------------------------------------------------------- */
+/* ---- the plan ---------------------------------------------------------------------------- */
 
 /* A state may be called start.NAME, as its column is. */
 static const char *bare(const char *name)
@@ -181,7 +181,7 @@ static bool read_plan(ns_cli *cli, const ns_arguments *a, ns_model *model, ns_pl
     return !wrong;
 }
 
-/* ---- how to run --------------------------------------------------------------------------------- */
+/* ---- how to run -------------------------------------------------------------------------- */
 
 /* Settings of the model that change from row to row would be taken at one value for all. */
 static bool settings_fixed(ns_cli *cli, const ns_arguments *a, ns_model *model,
@@ -315,7 +315,7 @@ ns_sweep *ns_sweep_request(ns_cli *cli, const ns_arguments *a, ns_model *model)
     return sweep;
 }
 
-/* ---- outputs -------------------------------------------------------------------------------------- */
+/* ---- outputs ----------------------------------------------------------------------------- */
 
 static bool ends_in(const char *path, const char *ending)
 {

@@ -1,5 +1,5 @@
-/* Threads that take blocks of rows and write them to the table; on several processes, those of rank 0, which
- * gives blocks to the others too. */
+/* Threads that take blocks of rows and write them to the table; on several processes, those of
+ * rank 0, which gives blocks to the others too. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -47,7 +47,8 @@ static void fail(driver *d, ns_status status, const char *message)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Rows of the next block: about half a second's work, and less near the end so that all end together. */
+/* Rows of the next block: about half a second's work, and less near the end so that all end
+ * together. */
 static uint32_t block_rows(const driver *d)
 {
     const uint64_t rows = d->job->sweep->plan.rows, left = d->next < rows ? rows - d->next : 0;
@@ -247,7 +248,7 @@ ns_status ns_sweep_job_run(ns_sweep_job *job)
     return *job->interrupt ? NS_STOP_INTERRUPT : NS_OK;
 }
 
-/* ---- other ranks --------------------------------------------------------------------------- */
+/* ---- other ranks ------------------------------------------------------------------------- */
 
 static void follower_ended(void *context, ns_status status, const char *message)
 {

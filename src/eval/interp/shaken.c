@@ -1,10 +1,10 @@
-/* One lane in quadruple precision whose rounding errors are others: the result of every operation is
- * changed in the 107th bit, up or down (stochastic arithmetic, Vignes 1974; states and constants have
- * as many bits).  What two evaluations differ by is what rounding makes of an expression,
- * cancellation included.
+/* One lane in quadruple precision whose rounding errors are others: the result of every
+ * operation is changed in the 107th bit, up or down (stochastic arithmetic, Vignes 1974; states
+ * and constants have as many bits).  What two evaluations differ by is what rounding makes of
+ * an expression, cancellation included.
  *
- * Up or down is decided by the bits of the result itself: a function of the inputs and of nothing
- * else, without pattern.  A result whose last 60 bits are zero is exact and stays. */
+ * Up or down is decided by the bits of the result itself: a function of the inputs and of
+ * nothing else, without pattern.  A result whose last 60 bits are zero is exact and stays. */
 #define _GNU_SOURCE
 #include "base/math/quad.h"
 

@@ -1,8 +1,9 @@
 /* Enclosures on the tape: see interval.h.
  *
- * One operation after the other, each with all its coefficients: a row of order + 1 intervals for
- * every cell.  The recurrences are those of ops.h; companions are made where they are needed, in
- * two rows of scratch.  The first coefficient is the range of the operation (interval_value.c). */
+ * One operation after the other, each with all its coefficients: a row of order + 1 intervals
+ * for every cell.  The recurrences are those of ops.h; companions are made where they are
+ * needed, in two rows of scratch.  The first coefficient is the range of the operation
+ * (interval_value.c). */
 #include <assert.h>
 #include <string.h>
 
@@ -16,10 +17,10 @@ double ns_interval_size(ns_interval a)
     return ns_max(fabs(a.lo), fabs(a.hi));
 }
 
-/* ---- coefficients -------------------------------------------------------------------------- */
+/* ---- coefficients ------------------------------------------------------------------------ */
 
-/* sum of w_k a_k b_(n-k), k = from .. to, with w_k = k or 1.  Rounding errors of all products and sums are
- * made good at the end, by the sizes of the products. */
+/* sum of w_k a_k b_(n-k), k = from .. to, with w_k = k or 1.  Rounding errors of all products
+ * and sums are made good at the end, by the sizes of the products. */
 static iv convolve_weighted(const iv *a, const iv *b, uint32_t n, uint32_t from, uint32_t to,
                             bool weighted)
 {
@@ -260,10 +261,10 @@ static void fill_row(const ns_tape_op *op, const iv *a, const iv *b, uint32_t or
     }
 }
 
-/* ---- linear systems ------------------------------------------------------------------------ */
+/* ---- linear systems ---------------------------------------------------------------------- */
 
-/* The factors of a matrix: n x n intervals by rows (those of U on and above the diagonal), rows in
- * the order of their pivots, and whether all pivots differ from 0. */
+/* The factors of a matrix: n x n intervals by rows (those of U on and above the diagonal), rows
+ * in the order of their pivots, and whether all pivots differ from 0. */
 typedef struct factors {
     double entries; /* place of the entries among the tape's args */
     double regular;
@@ -337,7 +338,7 @@ static void solve(uint32_t n, factors *f, const iv *b, iv *x, size_t stride)
     }
 }
 
-/* ---- the tape ------------------------------------------------------------------------------ */
+/* ---- the tape ---------------------------------------------------------------------------- */
 
 /* The work block: rows of the cells, two rows of scratch, a right-hand side, the matrices. */
 typedef struct block {

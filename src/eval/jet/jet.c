@@ -6,8 +6,9 @@
  *
  *     M_0 a_n = b_n - sum_{k=1..n} M_k a_{n-k}
  *
- * Order 0 is the tape itself.  For the others the tape is turned into ns_jet_op: sums of products
- * used nowhere else become one operation, so that their convolutions need one horizontal sum. */
+ * Order 0 is the tape itself.  For the others the tape is turned into ns_jet_op: sums of
+ * products used nowhere else become one operation, so that their convolutions need one
+ * horizontal sum. */
 #include "eval/jet/jet.h"
 
 #include <assert.h>
@@ -22,7 +23,7 @@
 #define NS_LU_NAME(name) lu_##name
 #include "expr/lu.inc"
 
-/* ---- companions ---------------------------------------------------------------------------- */
+/* ---- companions -------------------------------------------------------------------------- */
 
 /* Companions of every varying operation, and their companions, until nothing is new. */
 typedef struct companions {
@@ -88,7 +89,7 @@ static void add_companions(companions *c, const ns_program_spec *spec)
     c->of = of;
 }
 
-/* ---- operations ---------------------------------------------------------------------------- */
+/* ---- operations -------------------------------------------------------------------------- */
 
 typedef struct building {
     ns_arena *arena, *scratch;
@@ -458,7 +459,7 @@ double ns_jet_weight(const ns_jet *jet, double *products)
     return weight;
 }
 
-/* ---- running ------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------- */
 
 /* Chunks of four may reach over the ends of the rows. */
 enum { FOUR = 4 };

@@ -10,8 +10,8 @@ struct ns_jet_work_block;
 /* Adds companions to the graph, lowers outputs and companions to a tape of its own. */
 ns_jet *ns_jet_build(ns_arena *arena, const ns_program_spec *spec);
 
-/* Native code for what is run at order 0, and at one order above, or at all of them (jet_emit.h);
- * NULL: interpreted. */
+/* Native code for what is run at order 0, and at one order above, or at all of them
+ * (jet_emit.h); NULL: interpreted. */
 typedef struct ns_jet_math {
     double (*const *call)(double a, double b); /* by operation */
     void (*factor)(uint32_t n, double *lu);

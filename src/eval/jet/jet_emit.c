@@ -1,4 +1,5 @@
-/* Jets as C text: the operations of jet_run.inc one after the other, with their places as numbers.
+/* Jets as C text: the operations of jet_run.inc one after the other, with their places as
+ * numbers.
  * The kernels are those of jet_run.inc, and so is the order of all additions: the bits are the
  * same. */
 #include "eval/jet/jet_emit.h"

@@ -1,5 +1,5 @@
-/* Native code for jets: C text that does what the interpreter of jets does at order 0 and at the
- * orders above, on the same work block and with the same bits. */
+/* Native code for jets: C text that does what the interpreter of jets does at order 0 and at
+ * the orders above, on the same work block and with the same bits. */
 #ifndef NS_EVAL_JET_JET_EMIT_H
 #define NS_EVAL_JET_JET_EMIT_H
 

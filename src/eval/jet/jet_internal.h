@@ -1,12 +1,12 @@
 /* What the builder of jets (jet.c) prepares for those who run them (jet_run.inc).
  *
  * At order n > 0 every cell has its latest coefficient, number n, in a dense array; the value,
- * coefficient 0, is in another.  Coefficients 1 .. n-1 are needed by sums of products only: cells
- * that take part in one have a row for 1 .. n-2, and n-1 in a third array by rows.  Row 0 is zero
- * and serves what is constant in time.
+ * coefficient 0, is in another.  Coefficients 1 .. n-1 are needed by sums of products only:
+ * cells that take part in one have a row for 1 .. n-2, and n-1 in a third array by rows.  Row 0
+ * is zero and serves what is constant in time.
  *
- * Recurrences from y' = w a' work with derivatives k a_k: these are cells of their own, numbered
- * behind those of the tape, each with a row. */
+ * Recurrences from y' = w a' work with derivatives k a_k: these are cells of their own,
+ * numbered behind those of the tape, each with a row. */
 #ifndef NS_EVAL_JET_JET_INTERNAL_H
 #define NS_EVAL_JET_JET_INTERNAL_H
 

@@ -1,16 +1,16 @@
 /* Jets as C text, second way: all orders in one function, for series that are not too long.
  *
- * What jet_run.inc does at an order is done in two parts.  First the sums over the coefficients 2 ..
- * n-2 of all operations, several at a time: they depend on earlier orders only, so the processor
- * works on them while it still waits for the end of the order before.  Then the operations, one
- * after the other, in local variables: what remains of each is what depends on coefficients n and
- * n-1, kept in local variables as well.  The additions are those of jet_run.inc in their order, and
- * the bits are the same.
+ * What jet_run.inc does at an order is done in two parts.  First the sums over the coefficients
+ * 2 .. n-2 of all operations, several at a time: they depend on earlier orders only, so the
+ * processor works on them while it still waits for the end of the order before.  Then the
+ * operations, one after the other, in local variables: what remains of each is what depends on
+ * coefficients n and n-1, kept in local variables as well.  The additions are those of
+ * jet_run.inc in their order, and the bits are the same.
  *
- * Names in the text: v[c] coefficient 0 of cell c, l<c> coefficient n, q<r> coefficient n-1 of row r,
- * e<r> its coefficient 1, g<k> what operation k has from the first part, i<k> a reciprocal.  The sums
- * with coefficients 1 and n-1 are  e_a q_b + q_a e_b;  at order 2, where there is only one such
- * product, e is half of it. */
+ * Names in the text: v[c] coefficient 0 of cell c, l<c> coefficient n, q<r> coefficient n-1 of
+ * row r, e<r> its coefficient 1, g<k> what operation k has from the first part, i<k> a
+ * reciprocal.  The sums with coefficients 1 and n-1 are  e_a q_b + q_a e_b;  at order 2, where
+ * there is only one such product, e is half of it. */
 #include <stdio.h>
 
 #include "eval/jet/jet_emit.h"
@@ -34,7 +34,7 @@ typedef struct local {
     ns_arena *arena;
 } local;
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------- */
 
 typedef struct name {
     char text[24];
@@ -55,7 +55,7 @@ static name latest(const local *e, uint32_t cell)
 
 #define L(cell) latest(e, cell).text
 
-/* ---- first part ------------------------------------------------------------------------------ */
+/* ---- first part -------------------------------------------------------------------------- */
 
 static uint32_t add_sum(local *e, ns_jet_place a, ns_jet_place b)
 {
@@ -173,7 +173,7 @@ static void emit_sums(local *e)
     }
 }
 
-/* ---- second part ----------------------------------------------------------------------------- */
+/* ---- second part ------------------------------------------------------------------------- */
 
 /* g<id>: sum and ends of one convolution. */
 static void emit_one(local *e, uint32_t id)
@@ -347,7 +347,7 @@ static void emit_op(local *e, uint32_t k, uint32_t *id)
     }
 }
 
-/* ---- the function ---------------------------------------------------------------------------- */
+/* ---- the function ------------------------------------------------------------------------ */
 
 static void declare(local *e)
 {

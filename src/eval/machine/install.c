@@ -1,4 +1,5 @@
-/* See install.h.  The memory is written first and made executable afterwards: it is never both. */
+/* See install.h.  The memory is written first and made executable afterwards: it is never
+ * both. */
 #define _GNU_SOURCE
 #include "eval/machine/install.h"
 

@@ -12,8 +12,8 @@ typedef struct ns_installed {
 
 /* Has this machine the instructions that we write? */
 bool ns_install_can(const ns_program *program);
-/* Makes the programs use machine code.  false: this machine has no instructions that we write, or the
- * system lets nothing be run that was just written; then nothing has changed. */
+/* Makes the programs use machine code.  false: this machine has no instructions that we write,
+ * or the system lets nothing be run that was just written; then nothing has changed. */
 bool ns_install(ns_installed *made, ns_arena *scratch, const ns_native_request *requests,
                 uint32_t n);
 /* No program may be evaluated meanwhile, and none may use the code. */

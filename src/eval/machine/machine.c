@@ -1,5 +1,5 @@
-/* Machine code: see machine.h.  The stream becomes steps (machine_steps.c), which are written one by
- * one. */
+/* Machine code: see machine.h.  The stream becomes steps (machine_steps.c), which are written
+ * one by one. */
 #include "eval/machine/machine.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ static uint32_t cell_of(uint32_t place)
     return place / NS_STREAM_CELL;
 }
 
-/* ---- places -------------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------------ */
 
 ns_x86_operand ns_machine_register(uint8_t reg)
 {
@@ -61,7 +61,7 @@ ns_x86_operand ns_machine_operand(ns_machine *m, uint32_t cell)
     return reg == NS_X86_NONE ? outside(m, cell) : ns_machine_register(reg);
 }
 
-/* ---- registers ----------------------------------------------------------------------------- */
+/* ---- registers --------------------------------------------------------------------------- */
 
 void ns_machine_instruction(ns_machine *m, ns_x86_op op, uint8_t first, uint8_t second,
                             ns_x86_operand third)
@@ -203,7 +203,7 @@ static void define(ns_machine *m, uint32_t cell, uint8_t reg, uint32_t next)
     m->dirty |= bit(reg);
 }
 
-/* ---- arithmetic ---------------------------------------------------------------------------- */
+/* ---- arithmetic -------------------------------------------------------------------------- */
 
 static void exchange_operands(ns_machine_step *s)
 {
@@ -362,7 +362,7 @@ static void write_inverse(ns_machine *m, const ns_machine_step *s)
     define(m, s->y, y, s->next);
 }
 
-/* ---- calls --------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------- */
 
 /* Functions find their arguments in memory, numbers in the work block. */
 static void address(ns_machine *m, uint8_t to, uint32_t cell)
@@ -407,7 +407,7 @@ static bool is_call(const ns_machine_step *s)
     return s->kind >= NS_STEP_CALL;
 }
 
-/* ---- functions ----------------------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------------------------- */
 
 static void write_step(ns_machine *m, const ns_machine_step *s)
 {
@@ -491,7 +491,8 @@ static void write_stretch(ns_machine *m, uint32_t from, uint32_t to)
 
 static const uint8_t saved[] = {NS_X86_RBX, NS_X86_RBP, NS_X86_R13, NS_X86_R14, NS_X86_R15};
 
-/* With calls the arguments are kept in registers that calls leave alone; the pushes align the stack. */
+/* With calls the arguments are kept in registers that calls leave alone; the pushes align the
+ * stack. */
 static void begin(ns_machine *m, bool calls)
 {
     m->math = NS_X86_RDI;

@@ -1,4 +1,5 @@
-/* What machine_steps.c (steps), machine.c (registers, arithmetic) and machine_lu.c (systems) share. */
+/* What machine_steps.c (steps), machine.c (registers, arithmetic) and machine_lu.c (systems)
+ * share. */
 #ifndef NS_EVAL_MACHINE_MACHINE_INTERNAL_H
 #define NS_EVAL_MACHINE_MACHINE_INTERNAL_H
 

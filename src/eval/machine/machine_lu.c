@@ -1,11 +1,11 @@
 /* Small systems in machine code: expr/lu.inc as single steps.
  *
- * Entry (r, c) of a matrix of n rows is cell y + r * n + c, behind them is for each row the one that
- * it was exchanged with: eight integers, or for one lane integers of 32 bits, as the engines
- * have it.
+ * Entry (r, c) of a matrix of n rows is cell y + r * n + c, behind them is for each row the one
+ * that it was exchanged with: eight integers, or for one lane integers of 32 bits, as the
+ * engines have it.
  *
- * Exchanging is rare.  It is done behind the function, on the values where they are at that time,
- * so that on return everything is where it was. */
+ * Exchanging is rare.  It is done behind the function, on the values where they are at that
+ * time, so that on return everything is where it was. */
 #include <string.h>
 
 #include "eval/machine/machine_internal.h"
@@ -14,7 +14,7 @@ static const uint64_t bits_of_size = UINT64_C(0x7fffffffffffffff);
 enum { GREATER = 0x1e }; /* ordered, quiet */
 enum { MASK = 1 };       /* the mask register in use */
 
-/* ---- steps --------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------- */
 
 static void add_copies(ns_machine *m, ns_step_kind kind, uint32_t n, uint32_t y,
                        const uint32_t *words)
@@ -92,7 +92,7 @@ void ns_machine_add_solve(ns_machine *m, uint32_t n, uint32_t matrix, uint32_t y
     }
 }
 
-/* ---- pivots -------------------------------------------------------------------------------- */
+/* ---- pivots ------------------------------------------------------------------------------ */
 
 static void masked(ns_machine *m, ns_x86_op op, uint8_t first, uint8_t second,
                    ns_x86_operand third, uint8_t mask, uint8_t condition)
@@ -154,7 +154,8 @@ static uint32_t jump_if_other(ns_machine *m, ns_cold *cold)
     }
 }
 
-/* The rest of the code for `rows` rows of `columns` cells each, the first of them being `row`. */
+/* The rest of the code for `rows` rows of `columns` cells each, the first of them being
+ * `row`. */
 static void add_cold(ns_machine *m, ns_cold cold, uint32_t first)
 {
     ns_spot *spots = NS_NEW_ARRAY(m->arena, ns_spot, cold.rows * cold.columns);
@@ -239,7 +240,7 @@ void ns_machine_exchange(ns_machine *m, const ns_machine_step *s)
     add_cold(m, cold, s->y + s->row);
 }
 
-/* ---- exchanging ---------------------------------------------------------------------------- */
+/* ---- exchanging -------------------------------------------------------------------------- */
 
 static void put_spot(ns_machine *m, const ns_spot *spot, uint8_t value, uint8_t mask)
 {

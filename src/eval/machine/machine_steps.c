@@ -1,10 +1,11 @@
-/* From stream to steps: operations on cells, one for each instruction of the stream, many for a small
- * system; and a look back from the end, which tells for each value when it is used next. */
+/* From stream to steps: operations on cells, one for each instruction of the stream, many for a
+ * small system; and a look back from the end, which tells for each value when it is used
+ * next. */
 #include <string.h>
 
 #include "eval/machine/machine_internal.h"
 
-/* ---- steps --------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------- */
 
 ns_machine_step *ns_machine_add(ns_machine *m, ns_step_kind kind)
 {
@@ -115,7 +116,7 @@ static void add_steps(ns_machine *m)
     }
 }
 
-/* ---- next uses ----------------------------------------------------------------------------- */
+/* ---- next uses --------------------------------------------------------------------------- */
 
 static uint32_t note_read(ns_machine *m, uint32_t cell, uint32_t k)
 {

@@ -1,5 +1,5 @@
-/* Encoding: see x86.h, and "Intel 64 and IA-32 Architectures Software Developer's Manual", volume 2,
- * chapter 2 (VEX: 2.3, EVEX: 2.7). */
+/* Encoding: see x86.h, and "Intel 64 and IA-32 Architectures Software Developer's Manual",
+ * volume 2, chapter 2 (VEX: 2.3, EVEX: 2.7). */
 #include "eval/machine/x86.h"
 
 #include <assert.h>
@@ -53,10 +53,10 @@ void ns_x86_bytes(ns_x86 *x, const uint8_t *bytes, uint32_t n)
         byte(x, bytes[i]);
 }
 
-/* ---- operands ------------------------------------------------------------------------------ */
+/* ---- operands ---------------------------------------------------------------------------- */
 
-/* The byte ModRM and what belongs to it.  unit: a short displacement counts these; behind: bytes of
- * the instruction after the displacement. */
+/* The byte ModRM and what belongs to it.  unit: a short displacement counts these; behind:
+ * bytes of the instruction after the displacement. */
 static void operand(ns_x86 *x, uint8_t reg, ns_x86_operand rm, int32_t unit, uint32_t behind)
 {
     const uint32_t field = (uint32_t)(reg & 7) << 3;
@@ -93,7 +93,7 @@ ns_x86_operand ns_x86_number(ns_x86 *x, uint64_t bits, bool spread)
         .memory = true, .spread = spread, .reg = NS_X86_NUMBERS, .disp = (int32_t)i};
 }
 
-/* ---- vectors ------------------------------------------------------------------------------- */
+/* ---- vectors ----------------------------------------------------------------------------- */
 
 /* Code and prefix of an instruction in its shape. */
 static opcode form_of(const ns_x86_instruction *i)
@@ -164,7 +164,7 @@ void ns_x86_vector(ns_x86 *x, const ns_x86_instruction *i)
         byte(x, i->op == NS_X86_BLEND ? (uint32_t)i->condition << 4 : i->condition);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------ */
+/* ---- the rest ---------------------------------------------------------------------------- */
 
 void ns_x86_push(ns_x86 *x, uint8_t reg)
 {

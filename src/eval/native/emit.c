@@ -1,5 +1,6 @@
-/* From stream to C: see emit.h.  The words are decoded to instructions first; a look ahead tells
- * which values leave their chunk; then the text is written, once for each number of lanes. */
+/* From stream to C: see emit.h.  The words are decoded to instructions first; a look ahead
+ * tells which values leave their chunk; then the text is written, once for each number of
+ * lanes. */
 #include "eval/native/emit.h"
 
 #include <assert.h>
@@ -62,7 +63,7 @@ static bool stores(uint32_t code)
     }
 }
 
-/* ---- decoding ------------------------------------------------------------------------------ */
+/* ---- decoding ---------------------------------------------------------------------------- */
 
 static uint32_t written_by(const instruction *i)
 {
@@ -169,7 +170,7 @@ static void cut(emission *e)
     e->chunks = chunk + 1;
 }
 
-/* ---- which values leave their chunk -------------------------------------------------------- */
+/* ---- which values leave their chunk ------------------------------------------------------ */
 
 static void set_writers(emission *e, uint32_t k)
 {
@@ -221,7 +222,7 @@ static void find_kept(emission *e)
         note_read(e, e->stream->out[j], e->chunks - 1);
 }
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------- */
 
 typedef struct word {
     char text[40];
@@ -286,7 +287,7 @@ static word value_of(emission *e, uint32_t place, uint32_t chunk)
     return made;
 }
 
-/* ---- instructions -------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------ */
 
 static void keep(emission *e, const instruction *i, uint32_t number, uint32_t cell,
                  const char *value)
@@ -295,8 +296,9 @@ static void keep(emission *e, const instruction *i, uint32_t number, uint32_t ce
         ns_text_addf(e->text, "W(%u) = %s;\n", cell, value);
 }
 
-/* The text of a form, from `at` on, with the names of its operands put in and sums and products as C
- * writes them: macros would take longer to read than the rest.  Returns what is behind it. */
+/* The text of a form, from `at` on, with the names of its operands put in and sums and products
+ * as C writes them: macros would take longer to read than the rest.  Returns what is behind
+ * it. */
 static const char *emit_expression(emission *e, uint32_t k, const word *operand, const char *at)
 {
     static const struct {
@@ -500,7 +502,7 @@ static void emit_solve(emission *e, uint32_t k)
         keep(e, i, r, y + r, value_2(k, r).text);
 }
 
-/* ---- functions ----------------------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------------------------- */
 
 static void emit_outputs(emission *e)
 {
@@ -557,7 +559,7 @@ static void emit_lanes(emission *e, const char *lanes)
     ns_text_add(text, "}\n");
 }
 
-/* ---- what the text begins with -------------------------------------------------------------- */
+/* ---- what the text begins with ----------------------------------------------------------- */
 
 static const char prelude[] =
     "#define NOINLINE __attribute__((noinline, visibility(\"hidden\")))\n"
@@ -617,8 +619,8 @@ static const char eight_lanes[] =
     "#define ANY(q) any8(q)\n"
     "#define SQRT(a) sqrt8(a)\n";
 
-/* Once per text; a processor without the instruction calls the C library's function.  gcc does not
- * see that a change of sign is part of the instruction. */
+/* Once per text; a processor without the instruction calls the C library's function.  gcc does
+ * not see that a change of sign is part of the instruction. */
 static const char fused_lanes[] =
     "#ifndef FUSED\n#define FUSED\n"
     "static inline vector8 fma8(vector8 a, vector8 b, vector8 c)\n{\n"

@@ -10,7 +10,8 @@
  * later chunk reads are kept in their cells of the work block.
  *
  * Systems of up to NS_EMIT_SMALL equations are written out when factors and solution are in one
- * chunk; others, and all functions but square roots, are done by the engine, through a table. */
+ * chunk; others, and all functions but square roots, are done by the engine, through a
+ * table. */
 #ifndef NS_EVAL_NATIVE_EMIT_H
 #define NS_EVAL_NATIVE_EMIT_H
 
@@ -19,8 +20,9 @@
 
 enum { NS_EMIT_SMALL = 5, NS_EMIT_CHUNK = 500 };
 
-/* Lines of the text at which it can be cut in two: before a function, and before the macros that all
- * functions behind it use.  What comes before the first of these belongs to every part. */
+/* Lines of the text at which it can be cut in two: before a function, and before the macros
+ * that all functions behind it use.  What comes before the first of these belongs to every
+ * part. */
 #define NS_EMIT_CUT "/* function */\n"
 #define NS_EMIT_MACROS "/* macros */\n"
 

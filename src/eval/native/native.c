@@ -61,10 +61,10 @@ static bool failed(int length)
     return false;
 }
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------- */
 
-/* Two hashes of 64 bits: FNV-1a over words, with different multipliers and a final mix.  Against
- * chance only; against malice the folder is private. */
+/* Two hashes of 64 bits: FNV-1a over words, with different multipliers and a final mix.
+ * Against chance only; against malice the folder is private. */
 typedef struct hash {
     uint64_t a, b;
 } hash;
@@ -95,7 +95,7 @@ static void hash_string(hash *h, const char *text)
 
 static const hash hash_start = {UINT64_C(14695981039346656037), 20260101};
 
-/* ---- compiler ------------------------------------------------------------------------------ */
+/* ---- compiler ---------------------------------------------------------------------------- */
 
 /* The file that would run: `cc` along PATH, symbolic links resolved. */
 static bool find_compiler(making *m)
@@ -134,7 +134,8 @@ static void choose_flags(making *m, const char *lanes, bool fused)
     static const char *const usual[] = {"-fPIC", "-nostdlib",       "-pipe",
                                         "-w",    "-fno-math-errno", "-fno-tree-slp-vectorize"};
     static const size_t long_text = 60000; /* from here on compiling must be quick */
-    /* what looks for stores and loads that can be spared finds nothing and takes half the time */
+    /* what looks for stores and loads that can be spared finds nothing and takes half the
+     * time */
     static const char *const quick[] = {"-O1", "-fno-tree-dse", "-fno-dse", "-fno-tree-fre",
                                         "-fno-tree-dominator-opts"};
     uint32_t n = 0;
@@ -178,7 +179,8 @@ static void make_key(making *m)
              (unsigned long long)h.b);
 }
 
-/* Starts the compiler on files (the list ends with NULL); what it complains of goes to `complaints`. */
+/* Starts the compiler on files (the list ends with NULL); what it complains of goes to
+ * `complaints`. */
 static bool start_compiler(const making *m, const char *what, const char *const *files,
                            const char *made, const char *complaints, pid_t *child)
 {
@@ -214,9 +216,9 @@ static void stop_compiler(pid_t child)
         ;
 }
 
-/* Waits until a compiler has ended.  One that hangs must not hold up a run, which does without: it is stopped when
- * a signal comes that ends things, or after MOST_SECONDS.  Signals wait meanwhile, so that none is missed.  0, an errno
- * value, EINTR, or ETIMEDOUT. */
+/* Waits until a compiler has ended.  One that hangs must not hold up a run, which does without:
+ * it is stopped when a signal comes that ends things, or after MOST_SECONDS.  Signals wait
+ * meanwhile, so that none is missed.  0, an errno value, EINTR, or ETIMEDOUT. */
 static int await(pid_t child, int *status)
 {
     enum { MOST_SECONDS = 600 };
@@ -273,7 +275,7 @@ static bool wait_compiler(const making *m, const char *complaints, pid_t child)
     return false;
 }
 
-/* ---- folder -------------------------------------------------------------------------------- */
+/* ---- folder ------------------------------------------------------------------------------ */
 
 /* Ours, and closed to everybody else? */
 static bool is_private(const char *path, bool folder)
@@ -317,7 +319,7 @@ static bool choose_folder(making *m)
     return true;
 }
 
-/* ---- libraries ----------------------------------------------------------------------------- */
+/* ---- libraries --------------------------------------------------------------------------- */
 
 /* A kept library ends with a hash of all bytes before (loaders do not look that far). */
 static hash seal_of(const char *bytes, size_t length)
@@ -495,7 +497,7 @@ static void *obtain(making *m, bool *cached)
     return library;
 }
 
-/* ---- programs ------------------------------------------------------------------------------ */
+/* ---- programs ---------------------------------------------------------------------------- */
 
 static const char *write_text(ns_arena *arena, const ns_program *series,
                               const ns_native_request *requests, uint32_t n, size_t *length)
@@ -583,7 +585,8 @@ static ns_native *attach(const making *m, void *library, const ns_native_request
     return native;
 }
 
-/* Does what the compiler is needed for: the programs `compiled` of the requests, and the series. */
+/* Does what the compiler is needed for: the programs `compiled` of the requests, and the
+ * series. */
 static ns_native *make_library(making *m, ns_arena *arena, const ns_native_request *requests,
                                uint32_t compiled, const char *lanes, ns_native_facts *facts)
 {

@@ -1,17 +1,18 @@
 /* Native code of programs.
  *
- * On x86-64 with AVX2 or AVX-512 it is machine code of our own (machine.h), made in milliseconds.
+ * On x86-64 with AVX2 or AVX-512 it is machine code of our own (machine.h), made in
+ * milliseconds.
  * Elsewhere, for Taylor series, where the system lets no memory be run that was written, and
  * everywhere if NOSLIP_NATIVE=c is set, the system's compiler makes it out of C text (emit.h).
  *
  * The text is compiled once and kept: in $XDG_CACHE_HOME/noslip (or ~/.cache/noslip), a
- * folder that nobody else can read or write, under a name made of the text, the compiler and its
- * flags.  A folder or a file that belongs to somebody else, or that others can write, is not
- * used; nor is a file whose bytes have changed.  New files appear by rename: processes that need
- * the same code at the same time do not disturb each other.
+ * folder that nobody else can read or write, under a name made of the text, the compiler and
+ * its flags.  A folder or a file that belongs to somebody else, or that others can write, is
+ * not used; nor is a file whose bytes have changed.  New files appear by rename: processes that
+ * need the same code at the same time do not disturb each other.
  *
- * What nobody used for 60 days is removed, and what was used longest ago when all together has more
- * than 256 MB (prune.h).
+ * What nobody used for 60 days is removed, and what was used longest ago when all together has
+ * more than 256 MB (prune.h).
  *
  * The compiler is `cc`, or what NOSLIP_CC names; NOSLIP_CC= (empty) switches it off.  It is
  * started with a list of arguments, never through a shell. */
@@ -42,9 +43,11 @@ ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *me
 /* The same, and the Taylor series of one more program, which was built with jets. */
 ns_native *ns_native_new_series(const ns_program *series, const ns_native_request *requests,
                                 uint32_t n, char *message, size_t room, ns_native_facts *facts);
-/* Is native code of this program made without a compiler, in milliseconds?  (It may be refused.) */
+/* Is native code of this program made without a compiler, in milliseconds?  (It may be
+ * refused.) */
 bool ns_native_is_quick(const ns_program *program);
-/* Operations; of what is beside the right-hand side, longer programs should stay interpreted. */
+/* Operations; of what is beside the right-hand side, longer programs should stay
+ * interpreted. */
 uint32_t ns_native_most(const ns_program *program);
 /* Back to the interpreter.  No program may be evaluated meanwhile. */
 void ns_native_free(ns_native *native);

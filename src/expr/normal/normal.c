@@ -1,9 +1,10 @@
 /* Normal forms for print (see expr/normal/normal.h).
  *
  * An expression becomes a quotient of polynomials in atoms.  sin^2 + cos^2 = 1 is used in both
- * directions (sines or cosines of power two and more are removed, whichever gives less), squares of roots are
- * their radicands, tan is sin/cos, and solves of up to five equations are written by Cramer's rule.  Then common
- * factors go: numbers, monomials, and one polynomial if it divides the other.
+ * directions (sines or cosines of power two and more are removed, whichever gives less),
+ * squares of roots are their radicands, tan is sin/cos, and solves of up to five equations are
+ * written by Cramer's rule.  Then common factors go: numbers, monomials, and one polynomial if
+ * it divides the other.
  *
  * Whatever comes out is compared with the original at random points before it is used. */
 #include "expr/normal/normal.h"
@@ -39,7 +40,7 @@ typedef struct work {
     uint32_t size, depth;
 } work;
 
-/* ---- quotients ------------------------------------------------------------------------------- */
+/* ---- quotients --------------------------------------------------------------------------- */
 
 static ratio whole(work *w, ns_poly p)
 {
@@ -106,7 +107,7 @@ static ratio over(work *w, ratio a, ratio b)
     return times(w, a, (ratio){b.den, b.num});
 }
 
-/* ---- from the graph -------------------------------------------------------------------------- */
+/* ---- from the graph ---------------------------------------------------------------------- */
 
 static ratio convert(work *w, ns_ex e);
 
@@ -137,8 +138,8 @@ static uint32_t angle(work *w, ns_ex x, bool cosine)
     return cosine ? c : s;
 }
 
-/* An atom (a root, or a name for one) whose square is known.  If that is a polynomial it is put in at
- * once, otherwise in the end. */
+/* An atom (a root, or a name for one) whose square is known.  If that is a polynomial it is put
+ * in at once, otherwise in the end. */
 static ratio root(work *w, ns_ex e, ns_ex radicand)
 {
     ratio r = convert(w, radicand);
@@ -330,7 +331,7 @@ static ratio convert(work *w, ns_ex e)
     return r;
 }
 
-/* ---- back to the graph ----------------------------------------------------------------------- */
+/* ---- back to the graph ------------------------------------------------------------------- */
 
 static ns_ex monomial(work *w, const uint8_t e[NS_ATOMS], double c)
 {
@@ -437,7 +438,7 @@ static ns_ex grouped(work *w, ratio r, const ns_ex *x, size_t n)
     return out ? out : ns_zero(w->g);
 }
 
-/* ---- choice ---------------------------------------------------------------------------------- */
+/* ---- choice ------------------------------------------------------------------------------ */
 
 /* How long it is in print, solves counting as much as what they hide. */
 double ns_normal_length(ns_graph *g, ns_ex e)

@@ -1,5 +1,6 @@
-/* Expressions in readable form: as quotients of polynomials in symbols, sines, cosines, roots and other
- * functions, with what cancels cancelled.  For print: programs run on expressions as they were built. */
+/* Expressions in readable form: as quotients of polynomials in symbols, sines, cosines, roots
+ * and other functions, with what cancels cancelled.  For print: programs run on expressions as
+ * they were built. */
 #ifndef NS_EXPR_NORMAL_NORMAL_H
 #define NS_EXPR_NORMAL_NORMAL_H
 
@@ -12,7 +13,8 @@ typedef struct ns_normal_names {
     size_t n;
 } ns_normal_names;
 
-/* A shorter expression of the same value, or e itself if none is found.  `names` may be NULL. */
+/* A shorter expression of the same value, or e itself if none is found.  `names` may be
+ * NULL. */
 ns_ex ns_normal(ns_graph *g, ns_ex e, const ns_normal_names *names);
 
 /* The same, as a sum over products of powers of the symbols x, each with one coefficient. */

@@ -1,4 +1,5 @@
-/* Polynomials in atoms, for expr/normal/normal.c.  An atom is a symbol or a function of anything: sin(x). */
+/* Polynomials in atoms, for expr/normal/normal.c.  An atom is a symbol or a function of
+ * anything: sin(x). */
 #ifndef NS_EXPR_NORMAL_NORMAL_INTERNAL_H
 #define NS_EXPR_NORMAL_NORMAL_INTERNAL_H
 
@@ -40,7 +41,8 @@ ns_poly ns_poly_mul(ns_polys *w, ns_poly a, ns_poly b);
 bool ns_poly_is_number(ns_poly a, double *c);
 /* a = q b without remainder? */
 bool ns_poly_divide(ns_polys *w, ns_poly a, ns_poly b, ns_poly *q);
-/* The monomial that divides all terms of a, as exponents (those of a polynomial 0: all zero). */
+/* The monomial that divides all terms of a, as exponents (those of a polynomial 0: all
+ * zero). */
 void ns_poly_content(ns_poly a, uint8_t e[NS_ATOMS]);
 /* a divided by that monomial. */
 ns_poly ns_poly_strip(ns_polys *w, ns_poly a, const uint8_t e[NS_ATOMS]);

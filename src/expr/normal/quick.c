@@ -36,8 +36,8 @@ static ns_ex det2(ns_graph *g, ns_ex a, ns_ex b, ns_ex c, ns_ex d)
     return ns_sub(g, ns_mul(g, a, d), ns_mul(g, b, c));
 }
 
-/* Component i of the solution of M y = r, of two or three equations: row i of the adjugate times r
- * over the determinant. */
+/* Component i of the solution of M y = r, of two or three equations: row i of the adjugate
+ * times r over the determinant. */
 static ns_ex cramer(quick *q, uint32_t n, const ns_ex *M, const ns_ex *r, uint32_t i)
 {
     ns_graph *g = q->g;

@@ -1,12 +1,14 @@
 /* Expressions rewritten for speed where rounding may differ in the last place.
  *
- *   - Divisions are the slowest of the basic operations, and on eight lanes they do not overlap.
+ *   - Divisions are the slowest of the basic operations, and on eight lanes they do not
+ *   overlap.
  *     Quotients with a common denominator become products with one reciprocal; so do quotients
  *     whose denominator does not change during a run, whose reciprocal is computed once.
- *   - Linear systems of two and three equations are solved by Cramer's rule: one division and short
+ *   - Linear systems of two and three equations are solved by Cramer's rule: one division and
+ *   short
  *     chains of products instead of three divisions that wait for each other, and no search for
- *     pivots.  Scaling rows or columns does not change its relative errors, which are those of the
- *     determinants: a few roundings times sum |products| / |determinant|.
+ *     pivots.  Scaling rows or columns does not change its relative errors, which are those of
+ *     the determinants: a few roundings times sum |products| / |determinant|.
  *
  * The values are the same but for rounding errors. */
 #ifndef NS_EXPR_NORMAL_QUICK_H

@@ -4,8 +4,8 @@
 
 #include "expr/graph.h"
 
-/* Systems with more coordinates are left alone: expressions grow too long, and the derivation with
- * them, for what there is to gain. */
+/* Systems with more coordinates are left alone: expressions grow too long, and the derivation
+ * with them, for what there is to gain. */
 enum { NS_SHORTEN_MOST = 6 };
 
 /* e itself, or its normal form where that takes fewer operations.  Only forms with small

@@ -11,7 +11,7 @@
 static const char minus_sign[] = "<mo>&#x2212;</mo>";
 static const char thin_space[] = "<mspace width=\"0.17em\"/>";
 
-/* ---- names and numbers -------------------------------------------------------------------- */
+/* ---- names and numbers ------------------------------------------------------------------- */
 
 void ns_mathml_escape(const char *text, size_t length, ns_text *out)
 {
@@ -138,7 +138,7 @@ static void number(ns_pieces *p, const ns_node *node, bool unsign)
     }
 }
 
-/* ---- pieces ------------------------------------------------------------------------------- */
+/* ---- pieces ------------------------------------------------------------------------------ */
 
 /* Functions written by name in front of their arguments; NULL for all else. */
 static const char *function(ns_op op)
@@ -182,7 +182,7 @@ static int level(const ns_pieces *p, const ns_piece *what)
     }
 }
 
-/* ---- nodes -------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------- */
 
 static void push_matrix(ns_pieces *p, const ns_ex *at, uint32_t rows, uint32_t cols)
 {

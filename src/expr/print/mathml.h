@@ -1,7 +1,8 @@
-/* Expressions as presentation MathML, for pages: the sibling of the LaTeX of expr/print/print.h.
+/* Expressions as presentation MathML, for pages: the sibling of the LaTeX of
+ * expr/print/print.h.
  *
- * What is written are elements without the surrounding <math>, all text in them escaped; it may be
- * put where a sequence of elements is allowed (an mrow, a cell of a table). */
+ * What is written are elements without the surrounding <math>, all text in them escaped; it may
+ * be put where a sequence of elements is allowed (an mrow, a cell of a table). */
 #ifndef NS_EXPR_PRINT_MATHML_H
 #define NS_EXPR_PRINT_MATHML_H
 

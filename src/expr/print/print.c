@@ -10,7 +10,7 @@
 #include "base/math/quad.h"
 #include "expr/pieces.h"
 
-/* ---- numbers --------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------- */
 
 /* Does the text read back as hi + lo?  The same reading as ns_decimal. */
 static bool reads_as(const char *text, double hi, double lo)
@@ -76,7 +76,7 @@ static void print_number(ns_pieces *p, const ns_node *node, bool unsign)
     ns_text_add(p->out, buffer);
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------- */
 
 static bool is_greek(const char *word, size_t length)
 {
@@ -135,7 +135,7 @@ void ns_print_name(const char *name, ns_print_style style, ns_text *out)
     ns_text_add(out, some ? "}" : "");
 }
 
-/* ---- pieces ---------------------------------------------------------------------------------- */
+/* ---- pieces ------------------------------------------------------------------------------ */
 
 /* Functions written by name in front of their arguments; NULL for all else. */
 static const char *latex_function(ns_op op)
@@ -191,7 +191,7 @@ static int level(const ns_pieces *p, const ns_piece *what)
     }
 }
 
-/* ---- matrices -------------------------------------------------------------------------------- */
+/* ---- matrices ---------------------------------------------------------------------------- */
 
 /* Entries of a vector or a matrix by rows (0: zero), in the brackets of the style. */
 static void push_matrix(ns_pieces *p, const ns_ex *at, uint32_t rows, uint32_t cols)
@@ -226,7 +226,7 @@ static void push_solve(ns_pieces *p, ns_ex e)
     ns_pieces_text(p, p->latex ? "" : "solve(");
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
+/* ---- text -------------------------------------------------------------------------------- */
 
 /* The builder's largest exponent that a^n reads back as an integer power. */
 enum { MOST_POWER = 1024 };
@@ -359,7 +359,7 @@ static void text_node(ns_pieces *p, ns_ex e, bool unsign)
     }
 }
 
-/* ---- LaTeX ----------------------------------------------------------------------------------- */
+/* ---- LaTeX ------------------------------------------------------------------------------- */
 
 /* f^{power} of its arguments; a lone symbol needs no brackets. */
 static void latex_call(ns_pieces *p, ns_ex e, uint32_t power)
@@ -464,7 +464,7 @@ static void latex_node(ns_pieces *p, ns_ex e, bool unsign)
     }
 }
 
-/* ---- notations ------------------------------------------------------------------------------- */
+/* ---- notations --------------------------------------------------------------------------- */
 
 static void text_name(const char *name, ns_text *out)
 {
@@ -529,7 +529,7 @@ void ns_print_latex(const ns_graph *g, ns_ex e, ns_text *out)
     print(g, e, NS_PRINT_LATEX, NULL, false, out);
 }
 
-/* ---- sharing --------------------------------------------------------------------------------- */
+/* ---- sharing ----------------------------------------------------------------------------- */
 
 /* Printed length of a node's own part, roughly. */
 static uint64_t own_length(const ns_graph *g, ns_ex e)

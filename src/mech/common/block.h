@@ -12,8 +12,8 @@ const ns_block *ns_block_single(const ns_description *d, const char *keyword);
 const ns_property *ns_block_find(const ns_block *block, const char *name);
 bool ns_block_has(const ns_block *block, const char *name);
 
-/* Value `index` of a property as a scalar, a vector of 3, a 3 x 3 matrix.  False after an error if
- * it is not that; 0 values are an error too. */
+/* Value `index` of a property as a scalar, a vector of 3, a 3 x 3 matrix.  False after an error
+ * if it is not that; 0 values are an error too. */
 bool ns_block_scalar(const ns_description *d, const ns_property *p, uint32_t index, ns_ex *out);
 bool ns_block_vector(const ns_description *d, const ns_property *p, uint32_t index, ns_v3 *out);
 bool ns_block_matrix(const ns_description *d, const ns_property *p, uint32_t index, ns_m3 *out);
@@ -21,8 +21,8 @@ bool ns_block_matrix(const ns_description *d, const ns_property *p, uint32_t ind
 /* Errors for properties that are not in the list (which ends with NULL), with the nearest. */
 bool ns_block_known(const ns_description *d, const ns_block *block, const char *const *names);
 
-/* Errors for arguments of the kind, and properties in the list (which ends with NULL), that contain the
- * time: bodies and surfaces are rigid. */
+/* Errors for arguments of the kind, and properties in the list (which ends with NULL), that
+ * contain the time: bodies and surfaces are rigid. */
 bool ns_block_rigid(const ns_description *d, const ns_block *block, const char *const *names);
 
 /* A value as scalar or vector, for arguments of a kind: `what` names it in the message. */

@@ -57,8 +57,8 @@ static bool cheaper(const ns_dalembert *w, const ns_ex *M, const ns_ex *Q)
  *
  *     Q_i = 1/2 v.(dM/dq_i) v - (dM/dt v)_i  + d(l.v)/dq_i - dl_i/dt  +  dL0/dq_i + F_i
  *
- * What comes from L0 stays as it is: expanding a potential could cost digits.  False, and nothing
- * changed, if L is not of this form. */
+ * What comes from L0 stays as it is: expanding a potential could cost digits.  False, and
+ * nothing changed, if L is not of this form. */
 static bool natural(ns_dalembert *w, along a)
 {
     ns_graph *g = w->s->graph;

@@ -1,10 +1,12 @@
 /* Lagrange-d'Alembert by exact differentiation, shared by the formulations that start from
  * coordinates, a Lagrangian, forces and constraints: mass matrix, forces, constraint rows.
  *
- *     M a = Q + A^T lambda,   A a = b            (seed 001 (3.1), seed 000 (20), (38))
+ *     M a = Q + A^T lambda,   A a = b            (Bloch, Marsden and Zenkov 2009 (3.1), Udwadia
+ *                                                and Mogharabin 2021 (20), (38))
  *
- * with M = d2L/dv2,  Q = dL/dq + F - (d2L/dv dq) v - d2L/dv dt,  and for every constraint, brought
- * to velocity level as psi(t, q, v) = 0,  A = d psi/dv,  b = -(d psi/dq) v - d psi/dt. */
+ * with M = d2L/dv2,  Q = dL/dq + F - (d2L/dv dq) v - d2L/dv dt,  and for every constraint,
+ * brought to velocity level as psi(t, q, v) = 0,  A = d psi/dv,  b = -(d psi/dq) v - d
+ * psi/dt. */
 #ifndef NS_MECH_COMMON_DALEMBERT_H
 #define NS_MECH_COMMON_DALEMBERT_H
 
@@ -29,8 +31,8 @@ typedef struct ns_dalembert {
     ns_ex *A, *b;    /* m x n by rows; m */
     ns_ex *psi;      /* [m] constraints at velocity level */
     uint32_t holonomic;
-    /* [m] index among the system's constraints of the row on positions (none: UINT32_MAX) and on
-     * velocities */
+    /* [m] index among the system's constraints of the row on positions (none: UINT32_MAX) and
+     * on velocities */
     uint32_t *at_position, *at_velocity;
     bool conservative; /* nothing seen that changes the energy */
 } ns_dalembert;
@@ -38,8 +40,8 @@ typedef struct ns_dalembert {
 /* For a description: its coordinates, nothing else. */
 ns_dalembert ns_dalembert_new(ns_description *d, ns_system *s);
 
-/* Derives; adds the constraints (position and velocity level) to the system's manifold and sets its
- * energy and kinetic energy.  False after errors. */
+/* Derives; adds the constraints (position and velocity level) to the system's manifold and sets
+ * its energy and kinetic energy.  False after errors. */
 bool ns_dalembert_derive(ns_dalembert *w);
 
 /* Lines for `noslip equations`. */

@@ -40,8 +40,8 @@ bool ns_dense_regular(ns_arena *arena, uint32_t n, const double *A, double limit
     double first = 0, second = 0;
     for (uint32_t i = 0; i < n * n; i++)
         first += A[i] * A[i];
-    /* Gauss and Jordan, rows exchanged for the largest pivot: columns of the inverse come out in another
-     * order, which does not change its norm */
+    /* Gauss and Jordan, rows exchanged for the largest pivot: columns of the inverse come out
+     * in another order, which does not change its norm */
     for (uint32_t k = 0; k < n; k++) {
         uint32_t best = k;
         for (uint32_t i = k + 1; i < n; i++)

@@ -5,21 +5,22 @@
  * Row by row, with T the identity at first and alpha = A_k T:
  *
  *   - an entry alpha_j that is a number (x' = ... gives 1): B_k = T_j/alpha_j, and T_j goes;
- *   - two entries with alpha_i^2 + alpha_j^2 a number (a blade: -sin, cos): the columns are turned,
+ *   - two entries with alpha_i^2 + alpha_j^2 a number (a blade: -sin, cos): the columns are
+ *   turned,
  *         B_k = (alpha_i T_i + alpha_j T_j)/(alpha_i^2 + alpha_j^2),
  *         alpha_j T_i - alpha_i T_j takes the place of T_i, and T_j goes;
  *
- * then the other columns are freed from the row: T_l -= alpha_l B_k.  So nothing is ever divided by
- * what could vanish.  Rows of another kind are left as constraints on u,
+ * then the other columns are freed from the row: T_l -= alpha_l B_k.  So nothing is ever
+ * divided by what could vanish.  Rows of another kind are left as constraints on u,
  *
  *     (A_k T) u = b_k - A_k c
  *
  * With rows in the order in which they were taken, A_l B_k is zero for l < k and one for l = k.
- * That gives c = sum_k B_k (b_k - A_k c), in this order, and the multipliers of the rows taken, from
- * M a = Q + A^T lambda  by substitution in the reverse order:
+ * That gives c = sum_k B_k (b_k - A_k c), in this order, and the multipliers of the rows taken,
+ * from M a = Q + A^T lambda  by substitution in the reverse order:
  *
  *     lambda_k = B_k . (M a - Q - sum over rows left of A_l^T lambda_l)
- *                - sum_{l > k} (A_l B_k) lambda_l                                              */
+ *                - sum_{l > k} (A_l B_k) lambda_l */
 #ifndef NS_MECH_COMMON_NULLSPACE_H
 #define NS_MECH_COMMON_NULLSPACE_H
 

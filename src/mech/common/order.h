@@ -4,7 +4,8 @@
 
 #include "expr/sparse.h"
 
-/* What is `first` goes first, then the others; of each the one with fewest neighbours is next. */
+/* What is `first` goes first, then the others; of each the one with fewest neighbours is
+ * next. */
 const ns_pattern *ns_order_two_stages(ns_arena *arena, ns_graph *g, uint32_t size,
                                       uint32_t entries, const uint32_t *row,
                                       const uint32_t *col, const bool *first);

@@ -11,8 +11,8 @@
 /* Names of the properties above (ends with NULL). */
 extern const char *const ns_orientation_properties[];
 
-/* The unit quaternion (body to space) that a start block states, the identity if it states none;
- * *guess: any of it is written with ~.  False after errors. */
+/* The unit quaternion (body to space) that a start block states, the identity if it states
+ * none; *guess: any of it is written with ~.  False after errors. */
 bool ns_orientation_read(const ns_description *d, const ns_block *block, ns_ex quat[4],
                          bool *guess);
 

@@ -6,8 +6,8 @@
 #include "expr/sparse.h"
 #include "mech/system.h"
 
-/* Smallest pivot over the largest, all rows and columns of M[n][n] free to be chosen; M is first scaled
- * so that the largest entry of each row is 1, and is destroyed. */
+/* Smallest pivot over the largest, all rows and columns of M[n][n] free to be chosen; M is
+ * first scaled so that the largest entry of each row is 1, and is destroyed. */
 static double least_pivot(uint32_t n, double *M)
 {
     for (uint32_t i = 0; i < n; i++) {

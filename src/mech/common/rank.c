@@ -33,7 +33,8 @@ void ns_rank_fill(const ns_rank_watch *watch, const double *values, double *work
     }
 }
 
-/* Takes rows from order[*rank ..] with index below `end`, longest first, up to `most` in all. */
+/* Takes rows from order[*rank ..] with index below `end`, longest first, up to `most` in
+ * all. */
 static double take_rows(uint32_t n, uint32_t rows, uint32_t end, uint32_t most, double *B,
                         double *square, uint32_t *order, uint32_t *rank)
 {
@@ -172,10 +173,11 @@ ns_dependences ns_rank_dependences(ns_arena *arena, uint32_t n, uint32_t m, cons
     return list;
 }
 
-/* ---- large systems ---------------------------------------------------------------------------
- * Rows of length one.  In  [ 1 A^T ; A -e ]  the ones are eliminated first and leave -(e + A A^T):
- * a row that depends on others has the pivot -e, all others a larger one, the square of the length
- * that orthogonalising leaves, about.  In the same way  [ 1 B ; B^T -e ]  has -e for a coordinate
+/* ---- large systems
+ * --------------------------------------------------------------------------- Rows of length
+ * one.  In  [ 1 A^T ; A -e ]  the ones are eliminated first and leave -(e + A A^T): a row that
+ * depends on others has the pivot -e, all others a larger one, the square of the length that
+ * orthogonalising leaves, about.  In the same way  [ 1 B ; B^T -e ]  has -e for a coordinate
  * that B = [A; M] does not determine. */
 
 static const double tiny = 1e-15, counts = 1e-12; /* e; least pivot that counts */

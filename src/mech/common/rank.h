@@ -1,6 +1,6 @@
-/* Ranks of constrained systems with numbers: of the constraint rows A, and of [M; A], which decides
- * whether accelerations are unique (seed 000, (43)).  Used at the start, by `check`, and by runs
- * at every step. */
+/* Ranks of constrained systems with numbers: of the constraint rows A, and of [M; A], which
+ * decides whether accelerations are unique (Udwadia and Mogharabin 2021, (43)).  Used at the
+ * start, by `check`, and by runs at every step. */
 #ifndef NS_MECH_COMMON_RANK_H
 #define NS_MECH_COMMON_RANK_H
 
@@ -27,8 +27,9 @@ ns_ranks ns_rank_of(const ns_rank_watch *watch, const double *values, uint32_t m
 /* Puts the values of the watch's entries (in their order) into `work`, ready to count. */
 void ns_rank_fill(const ns_rank_watch *watch, const double *values, double *work);
 
-/* Counts; `work` holds the matrix and is used up.  Rows of length one are orthogonalised, those of
- * A first, always the longest remaining one next; what is shorter than ns_rank_small is zero.
+/* Counts; `work` holds the matrix and is used up.  Rows of length one are orthogonalised, those
+ * of A first, always the longest remaining one next; what is shorter than ns_rank_small is
+ * zero.
  * Where the rank of A is known to be `most`, no more are taken: a state that is only near the
  * constraints has rows that are only nearly dependent.  Otherwise UINT32_MAX. */
 ns_ranks ns_rank_count(uint32_t n, uint32_t m, uint32_t most, double *work);

@@ -5,10 +5,11 @@
  *
  *     dx = -J^+ r,   J = dr/dx_free
  *
- * States the user left open start from zero.  Where the states are coordinates and velocities, positions
- * are found first, from the equations without velocities, and then velocities at these places: a place
- * should not give way to a velocity.  Only if that fails all are changed together.  Values written
- * with ~ are targets, which what was left open gives way to: start_nearest.c. */
+ * States the user left open start from zero.  Where the states are coordinates and velocities,
+ * positions are found first, from the equations without velocities, and then velocities at
+ * these places: a place should not give way to a velocity.  Only if that fails all are changed
+ * together.  Values written with ~ are targets, which what was left open gives way to:
+ * start_nearest.c. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -185,8 +186,9 @@ double ns_start_worst(const ns_start_equations *q, uint32_t *which)
     return most;
 }
 
-/* ---- large systems: the step of least norm by sparse factors of [ 1 J^T ; J -e ], rows of J at
- * length one ------------------------------------------------------------------------------------ */
+/* ---- large systems: the step of least norm by sparse factors of [ 1 J^T ; J -e ], rows of J
+ * at length one
+ * ------------------------------------------------------------------------------------ */
 
 enum { LARGE = 250000 };
 
@@ -252,7 +254,8 @@ static void sparse_step_take(const sparse_step *w, const equations *q, double *d
     memcpy(dx, w->rhs, w->columns * sizeof *dx);
 }
 
-/* Gauss-Newton on the states with free[i] (all if free is NULL); returns the final ns_start_worst(). */
+/* Gauss-Newton on the states with free[i] (all if free is NULL); returns the final
+ * ns_start_worst(). */
 static double improve(const ns_system *s, equations *q, double t, const double *p,
                       const bool *is_free, double *x, uint32_t *which)
 {
@@ -335,8 +338,8 @@ static bool in_turn(const ns_system *s, equations *q, double t, const double *p,
     return met_places && improve(s, q, t, p, rest, x, &which) < ns_start_met;
 }
 
-/* Brings x near the guesses of what is no state.  They are linear in the velocities, so one step of
- * least norm is enough; places are not moved for them. */
+/* Brings x near the guesses of what is no state.  They are linear in the velocities, so one
+ * step of least norm is enough; places are not moved for them. */
 static void try_wishes(const ns_system *s, double t, const double *p, double *x)
 {
     const uint32_t n = s->states.n, m = s->start.wishes.n;
@@ -366,8 +369,8 @@ static void try_wishes(const ns_system *s, double t, const double *p, double *x)
             x[column[j]] -= dx[j];
 }
 
-/* With the states that should stay as they are; false, and x as it was, if that does not meet the
- * equations to the last digits. */
+/* With the states that should stay as they are; false, and x as it was, if that does not meet
+ * the equations to the last digits. */
 static bool kept(const ns_system *s, equations *q, double t, const double *p, double *x)
 {
     if (!s->start.keep)
@@ -422,8 +425,8 @@ static const char *not_met(const ns_system *s, const equations *q, uint32_t k)
     return count ? ns_text_string(&text) : "; the constraints contradict each other";
 }
 
-/* Is an equation far from met, though it counts as met beside changes of 1e-3 of the states?  Bodies may
- * be smaller than that. */
+/* Is an equation far from met, though it counts as met beside changes of 1e-3 of the states?
+ * Bodies may be smaller than that. */
 static bool missed(const equations *q, const double *x, uint32_t *which)
 {
     const double gross = 1e-6;
@@ -439,8 +442,9 @@ static bool missed(const equations *q, const double *x, uint32_t *which)
     return false;
 }
 
-/* With all free states alike, guesses or not.  Near places where a row vanishes, equal rows step too far;
- * where rows differ in units, as for bodies as large as planets, only they converge. */
+/* With all free states alike, guesses or not.  Near places where a row vanishes, equal rows
+ * step too far; where rows differ in units, as for bodies as large as planets, only they
+ * converge. */
 static bool solve_alike(const ns_system *s, equations *q, double t0, const double *p, double *x,
                         uint32_t *which)
 {
@@ -461,7 +465,8 @@ static bool solve_alike(const ns_system *s, equations *q, double t0, const doubl
     return false;
 }
 
-/* With the guesses as they are, or as near to them as can be.  Large systems only try the former. */
+/* With the guesses as they are, or as near to them as can be.  Large systems only try the
+ * former. */
 static bool solve_guesses(const ns_system *s, equations *q, double t0, const double *p,
                           double *x)
 {
@@ -509,7 +514,8 @@ static ns_span place_of(const ns_system *s, const equations *q, uint32_t k)
     return span.source ? span : s->description->whole;
 }
 
-/* The energy and what the model calls invariant are what a run is judged by: they must be numbers. */
+/* The energy and what the model calls invariant are what a run is judged by: they must be
+ * numbers. */
 static bool measurable(const ns_system *s, ns_diag *diag, double t0, const double *p,
                        const double *x)
 {

@@ -26,12 +26,13 @@ double ns_start_worst(const ns_start_equations *q, uint32_t *which);
 /* Has the user guessed anything? */
 bool ns_start_guessed(const ns_system *s);
 
-/* From the values and guesses in x to the place where the equations hold and the guesses are met as nearly
- * as they permit; false, with x somewhere, if the equations cannot be met so. */
+/* From the values and guesses in x to the place where the equations hold and the guesses are
+ * met as nearly as they permit; false, with x somewhere, if the equations cannot be met so. */
 bool ns_start_nearest(const ns_system *s, ns_start_equations *q, double t, const double *p,
                       double *x);
 
-/* Says which guesses (in `given`) had to change by more than rounding, and for which equations. */
+/* Says which guesses (in `given`) had to change by more than rounding, and for which
+ * equations. */
 void ns_start_changed(const ns_system *s, ns_diag *diag, ns_start_equations *q, double t,
                       const double *p, const double *given, const double *x);
 

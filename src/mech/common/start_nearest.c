@@ -1,17 +1,19 @@
 /* Starts with guesses: what was written with ~ wins over what was left open.
  *
- * Each step dx of the free states solves linear problems in order, each among the solutions of those
- * before it (lexicographic least squares):
+ * Each step dx of the free states solves linear problems in order, each among the solutions of
+ * those before it (lexicographic least squares):
  *
  *     0.  J dx = -r                          the equations r(x) = 0
- *     1.  |W dx + w|^2 + |x + dx - guess|^2  least, over guesses of what is no state (w(x) = 0) and of states
+ *     1.  |W dx + w|^2 + |x + dx - guess|^2  least, over guesses of what is no state (w(x) = 0)
+ *     and of states
  *     2.  |x + dx - x_0|^2                   least, over states that should stay
  *     3.  |x + dx - x_0|^2                   least, over those left open
  *
- * With the solution of the first levels  dx = y + Z u,  Z an orthonormal basis of what they leave free,
- * the next one  A dx = b  is  (A Z) u = b - A y  by least squares of least norm;  y += Z u,  and Z is
- * restricted to the null space of A Z.  Velocities enter linearly, so that one step is exact.  Places are
- * found by repeating it, which leads to the nearest one as the target stays the guess itself.
+ * With the solution of the first levels  dx = y + Z u,  Z an orthonormal basis of what they
+ * leave free, the next one  A dx = b  is  (A Z) u = b - A y  by least squares of least norm;  y
+ * += Z u,  and Z is restricted to the null space of A Z.  Velocities enter linearly, so that
+ * one step is exact.  Places are found by repeating it, which leads to the nearest one as the
+ * target stays the guess itself.
  *
  * As in start.c places come first, from the equations without velocities. */
 #include <math.h>
@@ -163,7 +165,8 @@ static void make_step(const search *a, levels *w, const double *x)
     }
 }
 
-/* x moved by the step, which is halved while the equations get worse; false if it cannot be taken. */
+/* x moved by the step, which is halved while the equations get worse; false if it cannot be
+ * taken. */
 static bool take(const search *a, const levels *w, double *x, double *now)
 {
     const double settled =
@@ -269,10 +272,10 @@ bool ns_start_nearest(const ns_system *s, ns_start_equations *q, double t, const
     return find_among(&a, x, true, true, NULL);
 }
 
-/* ---- what had to change ------------------------------------------------------------------------ */
+/* ---- what had to change ------------------------------------------------------------------ */
 
-/* The equations that do not hold with a guess as it was: why it changed.  Those with velocities say nothing
- * about a place. */
+/* The equations that do not hold with a guess as it was: why it changed.  Those with velocities
+ * say nothing about a place. */
 static const char *reasons(const ns_system *s, ns_start_equations *q, double t, const double *p,
                            const double *x, bool place)
 {

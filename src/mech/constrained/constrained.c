@@ -1,5 +1,5 @@
 /* Formulation `constrained`: bodies, particles (any of zero mass) and any constraints
- * (seed 000, the three-step procedure).
+ * (Udwadia and Mogharabin 2021, the three-step procedure).
  *
  *   1. Unconstrained system: coordinates of all members (position and quaternion of a body,
  *      position of a particle), M q'' = Q by differentiating the Lagrangian; M may be singular:
@@ -9,7 +9,7 @@
  *   3. Accelerations by eq (42), (44)-(45) or a regularised saddle system: constrained_solve.c.
  *
  * A body has  T = m |w_G'|^2/2 + Omega.J Omega/2,  w_G = w + A(u) com,  Omega = 2 E(u) u'
- * (seed 000 (2), (5), (6)), with J about its centre of mass. */
+ * (Udwadia and Mogharabin 2021 (2), (5), (6)), with J about its centre of mass. */
 #include "mech/constrained/constrained.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ void ns_constrained_row(ns_description *d, ns_constrained *c, const char *name, 
             (ns_constraint_line){.name = name, .residual = residual, .span = span});
 }
 
-/* ---- members -------------------------------------------------------------------------------- */
+/* ---- members ----------------------------------------------------------------------------- */
 
 /* A new coordinate NAME with its derivatives as symbols. */
 const ns_coordinate *ns_constrained_coordinate(ns_description *d, const char *name,
@@ -329,7 +329,7 @@ static bool add_members(ns_description *d, ns_constrained *c)
     return good && ns_description_define(d, list.at, list.n);
 }
 
-/* ---- Lagrangian ------------------------------------------------------------------------------ */
+/* ---- Lagrangian -------------------------------------------------------------------------- */
 
 static void add_energy(ns_description *d, ns_constrained *c)
 {
@@ -354,7 +354,7 @@ static void add_energy(ns_description *d, ns_constrained *c)
     c->lagrangian = L;
 }
 
-/* ---- assembling ------------------------------------------------------------------------------ */
+/* ---- assembling -------------------------------------------------------------------------- */
 
 static void add_states(ns_description *d, ns_system *s, ns_constrained *c)
 {

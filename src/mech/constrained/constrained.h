@@ -79,8 +79,8 @@ const ns_coordinate *ns_constrained_coordinate(ns_description *d, const char *na
  * particle or label by its value.  UINT32_MAX if it is none (no message). */
 uint32_t ns_constrained_argument(const ns_constrained *c, const ns_block *block, uint32_t i);
 
-/* constrained_contact.c: shapes of all bodies and grounds, whether something touches them or not;
- * rolling(A, B), sliding(A, B), with or without a particle. */
+/* constrained_contact.c: shapes of all bodies and grounds, whether something touches them or
+ * not; rolling(A, B), sliding(A, B), with or without a particle. */
 bool ns_constrained_shapes(ns_description *d, ns_constrained *c);
 bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block *block,
                             const char *name, bool slips);
@@ -92,12 +92,12 @@ void ns_constrained_contact_doubts(const ns_system *s, ns_diag *diag, double t0,
 bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
                                    const double *p, const double *x);
 
-/* constrained_joints.c: rows of a ready-made constraint (block `constraint` with a kind), labels,
- * springs, forces on points. */
+/* constrained_joints.c: rows of a ready-made constraint (block `constraint` with a kind),
+ * labels, springs, forces on points. */
 bool ns_constrained_joints(ns_description *d, ns_constrained *c);
 
-/* constrained_solve.c: accelerations and multipliers from M, Q, A, b by the route the model asks
- * for. */
+/* constrained_solve.c: accelerations and multipliers from M, Q, A, b by the route the model
+ * asks for. */
 bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c);
 /* constrained_force.c: forces of the constraints as values. */
 void ns_constrained_forces(ns_system *s, const ns_constrained *c);
@@ -105,8 +105,8 @@ void ns_constrained_forces(ns_system *s, const ns_constrained *c);
 /* After the states: how they are kept on the constraints. */
 void ns_constrained_correction(ns_system *s, const ns_constrained *c);
 
-/* constrained_order.c: what to eliminate when, in the matrix [ M A^T ; A 0 ]; false if there is no
- * order in which all pivots are sound whatever the state. */
+/* constrained_order.c: what to eliminate when, in the matrix [ M A^T ; A 0 ]; false if there is
+ * no order in which all pivots are sound whatever the state. */
 typedef enum ns_order_kind { NS_ORDER_MASS, NS_ORDER_MASSLESS, NS_ORDER_ROW } ns_order_kind;
 typedef struct ns_order_request {
     uint32_t size;

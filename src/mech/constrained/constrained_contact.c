@@ -1,8 +1,9 @@
-/* Contacts for formulation `constrained`: rolling(A, B) and sliding(A, B), where A is a body with a
- * shape and B another one, a ground, or a function  surface G(x, y, z).
+/* Contacts for formulation `constrained`: rolling(A, B) and sliding(A, B), where A is a body
+ * with a shape and B another one, a ground, or a function  surface G(x, y, z).
  *
- * A particle P of no mass marks the contact point (seed 000, section 2).  With the frames of
- * the two sides, y = A^T (P - w) for a body and B^T (P - o) for a ground, the rows are
+ * A particle P of no mass marks the contact point (Udwadia and Mogharabin 2021, section 2).
+ * With the frames of the two sides, y = A^T (P - w) for a body and B^T (P - o) for a ground,
+ * the rows are
  *
  *   P lies on both sides
  *     implicit surface F      F(y)/|grad F(y)| = 0                       as (22)
@@ -16,14 +17,14 @@
  *     two curves              nothing
  *   no slip                   t_1, t_2 . (v_A(P) - v_B(P)) = 0                     as (31)
  *
- * v_A(P) = w' + omega x (P - w) is the velocity of the body's material point.  The normal part of
- * no slip follows from the position rows (differentiate P's distance from both sides), so it is left
- * out and the rows of a contact are independent; two curves have no tangent plane given by one side
- * alone, so there all three components are kept.
+ * v_A(P) = w' + omega x (P - w) is the velocity of the body's material point.  The normal part
+ * of no slip follows from the position rows (differentiate P's distance from both sides), so it
+ * is left out and the rows of a contact are independent; two curves have no tangent plane given
+ * by one side alone, so there all three components are kept.
  *
- * P, u and v have no mass and feel no force, so the rows' generalised forces on them vanish, and
- * what the rows do to A is a wrench that does no work on motions that leave A's point at P at rest
- * relative to B: a force acting at P, the contact force. */
+ * P, u and v have no mass and feel no force, so the rows' generalised forces on them vanish,
+ * and what the rows do to A is a wrench that does no work on motions that leave A's point at P
+ * at rest relative to B: a force acting at P, the contact force. */
 #include <math.h>
 #include <string.h>
 
@@ -78,7 +79,7 @@ static void row(work *w, const char *part, uint32_t number, ns_ex residual)
     ns_constrained_row(w->d, w->c, name, residual, w->block->span);
 }
 
-/* ---- what the arguments mean ----------------------------------------------------------------- */
+/* ---- what the arguments mean ------------------------------------------------------------- */
 
 /* origin [..] and turn [axis], angle of a ground: functions of time */
 static bool ground_motion(work *w, const ns_block *block, face *f)
@@ -225,7 +226,7 @@ bool ns_constrained_shapes(ns_description *d, ns_constrained *c)
     return good;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- rows -------------------------------------------------------------------------------- */
 
 /* The side's curvature where its coordinates have the values q. */
 static void bend(work *w, face *f, const ns_ex *q)
@@ -386,8 +387,8 @@ static void support(work *w, const face *a, ns_touch *t)
     t->has_support = true;
 }
 
-/* Where the part of a body that touches ends: a can falls on its side, the dome ends at the rim.  `up` is
- * the normal towards the body. */
+/* Where the part of a body that touches ends: a can falls on its side, the dome ends at the
+ * rim.  `up` is the normal towards the body. */
 static void part_ends(work *w, const face *f, ns_v3 up, ns_touch *t)
 {
     ns_graph *g = w->g;
@@ -463,10 +464,10 @@ bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block
     return true;
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------ */
 
-/* NAME.force on the first body in space, NAME.force.normal, .friction, .ratio; the particle's place
- * is a coordinate of its own. */
+/* NAME.force on the first body in space, NAME.force.normal, .friction, .ratio; the particle's
+ * place is a coordinate of its own. */
 void ns_constrained_contact_values(ns_system *s, const ns_constrained *c)
 {
     ns_graph *g = s->graph;
@@ -510,10 +511,10 @@ void ns_constrained_contact_values(ns_system *s, const ns_constrained *c)
     }
 }
 
-/* ---- starts ---------------------------------------------------------------------------------- */
+/* ---- starts ------------------------------------------------------------------------------ */
 
-/* First guesses: the particle at the foot of the body's origin on the second side, then at the point
- * of the body that faces it; a body whose position was left open is put there. */
+/* First guesses: the particle at the foot of the body's origin on the second side, then at the
+ * point of the body that faces it; a body whose position was left open is put there. */
 void ns_constrained_contact_guess(const ns_system *s, double t0, const double *p, double *x)
 {
     enum { STEPS = 30 };

@@ -1,8 +1,8 @@
-/* Forces of constraints by name.  The rows of constraint NAME act on the coordinates of a member
- * with the sum of A_k lambda_k over them; what acts on the position of the first member in it is
- * NAME.force (the others feel the opposite, a rod's or a joint's two ends): tension of a rod,
- * reaction of a joint.  It is unique if no row of NAME takes part in a dependence (`check` says
- * which do); the total on a member, S.reaction, always is. */
+/* Forces of constraints by name.  The rows of constraint NAME act on the coordinates of a
+ * member with the sum of A_k lambda_k over them; what acts on the position of the first member
+ * in it is NAME.force (the others feel the opposite, a rod's or a joint's two ends): tension of
+ * a rod, reaction of a joint.  It is unique if no row of NAME takes part in a dependence
+ * (`check` says which do); the total on a member, S.reaction, always is. */
 #include <string.h>
 
 #include "mech/constrained/constrained.h"

@@ -8,7 +8,8 @@
  *   cylindrical(A, B, a, b)   a, b parallel and A - B along a
  *   prismatic(A, B, a, b, c, d)   the same, and d stays in the plane of a and c: no turning
  *   planar(A, B, a, b)        a, b parallel and A - B orthogonal to b
- *   gear(S, T, a, b, k)       S turns about a at -k times the rate of T about b; relative to the
+ *   gear(S, T, a, b, k)       S turns about a at -k times the rate of T about b; relative to
+ *                             the
  *                             body C with a sixth argument C
  *   motion(A, f)              the point A is where f(t) says
  *   angle(a, b, n, phi)       b is a turned by phi about n (n orthogonal to a):
@@ -17,11 +18,12 @@
  *   wheel(S, r)               body S touches z = 0 with a circle of radius r about its e2 axis
  *                             and rolls without slipping
  *   rolling(S, G), sliding(S, G)   contact: constrained_contact.c
- *   keep energy               the energy stays what it was (seed 000 (40), (63))
+ *   keep energy               the energy stays what it was (Udwadia and Mogharabin 2021 (40),
+ *                             (63))
  *
- * Points and directions are vectors in space (S.tip, S.e3, [0, 0, 1], ...); the bare name of a body
- * is its origin where a point is expected.  The rows of one constraint are independent of each
- * other. */
+ * Points and directions are vectors in space (S.tip, S.e3, [0, 0, 1], ...); the bare name of a
+ * body is its origin where a point is expected.  The rows of one constraint are independent of
+ * each other. */
 #include <string.h>
 
 #include "expr/diff.h"
@@ -141,7 +143,8 @@ static bool same(ns_v3 a, ns_v3 b)
     return a.at[0] == b.at[0] && a.at[1] == b.at[1] && a.at[2] == b.at[2];
 }
 
-/* Two directions orthogonal to a, for an axis of a body its other two axes (true: that is so). */
+/* Two directions orthogonal to a, for an axis of a body its other two axes (true: that is
+ * so). */
 static bool base_of(work *w, ns_v3 a, ns_v3 base[2])
 {
     for (uint32_t k = 0; k < w->c->members.n; k++) {
@@ -296,8 +299,8 @@ static bool sliding(work *w)
 }
 
 /* The lowest point of a circle of radius r about the axis a through c is
- * p = c - r (e3 - (e3.a) a)/|e3 - (e3.a) a|; it stays on z = 0, and its material point is at rest:
- * c' + omega x (p - c) = 0, of which the vertical part follows from the position. */
+ * p = c - r (e3 - (e3.a) a)/|e3 - (e3.a) a|; it stays on z = 0, and its material point is at
+ * rest: c' + omega x (p - c) = 0, of which the vertical part follows from the position. */
 static bool wheel(work *w)
 {
     ns_graph *g = w->g;
@@ -399,7 +402,8 @@ static bool label(work *w)
     return true;
 }
 
-/* spring { from A; to B; stiffness k; length l; damping c }, damper { from A; to B; damping c } */
+/* spring { from A; to B; stiffness k; length l; damping c }, damper { from A; to B; damping c
+ * } */
 static bool spring(work *w)
 {
     static const char *const of_spring[] = {"from",   "to",      "stiffness",
@@ -448,8 +452,8 @@ static bool spring(work *w)
     return true;
 }
 
-/* A force on the coordinates: dot(slope[i], F) on coordinate i, where slope is the derivative of a
- * point by the coordinates, or of an angular velocity by their derivatives. */
+/* A force on the coordinates: dot(slope[i], F) on coordinate i, where slope is the derivative
+ * of a point by the coordinates, or of an angular velocity by their derivatives. */
 static void push(work *w, ns_v3 of, bool by_velocity, ns_v3 F, ns_span span)
 {
     for (uint32_t i = 0; i < w->d->coordinates.n; i++) {

@@ -1,15 +1,15 @@
 /* Order of elimination for the saddle matrix of a constrained system.
  *
- * What has mass can be eliminated at any time: its pivot is a mass.  A constraint row waits until
- * everything with mass in it is gone and something of it is: its pivot is then minus an inverse
- * mass.  A member without mass waits until all rows that tie it to a mass are gone, as many rows of
- * its own at least as it has coordinates, and for each coordinate one: these have given it the masses
- * of what it is tied to, and as some of them may say the same about it, none of them can be left for
- * later.  A row without any mass rests on a member without mass that is gone, and no more rows than
- * it has coordinates.  Of those that need not
- * wait the one with fewest neighbours is next (minimum degree), so that little is filled in: in a
- * chain the bodies go first, which are not coupled by masses, and then the joints, each coupled to
- * the next. */
+ * What has mass can be eliminated at any time: its pivot is a mass.  A constraint row waits
+ * until everything with mass in it is gone and something of it is: its pivot is then minus an
+ * inverse mass.  A member without mass waits until all rows that tie it to a mass are gone, as
+ * many rows of its own at least as it has coordinates, and for each coordinate one: these have
+ * given it the masses of what it is tied to, and as some of them may say the same about it,
+ * none of them can be left for later.  A row without any mass rests on a member without mass
+ * that is gone, and no more rows than it has coordinates.  Of those that need not
+ * wait the one with fewest neighbours is next (minimum degree), so that little is filled in: in
+ * a chain the bodies go first, which are not coupled by masses, and then the joints, each
+ * coupled to the next. */
 #include <string.h>
 
 #include "mech/common/order.h"
@@ -58,8 +58,8 @@ static bool tied(const ordering *o, uint32_t v)
     return false;
 }
 
-/* A coordinate that is gone and can carry another row without a mass: no more rows than its member
- * has coordinates.  UINT32_MAX if there is none. */
+/* A coordinate that is gone and can carry another row without a mass: no more rows than its
+ * member has coordinates.  UINT32_MAX if there is none. */
 static uint32_t carrier(const ordering *o, uint32_t row)
 {
     const ns_order_request *q = o->q;
@@ -71,7 +71,8 @@ static uint32_t carrier(const ordering *o, uint32_t row)
     return UINT32_MAX;
 }
 
-/* The first coordinate without mass of this group in a row; *alone: there is none of another one. */
+/* The first coordinate without mass of this group in a row; *alone: there is none of another
+ * one. */
 static uint32_t first_of(const ns_order_request *q, uint32_t row, uint32_t group, bool *alone)
 {
     uint32_t it = UINT32_MAX;

@@ -1,5 +1,5 @@
-/* What can be said about the constraints of a start with numbers: rank [M; A] (43), rank A, rows
- * that follow from others, and whether what they demand of the accelerations agrees. */
+/* What can be said about the constraints of a start with numbers: rank [M; A] (43), rank A,
+ * rows that follow from others, and whether what they demand of the accelerations agrees. */
 #include <math.h>
 #include <string.h>
 

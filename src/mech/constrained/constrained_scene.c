@@ -1,9 +1,9 @@
 /* What a model of bodies and particles looks like.
  *
  * A body that states its shape (body S sphere(r) { ... }) has it.  For others one is guessed: a
- * wheel if a constraint says so, rods from its origin to its points, or else the ellipsoid of the
- * same inertia; draw lines that use the body take the place of a guess.  Rods and springs are
- * links, joints and particles dots, contact points and particles leave paths. */
+ * wheel if a constraint says so, rods from its origin to its points, or else the ellipsoid of
+ * the same inertia; draw lines that use the body take the place of a guess.  Rods and springs
+ * are links, joints and particles dots, contact points and particles leave paths. */
 #include <string.h>
 
 #include "mech/common/block.h"
@@ -43,7 +43,7 @@ static bool point(const work *w, const ns_block *block, uint32_t i, ns_v3 *out)
     return true;
 }
 
-/* ---- bodies ---------------------------------------------------------------------------------- */
+/* ---- bodies ------------------------------------------------------------------------------ */
 
 static const ns_block *wheel_of(const work *w, uint32_t member)
 {
@@ -125,7 +125,7 @@ static void add_body(const work *w, uint32_t member)
     NS_PUSH(w->s->arena, w->scene->bodies, body);
 }
 
-/* ---- the ground ------------------------------------------------------------------------------ */
+/* ---- the ground -------------------------------------------------------------------------- */
 
 static void add_ground(const work *w)
 {
@@ -177,7 +177,7 @@ static void add_ground(const work *w)
     }
 }
 
-/* ---- constraints ----------------------------------------------------------------------------- */
+/* ---- constraints ------------------------------------------------------------------------- */
 
 static void add_path(const work *w, const char *name, ns_v3 at, ns_path_role role)
 {

@@ -7,27 +7,29 @@
  *     K_0 = [ M~  A^T ; A  0 ],   r = [ Q + sum s u b_u ; b ],
  *
  * where M~ = M + sum s u u^T over the rows u of unit quaternions, s = 4 tr J / 3: that changes
- * nothing (see (44)) and gives the quaternion's own direction a mass, so that M~ is regular on every
- * body.  K_0 is singular where rows depend on each other, though a is unique.  Regular is
+ * nothing (see (44)) and gives the quaternion's own direction a mass, so that M~ is regular on
+ * every body.  K_0 is singular where rows depend on each other, though a is unique.  Regular is
  *
  *     K = K_0 + [ D 0 ; 0 -E ],   D, E > 0 of small relative size,
  *
- * quasidefinite: it has factors L D L^T in any order without exchanges (expr/sparse.h), so that an
- * order that fills in little can be fixed beforehand (constrained_order.c), and
+ * quasidefinite: it has factors L D L^T in any order without exchanges (expr/sparse.h), so that
+ * an order that fills in little can be fixed beforehand (constrained_order.c), and
  *
  *     x <- x + K^-1 (r - K_0 x)
  *
- * converges to a solution of K_0 x = r.  An error in the range of A is multiplied by E/(E + S), S
- * being A M~^-1 A^T there; the multiplier along a null vector of A^T is arbitrary and may grow, but
- * A^T of it is zero.  Rows are kept, none is dropped: the right-hand side stays smooth off the
- * constraints, where a dependent row is only nearly dependent.  If there is no sound order, or the
- * factors are not sparse and large, the same matrix is factorised by rows with exchanges.
+ * converges to a solution of K_0 x = r.  An error in the range of A is multiplied by E/(E + S),
+ * S being A M~^-1 A^T there; the multiplier along a null vector of A^T is arbitrary and may
+ * grow, but A^T of it is zero.  Rows are kept, none is dropped: the right-hand side stays
+ * smooth off the constraints, where a dependent row is only nearly dependent.  If there is no
+ * sound order, or the factors are not sparse and large, the same matrix is factorised by rows
+ * with exchanges.
  *
  * Route `augmented(kappa2 = k)`: eqs (44)-(45) with M^ = M + kappa^2 A^T A, positive definite,
  *
  *     K_eps = [ M^  A^T ; A  -eps ],   x <- x + K_eps^-1 (r - K_0 x),  twice.
  *
- * Route `pinv`, eq (42), is for runs: see ode/pinv.c; all else about such a model uses `saddle`. */
+ * Route `pinv`, eq (42), is for runs: see ode/pinv.c; all else about such a model uses
+ * `saddle`. */
 #include <string.h>
 
 #include "expr/diff.h"
@@ -111,12 +113,13 @@ static ns_ex *augmented(ns_system *s, const ns_dalembert *w, ns_ex kappa2)
     return x;
 }
 
-/* ---- saddle ---------------------------------------------------------------------------------- */
+/* ---- saddle ------------------------------------------------------------------------------ */
 
-/* Each correction multiplies errors by about `regular`, times the condition of A M^-1 A^T.  It must
- * not be much smaller: a row that depends on others up to d, at a stage off the constraints, changes
- * accelerations by d^2/regular, which is to stay below what a step of the integrator leaves.  That
- * condition grows with the square of the length of a chain: long ones take less and more often.
+/* Each correction multiplies errors by about `regular`, times the condition of A M^-1 A^T.  It
+ * must not be much smaller: a row that depends on others up to d, at a stage off the
+ * constraints, changes accelerations by d^2/regular, which is to stay below what a step of the
+ * integrator leaves.  That condition grows with the square of the length of a chain: long ones
+ * take less and more often.
  * Quadruple precision takes as many as its digits ask for. */
 typedef struct strategy {
     double regular;
@@ -209,7 +212,8 @@ static void assemble(saddle *k)
         }
     k->mean = count ? ns_div(g, sum, ns_number(g, count)) : ns_one(g);
     /* what has no mass gets one from its rows when these are eliminated before it, even if they
-     * hardly hold it: it is enough to keep the pivot from zero, should they not do so at a moment */
+     * hardly hold it: it is enough to keep the pivot from zero, should they not do so at a
+     * moment */
     ns_ex tiny = ns_mul(g, ns_number(g, 0x1p-70), k->mean);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j <= i; j++) {

@@ -16,7 +16,8 @@
  *     edge on surface   c'.gamma = 0:   u' = -c'.(gamma x omega) / (c''.gamma + c'.S_g c')
  *     surface on wire   c'.n_space = 0: u' = -n.(k x omega) / (k.D k + n.C^T c''),  k = C^T c'
  *
- * Dynamics.  The material point at the contact moves with the ground, v_ground = o' + W x (x - o):
+ * Dynamics.  The material point at the contact moves with the ground, v_ground = o' + W x (x -
+ * o):
  *
  *     velocity of the centre of mass      v = A^T v_ground - Omega x s
  *     its acceleration (body frame)       a = w - Omega' x s - Omega x (s' + Omega x s)
@@ -75,8 +76,9 @@ ns_ex ns_contact_fit(ns_graph *g, ns_contact *c, const ns_ex metric[3], const ns
 
 /* s' for two surfaces where the ground has coordinates, and their rates.  In its base e_a, with
  * t_a = C^T e_a, s' = t_a u_a':  (t_a.D t_b + e_a.d_b n_g) u_b' = t_a.(n x omega).
- * For an ellipsoid on z = f(x, y) all of it is multiplied by w = |N|, N = (-f_x, -f_y, 1): with C^T N in
- * the place of gamma, D = sqrt(q) diag(1/a^2, ...) is w D and e_a.d_b n_g becomes -f_ab. */
+ * For an ellipsoid on z = f(x, y) all of it is multiplied by w = |N|, N = (-f_x, -f_y, 1): with
+ * C^T N in the place of gamma, D = sqrt(q) diag(1/a^2, ...) is w D and e_a.d_b n_g becomes
+ * -f_ab. */
 static ns_v3 roll_chart(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *rate)
 {
     const ns_side *ground = &c->ground;
@@ -110,7 +112,8 @@ static ns_v3 roll_chart(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *rate)
     return ns_v3_add(g, out, ns_v3_scale(g, rate[1], t[1]));
 }
 
-/* s' of a closed body on a plane: its normal turns with the body alone, gamma' = gamma x omega. */
+/* s' of a closed body on a plane: its normal turns with the body alone, gamma' = gamma x
+ * omega. */
 static ns_v3 roll_closed(ns_graph *g, ns_contact *c, ns_v3 omega)
 {
     ns_v3 turn = ns_v3_cross(g, c->gamma, omega), rate = {{0}};
@@ -240,8 +243,8 @@ static void reduced_kinematics(ns_graph *g, ns_contact *c)
     c->com = ns_v3_make(ns_zero(g), ns_zero(g), ns_neg(g, ns_v3_dot(g, c->s, c->gamma)));
 }
 
-/* The body's contact point from the ground normal in the body frame, where it has a closed form:
- * its coordinates become expressions. */
+/* The body's contact point from the ground normal in the body frame, where it has a closed
+ * form: its coordinates become expressions. */
 static void close_contact(ns_graph *g, ns_contact *c)
 {
     ns_side *body = &c->body;
@@ -382,10 +385,10 @@ static ns_m3 steiner(ns_graph *g, ns_ex mass, ns_v3 s)
     return I;
 }
 
-/* Omega' of (12).  With the identity  s x (Omega x (s' + Omega x s)) = (s.s') Omega - (s.Omega)(s' +
- * Omega x s).  For an ellipsoid about its centre everything is multiplied by its square q, which
- * leaves q I + m (|d|^2 - d d^T) with d = D gamma on the left: no root, no division before it.
- * push: forces beside the weight. */
+/* Omega' of (12).  With the identity  s x (Omega x (s' + Omega x s)) = (s.s') Omega -
+ * (s.Omega)(s' + Omega x s).  For an ellipsoid about its centre everything is multiplied by its
+ * square q, which leaves q I + m (|d|^2 - d d^T) with d = D gamma on the left: no root, no
+ * division before it. push: forces beside the weight. */
 static ns_v3 turn_rate(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 free_torque)
 {
     bool scaled = c->quadric && ns_v3_is_zero(g, c->centre);
@@ -416,8 +419,8 @@ static ns_v3 turn_rate(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 free_
     return ns_contact_solve(g, I, right);
 }
 
-/* The same for a ball about its centre, s = -r gamma: I + m r^2 - m r^2 gamma gamma^T is a constant matrix J and
- * one of rank one, so that
+/* The same for a ball about its centre, s = -r gamma: I + m r^2 - m r^2 gamma gamma^T is a
+ * constant matrix J and one of rank one, so that
  *     Omega' = y + J^-1 gamma (m r^2 gamma.y)/(1 - m r^2 gamma.J^-1 gamma),   y = J^-1 right;
  * s.s' = 0, and on a fixed plane s' + Omega x s = 0. */
 static ns_v3 turn_rate_centred(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 right)
@@ -484,8 +487,8 @@ void ns_contact_dynamics(ns_graph *g, ns_contact *c)
     /* R = m (w + g e) - f - m [Omega' x s + Omega x (s' + Omega x s)] */
     ns_v3 drift = ns_v3_sub(g, c->s_rate, ns_v3_cross(g, s, Omega));
     ns_v3 swing = ns_v3_add(g, ns_v3_cross(g, c->Omega_rate, s), ns_v3_cross(g, Omega, drift));
-    /* gamma.R, of which events ask at every step: gamma.(Omega' x s) = Omega'.(s x gamma), gamma.(Omega x v) =
-     * v.(gamma x Omega); gamma.e = 1 on a level plane */
+    /* gamma.R, of which events ask at every step: gamma.(Omega' x s) = Omega'.(s x gamma),
+     * gamma.(Omega x v) = v.(gamma x Omega); gamma.e = 1 on a level plane */
     ns_ex weight = ns_mul(g, c->mass, c->gravity);
     ns_ex rests = c->level ? weight : ns_mul(g, weight, ns_v3_dot(g, c->vertical, c->gamma));
     ns_ex lifts = ns_add(g, ns_v3_dot(g, c->Omega_rate, ns_v3_cross(g, s, c->gamma)),

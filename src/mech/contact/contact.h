@@ -1,11 +1,11 @@
 /* Rolling without slipping of one side on another: motion of the contact point, and the body's
- * equation of motion (seed 003, eqs (4), (6), (12), extended to edges, wires, loads and moving
- * grounds).  Derivation: docs/theory/rolling.md.
+ * equation of motion (Patrick 2022, eqs (4), (6), (12), extended to edges, wires, loads and
+ * moving grounds).  Derivation: docs/theory/rolling.md.
  *
- * Frames: body (origin at the centre of mass), ground, space.  A maps body to space, B ground to
- * space, C = B^T A body to ground; o is the ground's origin in space.  All vectors below are in
- * the body frame unless said otherwise.  s: centre of mass to contact; n: outward normal of the
- * body; gamma = -n: ground normal (towards the body); e: vertical; Omega: angular velocity;
+ * Frames: body (origin at the centre of mass), ground, space.  A maps body to space, B ground
+ * to space, C = B^T A body to ground; o is the ground's origin in space.  All vectors below are
+ * in the body frame unless said otherwise.  s: centre of mass to contact; n: outward normal of
+ * the body; gamma = -n: ground normal (towards the body); e: vertical; Omega: angular velocity;
  * omega = Omega - A^T W: relative to the ground, which turns with W (space). */
 #ifndef NS_MECH_CONTACT_CONTACT_H
 #define NS_MECH_CONTACT_CONTACT_H
@@ -63,7 +63,8 @@ typedef struct ns_contact {
     ns_v3 align;    /* C n + ground normal, ground frame; vanishes (surfaces) */
     ns_ex tangency; /* for a curve: unit tangent . normal of the other side; vanishes */
 
-    /* of an ellipsoid, with way_in = gamma or, if steep, its multiple C^T (-f_x, -f_y, 1) on z = f(x, y):
+    /* of an ellipsoid, with way_in = gamma or, if steep, its multiple C^T (-f_x, -f_y, 1) on z
+     * = f(x, y):
      * D way_in, the square q = way_in.D way_in, its root and reciprocal, 1/root */
     ns_v3 way_in, top;
     bool steep;
@@ -73,8 +74,9 @@ typedef struct ns_contact {
     ns_v3 normal, normal_rate, carried;
 } ns_contact;
 
-/* Motion of the contact in the body, and rates of both sides' coordinates, when the body turns with
- * omega relative to the ground: (6), and with a variation in place of omega the distribution (7). */
+/* Motion of the contact in the body, and rates of both sides' coordinates, when the body turns
+ * with omega relative to the ground: (6), and with a variation in place of omega the
+ * distribution (7). */
 ns_v3 ns_contact_sweep(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *body_rate,
                        ns_ex *ground_rate);
 
@@ -85,20 +87,21 @@ void ns_contact_dynamics(ns_graph *g, ns_contact *c);
 /* contact_ball.c: the same for balls. */
 void ns_contact_ball_kinematics(ns_graph *g, ns_contact *c);
 void ns_contact_ball_dynamics(ns_graph *g, ns_contact *c);
-/* Motion of the contact on the ground when the ball turns with omega (space) relative to it: the
- * rates of the ground's coordinates, the velocity of the contact on the ground and the change of
- * its normal, both in the ground's frame (NULL if not wanted). */
+/* Motion of the contact on the ground when the ball turns with omega (space) relative to it:
+ * the rates of the ground's coordinates, the velocity of the contact on the ground and the
+ * change of its normal, both in the ground's frame (NULL if not wanted). */
 void ns_contact_ball_sweep(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *ground_rate,
                            ns_v3 *along, ns_v3 *turn);
 
-/* Where the ground has coordinates (not implicit, not a curve): first and second fundamental form,
- * E, F, G and L, M, N with dn = ...: e_a . d_b n, the latter divided by *scale. */
+/* Where the ground has coordinates (not implicit, not a curve): first and second fundamental
+ * form, E, F, G and L, M, N with dn = ...: e_a . d_b n, the latter divided by *scale. */
 void ns_contact_forms(ns_graph *g, const ns_side *ground, ns_ex first[3], ns_ex second[3]);
-/* Relative curvature `over` m in the metric, both symmetric: sets `regular` to its determinant and `fit` to its
- * trace.  The determinant of m. */
+/* Relative curvature `over` m in the metric, both symmetric: sets `regular` to its determinant
+ * and `fit` to its trace.  The determinant of m. */
 ns_ex ns_contact_fit(ns_graph *g, ns_contact *c, const ns_ex metric[3], const ns_ex m[3],
                      ns_ex over);
-/* m^-1 b for a symmetric 3 x 3 matrix by cofactors: one division, where LDL^T has three in a row. */
+/* m^-1 b for a symmetric 3 x 3 matrix by cofactors: one division, where LDL^T has three in a
+ * row. */
 ns_v3 ns_contact_solve(ns_graph *g, ns_m3 m, ns_v3 b);
 
 #endif

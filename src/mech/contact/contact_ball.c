@@ -1,13 +1,15 @@
-/* A ball with isotropic inertia J about its centre: everything in space, where its motion does not see
- * its orientation.  States: contact on the ground, omega (space), quaternion.
+/* A ball with isotropic inertia J about its centre: everything in space, where its motion does
+ * not see its orientation.  States: contact on the ground, omega (space), quaternion.
  *
- * n: ground normal, r: radius, x: contact, centre = x + r n.  The material point at the contact moves with the
- * ground, so the centre has the velocity  v = v_ground + r omega x n.  On the ground the contact moves with
+ * n: ground normal, r: radius, x: contact, centre = x + r n.  The material point at the contact
+ * moves with the ground, so the centre has the velocity  v = v_ground + r omega x n.  On the
+ * ground the contact moves with
  *
- *     (1 + r D_g) x' = r (omega - W) x n       (the velocity of the centre relative to the ground)
+ *     (1 + r D_g) x' = r (omega - W) x n       (the velocity of the centre relative to the
+ *                                              ground)
  *
- * and the normal turns with n' = D_g x' (+ W x n).  With the contact force R, loads f and T, and
- * a = d v_ground/dt = o'' + W' x (x-o) + W x (W x (x-o) + x'),
+ * and the normal turns with n' = D_g x' (+ W x n).  With the contact force R, loads f and T,
+ * and a = d v_ground/dt = o'' + W' x (x-o) + W x (W x (x-o) + x'),
  *
  *     m v' = R - m g e + f,    J omega' = -r n x R + T.
  *
@@ -17,9 +19,11 @@
  *
  * On a ground with coordinates u_a, base e_a and second form II_ab = e_a . d_b n:
  *     (e_a.e_b + r II_ab) u_b' = r (omega x n).e_a
- * For z = f(x, y), with N = (-f_x, -f_y, 1), w = |N|, E = 1 + f_x^2, F = f_x f_y, G = 1 + f_y^2, this is
+ * For z = f(x, y), with N = (-f_x, -f_y, 1), w = |N|, E = 1 + f_x^2, F = f_x f_y, G = 1 +
+ * f_y^2, this is
  *     (w [E F; F G] - r Hess f) (x', y') = r (omega.(N x e_x), omega.(N x e_y))
- *     n' = w^-3 (G N_1' - F N_2', E N_2' - F N_1', f_x N_1' + f_y N_2'),  N' = -Hess f (x', y'). */
+ *     n' = w^-3 (G N_1' - F N_2', E N_2' - F N_1', f_x N_1' + f_y N_2'),  N' = -Hess f (x',
+ *     y'). */
 #include "expr/diff.h"
 #include "mech/contact/contact.h"
 
@@ -119,8 +123,8 @@ static void roll_on_chart(ns_graph *g, ns_contact *c, ns_v3 omega, ns_ex *rate, 
     }
 }
 
-/* F(x) = 0: on the plane orthogonal to n the inverse of S = 1 + r D_g is v -> -n x S(n x v)/det, and
- * n x v = r omega_t. */
+/* F(x) = 0: on the plane orthogonal to n the inverse of S = 1 + r D_g is v -> -n x S(n x
+ * v)/det, and n x v = r omega_t. */
 static void roll_on_implicit(ns_graph *g, ns_contact *c, ns_v3 omega, ns_v3 *along, ns_v3 *turn)
 {
     const ns_side *ground = &c->ground;

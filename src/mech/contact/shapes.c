@@ -1,5 +1,6 @@
-/* The catalogue: finding a shape, reading its sizes, and what all shapes are made with.  A new one is a function in
- * shapes_bodies.c or shapes_grounds.c and a row in the table at the end of that file. */
+/* The catalogue: finding a shape, reading its sizes, and what all shapes are made with.  A new
+ * one is a function in shapes_bodies.c or shapes_grounds.c and a row in the table at the end of
+ * that file. */
 #include "mech/contact/shapes.h"
 
 #include <string.h>

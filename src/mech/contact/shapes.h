@@ -15,9 +15,9 @@ typedef struct ns_locals {
     ns_ex x[3], u[2];
 } ns_locals;
 
-/* Where the part of a body that touches ends.  The contact stays on it as long as `value`, of the
- * body's contact coordinates, is positive; or, on an edge, as long as the vector `lean` from the
- * contact to the next part points away from the ground (value = 0 then). */
+/* Where the part of a body that touches ends.  The contact stays on it as long as `value`, of
+ * the body's contact coordinates, is positive; or, on an edge, as long as the vector `lean`
+ * from the contact to the next part points away from the ground (value = 0 then). */
 typedef struct ns_limit {
     const char *name, *meaning; /* of the event */
     ns_ex value;
@@ -46,8 +46,8 @@ typedef struct ns_shape {
     bool level;  /* ground: a horizontal plane */
 } ns_shape;
 
-/* `centre` of mass in the body's frame: contact coordinates of implicit bodies are measured from
- * it.  False after errors. */
+/* `centre` of mass in the body's frame: contact coordinates of implicit bodies are measured
+ * from it.  False after errors. */
 bool ns_shapes_body(ns_description *d, const ns_block *block, const ns_locals *locals,
                     ns_v3 centre, ns_shape *out);
 bool ns_shapes_ground(ns_description *d, const ns_block *block, const ns_locals *locals,
@@ -56,8 +56,8 @@ bool ns_shapes_ground(ns_description *d, const ns_block *block, const ns_locals 
 /* Is the kind of a body block known, with the right number of sizes?  False after errors. */
 bool ns_shapes_known(ns_description *d, const ns_block *block);
 
-/* The variables ("u, v") of the functions that give a body or ground block its shape; NULL if it
- * is given by numbers. */
+/* The variables ("u, v") of the functions that give a body or ground block its shape; NULL if
+ * it is given by numbers. */
 const char *ns_shapes_variables(const ns_block *block);
 
 /* Properties of a ground block that describe its shape (ends with NULL). */

@@ -222,8 +222,8 @@ static void limit(ns_shapes_work *w, const char *name, ns_ex value, ns_v3 lean,
     w->out->limit[w->out->n_limits++] = (ns_limit){name, meaning, value, lean};
 }
 
-/* The part that touches, by `contact PART`: its place in the list, which ends with NULL, the first
- * if nothing is said; -1 after an error. */
+/* The part that touches, by `contact PART`: its place in the list, which ends with NULL, the
+ * first if nothing is said; -1 after an error. */
 static int part(ns_shapes_work *w, const char *const *parts)
 {
     const ns_property *p = ns_block_find(w->block, "contact");

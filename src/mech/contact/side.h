@@ -5,8 +5,8 @@
  *
  *     dn = D dy   for tangent dy            (Weingarten map: L = -D)
  *
- * D is stored as kappa * H, of which only the part on the tangent plane matters, so neither needs
- * to be projected.  Body normals point outwards, ground normals towards the body.
+ * D is stored as kappa * H, of which only the part on the tangent plane matters, so neither
+ * needs to be projected.  Body normals point outwards, ground normals towards the body.
  *
  * How a surface is described decides its contact coordinates:
  *   implicit   F(y) = 0        coordinates y itself (3), kept on F = 0;

@@ -1,7 +1,8 @@
 /* Closed forms of mass properties (any textbook; each is checked by quadrature in
- * tests/mech/test_solid.c).  Sizes: r radius, h height, a, b, c half axes or edges.  A kind gives its
- * content V (volume, area or length), the height z of its centre of mass above the origin of its
- * frame, and the moments k_x, k_y, k_z of inertia about the centre of mass, per unit mass.
+ * tests/mech/test_solid.c).  Sizes: r radius, h height, a, b, c half axes or edges.  A kind
+ * gives its content V (volume, area or length), the height z of its centre of mass above the
+ * origin of its frame, and the moments k_x, k_y, k_z of inertia about the centre of mass, per
+ * unit mass.
  *
  * A compound has  m = sum m_i,  c = sum m_i c_i / m,
  * I = sum [ R_i I_i R_i^T + m_i (|d_i|^2 - d_i d_i^T) ],  d_i = c_i - c   (parallel axes). */

@@ -11,7 +11,8 @@ typedef struct ns_mass {
     ns_m3 inertia; /* about the centre of mass */
 } ns_mass;
 
-/* Sum of all `solid` blocks of the model; false after errors.  *found tells whether there is any.
+/* Sum of all `solid` blocks of the model; false after errors.  *found tells whether there is
+ * any.
  *
  *     solid KIND(sizes) { density d | mass m; at [x, y, z]; axis [x, y, z];
  *                         turn [x, y, z], angle; hole } */

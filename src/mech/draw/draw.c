@@ -1,8 +1,8 @@
 /* draw [above|side|space|algebra] { [NAME:] KIND VALUE, ..., OPTION = VALUE; ... }
  *
- * Each line adds one thing to the scene.  Places are vectors: of 3 in space, of 2 in a plane, which
- * is x-y seen from above or x-z seen from the side.  Places and turns are expressions of anything;
- * sizes are of parameters, since shapes are rigid. */
+ * Each line adds one thing to the scene.  Places are vectors: of 3 in space, of 2 in a plane,
+ * which is x-y seen from above or x-z seen from the side.  Places and turns are expressions of
+ * anything; sizes are of parameters, since shapes are rigid. */
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ typedef struct thing {
     int shape; /* ns_shape_kind of bodies */
 } thing;
 
-/* ---- things ---------------------------------------------------------------------------------- */
+/* ---- things ------------------------------------------------------------------------------ */
 
 /* Names of bodies are there once. */
 static const char *body_name(const ns_drawer *w, const thing *which)
@@ -284,7 +284,7 @@ static bool add_surface(ns_drawer *w, const thing *which)
     return true;
 }
 
-/* ---- the picture in a Lie algebra ------------------------------------------------------------ */
+/* ---- the picture in a Lie algebra -------------------------------------------------------- */
 
 static bool add_moving(ns_drawer *w, const thing *which)
 {
@@ -351,7 +351,7 @@ static bool add_axes(ns_drawer *w, const thing *which)
     return true;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------ */
 
 static const thing things[] = {
     {"point", add_point, "point P", "a dot; a named one is labelled", 1, 1, COLOUR, 0},
@@ -468,7 +468,7 @@ static bool add_line(ns_drawer *w, const thing *table)
     return false;
 }
 
-/* ---- views ----------------------------------------------------------------------------------- */
+/* ---- views ------------------------------------------------------------------------------- */
 
 static bool has_place_in_space(const ns_description *d)
 {
@@ -522,8 +522,8 @@ static bool find_view(const ns_description *d, ns_scene *scene)
     return good;
 }
 
-/* Is the look of a formulation's body given by lines of the model?  A shape with the same place and
- * orientation replaces it; a guess gives way to anything that hangs on the body. */
+/* Is the look of a formulation's body given by lines of the model?  A shape with the same place
+ * and orientation replaces it; a guess gives way to anything that hangs on the body. */
 static bool is_replaced(const ns_scene *scene, const ns_graph *g, const ns_scene_body *body,
                         uint32_t first_body, uint32_t first_link)
 {

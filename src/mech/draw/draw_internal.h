@@ -1,5 +1,5 @@
-/* For draw*.c alone: reading the values of a line.  What returns bool is false after an error; `what`
- * names what was expected. */
+/* For draw*.c alone: reading the values of a line.  What returns bool is false after an error;
+ * `what` names what was expected. */
 #ifndef NS_MECH_DRAW_DRAW_INTERNAL_H
 #define NS_MECH_DRAW_DRAW_INTERNAL_H
 
@@ -35,9 +35,9 @@ bool ns_drawer_optional(const ns_drawer *w, const char *name, ns_ex *out);
 bool ns_drawer_optional_number(const ns_drawer *w, const char *name, double lo, double hi,
                                double *out); /* known now */
 bool ns_drawer_optional_text(const ns_drawer *w, const char *name, const char **out);
-/* The orientation: the angle among the values (planes; may be NULL), turn = QUATERNION or MATRIX, and
- * turns about the thing's own axes one after the other: z = phi, x = theta, z = psi.  All 0 if it
- * is never turned. */
+/* The orientation: the angle among the values (planes; may be NULL), turn = QUATERNION or
+ * MATRIX, and turns about the thing's own axes one after the other: z = phi, x = theta, z =
+ * psi.  All 0 if it is never turned. */
 bool ns_drawer_orientation(const ns_drawer *w, const ns_draw_value *angle, ns_ex quat[4]);
 
 #endif

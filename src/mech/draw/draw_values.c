@@ -8,7 +8,7 @@ const char *const ns_draw_colours[] = {"blue",   "orange", "green",  "vermilion"
                                        "purple", "sky",    "yellow", "grey",
                                        "black",  "white",  "brown",  NULL};
 
-/* ---- values ---------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------ */
 
 bool ns_drawer_complain(const ns_drawer *w, const ns_draw_value *v, const char *what)
 {
@@ -109,7 +109,7 @@ bool ns_drawer_vector(const ns_drawer *w, const ns_draw_value *v, const char *wh
         ns_arena_format(w->s->arena, "%s, a vector of %s", what, planar ? "2 or 3" : "3"));
 }
 
-/* ---- options --------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------- */
 
 bool ns_drawer_colour(const ns_drawer *w, const char **out)
 {
@@ -230,8 +230,8 @@ static void from_matrix(const ns_drawer *w, const ns_draw_value *v, ns_ex out[4]
         out[k] = ns_div(g, sum[k], ns_sqrt(g, size));
 }
 
-/* The orientation: the angle among the values (planes), or turn = QUATERNION or MATRIX, or turns
- * about the thing's own axes one after the other: z = phi, x = theta, z = psi. */
+/* The orientation: the angle among the values (planes), or turn = QUATERNION or MATRIX, or
+ * turns about the thing's own axes one after the other: z = phi, x = theta, z = psi. */
 bool ns_drawer_orientation(const ns_drawer *w, const ns_draw_value *angle, ns_ex quat[4])
 {
     ns_graph *g = w->g;

@@ -37,13 +37,14 @@ typedef enum ns_shape_kind {
     NS_SHAPE_SPHERE,    /* size[0] radius */
     NS_SHAPE_ELLIPSOID, /* size[0..2] half axes */
     NS_SHAPE_TORUS,     /* size[0] radius of the middle circle, size[1] of the tube; about z */
-    NS_SHAPE_CYLINDER, /* size[0] radius, size[1] height, size[2] upper radius; along z, centred */
-    NS_SHAPE_DISK,     /* size[0] radius, size[1] thickness; about z, centred */
-    NS_SHAPE_WHEEL,    /* size[0] outer radius, size[1] of the tube; `spokes`; about z */
-    NS_SHAPE_BOX,      /* size[0..2] edges, centred */
-    NS_SHAPE_ROD,      /* from at to end, size[0] radius */
-    NS_SHAPE_PLATE,    /* outline in x and y, size[0] thickness */
-    NS_SHAPE_BLADE     /* knife edge along x: size[0] length, size[1] width, size[2] height */
+    NS_SHAPE_CYLINDER,  /* size[0] radius, size[1] height, size[2] upper radius; along z,
+                        * centred */
+    NS_SHAPE_DISK,      /* size[0] radius, size[1] thickness; about z, centred */
+    NS_SHAPE_WHEEL,     /* size[0] outer radius, size[1] of the tube; `spokes`; about z */
+    NS_SHAPE_BOX,       /* size[0..2] edges, centred */
+    NS_SHAPE_ROD,       /* from at to end, size[0] radius */
+    NS_SHAPE_PLATE,     /* outline in x and y, size[0] thickness */
+    NS_SHAPE_BLADE      /* knife edge along x: size[0] length, size[1] width, size[2] height */
 } ns_shape_kind;
 
 typedef struct ns_scene_shape {

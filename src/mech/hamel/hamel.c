@@ -1,9 +1,12 @@
-/* Formulation `hamel`: motion in quasivelocities (seed 001, sections 2.2 and 3.2).
+/* Formulation `hamel`: motion in quasivelocities (Bloch, Marsden and Zenkov 2009, sections 2.2
+ * and 3.2).
  *
- * A frame u_1(q) .. u_n(q) defines quasivelocities by q' = v^i u_i(q).  With l(q, v) = L(q, v^i u_i)
- * the equations of motion, with constraints a^s(q).q' = 0 that the first n-p fields satisfy, are
+ * A frame u_1(q) .. u_n(q) defines quasivelocities by q' = v^i u_i(q).  With l(q, v) = L(q, v^i
+ * u_i) the equations of motion, with constraints a^s(q).q' = 0 that the first n-p fields
+ * satisfy, are
  *
- *     d/dt dl/dv^j = c_ij^m v^i dl/dv^m + u_j[l] + u_j.F + lambda_s a^s(u_j),   v^i = 0 for i > n-p
+ *     d/dt dl/dv^j = c_ij^m v^i dl/dv^m + u_j[l] + u_j.F + lambda_s a^s(u_j),   v^i = 0 for i >
+ *     n-p
  *                                                                     (2.8), (3.4), (3.6)
  *
  * where [u_i, u_j] = c_ij^m u_m.  Contracting with dl/dv avoids the inverse of the frame:
@@ -12,11 +15,11 @@
  *     c_ij^m v^i dl/dv^m = pi.[X, u_j],   X = v^i u_i at fixed v,   [X, Y] = DY X - DX Y.
  *
  * The first n-p equations give v', one `solve` node with the matrix u_j.M u_k; the others give
- * the multipliers (the same numbers as (3.8)).  The derivatives by v are taken before v^i = 0 is
- * put in: m runs over all fields (see the notes on (3.4) in docs/theory/hamel.md).
+ * the multipliers (the same numbers as (3.8)).  The derivatives by v are taken before v^i = 0
+ * is put in: m runs over all fields (see the notes on (3.4) in docs/theory/hamel.md).
  *
- * With `solve multipliers` the frame need not know the constraints: then all v are states, and v' and
- * lambda solve (3.6) together with the derivative of the constraints, as (3.8) does.
+ * With `solve multipliers` the frame need not know the constraints: then all v are states, and
+ * v' and lambda solve (3.6) together with the derivative of the constraints, as (3.8) does.
  *
  * Frames, given or made by the program, are the matter of hamel_frame.c. */
 #include <math.h>
@@ -40,7 +43,7 @@ static bool fits(const ns_description *d)
     return frame && d->coordinates.n > 0 && d->lagrangian;
 }
 
-/* ---- equations ------------------------------------------------------------------------------- */
+/* ---- equations --------------------------------------------------------------------------- */
 
 static ns_ex restricted(ns_hamel *w, ns_ex e)
 {
@@ -155,8 +158,8 @@ static ns_ex natural(const ns_hamel *w, ns_ex l)
     return ns_shorten_cost(g, &sum, 1) < ns_shorten_cost(g, &l, 1) ? sum : l;
 }
 
-/* Mass matrix and right-hand sides in short form, if that takes fewer operations.  What does not
- * depend on velocities, `rest`, stays as it is: expanding a potential could cost digits. */
+/* Mass matrix and right-hand sides in short form, if that takes fewer operations.  What does
+ * not depend on velocities, `rest`, stays as it is: expanding a potential could cost digits. */
 static void shorten(const ns_hamel *w, ns_ex *M, ns_ex *right, const ns_ex *rest)
 {
     ns_graph *g = w->g;

@@ -1,7 +1,7 @@
 /* Formulation `hamel`: constraints and frames.
  *
- * A frame that the model gives is checked: as many fields as coordinates, the first n-p tangent to
- * the constraints, all independent.  The normalised determinant
+ * A frame that the model gives is checked: as many fields as coordinates, the first n-p tangent
+ * to the constraints, all independent.  The normalised determinant
  *
  *     det(u_1, .., u_n)/(|u_1| .. |u_n|)
  *
@@ -12,16 +12,17 @@
  *
  *     u_i = e_i - e_D A_D^-1 A_i,      completed by e_D,
  *
- * is regular everywhere and the simplest.  Otherwise any choice of D would end where det A_D = 0.  Then
- * reflections carry the constraint rows to fixed directions w_1 .. w_p:  with f_i completing the w to an
- * orthonormal basis,
+ * is regular everywhere and the simplest.  Otherwise any choice of D would end where det A_D =
+ * 0.  Then reflections carry the constraint rows to fixed directions w_1 .. w_p:  with f_i
+ * completing the w to an orthonormal basis,
  *
  *     u_i = H_1 .. H_p f_i,   H_k = 1 - 2 r_k r_k^T/(r_k.r_k),   r_k = b_k + w_k,
  *
- * b_k being the unit vector along what H_(k-1) .. H_1 a^k has beside w_1 .. w_(k-1).  The fields are
- * orthonormal, tangent to the constraints, and smooth wherever the constraints are independent, but where
- * b_k = -w_k: a single point of a sphere of dimension n-k, which a motion does not meet unless that is a
- * circle, n - p = 1; there the direction of motion is given by the minors of A. */
+ * b_k being the unit vector along what H_(k-1) .. H_1 a^k has beside w_1 .. w_(k-1).  The
+ * fields are orthonormal, tangent to the constraints, and smooth wherever the constraints are
+ * independent, but where b_k = -w_k: a single point of a sphere of dimension n-k, which a
+ * motion does not meet unless that is a circle, n - p = 1; there the direction of motion is
+ * given by the minors of A. */
 #include <math.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ bool ns_hamel_constraints(ns_hamel *w)
     return true;
 }
 
-/* ---- numbers --------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------- */
 
 /* Values of expressions in coordinates and parameters at the start, as far as it is given. */
 static void at_start(ns_hamel *w, const ns_ex *f, uint32_t count, double *out)
@@ -107,8 +108,8 @@ static bool independent(ns_hamel *w)
     return true;
 }
 
-/* det of the rows x columns submatrix of m[..][stride] with the given columns, all rows: by rows,
- * every minor of the last rows once.  0 if it is too large. */
+/* det of the rows x columns submatrix of m[..][stride] with the given columns, all rows: by
+ * rows, every minor of the last rows once.  0 if it is too large. */
 static ns_ex determinant(ns_graph *g, ns_arena *arena, uint32_t size, uint32_t stride,
                          const ns_ex *m, const uint32_t *column)
 {
@@ -134,7 +135,7 @@ static ns_ex determinant(ns_graph *g, ns_arena *arena, uint32_t size, uint32_t s
     return minor[0];
 }
 
-/* ---- a given frame --------------------------------------------------------------------------- */
+/* ---- a given frame ----------------------------------------------------------------------- */
 
 static bool tangent(ns_hamel *w, uint32_t i, const ns_property *p)
 {
@@ -156,9 +157,9 @@ static bool tangent(ns_hamel *w, uint32_t i, const ns_property *p)
     return true;
 }
 
-/* The determinant of the directions of the fields, at the start and from there on.  The quasivelocities
- * grow as its inverse; the run ends where it has fallen to a ten-thousandth, before they cost
- * more than four digits. */
+/* The determinant of the directions of the fields, at the start and from there on.  The
+ * quasivelocities grow as its inverse; the run ends where it has fallen to a ten-thousandth,
+ * before they cost more than four digits. */
 static bool watch(ns_hamel *w, const ns_block *block, ns_ex det)
 {
     double first;
@@ -231,7 +232,7 @@ static bool read_frame(ns_hamel *w, const ns_block *block)
     return !det || watch(w, block, det);
 }
 
-/* ---- a frame made from the constraints -------------------------------------------------------- */
+/* ---- a frame made from the constraints --------------------------------------------------- */
 
 /* Next set of p of n numbers, in lexicographic order. */
 static bool next_choice(uint32_t *D, uint32_t p, uint32_t n)
@@ -247,7 +248,8 @@ static bool next_choice(uint32_t *D, uint32_t p, uint32_t n)
     return true;
 }
 
-/* Looks for D with det A_D the same at all positions; among several, the largest at the start. */
+/* Looks for D with det A_D the same at all positions; among several, the largest at the
+ * start. */
 static bool constant_choice(ns_hamel *w, uint32_t *best)
 {
     uint32_t n = w->n, p = w->p, tried = 0;
@@ -432,7 +434,7 @@ bool ns_hamel_frame(ns_hamel *w, const ns_block *frame)
     return independent(w) && (frame ? read_frame(w, frame) : make_frame(w));
 }
 
-/* ---- checks ---------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------ */
 
 bool ns_hamel_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                      const double *x)

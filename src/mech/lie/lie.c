@@ -1,5 +1,5 @@
-/* Formulation `lie`: motion on a Lie group in the velocities of its algebra (seed 001, (2.23) and
- * section 5).
+/* Formulation `lie`: motion on a Lie group in the velocities of its algebra (Bloch, Marsden and
+ * Zenkov 2009, (2.23) and section 5).
  *
  * With v = g^-1 g' in the algebra, a Lagrangian l(v) = v.I v/2 that does not see g, momenta
  * p = dl/dv, and constraints a^s.v = 0,
@@ -65,7 +65,7 @@ static bool fits(const ns_description *d)
     return false;
 }
 
-/* ---- input ----------------------------------------------------------------------------------- */
+/* ---- input ------------------------------------------------------------------------------- */
 
 static bool depends_on_symbols(const work *k, ns_ex e)
 {
@@ -208,7 +208,7 @@ static bool read_constraints(work *k)
     return true;
 }
 
-/* ---- equations ------------------------------------------------------------------------------- */
+/* ---- equations --------------------------------------------------------------------------- */
 
 /* g E_b: the left-invariant field of basis vector b at the moving entries */
 static void left_field(work *k, uint32_t b, ns_ex *out)
@@ -222,9 +222,9 @@ static void left_field(work *k, uint32_t b, ns_ex *out)
             out[e++] = ns_lie_group_rate(w, k->g, unit, i / w->N, i % w->N);
 }
 
-/* The energy changes at the rate lambda_s a^s.v.  A v that violates the constraints by a rounding
- * error, as every v does, would let it drift; so the right-hand sides are taken at the nearest
- * velocity that satisfies them (in the metric M), which the same factors give:
+/* The energy changes at the rate lambda_s a^s.v.  A v that violates the constraints by a
+ * rounding error, as every v does, would let it drift; so the right-hand sides are taken at the
+ * nearest velocity that satisfies them (in the metric M), which the same factors give:
  *
  *     [ M  a^T ] [ v^ ]   [ M v ]
  *     [ a   0  ] [ .. ] = [  0  ]
@@ -324,7 +324,7 @@ static void equations(work *k)
         w->lambda[i] = ns_neg(g, solution[n + i]);
 }
 
-/* ---- the system ------------------------------------------------------------------------------ */
+/* ---- the system -------------------------------------------------------------------------- */
 
 static void note(work *k)
 {
@@ -462,7 +462,7 @@ static void add_facts(work *k)
                        w->adjoint ? " Ad_g" : "", k->entries);
 }
 
-/* ---- start ----------------------------------------------------------------------------------- */
+/* ---- start ------------------------------------------------------------------------------- */
 
 static void set(ns_system *s, uint32_t i, ns_ex value, const ns_property *p)
 {

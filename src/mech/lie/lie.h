@@ -1,5 +1,5 @@
-/* Lie algebras and groups of matrices: what formulation `lie` (lie.c) and the study of invariant
- * measures (study/invariants/measure.c) share.
+/* Lie algebras and groups of matrices: what formulation `lie` (lie.c) and the study of
+ * invariant measures (study/invariants/measure.c) share.
  *
  * A basis e_1 .. e_n with [e_a, e_b] = C_ab^c e_c, and, for the motion on the group, a
  * representation by N x N matrices E_a with E_a E_b - E_b E_a = C_ab^c E_c. */
@@ -52,7 +52,8 @@ typedef struct ns_lie {
 
 /* ---- lie_algebras.c ---- */
 
-/* Reads the block `algebra`: brackets (antisymmetry completed), matrices.  NULL after errors. */
+/* Reads the block `algebra`: brackets (antisymmetry completed), matrices.  NULL after
+ * errors. */
 ns_lie *ns_lie_read(ns_description *d, ns_system *s, const ns_block *block);
 
 /* Values of the structure constants for parameter values p: C[n][n][n]. */
@@ -70,8 +71,8 @@ void ns_lie_trace(uint32_t n, const double *C, double *T);
 /* Killing form Tr(ad_a ad_b), [n][n]. */
 void ns_lie_killing(uint32_t n, const double *C, double *kappa);
 
-/* Basis of {x: M x = 0} for M[rows][columns], reduced so that each vector has a component 1 where
- * the others have 0.  Returns how many; *basis is [that][columns].  M is destroyed. */
+/* Basis of {x: M x = 0} for M[rows][columns], reduced so that each vector has a component 1
+ * where the others have 0.  Returns how many; *basis is [that][columns].  M is destroyed. */
 uint32_t ns_lie_null_space(ns_arena *arena, uint32_t rows, uint32_t columns, double *M,
                            double **basis);
 
@@ -98,7 +99,8 @@ const ns_lie *ns_lie_of(const ns_system *s);
 
 /* ---- lie_check.c ---- */
 
-/* The formulation's `verify`: Jacobi identity, inertia positive definite, covectors independent. */
+/* The formulation's `verify`: Jacobi identity, inertia positive definite, covectors
+ * independent. */
 bool ns_lie_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x);
 

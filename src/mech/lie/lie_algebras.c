@@ -8,7 +8,8 @@
  * Bases
  *     so(3)          [e1, e2] = e3 and cyclic; E_a x = e_a x x
  *     so(n)          e_ij turns axis i towards axis j, i < j, in the order 12, 13, .., 23, ..
- *     se(2)          e1 turns, e2 and e3 shift: [e1, e2] = e3, [e1, e3] = -e2 (seed 001, 6.2)
+ *     se(2)          e1 turns, e2 and e3 shift: [e1, e2] = e3, [e1, e3] = -e2 (Bloch, Marsden
+ *                    and Zenkov 2009, 6.2)
  *     se(3)          e1..e3 turn as in so(3), e4..e6 shift
  *     sl(2)          e1 = diag(1, -1), e2 and e3 the upper and lower corner:
  *                    [e1, e2] = 2 e2, [e1, e3] = -2 e3, [e2, e3] = e1
@@ -25,7 +26,7 @@
 
 enum { MOST = 64 }; /* dimension: n^3 structure constants are kept */
 
-/* ---- named algebras: matrices ---------------------------------------------------------------- */
+/* ---- named algebras: matrices ------------------------------------------------------------ */
 
 typedef struct named {
     const char *word, *usage;
@@ -271,7 +272,7 @@ static bool build(const ns_description *d, ns_lie *w, const term *terms, uint32_
     return true;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------ */
 
 static bool only_parameters(const ns_description *d, const ns_value *v, ns_span span,
                             const char *what)
@@ -390,7 +391,7 @@ static void adjoint(const ns_description *d, ns_lie *w)
             (ns_lie_part){.kind = NS_LIE_MATRICES, .name = "Ad", .n = n, .size = n});
 }
 
-/* ---- checks ---------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------ */
 
 void ns_lie_constants(const ns_lie *w, const ns_system *s, const double *p, double *C)
 {
@@ -400,7 +401,8 @@ void ns_lie_constants(const ns_lie *w, const ns_system *s, const double *p, doub
 double ns_lie_jacobi(ns_arena *arena, uint32_t n, const double *C, uint32_t triple[3],
                      double *size)
 {
-    /* [e_a, [e_b, e_c]] for the few pairs with a bracket at all: lists of the non-zero C_bc^m */
+    /* [e_a, [e_b, e_c]] for the few pairs with a bracket at all: lists of the non-zero
+     * C_bc^m */
     uint32_t *first = NS_NEW_ARRAY(arena, uint32_t, (size_t)n * n + 1), count = 0;
     uint32_t *index = NS_NEW_ARRAY(arena, uint32_t, (size_t)n * n * n + 1);
     for (uint32_t bc = 0; bc < n * n; bc++) {

@@ -1,5 +1,5 @@
-/* Formulation `lie`, checks with numbers: Jacobi identity, inertia, constraints, and the equation of
- * the momentum in space. */
+/* Formulation `lie`, checks with numbers: Jacobi identity, inertia, constraints, and the
+ * equation of the momentum in space. */
 #include <math.h>
 
 #include "base/math/vecmath.h"

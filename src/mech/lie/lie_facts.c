@@ -1,12 +1,13 @@
 /* What is known of an algebra from its brackets: trace of ad, Killing form, Casimir functions.
  *
- * A function F(p) is a Casimir if it is constant along p' = ad*_xi p for every xi.  For a linear
- * one, F = c^a p_a, that is c^a C_ab^m = 0: the centre.  For a quadratic one, F = Q^ab p_a p_b with
- * Q symmetric,
+ * A function F(p) is a Casimir if it is constant along p' = ad*_xi p for every xi.  For a
+ * linear one, F = c^a p_a, that is c^a C_ab^m = 0: the centre.  For a quadratic one, F = Q^ab
+ * p_a p_b with Q symmetric,
  *
  *     Q^ab C_ad^c + Q^ac C_ad^b = 0          for all d and b <= c,
  *
- * a linear system for Q.  Both are solved by elimination; products of linear ones are left out. */
+ * a linear system for Q.  Both are solved by elimination; products of linear ones are left
+ * out. */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* The motion on the group of matrices: g' = g v, v = v^a E_a, the equations that keep g in its
- * group, and Ad*_{g^-1}, which takes momenta from the body to space (seed 001, section 5).
+ * group, and Ad*_{g^-1}, which takes momenta from the body to space (Bloch, Marsden and Zenkov
+ * 2009, section 5).
  *
  * Entries of g that never move (the last row of a Euclidean motion) are numbers, not states:
- * the entry (i, j) of a product of basis matrices can be non-zero only if there is a path from i to
- * j along non-zero entries of basis matrices; all others stay those of the identity. */
+ * the entry (i, j) of a product of basis matrices can be non-zero only if there is a path from
+ * i to j along non-zero entries of basis matrices; all others stay those of the identity. */
 #include <math.h>
 
 #include "mech/lie/lie.h"

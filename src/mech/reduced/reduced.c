@@ -1,15 +1,21 @@
-/* Formulation `reduced`: the dynamics of a symmetric system on shape space and in the momenta or
- * velocities along the symmetry, and the reconstruction of the group (seed 001, sections 2.5, 4).
+/* Formulation `reduced`: the dynamics of a symmetric system on shape space and in the momenta
+ * or velocities along the symmetry, and the reconstruction of the group (Bloch, Marsden and
+ * Zenkov 2009, sections 2.5, 4).
  *
  *   solve reduced    states r, r', Omega^a, g:
- *       d/dt dl/dr' - dl/dr = -<P, i_r' B + <i_r' gamma, A> - <gamma, i_r' A> + <E, Omega>>    (4.2)
- *       d/dt (I_S Omega)_a  = C_ba^C Omega^b P_C + E_alpha a^C P_C r'^alpha                    (4.3)
- *       g' = g(Omega - A r')                                                                  (2.15)
- *   solve momentum   states r, r', p_a, g: the same with Omega = I_S^-1 p                 (4.6), (4.7)
+ *       d/dt dl/dr' - dl/dr = -<P, i_r' B + <i_r' gamma, A> - <gamma, i_r' A> + <E, Omega>>
+ *       (4.2)
+ *       d/dt (I_S Omega)_a  = C_ba^C Omega^b P_C + E_alpha a^C P_C r'^alpha
+ *       (4.3)
+ *       g' = g(Omega - A r')
+ *       (2.15)
+ *   solve momentum   states r, r', p_a, g: the same with Omega = I_S^-1 p
+ *   (4.6), (4.7)
  *
- * where P_a = p_a = (I_S Omega)_a and P_a' = (I_US Omega + Lambda r')_a' (docs/theory/symmetry.md on
- * the misprint in (4.7)).  Without constraints these are (2.13), (2.14).  The first equations do not
- * contain g: `reduced` of the system says how many states they are. */
+ * where P_a = p_a = (I_S Omega)_a and P_a' = (I_US Omega + Lambda r')_a'
+ * (docs/theory/symmetry.md on the misprint in (4.7)).  Without constraints these are (2.13),
+ * (2.14).  The first equations do not contain g: `reduced` of the system says how many states
+ * they are. */
 #include <string.h>
 
 #include "expr/diff.h"

@@ -1,11 +1,13 @@
-/* Reading a `symmetry` block and verifying it (seed 001, Definition 2.2 and section 4.1).
+/* Reading a `symmetry` block and verifying it (Bloch, Marsden and Zenkov 2009, Definition 2.2
+ * and section 4.1).
  *
  * A connected group leaves L invariant if the derivative of L along every generator, lifted to
  * the velocities, vanishes:
  *
  *     X^i dL/dq^i + (dX^i/dq^j) q'^j dL/dq'^i = 0,
  *
- * and the constraints a^s(q).q' = 0 if the derivative of each row stays a combination of the rows:
+ * and the constraints a^s(q).q' = 0 if the derivative of each row stays a combination of the
+ * rows:
  *
  *     (L_X a^s)_j = X^i d_i a^s_j + a^s_i d_j X^i   in   span(a^1 .. a^p).
  *
@@ -33,7 +35,7 @@ static const char *coordinate_name(const ns_symmetry *y, uint32_t i)
     return y->d->coordinates.at[i].name;
 }
 
-/* ---- the split ------------------------------------------------------------------------------- */
+/* ---- the split --------------------------------------------------------------------------- */
 
 /* The places of the coordinates that a property lists. */
 static bool read_coordinates(const ns_symmetry *y, const ns_property *p, uint32_t *list,
@@ -90,7 +92,7 @@ static bool read_split(ns_symmetry *y)
     return true;
 }
 
-/* ---- the group ------------------------------------------------------------------------------- */
+/* ---- the group --------------------------------------------------------------------------- */
 
 static bool read_factor(ns_symmetry *y, const ns_property *p, uint32_t *first)
 {
@@ -378,7 +380,7 @@ static bool read_group(ns_symmetry *y)
     return true;
 }
 
-/* ---- invariance ------------------------------------------------------------------------------ */
+/* ---- invariance -------------------------------------------------------------------------- */
 
 static const char *generator_text(const ns_symmetry *y, uint32_t A)
 {
@@ -497,7 +499,7 @@ static bool constraints_invariant(ns_symmetry *y)
     return false;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------- */
 
 static bool read_rows(ns_symmetry *y)
 {

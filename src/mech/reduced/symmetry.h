@@ -1,4 +1,5 @@
-/* Symmetry of a model with coordinates, a Lagrangian and constraints (seed 001, sections 2.5, 4).
+/* Symmetry of a model with coordinates, a Lagrangian and constraints (Bloch, Marsden and Zenkov
+ * 2009, sections 2.5, 4).
  *
  *     symmetry { shape r; group SE(2); e1 = [..]; ... }
  *
@@ -6,10 +7,11 @@
  * left-invariant fields, X_A the generators of the action.  Indices as in section 4.2:
  *
  *     alpha, beta   1 .. sigma   shape
- *     A, B, C       1 .. k       Lie algebra;  a, b, c  1 .. m along S = D cap V,  a', b' the rest
+ *     A, B, C       1 .. k       Lie algebra;  a, b, c  1 .. m along S = D cap V,  a', b' the
+ *                                rest
  *
- * All that follows is a function of r alone, made on the graph with exact derivatives.  The frame
- * e_A(r) = e_A^B E_B has its first m members in D. */
+ * All that follows is a function of r alone, made on the graph with exact derivatives.  The
+ * frame e_A(r) = e_A^B E_B has its first m members in D. */
 #ifndef NS_MECH_REDUCED_SYMMETRY_H
 #define NS_MECH_REDUCED_SYMMETRY_H
 
@@ -75,12 +77,12 @@ typedef struct ns_symmetry {
     ns_ex *p, *Omega; /* [m] */
 } ns_symmetry;
 
-/* Reads and verifies the `symmetry` block (kind other than `map`) of a description and makes the
- * geometry; *out is NULL if there is no such block.  False after errors. */
+/* Reads and verifies the `symmetry` block (kind other than `map`) of a description and makes
+ * the geometry; *out is NULL if there is no such block.  False after errors. */
 bool ns_symmetry_read(ns_description *d, ns_system *s, ns_symmetry **out);
 
-/* The same for `lagrange` and `hamel`: facts, lines for `noslip equations`, the momenta as values
- * symmetry.p1, ...  Sets s->symmetry. */
+/* The same for `lagrange` and `hamel`: facts, lines for `noslip equations`, the momenta as
+ * values symmetry.p1, ...  Sets s->symmetry. */
 bool ns_symmetry_attach(ns_description *d, ns_system *s);
 
 /* symmetry_groups.c: generators, left-invariant fields and structure constants of the named

@@ -1,7 +1,8 @@
-/* The geometry of a symmetric system on shape space (seed 001, sections 2.5, 4.1, 4.2).
+/* The geometry of a symmetric system on shape space (Bloch, Marsden and Zenkov 2009, sections
+ * 2.5, 4.1, 4.2).
  *
- * By invariance l(r, r', xi) = L(r, g, r', xi^A E_A(g)) does not depend on g: it is evaluated at one
- * point of the group.  With the kinetic energy (4.5),
+ * By invariance l(r, r', xi) = L(r, g, r', xi^A E_A(g)) does not depend on g: it is evaluated
+ * at one point of the group.  With the kinetic energy (4.5),
  *     G_ab r'r' + 2 K_aA r' xi^A + I_AB xi^A xi^B,
  * the constraints N_A xi^A + N_alpha r'^alpha = 0 and a frame e_A(r), N e_a = 0 for a <= m:
  *
@@ -9,16 +10,21 @@
  *     A^a  =  I_S^-1 (K_S - I_SU A^U)                                              Def 4.2
  *     Lambda_a'alpha = K_alpha a' - I_a'A A_alpha^A
  *     [e_A, e_B] = C_AB^C e_C,   d e_A/dr^alpha = gamma_Aalpha^B e_B                (2.16)
- *     B_ab^C = d_b A_a^C - d_a A_b^C + C_AB^C A_a^A A_b^B                           after (2.17), sign corrected
- *              + gamma_Ab^C A_a^A - gamma_Aa^C A_b^A                                 (2.19), (4.11)
+ *     B_ab^C = d_b A_a^C - d_a A_b^C + C_AB^C A_a^A A_b^B                           after
+ *     (2.17), sign corrected
+ *              + gamma_Ab^C A_a^A - gamma_Aa^C A_b^A                                 (2.19),
+ *              (4.11)
  *     E_alpha b^C = gamma_b alpha^C - C_Ab^C A_alpha^A                               (2.18)
  *
  * and with J = I_US I_S^-1, Omega = I_S^-1 p, P = (p, J p + Lambda r') the momentum equation
  *
- *     p'_a = C_ba^C Omega^b P_C + E_alpha a^C P_C r'^alpha                           (4.3), (4.7) corrected
- *          = Q_a^cd p_c p_d + tau_a alpha^c p_c r'^alpha + R_a alpha beta r'^alpha r'^beta    (4.10), (4.11)
+ *     p'_a = C_ba^C Omega^b P_C + E_alpha a^C P_C r'^alpha                           (4.3),
+ *     (4.7) corrected
+ *          = Q_a^cd p_c p_d + tau_a alpha^c p_c r'^alpha + R_a alpha beta r'^alpha r'^beta
+ *          (4.10), (4.11)
  *
- * Without constraints m = k: A is the mechanical connection (Def 2.4) and these are (2.13)-(2.15). */
+ * Without constraints m = k: A is the mechanical connection (Def 2.4) and these are
+ * (2.13)-(2.15). */
 #include <math.h>
 #include <string.h>
 
@@ -49,7 +55,7 @@ static void add2(ns_graph *g, ns_ex *sum, ns_ex a, ns_ex b)
     *sum = ns_add(g, *sum, ns_mul(g, a, b));
 }
 
-/* ---- what the model gives, at one point of the group ------------------------------------------ */
+/* ---- what the model gives, at one point of the group ------------------------------------- */
 
 typedef struct raw {
     ns_ex *G, *K, *I; /* in the basis E: [sigma][sigma], [sigma][k], [k][k] */
@@ -146,11 +152,11 @@ static bool principal_case(ns_symmetry *y, raw *w)
     return false;
 }
 
-/* ---- the frame e_A(r) -------------------------------------------------------------------------- */
+/* ---- the frame e_A(r) -------------------------------------------------------------------- */
 
-/* Which `rows` of the k directions a matrix determines: its pivots, with numbers M[rows][k] at the
- * start.  Entries that are numbers in `as` count for more: a frame built on them does not end where
- * a function has a zero. */
+/* Which `rows` of the k directions a matrix determines: its pivots, with numbers M[rows][k] at
+ * the start.  Entries that are numbers in `as` count for more: a frame built on them does not
+ * end where a function has a zero. */
 static bool pivots(const ns_symmetry *y, double *M, const ns_ex *as, uint32_t rows,
                    bool *dependent)
 {
@@ -302,7 +308,7 @@ static bool read_frame(ns_symmetry *y, const raw *w)
     return true;
 }
 
-/* ---- in the frame ------------------------------------------------------------------------------ */
+/* ---- in the frame ------------------------------------------------------------------------ */
 
 /* Components along e_A of vectors w (given along E_B): e_A^B c^A = w^B; [count] vectors. */
 static void along_frame(const ns_symmetry *y, uint32_t count, const ns_ex *w, ns_ex *c)
@@ -572,7 +578,7 @@ bool ns_symmetry_geometry(ns_symmetry *y)
     return true;
 }
 
-/* ---- equations of motion ----------------------------------------------------------------------- */
+/* ---- equations of motion ----------------------------------------------------------------- */
 
 void ns_symmetry_full_momentum(const ns_symmetry *y, const ns_ex *p, ns_ex *P)
 {

@@ -2,11 +2,13 @@
  * left-invariant fields, which commute with them.
  *
  *   R(n), SO(2)   d/dx_i are both.
- *   SE(2)         angle theta and x, y.  E: d_theta, cos d_x + sin d_y, -sin d_x + cos d_y (the frame
+ *   SE(2)         angle theta and x, y.  E: d_theta, cos d_x + sin d_y, -sin d_x + cos d_y (the
+ *                 frame
  *                 of 6.2).  X: d_theta - y d_x + x d_y, d_x, d_y.
- *   SO(3)         Euler angles phi, theta, psi with A = Rz(phi) Rx(theta) Rz(psi), body to space.
- *                 E_i: the motion with body angular velocity along axis i; X_i: with space angular
- *                 velocity along e_i.
+ *   SO(3)         Euler angles phi, theta, psi with A = Rz(phi) Rx(theta) Rz(psi), body to
+ *                 space.
+ *                 E_i: the motion with body angular velocity along axis i; X_i: with space
+ *                 angular velocity along e_i.
  *   SE(3)         the same and x, y, z, the space position; E_4.. translate along body axes.
  *
  * Each factor acts on its own coordinates alone. */

@@ -1,15 +1,19 @@
-/* Discrete symmetries (seed 001, Proposition 4.3 and section 6.3).
+/* Discrete symmetries (Bloch, Marsden and Zenkov 2009, Proposition 4.3 and section 6.3).
  *
  *     symmetry map { t = -t; r = -r }
  *
- * says that x(t) -> S(x(+-t)) maps motions to motions, S given state by state.  For x' = f(x) that is
+ * says that x(t) -> S(x(+-t)) maps motions to motions, S given state by state.  For x' = f(x)
+ * that is
  *
  *     DS(x) f(x) = +-f(S(x)),        - if t = -t.
  *
- * A velocity q' that is not named follows its coordinate: +-d/dt S_q.  States that are not named stay.
- * In formulation `reduced` a map that names no group coordinate is one of the reduced equations.
+ * A velocity q' that is not named follows its coordinate: +-d/dt S_q.  States that are not
+ * named stay.
+ * In formulation `reduced` a map that names no group coordinate is one of the reduced
+ * equations.
  *
- * Reversibility (Proposition 4.3) is the map t = -t with all velocities and momenta changing sign. */
+ * Reversibility (Proposition 4.3) is the map t = -t with all velocities and momenta changing
+ * sign. */
 #include <math.h>
 #include <string.h>
 

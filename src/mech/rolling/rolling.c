@@ -1,17 +1,17 @@
-/* Formulation `rolling`: a rigid body rolls without slipping (seed 003, eqs (4), (12)).
+/* Formulation `rolling`: a rigid body rolls without slipping (Patrick 2022, eqs (4), (12)).
  *
  *     ground KIND(...) { ... }      body KIND(...) { mass, com, inertia }      start { ... }
  *
  * States: quaternion (body to space), angular velocity (body frame), contact coordinates of the
  * body (s from the centre of mass, or surface parameters) and of the ground.  The equations are
- * those of mech/contact/contact.c; the state is kept on its manifold: unit quaternion, contact point on
- * both surfaces, normals opposite.
+ * those of mech/contact/contact.c; the state is kept on its manifold: unit quaternion, contact
+ * point on both surfaces, normals opposite.
  *
- * Fewer where they follow from the others.  Bodies whose contact point has a closed form in terms of
- * the ground normal (balls and ellipsoids on surfaces; tori and edges on planes): no coordinates of
- * the body.  Balls with isotropic inertia: angular velocity in space, which with the contact on
- * the ground makes a system of its own; the quaternion follows.  The names of what is no state are
- * values. */
+ * Fewer where they follow from the others.  Bodies whose contact point has a closed form in
+ * terms of the ground normal (balls and ellipsoids on surfaces; tori and edges on planes): no
+ * coordinates of the body.  Balls with isotropic inertia: angular velocity in space, which with
+ * the contact on the ground makes a system of its own; the quaternion follows.  The names of
+ * what is no state are values. */
 #include "mech/rolling/rolling.h"
 
 #include <math.h>
@@ -143,7 +143,7 @@ static bool read_mass(ns_description *d, ns_rolling *r)
     return true;
 }
 
-/* ---- moving grounds ----------------------------------------------------------------------- */
+/* ---- moving grounds ---------------------------------------------------------------------- */
 
 /* origin [..] and turn [axis], angle as functions of time: B, o and their derivatives */
 static bool read_motion(ns_description *d, ns_rolling *r)
@@ -178,7 +178,7 @@ static bool read_motion(ns_description *d, ns_rolling *r)
     return true;
 }
 
-/* ---- loads -------------------------------------------------------------------------------- */
+/* ---- loads ------------------------------------------------------------------------------- */
 
 /* load { force [..] (space, at the centre of mass); torque [..] (body); torque.space [..] } */
 static bool read_loads(ns_description *d, ns_rolling *r, bool *any)
@@ -211,7 +211,7 @@ static bool read_loads(ns_description *d, ns_rolling *r, bool *any)
     return true;
 }
 
-/* ---- the system ---------------------------------------------------------------------------- */
+/* ---- the system -------------------------------------------------------------------------- */
 
 static void add_states(ns_system *s, ns_rolling *r)
 {
@@ -264,9 +264,9 @@ static void constrain(ns_system *s, const char *name, ns_ex residual, ns_span sp
             (ns_constraint){.name = name, .residual = residual, .project = true, .span = span});
 }
 
-/* After Duff et al., Journal of Computer Graphics Techniques 6 (2017) 1.  That the normals are opposite is two equations;
- * their three components in space would be dependent, and one of them of second order wherever
- * the normal points along an axis. */
+/* After Duff et al., Journal of Computer Graphics Techniques 6 (2017) 1.  That the normals are
+ * opposite is two equations; their three components in space would be dependent, and one of
+ * them of second order wherever the normal points along an axis. */
 void ns_rolling_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2])
 {
     const ns_ex *v = n.at;
@@ -405,8 +405,8 @@ static bool add_events(ns_description *d, ns_system *s, ns_rolling *r)
                            .meaning = "a second point of the body reaches the ground"});
     }
     bool edge = ns_side_is_curve(&c->body);
-    /* The contact runs off with a speed like 1/regular, so that zero is never reached by steps of
-     * finite length: the event is where it nearly is, in relation to the curvatures. */
+    /* The contact runs off with a speed like 1/regular, so that zero is never reached by steps
+     * of finite length: the event is where it nearly is, in relation to the curvatures. */
     ns_ex nearly = c->regular;
     if (edge)
         nearly = ns_sub(g, nearly,

@@ -1,5 +1,5 @@
-/* For the files of the rolling formulation: what derivation leaves behind for starts, checks and
- * pictures. */
+/* For the files of the rolling formulation: what derivation leaves behind for starts, checks
+ * and pictures. */
 #ifndef NS_MECH_ROLLING_ROLLING_H
 #define NS_MECH_ROLLING_ROLLING_H
 
@@ -26,8 +26,8 @@ typedef struct ns_rolling {
     ns_ex closed
         [3];      /* body's contact coordinates, where there is a closed form: closed[0] != 0 */
     ns_ex misfit; /* square of the distance from the contact or com given; 0 if none */
-    ns_ex
-        above; /* distance of (x, y, z) from the ground, positive on the body's side; 0: not needed */
+    ns_ex above;  /* distance of (x, y, z) from the ground, positive on the body's side; 0: not
+                * needed */
     ns_v3 body_centre; /* origin of the body's geometric frame, in space */
 } ns_rolling;
 
@@ -38,8 +38,8 @@ void ns_rolling_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2]);
  * values for what is free. */
 bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r);
 void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x);
-/* Is the normal of a chart, in terms of states first and first + 1, on the other side at x than at its
- * origin? */
+/* Is the normal of a chart, in terms of states first and first + 1, on the other side at x than
+ * at its origin? */
 bool ns_rolling_flipped(const ns_system *s, const ns_v3 *normal, uint32_t first, double t0,
                         const double *p, const double *x);
 void ns_rolling_doubts(const ns_system *s, ns_diag *diag, double t0, const double *p,
@@ -47,14 +47,16 @@ void ns_rolling_doubts(const ns_system *s, ns_diag *diag, double t0, const doubl
 bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                        const double *x);
 
-/* rolling_overlap.c: becomes negative when another point of the body reaches the ground (`overlap`
- * of the ground block).  False after errors. */
+/* rolling_overlap.c: becomes negative when another point of the body reaches the ground
+ * (`overlap` of the ground block).  False after errors. */
 bool ns_rolling_overlap(ns_description *d, ns_system *s, const ns_rolling *r, ns_ex *out);
-/* How deep the body reaches into the ground at x; 0 if it does not, or if that cannot be said. */
+/* How deep the body reaches into the ground at x; 0 if it does not, or if that cannot be
+ * said. */
 void ns_rolling_prepare_overlap(ns_description *d, ns_system *s, ns_rolling *r);
 double ns_rolling_overlaps(const ns_system *s, double t0, const double *p, const double *x);
 
-/* Are the sizes of a shape positive, or not negative, as its table asks?  False after an error. */
+/* Are the sizes of a shape positive, or not negative, as its table asks?  False after an
+ * error. */
 bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p);
 bool ns_rolling_sizes(const ns_system *s, ns_diag *diag, const double *p, const ns_shape *shape,
                       const ns_block *block);
@@ -62,8 +64,8 @@ bool ns_rolling_sizes(const ns_system *s, ns_diag *diag, const double *p, const 
 /* rolling_facts.c: mass properties and classical integrals. */
 void ns_rolling_facts(ns_system *s, const ns_rolling *r);
 
-/* rolling_form.c: largest relative difference between omega(Y, v) and dE(v) over random states and
- * variations; *points: how many.  For conservative systems with a fixed ground. */
+/* rolling_form.c: largest relative difference between omega(Y, v) and dE(v) over random states
+ * and variations; *points: how many.  For conservative systems with a fixed ground. */
 double ns_rolling_form(const ns_system *s, const double *p, const double *x, uint32_t *points);
 
 #endif

@@ -6,12 +6,12 @@
  * balls, Chaplygin's ball).
  *
  * Bodies with a spherical surface, centre of mass on an axis of inertial symmetry (z), on a
- * horizontal plane (seed 002, section 5.2):
+ * horizontal plane (Jachnik 2011, section 5.2):
  *     Jellett   (I Omega).s
  *     Routh     Omega_3 sqrt( A C + m (A (s_1^2 + s_2^2) + C s_3^2) ),  I = diag(A, A, C)
  *
  * J of (16), the momentum of the Euclidean group of the plane, is not conserved in general: its
- * directions do not lie in the distribution (seed 003, section 3). */
+ * directions do not lie in the distribution (Patrick 2022, section 3). */
 #include <string.h>
 
 #include "mech/rolling/rolling.h"

@@ -1,4 +1,5 @@
-/* The semi-symplectic structure of a rolling body, evaluated (seed 003, eqs (7), (10), (11)).
+/* The semi-symplectic structure of a rolling body, evaluated (Patrick 2022, eqs (7), (10),
+ * (11)).
  *
  * On the distribution K of variations (dA, ds, dx, dOmega) with ds, dx following dA as rolling
  * follows Omega (7), the two-form

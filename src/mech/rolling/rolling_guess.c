@@ -1,5 +1,6 @@
-/* First guesses for the start of a rolling body, when there are numbers: which point of the body
- * touches, and where on the ground.  Newton's iteration (mech/common/start.c) does the rest. */
+/* First guesses for the start of a rolling body, when there are numbers: which point of the
+ * body touches, and where on the ground.  Newton's iteration (mech/common/start.c) does the
+ * rest. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +31,8 @@ static bool inside(const ray *a, double length)
 /* Sizes that a body or a ground may have, in metres, and the steps in which they are tried. */
 static const double smallest = 1e-12, largest = 1e12, ratio = 1.3;
 
-/* The first length beyond `from` at which the ray is inside (or outside); nan if there is none. */
+/* The first length beyond `from` at which the ray is inside (or outside); nan if there is
+ * none. */
 static double next(const ray *a, double from, double to, bool wanted)
 {
     while (from <= to && inside(a, from) != wanted)
@@ -38,9 +40,9 @@ static double next(const ray *a, double from, double to, bool wanted)
     return from <= to ? from : (double)NAN;
 }
 
-/* Where the ray leaves the body of about this size; nan if it does not meet it.  From within, that
- * is the first crossing (expressions like to have further sheets far away); if the origin is not in
- * the body, as for a torus, the last one that is not far away. */
+/* Where the ray leaves the body of about this size; nan if it does not meet it.  From within,
+ * that is the first crossing (expressions like to have further sheets far away); if the origin
+ * is not in the body, as for a torus, the last one that is not far away. */
 static double crossing(const ray *a, double size)
 {
     double in = 1e-3 * size, out = 1e3 * size;
@@ -86,8 +88,9 @@ static void aim(ray *a, int k)
     a->way[2] = z;
 }
 
-/* About how large the body is: the least distance from the origin of the geometric frame at which it
- * ends (it may be open), or, if that is not in the body, begins; nan if no ray meets it. */
+/* About how large the body is: the least distance from the origin of the geometric frame at
+ * which it ends (it may be open), or, if that is not in the body, begins; nan if no ray meets
+ * it. */
 static double size_of(ray *a)
 {
     double size = NAN;
@@ -130,11 +133,12 @@ static void search_surface(const ns_system *s, double t0, const double *p, doubl
     memcpy(x + r->side, found, sizeof found);
 }
 
-/* ---- charts --------------------------------------------------------------------------------------
+/* ---- charts
+ * --------------------------------------------------------------------------------------
  *
- * A chart may cover its surface twice, a sphere's beyond its pole, and there its normal y_u x y_v points
- * to the other side.  The part about u = v = 0 counts: the normal elsewhere has the right side if it
- * flips an even number of times on the way there. */
+ * A chart may cover its surface twice, a sphere's beyond its pole, and there its normal y_u x
+ * y_v points to the other side.  The part about u = v = 0 counts: the normal elsewhere has the
+ * right side if it flips an even number of times on the way there. */
 
 typedef struct covering {
     const ns_system *s;
@@ -158,8 +162,8 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Does the normal flip between two points?  It turns smoothly elsewhere, so the way is halved until it
- * changes little, or from one bit to the next. */
+/* Does the normal flip between two points?  It turns smoothly elsewhere, so the way is halved
+ * until it changes little, or from one bit to the next. */
 static bool flips(const covering *c, const double from[2], const double to[2],
                   const double n_from[3], const double n_to[3], int depth)
 {
@@ -227,8 +231,8 @@ static void flipped_points(const covering *c, bool flipped[GRID][GRID])
                 flipped[i][j] = flipped[i][j - way] != (dot(n[i][j], n[i][j - way]) < 0);
 }
 
-/* From a point of the grid to where the expression is least nearby, in ever smaller steps: near a pole of the
- * chart Newton's iteration needs a good start. */
+/* From a point of the grid to where the expression is least nearby, in ever smaller steps: near
+ * a pole of the chart Newton's iteration needs a good start. */
 static void refine(const covering *c, ns_ex least, double best, double u[2])
 {
     double n[3], other[3], value;
@@ -253,9 +257,9 @@ static void refine(const covering *c, ns_ex least, double best, double u[2])
     }
 }
 
-/* States x[first], x[first + 1] (n of them): the point of a grid over a full turn of each where the
- * expression is least.  Points where it has no value do not count, nor those where the chart's
- * normal, if one is given, has the wrong side; x as it is does, if present. */
+/* States x[first], x[first + 1] (n of them): the point of a grid over a full turn of each where
+ * the expression is least.  Points where it has no value do not count, nor those where the
+ * chart's normal, if one is given, has the wrong side; x as it is does, if present. */
 static void search_grid(const ns_system *s, ns_ex least, uint32_t first, uint32_t n,
                         const ns_v3 *normal, bool present, double t0, const double *p,
                         double *x)
@@ -287,9 +291,9 @@ static void search_grid(const ns_system *s, ns_ex least, uint32_t first, uint32_
     memcpy(x + first, found, n * sizeof *x);
 }
 
-/* For bodies given by parameters.  A curve touches with its lowest point.  A surface has its normal
- * down there; of two such points the lower one, for charts that run over a pole cover the surface
- * twice, once with the normal inwards. */
+/* For bodies given by parameters.  A curve touches with its lowest point.  A surface has its
+ * normal down there; of two such points the lower one, for charts that run over a pole cover
+ * the surface twice, once with the normal inwards. */
 static void search_body(const ns_system *s, double t0, const double *p, double *x)
 {
     const ns_rolling *r = s->own;
@@ -304,8 +308,8 @@ static void search_body(const ns_system *s, double t0, const double *p, double *
     search_grid(s, least, r->side, body->n, NULL, false, t0, p, x);
 }
 
-/* A floor on the vertical through the origin, looked for from `far` above it to `far` below: where F
- * changes its sign and the body's side is above. */
+/* A floor on the vertical through the origin, looked for from `far` above it to `far` below:
+ * where F changes its sign and the body's side is above. */
 static bool find_floor(const ns_system *s, double far, double t0, const double *p, double *x)
 {
     const ns_rolling *r = s->own;
@@ -337,8 +341,8 @@ static bool find_floor(const ns_system *s, double far, double t0, const double *
     return false;
 }
 
-/* Where the vertical through the origin enters the ground from the body's side, coming from above;
- * stays at the origin if that lies on the ground, or if there is no such place. */
+/* Where the vertical through the origin enters the ground from the body's side, coming from
+ * above; stays at the origin if that lies on the ground, or if there is no such place. */
 static void search_ground(const ns_system *s, double t0, const double *p, double *x)
 {
     const ns_rolling *r = s->own;

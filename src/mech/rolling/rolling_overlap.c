@@ -7,14 +7,14 @@
  *     depth = min over k of  D(C (y_k - y) + x)
  *
  * where the y_k are points spread over the body's surface, y and x the contact in the frames of
- * body and ground, and D the distance from the ground to first order, F/|grad F|, positive where
- * the body is.  It is zero or a little more while the body touches at one point, so the event is
- * where it falls below a millionth of the body's size.  A spike of the ground that passes between
- * the points is not seen: they are about a fifteenth of a turn apart.
+ * body and ground, and D the distance from the ground to first order, F/|grad F|, positive
+ * where the body is.  It is zero or a little more while the body touches at one point, so the
+ * event is where it falls below a millionth of the body's size.  A spike of the ground that
+ * passes between the points is not seen: they are about a fifteenth of a turn apart.
  *
- * The points: from the body's chart; by its outward normals where there is a closed form; by rays
- * from the origin of its frame (Newton's iteration on the graph, so that they follow parameters);
- * circles for bodies with edges. */
+ * The points: from the body's chart; by its outward normals where there is a closed form; by
+ * rays from the origin of its frame (Newton's iteration on the graph, so that they follow
+ * parameters); circles for bodies with edges. */
 #include <math.h>
 #include <string.h>
 
@@ -154,7 +154,8 @@ static bool inside(const ray *a, double length)
     return F < 0;
 }
 
-/* Where F becomes positive beyond `from`, for the parameters' present values; nan if it does not. */
+/* Where F becomes positive beyond `from`, for the parameters' present values; nan if it does
+ * not. */
 static double leaves(const ray *a, double from)
 {
     const double most = 1e12; /* metres */
@@ -192,10 +193,10 @@ static double along_ray(ray *a, const point *at, double found)
     return leaves(a, found == 0 ? 1e-12 : 1e-3 * found);
 }
 
-/* ---- as expressions, for the event ------------------------------------------------------------- */
+/* ---- as expressions, for the event ------------------------------------------------------- */
 
-/* A point by a ray.  The length found with the parameters' present values is the start of Newton's
- * iteration in the graph. */
+/* A point by a ray.  The length found with the parameters' present values is the start of
+ * Newton's iteration in the graph. */
 static ns_v3 ray_point(const work *w, const point *at, double found)
 {
     enum { NEWTON = 3 };
@@ -305,7 +306,7 @@ bool ns_rolling_overlap(ns_description *d, ns_system *s, const ns_rolling *r, ns
     return true;
 }
 
-/* ---- with numbers, at the start ---------------------------------------------------------------- */
+/* ---- with numbers, at the start ---------------------------------------------------------- */
 
 void ns_rolling_prepare_overlap(ns_description *d, ns_system *s, ns_rolling *r)
 {

@@ -10,8 +10,8 @@
  *     }
  * Orientation and contact written with ~ are guesses: met as nearly as the contact allows.
  *
- * What is not said is found: the contact point of the body from orientation and ground (in closed
- * form where the shape has one), the rest by the equations of the manifold. */
+ * What is not said is found: the contact point of the body from orientation and ground (in
+ * closed form where the shape has one), the rest by the equations of the manifold. */
 #include <math.h>
 #include <string.h>
 
@@ -59,8 +59,8 @@ static void miss(work *w, uint32_t i, ns_ex value)
     w->r->misfit = w->r->misfit ? ns_add(w->g, w->r->misfit, off) : off;
 }
 
-/* First values for the contact on a moving ground whose coordinates are Cartesian, in its own frame:
- * near a place in space. */
+/* First values for the contact on a moving ground whose coordinates are Cartesian, in its own
+ * frame: near a place in space. */
 static void guess_on_moving(work *w, ns_v3 at)
 {
     const ns_contact *c = &w->r->contact;
@@ -160,8 +160,8 @@ static bool place(work *w)
     return true;
 }
 
-/* The reduced system has no orientation among its states, which would say where the body touches: with
- * the normal downwards, unless the contact itself is given. */
+/* The reduced system has no orientation among its states, which would say where the body
+ * touches: with the normal downwards, unless the contact itself is given. */
 static void face_down(work *w, ns_v3 up)
 {
     const ns_contact *c = &w->r->contact;
@@ -178,8 +178,8 @@ static void face_down(work *w, ns_v3 up)
                w->r->body_block->span);
 }
 
-/* The contact on the body: from the ground normal seen in the body frame.  The states themselves are
- * set by ns_rolling_guess, when there are numbers. */
+/* The contact on the body: from the ground normal seen in the body frame.  The states
+ * themselves are set by ns_rolling_guess, when there are numbers. */
 static void touch(work *w)
 {
     ns_rolling *r = w->r;
@@ -221,7 +221,8 @@ static const ns_property *named(const work *w, const char *name)
     return p && p->assigned ? p : NULL;
 }
 
-/* Values that are no states but could be: they may start, and sweeps may vary them, as if they were. */
+/* Values that are no states but could be: they may start, and sweeps may vary them, as if they
+ * were. */
 static void offer(work *w, const char *name, ns_ex value, ns_ex given, bool spin)
 {
     const ns_rolling *r = w->r;
@@ -236,8 +237,8 @@ static void offer(work *w, const char *name, ns_ex value, ns_ex given, bool spin
     NS_PUSH(w->s->arena, w->s->start.other, other);
 }
 
-/* The angular velocity of a ball: its states are the components in space, `body` those in the body
- * frame, if given. */
+/* The angular velocity of a ball: its states are the components in space, `body` those in the
+ * body frame, if given. */
 static bool ball_turns(work *w, const ns_property *space, ns_v3 body, bool open, ns_span span)
 {
     static const char *const names[3] = {"omega.x", "omega.y", "omega.z"};
@@ -446,7 +447,7 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
     return velocity(&w) && by_name(&w);
 }
 
-/* ---- with numbers ---------------------------------------------------------------------------- */
+/* ---- with numbers ------------------------------------------------------------------------ */
 
 bool ns_rolling_sizes(const ns_system *s, ns_diag *diag, const double *p, const ns_shape *shape,
                       const ns_block *block)

@@ -1,17 +1,19 @@
 /* Narrow functions of the state along a step: see bump.h.
  *
- * Looked at are  exp(a),  1 - tanh(a)^2  for tanh(a),  and quotients by cosh, where a depends on states.
- * Other quotients are in all mechanics and seldom narrow.  Let u be one of these functions, and M the largest |u| that
- * the method has seen: at the ends of the step, or at eight points in it if it is a collocation method.
+ * Looked at are  exp(a),  1 - tanh(a)^2  for tanh(a),  and quotients by cosh, where a depends
+ * on states.
+ * Other quotients are in all mechanics and seldom narrow.  Let u be one of these functions, and
+ * M the largest |u| that the method has seen: at the ends of the step, or at eight points in it
+ * if it is a collocation method.
  * Between two points that follow each other the states
- * are in a box: what they have there, and a margin by how far they bend.  If the enclosure of u on every
- * box is below LIMIT M, the points have seen u as it is.  If not, the stretch is looked at again with
- * eight points in it; where u turns out to be above LIMIT M, or the boxes leave it open to the end, the step
- * was too long.  Below LEAST u is nothing.
+ * are in a box: what they have there, and a margin by how far they bend.  If the enclosure of u
+ * on every box is below LIMIT M, the points have seen u as it is.  If not, the stretch is
+ * looked at again with eight points in it; where u turns out to be above LIMIT M, or the boxes
+ * leave it open to the end, the step was too long.  Below LEAST u is nothing.
  *
- * That costs as much as a step.  Where the arguments of all these functions change by less than CALM from
- * end to end of the step, and did so in the one before, none of them can have gone up and down in between as
- * narrow ones do, and nothing more is looked at.
+ * That costs as much as a step.  Where the arguments of all these functions change by less than
+ * CALM from end to end of the step, and did so in the one before, none of them can have gone up
+ * and down in between as narrow ones do, and nothing more is looked at.
  *
  * This is a look at the motion that was found, with margins that are usual and not proven. */
 #include "ode/drive/bump.h"
@@ -50,7 +52,7 @@ typedef struct bump {
     bool inside; /* the method sees the eight points, not the ends */
 } bump;
 
-/* ---- finding them -------------------------------------------------------------------------- */
+/* ---- finding them ------------------------------------------------------------------------ */
 
 enum { STATE = 1, COSH = 2 };
 
@@ -111,7 +113,7 @@ const ns_program *ns_bump_build(const ns_system *system, ns_arena *arena, const 
     return program;
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------ */
 
 static size_t arrange(const ns_problem *problem, double *base, bump *b)
 {
@@ -176,7 +178,7 @@ void ns_bump_begin(ns_run *run)
     ns_program_eval1(problem->bump_clues, b->work_clues, run->s.now.t, run->s.x, b->k->clue);
 }
 
-/* ---- looking ------------------------------------------------------------------------------- */
+/* ---- looking ----------------------------------------------------------------------------- */
 
 static double time_at(const ns_stepper *s, double u)
 {
@@ -212,7 +214,8 @@ static bool enclosed(ns_run *run, const double *u, const double *x, const double
     return true;
 }
 
-/* Looks at the stretch from u0 to u1 of the last step.  False at a place that was not seen: *part. */
+/* Looks at the stretch from u0 to u1 of the last step.  False at a place that was not seen:
+ * *part. */
 static bool look(ns_run *run, double u0, double u1, const double *first, const double *last,
                  uint32_t depth, double *part)
 {
@@ -252,8 +255,8 @@ static bool look(ns_run *run, double u0, double u1, const double *first, const d
     return true;
 }
 
-/* Did the arguments change little in this step and the one before?  They become those of its end if it
- * is to stay. */
+/* Did the arguments change little in this step and the one before?  They become those of its
+ * end if it is to stay. */
 static bool is_calm(ns_run *run, bool *now)
 {
     const ns_stepper *s = &run->s;

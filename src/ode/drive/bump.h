@@ -1,15 +1,16 @@
 /* Narrow functions of the state: walls, pulses that travel, layers.
  *
- * A motion may pass through a narrow function of its states between two stages and never know, as it
- * may with functions of time (drive.h); but where it will be is known only after the step.  So the
- * functions that can be narrow are looked at along the step that was made: see bump.c. */
+ * A motion may pass through a narrow function of its states between two stages and never know,
+ * as it may with functions of time (drive.h); but where it will be is known only after the
+ * step.  So the functions that can be narrow are looked at along the step that was made: see
+ * bump.c. */
 #ifndef NS_ODE_DRIVE_BUMP_H
 #define NS_ODE_DRIVE_BUMP_H
 
 #include "ode/run_internal.h"
 
-/* The program of what can be narrow in the rates; NULL if there is nothing.  clues: that of the arguments of
- * these functions. */
+/* The program of what can be narrow in the rates; NULL if there is nothing.  clues: that of the
+ * arguments of these functions. */
 const ns_program *ns_bump_build(const ns_system *system, ns_arena *arena, const ns_ex *rates,
                                 const ns_program **clues);
 
@@ -18,8 +19,8 @@ size_t ns_bump_kept(const ns_problem *problem);
 size_t ns_bump_scratch(const ns_problem *problem);
 void ns_bump_begin(ns_run *run);
 
-/* Did the stages of the last step see all of it?  If not, *part of the step is as far as it should have
- * gone. */
+/* Did the stages of the last step see all of it?  If not, *part of the step is as far as it
+ * should have gone. */
 bool ns_bump_seen(ns_run *run, double *part);
 
 #endif

@@ -1,32 +1,36 @@
 /* Steps that do not run over what happens in time: see drive.h.
  *
- * Let g be a driver, g_k its Taylor coefficients in time, and [t, t + h] a step.  What a polynomial of
- * degree K - 1 cannot represent of g over the step is at most
+ * Let g be a driver, g_k its Taylor coefficients in time, and [t, t + h] a step.  What a
+ * polynomial of degree K - 1 cannot represent of g over the step is at most
  *
- *     rest = 2 (h/4)^K max |g_K|        (best polynomial),     h^K max |g_K|      (Taylor's at t)
+ *     rest = 2 (h/4)^K max |g_K|        (best polynomial),     h^K max |g_K|      (Taylor's at
+ *     t)
  *
  * with the maximum over the step, which interval arithmetic bounds.  A step may go as far as
  *
  *     rest <= EASE tol size
  *
- * with size the largest |g| lately.  With K twice the number of stages a Gauss method integrates the
- * polynomial exactly, so that nothing is left that it cannot see, up to the tolerance; and it is about as
- * far as its own error estimate goes where g is smooth.  Taylor's method has K = its order.  The others
- * have lower orders and shorter steps: for them the rest is judged by 2 (h/2)^16 and h^16.
+ * with size the largest |g| lately.  With K twice the number of stages a Gauss method
+ * integrates the polynomial exactly, so that nothing is left that it cannot see, up to the
+ * tolerance; and it is about as far as its own error estimate goes where g is smooth.  Taylor's
+ * method has K = its order.  The others have lower orders and shorter steps: for them the rest
+ * is judged by 2 (h/2)^16 and h^16.
  *
- * Maxima are found on cells of time that end at multiples of powers of 2, as large as they can be while
- * the cell alone would be a good step: there the bound is sharp enough.  Cells follow each other from the
- * start, and a step keeps to the bounds of all cells it touches.  They depend on the equations, parameters, start
- * and tolerance, and on nothing a method does: every engine has the same.
+ * Maxima are found on cells of time that end at multiples of powers of 2, as large as they can
+ * be while the cell alone would be a good step: there the bound is sharp enough.  Cells follow
+ * each other from the start, and a step keeps to the bounds of all cells it touches.  They
+ * depend on the equations, parameters, start and tolerance, and on nothing a method does: every
+ * engine has the same.
  *
- * `size` falls by half from cell to cell: a driver is resolved relative to what it is, or was a short
- * time ago; below 1e-100 it is zero.
+ * `size` falls by half from cell to cell: a driver is resolved relative to what it is, or was a
+ * short time ago; below 1e-100 it is zero.
  *
- * Where g or a derivative of it jumps (sign, abs, min, max of time, the root of 0) no cell is small
- * enough.  One of 2^SMALL units in the last place is a switch, together with those that follow it while
- * rounding errors leave it open where it is, each twice as large as the one before: steps end there, the
- * state is taken to the other side by its rates on either side, and the method begins anew.  If they do not
- * end, g is no function at this precision (sin(1/t) near 0), and they are taken as they are. */
+ * Where g or a derivative of it jumps (sign, abs, min, max of time, the root of 0) no cell is
+ * small enough.  One of 2^SMALL units in the last place is a switch, together with those that
+ * follow it while rounding errors leave it open where it is, each twice as large as the one
+ * before: steps end there, the state is taken to the other side by its rates on either side,
+ * and the method begins anew.  If they do not end, g is no function at this precision (sin(1/t)
+ * near 0), and they are taken as they are. */
 #include "ode/drive/drive.h"
 
 #include <float.h>
@@ -37,8 +41,8 @@
 
 #define EASE 100.0
 
-/* Rounding errors are a small part of what a driver can be: an enclosure of one time that is wider
- * tells of something else (overflow). */
+/* Rounding errors are a small part of what a driver can be: an enclosure of one time that is
+ * wider tells of something else (overflow). */
 #define NOISE 1e-3
 /* What counts as constant, in units of what is allowed. */
 #define FLAT 1e-3
@@ -82,7 +86,7 @@ struct ns_drive {
     ns_interval *out, *values;
 };
 
-/* ---- finding them -------------------------------------------------------------------------- */
+/* ---- finding them ------------------------------------------------------------------------ */
 
 const ns_program *ns_drive_build(const ns_system *system, ns_arena *arena, const ns_ex *roots,
                                  uint32_t n)
@@ -131,7 +135,7 @@ const ns_program *ns_drive_build(const ns_system *system, ns_arena *arena, const
     return program;
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------ */
 
 static uint32_t order_for(const ns_problem *problem, const ns_method *method, double tolerance)
 {
@@ -194,7 +198,7 @@ void ns_drive_begin(ns_stepper *s, double *kept_block, double *scratch)
     s->drive = d;
 }
 
-/* ---- cells --------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------- */
 
 /* The rest of the cell of this level with `at` in it, from there on. */
 static cell cell_at(double at, int level, double sense)
@@ -204,8 +208,8 @@ static cell cell_at(double at, int level, double sense)
                      : (cell){.lo = (ceil(i) - 1) * length, .hi = at};
 }
 
-/* How large the drivers are there and were before; and their rounding errors, which a driver that is a
- * difference of larger terms may consist of. */
+/* How large the drivers are there and were before; and their rounding errors, which a driver
+ * that is a difference of larger terms may consist of. */
 static void measure(ns_drive *d, const cell *c)
 {
     const double times[] = {c->lo, 0.5 * (c->lo + c->hi), c->hi};
@@ -269,9 +273,9 @@ static int lowest(double at)
     return at == 0 || exponent < LOWEST ? LOWEST : exponent;
 }
 
-/* Tries a level: false if the cell is too long a step.  A switch on the border of two cells is in both.  Where
- * coefficients are of no use at a single time either, the arithmetic is at its end (cosh(1000)), and it is
- * enough that values are as good as constant. */
+/* Tries a level: false if the cell is too long a step.  A switch on the border of two cells is
+ * in both.  Where coefficients are of no use at a single time either, the arithmetic is at its
+ * end (cosh(1000)), and it is enough that values are as good as constant. */
 static bool fits(ns_drive *d, double at, int level, double sense, cell *c)
 {
     *c = cell_at(at, level, sense);
@@ -403,7 +407,7 @@ double ns_drive_limit(const ns_stepper *s, double *end)
     }
 }
 
-/* ---- switches ------------------------------------------------------------------------------ */
+/* ---- switches ---------------------------------------------------------------------------- */
 
 /* Where in the cell the switch is: the half without a bound, again and again. */
 static double locate(ns_drive *d, const cell *c)

@@ -1,9 +1,9 @@
 /* What drives a system in time, and how far a step may go so that it cannot run over it.
  *
- * A method sees the rates at its stages only: a pulse between them, or behind the last one, is not
- * there for it and for its error estimate.  The drivers of a system are the largest parts of its
- * rates that depend on time and parameters alone.  These can be enclosed over stretches of time
- * (eval/interval/interval.h), so that nothing in them is missed: see drive.c. */
+ * A method sees the rates at its stages only: a pulse between them, or behind the last one, is
+ * not there for it and for its error estimate.  The drivers of a system are the largest parts
+ * of its rates that depend on time and parameters alone.  These can be enclosed over stretches
+ * of time (eval/interval/interval.h), so that nothing in them is missed: see drive.c. */
 #ifndef NS_ODE_DRIVE_DRIVE_H
 #define NS_ODE_DRIVE_DRIVE_H
 
@@ -20,12 +20,12 @@ size_t ns_drive_scratch(const ns_problem *problem, const ns_method *method, doub
 /* Begins at s->now.t; without drivers s->drive becomes NULL. */
 void ns_drive_begin(ns_stepper *s, double *kept, double *scratch);
 
-/* The longest step from s->now.t.  *end is moved to the next switch if that comes before: a step must
- * not go beyond. */
+/* The longest step from s->now.t.  *end is moved to the next switch if that comes before: a
+ * step must not go beyond. */
 double ns_drive_limit(const ns_stepper *s, double *end);
 
-/* Is s->now.t at a switch, as near as times can be?  Then *at is where it is, *beyond where rates are
- * smooth again: a few units in the last place. */
+/* Is s->now.t at a switch, as near as times can be?  Then *at is where it is, *beyond where
+ * rates are smooth again: a few units in the last place. */
 bool ns_drive_switch(const ns_stepper *s, double *at, double *beyond);
 
 #endif

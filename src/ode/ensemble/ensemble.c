@@ -1,9 +1,9 @@
-/* Many motions of one problem: dop853 and gauss with eight of them in the lanes of a bundle and two
- * bundles side by side, other methods with one after the other.
+/* Many motions of one problem: dop853 and gauss with eight of them in the lanes of a bundle and
+ * two bundles side by side, other methods with one after the other.
  *
- * A lane has a run of its own (run_internal.h), which is given its state where something must be
- * done for one motion alone: at its start, where it may have met an event, where a state inside a
- * step is wanted, when it ends.  All else is done on the bundle. */
+ * A lane has a run of its own (run_internal.h), which is given its state where something must
+ * be done for one motion alone: at its start, where it may have met an event, where a state
+ * inside a step is wanted, when it ends.  All else is done on the bundle. */
 #define _GNU_SOURCE
 #include "ode/ensemble/ensemble.h"
 
@@ -12,7 +12,7 @@
 
 #include "ode/ensemble/ensemble_internal.h"
 
-/* ---- results ------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------- */
 
 static void fill(const double *values, uint32_t n, double value)
 {
@@ -56,7 +56,7 @@ bool ns_ensemble_refuse(const ns_ensemble_options *options, const ns_ensemble_cl
     return ns_ensemble_report(options, client, run, id, at);
 }
 
-/* ---- one after the other ------------------------------------------------------------------- */
+/* ---- one after the other ----------------------------------------------------------------- */
 
 uint32_t ns_ensemble_follow(ns_run *run, const ns_ensemble_options *options, uint32_t time,
                             double *at)

@@ -1,6 +1,6 @@
-/* An ensemble: many motions of one problem, each with its own parameters and start, several at a
- * time in the lanes of the vector registers.  A lane that comes to its end is given the next motion, so
- * that lanes stay full whatever the motions cost.
+/* An ensemble: many motions of one problem, each with its own parameters and start, several at
+ * a time in the lanes of the vector registers.  A lane that comes to its end is given the next
+ * motion, so that lanes stay full whatever the motions cost.
  *
  * The methods dop853 and gauss have motions in lanes; others run them one after the other.  A
  * motion's results are the same to the bit whatever the number of lanes, the other motions and
@@ -38,8 +38,9 @@ typedef struct ns_ensemble_client {
     bool (*done)(void *context, const ns_ensemble_result *result);
 } ns_ensemble_client;
 
-/* Runs motions until `next` has no more.  NS_OK, or why no motion could be run at all (a method that
- * does not exist, no memory), with a message in words.  A motion that fails is a result. */
+/* Runs motions until `next` has no more.  NS_OK, or why no motion could be run at all (a method
+ * that does not exist, no memory), with a message in words.  A motion that fails is a
+ * result. */
 ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *options,
                           const ns_ensemble_client *client, const char **message);
 

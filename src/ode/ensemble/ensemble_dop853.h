@@ -1,8 +1,8 @@
 /* Steps of dop853 with eight motions in lanes, part of the template ensemble_step.h.
  *
  * Method and error estimate are those of dop853.c, with three differences.  Sums and rates are
- * made of fused operations; reciprocals and roots of the step control are rough, for divisions are
- * what a vector unit does worst; and the aim of the step control is smaller (SAFETY). */
+ * made of fused operations; reciprocals and roots of the step control are rough, for divisions
+ * are what a vector unit does worst; and the aim of the step control is smaller (SAFETY). */
 #ifdef NS_BUNDLE
 
 #include "ode/methods/dop853_table.h"
@@ -21,7 +21,7 @@ static void begin(ns_bundle *b)
     choose_step(b);
 }
 
-/* ---- stages ------------------------------------------------------------------------------------ */
+/* ---- stages ------------------------------------------------------------------------------ */
 
 /* sum_j a_j K_j of state i, the newest last: the others can be added before it is there */
 INLINE v8 combine(const double *a, int used, const double *K, size_t stride)
@@ -34,11 +34,12 @@ INLINE v8 combine(const double *a, int used, const double *K, size_t stride)
     return sum;
 }
 
-/* Stages 1 to 4 have no weight in the new state, in the errors and in the interpolant: the rates of
- * quadratures are not needed there. */
+/* Stages 1 to 4 have no weight in the new state, in the errors and in the interpolant: the
+ * rates of quadratures are not needed there. */
 enum { LAST_WITHOUT_WEIGHT = 4 };
 
-/* Argument of a stage, w = x + h sum_j a_ij k_j, and its rates.  Quadratures are no arguments. */
+/* Argument of a stage, w = x + h sum_j a_ij k_j, and its rates.  Quadratures are no
+ * arguments. */
 INLINE void stage(int i, ns_bundle *b, const double *x, const double *t)
 {
     const v8 h = load(b->h);
@@ -80,7 +81,7 @@ STAGE(10)
 STAGE(11)
 #undef STAGE
 
-/* ---- after the stages ------------------------------------------------------------------------ */
+/* ---- after the stages -------------------------------------------------------------------- */
 
 typedef struct changes {
     const double *K, *x, *x_lo, *size, *noise;
@@ -89,9 +90,9 @@ typedef struct changes {
     v8 h;
 } changes;
 
-/* Of one state: the new value, and what the two embedded methods find wrong in the step, measured
- * by the state's size to five per cent.  The sum is compensated: x_low is what it has rounded
- * off. */
+/* Of one state: the new value, and what the two embedded methods find wrong in the step,
+ * measured by the state's size to five per cent.  The sum is compensated: x_low is what it has
+ * rounded off. */
 INLINE void new_state(const changes *c, size_t at, v8 *e3, v8 *e5)
 {
     const double *K = c->K + at;
@@ -111,9 +112,9 @@ INLINE void new_state(const changes *c, size_t at, v8 *e3, v8 *e5)
     *e5 = larger((v8){0}, fifth) * weight; /* not a number stays so */
 }
 
-/* Errors vary so much from step to step that a smaller part of what is allowed must be aimed at than
- * usual (0.9): less than a tenth of the steps are then rejected instead of a fifth, and at equal
- * error it takes 6 % fewer attempts on P1c, 7 on P2 and P3min, 3 on bowl and disk. */
+/* Errors vary so much from step to step that a smaller part of what is allowed must be aimed at
+ * than usual (0.9): less than a tenth of the steps are then rejected instead of a fifth, and at
+ * equal error it takes 6 % fewer attempts on P1c, 7 on P2 and P3min, 3 on bowl and disk. */
 #define SAFETY 0.8
 
 /* The new state, its error, and what that makes of the next step. */
@@ -188,7 +189,7 @@ static unsigned attempt(ns_bundle *const *bundles, uint32_t count)
     return (1u << count) - 1;
 }
 
-/* ---- inside the last step -------------------------------------------------------------------- */
+/* ---- inside the last step ---------------------------------------------------------------- */
 
 static uint32_t dense(ns_bundle *b)
 {

@@ -1,14 +1,15 @@
 /* Steps of gauss with eight motions in lanes, part of the template ensemble_step.h.
  *
- * Method, error estimate and step control are those of gauss.c.  There the stages are in the lanes, and
- * a sweep evaluates all of them at the old stages; here they come one after the other, and each one
- * sees those before it as they are now (Gauss-Seidel instead of Jacobi):
+ * Method, error estimate and step control are those of gauss.c.  There the stages are in the
+ * lanes, and a sweep evaluates all of them at the old stages; here they come one after the
+ * other, and each one sees those before it as they are now (Gauss-Seidel instead of Jacobi):
  *
  *     G_i = h b_i f(t + c_i h, X_i),   X_i = x + sum_j mu_ij G_j,   x_new = x + sum_j G_j
  *
- * K holds the G_j of the last step, K_new those of the step being tried, [state][stage][8].  Sweeps
- * end lane by lane: one that has converged keeps its increments while others go on.  Bundles are not in
- * step with each other: an attempt ends as soon as the step of one bundle does. */
+ * K holds the G_j of the last step, K_new those of the step being tried, [state][stage][8].
+ * Sweeps end lane by lane: one that has converged keeps its increments while others go on.
+ * Bundles are not in step with each other: an attempt ends as soon as the step of one bundle
+ * does. */
 #ifdef NS_BUNDLE
 
 #include "ode/gauss/gauss_table.h"
@@ -18,18 +19,19 @@ enum { GAUSS_STAGES = 8 };
 /* As in gauss.c, but for the aim. */
 #define GAUSS_AIM 0.85
 #define GAUSS_LIMIT 4.0
-/* Lanes wait for the one that needs most sweeps.  So that all need about the same number the length of a
- * step is chosen for SWEEPS of them (more or fewer take more evaluations at equal error, on P1c at all
- * tolerances), and a step that needs more than MOST_SWEEPS is given up. */
+/* Lanes wait for the one that needs most sweeps.  So that all need about the same number the
+ * length of a step is chosen for SWEEPS of them (more or fewer take more evaluations at equal
+ * error, on P1c at all tolerances), and a step that needs more than MOST_SWEEPS is given up. */
 #define SWEEPS 5.0
 #define MOST_SWEEPS 9
-/* A motion leaves the lanes after so many steps in a row that could be this much longer by the error, in
- * units of what a step by Newton's iteration costs. */
+/* A motion leaves the lanes after so many steps in a row that could be this much longer by the
+ * error, in units of what a step by Newton's iteration costs. */
 #define PATIENCE 48
 #define LEAVE_FACTOR 2.5
 
-/* ---- logarithms ----------------------------------------------------------------------------------
- * Binary ones of numbers >= 0, straight between powers of two: off by 0.09 at most; -1023 for 0. */
+/* ---- logarithms
+ * ---------------------------------------------------------------------------------- Binary
+ * ones of numbers >= 0, straight between powers of two: off by 0.09 at most; -1023 for 0. */
 
 static inline v8 from_whole(i8 a) /* |a| < 2^51 */
 {
@@ -52,7 +54,7 @@ static inline v8 rough_power(v8 a)
     return whole * (1 + rest * (0.6565 + 0.3435 * rest));
 }
 
-/* ---- before the sweeps --------------------------------------------------------------------------- */
+/* ---- before the sweeps ------------------------------------------------------------------- */
 
 /* l_j(at): the values that belong to the nodes, of a polynomial of degree 7 */
 INLINE void interpolation(v8 at, v8 l[8])
@@ -85,11 +87,12 @@ INLINE v8 mix(const v8 a[8], const double *K, v8 c)
     return even + odd;
 }
 
-/* While the first sweep goes on, the polynomial of the prediction is extended by the rates found: a
- * residual r of stage i changes those of the stages j behind it by  r (b_j / b_i) N_i(t_j) / N_i(t_i),
+/* While the first sweep goes on, the polynomial of the prediction is extended by the rates
+ * found: a residual r of stage i changes those of the stages j behind it by  r (b_j / b_i)
+ * N_i(t_j) / N_i(t_i),
  *     N_i(t) = prod_k (t - c_k) prod_{m < i} (t - t_m)
- * with the nodes c_k of the last step and the t_m of this one (Newton's form).  Here are the factors of r;
- * 0 where the new step lies within the last one, which was rejected. */
+ * with the nodes c_k of the last step and the t_m of this one (Newton's form).  Here are the
+ * factors of r; 0 where the new step lies within the last one, which was rejected. */
 static void extend_prediction(ns_bundle *b, const v8 t[8])
 {
     const i8 ahead = load(b->shift) > 0;
@@ -182,7 +185,7 @@ static void begin_step(ns_bundle *b)
     b->sweeping = true;
 }
 
-/* ---- sweeps -------------------------------------------------------------------------------------- */
+/* ---- sweeps ------------------------------------------------------------------------------ */
 
 /* a[bytes] */
 INLINE double *behind(double *a, ptrdiff_t bytes)
@@ -210,8 +213,8 @@ INLINE void arguments(const ns_bundle *b, const ns_bundle_state *end, size_t i)
     }
 }
 
-/* Increments of a part at stage i, given its rates; adds up how much they have changed.  `extend`: those
- * of the stages behind it follow. */
+/* Increments of a part at stage i, given its rates; adds up how much they have changed.
+ * `extend`: those of the stages behind it follow. */
 INLINE void increments(ns_bundle *b, const ns_bundle_part *part, size_t i, bool extend)
 {
     const v8 hb = load(b->h) * gauss_b[i];
@@ -267,8 +270,8 @@ static double enough(const ns_bundle *b, const ns_bundle_part *part)
     return little * little > least ? little * little : least;
 }
 
-/* What the sweep just made has shown; false when no lane goes on with this part.  The rules are those
- * of iterate_part in gauss.c. */
+/* What the sweep just made has shown; false when no lane goes on with this part.  The rules are
+ * those of iterate_part in gauss.c. */
 static bool look_at_sweep(ns_bundle *b)
 {
     const ns_bundle_part *part = &b->parts->part[b->part];
@@ -319,9 +322,11 @@ static bool look_at_sweep(ns_bundle *b)
     return bits(next);
 }
 
-/* The sweeps of a part: how much they contract, and how long a step could be that needs SWEEPS of them.
- * With a step longer by a factor 2^l the first change grows by about 2^15l, which is how well the extended
- * prediction does, and the contraction by 2^l:  log first + 15 l + SWEEPS (log rho + l) = log enough. */
+/* The sweeps of a part: how much they contract, and how long a step could be that needs SWEEPS
+ * of them.
+ * With a step longer by a factor 2^l the first change grows by about 2^15l, which is how well
+ * the extended prediction does, and the contraction by 2^l:  log first + 15 l + SWEEPS (log rho
+ * + l) = log enough. */
 static void end_part(ns_bundle *b)
 {
     const ns_bundle_part *part = &b->parts->part[b->part];
@@ -348,9 +353,10 @@ static bool next_part(ns_bundle *b)
     return true;
 }
 
-/* ---- after the sweeps ---------------------------------------------------------------------------- */
+/* ---- after the sweeps -------------------------------------------------------------------- */
 
-/* The new state, its increments summed without rounding errors, from the outer stages to the inner. */
+/* The new state, its increments summed without rounding errors, from the outer stages to the
+ * inner. */
 static void update(ns_bundle *b)
 {
     static const int inwards[8] = {0, 7, 1, 6, 2, 5, 3, 4};
@@ -378,8 +384,8 @@ static void update(ns_bundle *b)
     }
 }
 
-/* Error of the step in units of the tolerance, and the factor to the length that would have the error
- * aimed at: `judge` and `estimate` of gauss.c. */
+/* Error of the step in units of the tolerance, and the factor to the length that would have the
+ * error aimed at: `judge` and `estimate` of gauss.c. */
 static v8 estimate_error(const ns_bundle *b, v8 *factor)
 {
     const size_t end = 8 * (size_t)b->n;
@@ -432,8 +438,8 @@ static v8 estimate_error(const ns_bundle *b, v8 *factor)
     return choose(none, (v8){0}, rough_power(error));
 }
 
-/* Lanes whose steps the sweeps keep short again and again (`limited`) while Newton's iteration would allow
- * much longer ones: see choose_iteration in gauss.c. */
+/* Lanes whose steps the sweeps keep short again and again (`limited`) while Newton's iteration
+ * would allow much longer ones: see choose_iteration in gauss.c. */
 static i8 wants_newton(ns_bundle *b, i8 accepted, i8 limited, v8 factor)
 {
     if (!b->problem->jacobian)
@@ -517,7 +523,7 @@ static unsigned gauss_attempt(ns_bundle *const *bundles, uint32_t count)
     return ended;
 }
 
-/* ---- inside the last step ------------------------------------------------------------------------ */
+/* ---- inside the last step ---------------------------------------------------------------- */
 
 static uint32_t gauss_dense(ns_bundle *b)
 {

@@ -12,8 +12,8 @@ bool ns_ensemble_refuse(const ns_ensemble_options *options, const ns_ensemble_cl
                         ns_run *run, ns_status status, const char *message, uint64_t id,
                         const double *x0, double *at);
 
-/* ensemble.c: goes on to the end, keeping the states at the wanted times from the given one on.  Returns
- * the first that was not reached. */
+/* ensemble.c: goes on to the end, keeping the states at the wanted times from the given one on.
+ * Returns the first that was not reached. */
 uint32_t ns_ensemble_follow(ns_run *run, const ns_ensemble_options *options, uint32_t time,
                             double *at);
 

@@ -1,7 +1,7 @@
 /* Eight motions in the lanes of a bundle: the inner loops.  Arrays are [quantity][8], 64-byte
  * aligned.  Compiled once per instruction set (ensemble_plain.c, ensemble_avx2.c,
- * ensemble_avx512.c) from one text, ensemble_step.h and what it includes; all give the same bits,
- * and no lane's arithmetic depends on another lane.
+ * ensemble_avx512.c) from one text, ensemble_step.h and what it includes; all give the same
+ * bits, and no lane's arithmetic depends on another lane.
  *
  * Every lane has its own time, step and error.  An attempt is a step of all live lanes; each
  * lane accepts or rejects its own.  Lanes that are not live go on with steps of length zero. */
@@ -140,8 +140,8 @@ typedef struct ns_bundle_watch {
 typedef struct ns_bundle_kernel {
     const char *name; /* as ns_program_lanes_name */
     uint32_t kept;    /* rows of K that a step begins with */
-    /* A step tried in every bundle; several side by side hide each other's latencies.  Returns which
-     * bundles have come to the end of theirs, one bit each: at least one. */
+    /* A step tried in every bundle; several side by side hide each other's latencies.  Returns
+     * which bundles have come to the end of theirs, one bit each: at least one. */
     unsigned (*attempt)(ns_bundle *const *bundles, uint32_t count);
     /* Stages and coefficients of the interpolant in the last step, by so many evaluations. */
     uint32_t (*dense)(ns_bundle *b);
@@ -152,8 +152,8 @@ typedef struct ns_bundle_kernel {
      * spaced points of the step, of events and probes: bits. */
     unsigned (*suspects)(const ns_bundle_watch *watch, const double *sign,
                          const double *const *values, int count);
-    /* Gives a lane what the method has made of the start of a motion; gives a run what the method
-     * keeps of the last step of a lane, so that it could go on alone. */
+    /* Gives a lane what the method has made of the start of a motion; gives a run what the
+     * method keeps of the last step of a lane, so that it could go on alone. */
     void (*give)(const ns_stepper *s, ns_bundle *b, uint32_t lane);
     void (*take)(ns_stepper *s, const ns_bundle *b, uint32_t lane);
 } ns_bundle_kernel;

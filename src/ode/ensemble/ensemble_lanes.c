@@ -59,7 +59,7 @@ typedef struct ensemble {
     bool stopped; /* by the client */
 } ensemble;
 
-/* ---- memory -------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------ */
 
 typedef struct room {
     double *base; /* NULL while counting */
@@ -202,7 +202,7 @@ static const ns_bundle_kernel *kernel_for(const ns_problem *problem, bool gauss)
     return gauss ? &ns_bundle_plain_gauss : &ns_bundle_plain_dop853;
 }
 
-/* ---- lanes and their runs ------------------------------------------------------------------ */
+/* ---- lanes and their runs ---------------------------------------------------------------- */
 
 static void put(double *block, const double *values, uint32_t n, uint32_t l)
 {
@@ -293,7 +293,7 @@ static void tally_store(const ensemble *e, const group *g, uint32_t l)
     get(s->most, run->observable_max, system->observables.n, l);
 }
 
-/* ---- filling and emptying ------------------------------------------------------------------ */
+/* ---- filling and emptying ---------------------------------------------------------------- */
 
 /* The wanted times up to the present one, which lie in the last step. */
 static void keep_states(const ensemble *e, lane *of)
@@ -366,7 +366,8 @@ static void give(const ensemble *e, group *g, uint32_t l)
     bound(b, s, l);
 }
 
-/* Lanes whose motion has come to a switch go to its other side; all learn how far they may go. */
+/* Lanes whose motion has come to a switch go to its other side; all learn how far they may
+ * go. */
 static void look_at_clock(const ensemble *e, group *g, unsigned going)
 {
     ns_bundle *b = g->b;
@@ -446,7 +447,8 @@ static void unload(ensemble *e, group *g, uint32_t l)
     report(e, of);
 }
 
-/* Lanes without a motion are given the state of one that has: numbers nothing goes wrong with. */
+/* Lanes without a motion are given the state of one that has: numbers nothing goes wrong
+ * with. */
 static void idle(const ensemble *e, group *g)
 {
     ns_bundle *b = g->b;
@@ -508,7 +510,7 @@ static void refill(ensemble *e, group *g)
     }
 }
 
-/* ---- after every step ---------------------------------------------------------------------- */
+/* ---- after every step -------------------------------------------------------------------- */
 
 static void sample(const ensemble *e, group *g, double u, double *values)
 {
@@ -683,8 +685,8 @@ static void end_motions(ensemble *e, group *g, unsigned stopped)
     }
 }
 
-/* Motions that are better off alone (stiff ones, with Newton's iteration): their runs go on from where
- * they are. */
+/* Motions that are better off alone (stiff ones, with Newton's iteration): their runs go on
+ * from where they are. */
 static void let_go(ensemble *e, group *g)
 {
     const uint32_t n_ev = e->problem->system->events.n;
@@ -725,7 +727,7 @@ static void look_after(ensemble *e, group *g)
         probe(g);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------- */
 
 /* Groups with a motion in them. */
 static uint32_t find_busy(ensemble *e, group **busy)

@@ -33,8 +33,8 @@ static void add_call(ns_bundle_parts *parts, const ns_bundle *b, const ns_rate_b
             .out = b->out + 8 * (size_t)block->rows};
 }
 
-/* Blocks of a part with feedback are evaluated together.  Without, each is a part of its own, for it may
- * need the states of those before it. */
+/* Blocks of a part with feedback are evaluated together.  Without, each is a part of its own,
+ * for it may need the states of those before it. */
 ns_bundle_parts *ns_bundle_parts_new(const ns_bundle *b)
 {
     const ns_cascade *cascade = b->problem->cascade;

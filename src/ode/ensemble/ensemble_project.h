@@ -1,16 +1,18 @@
-/* Projection onto the manifold in lanes, part of ensemble_step.h: what project.c and correct.c do
- * for one motion, with two differences.  Rows are taken in their order instead of the longest
- * first, so that all lanes do the same; rows that depend on those before are left out lane by lane.
- * And where the residuals are so small that their squares are rounding errors, the change is made
- * without looking whether it was good. */
+/* Projection onto the manifold in lanes, part of ensemble_step.h: what project.c and correct.c
+ * do for one motion, with two differences.  Rows are taken in their order instead of the
+ * longest first, so that all lanes do the same; rows that depend on those before are left out
+ * lane by lane.
+ * And where the residuals are so small that their squares are rounding errors, the change is
+ * made without looking whether it was good. */
 #ifdef NS_BUNDLE
 
 #include "ode/ensemble/ensemble_vector.h"
 
 enum { PROJECT_ROUNDS = 8 };
 
-/* Adds to a residual what the low part of the state makes of it; its ratio to its rounding error,
- * the larger one of that and `worst`.  G: entries `count`, of the states `column` (NULL: all). */
+/* Adds to a residual what the low part of the state makes of it; its ratio to its rounding
+ * error, the larger one of that and `worst`.  G: entries `count`, of the states `column` (NULL:
+ * all). */
 static inline v8 judge(const ns_bundle *b, double *g, const double *G, uint32_t count,
                        const uint32_t *column, v8 terms, const double *low, v8 worst)
 {

@@ -1,8 +1,8 @@
-/* Eight motions in lanes, a template: see ensemble_kernel.h.  Included once per instruction set with
- * NS_BUNDLE, the beginning of the names of its tables of functions, and NS_BUNDLE_NAME.
+/* Eight motions in lanes, a template: see ensemble_kernel.h.  Included once per instruction set
+ * with NS_BUNDLE, the beginning of the names of its tables of functions, and NS_BUNDLE_NAME.
  *
- * Here is what the methods share: the length of a step, its acceptance, the search for events.  The
- * methods are in ensemble_dop853.h and ensemble_gauss.h. */
+ * Here is what the methods share: the length of a step, its acceptance, the search for events.
+ * The methods are in ensemble_dop853.h and ensemble_gauss.h. */
 #ifdef NS_BUNDLE
 
 #include "ode/ensemble/ensemble_project.h"
@@ -74,8 +74,9 @@ INLINE void move(ns_bundle *b, i8 accepted)
     b->x_low = old_low;
 }
 
-/* Counts a step, and goes on to its end where it was accepted.  The lanes that tried propose `want`
- * next; `probe` says whose rates are to be looked at for noise besides those that are due. */
+/* Counts a step, and goes on to its end where it was accepted.  The lanes that tried propose
+ * `want` next; `probe` says whose rates are to be looked at for noise besides those that are
+ * due. */
 INLINE void settle(ns_bundle *b, i8 accepted, i8 rejected, v8 want, i8 probe)
 {
     const i8 trying = accepted | rejected, one = (i8)all(1);

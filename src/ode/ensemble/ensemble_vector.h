@@ -1,5 +1,5 @@
-/* Vectors of eight lanes for the kernels of ensembles, part of the template ensemble_step.h.  All
- * functions have the same bits on every instruction set. */
+/* Vectors of eight lanes for the kernels of ensembles, part of the template ensemble_step.h.
+ * All functions have the same bits on every instruction set. */
 #ifndef NS_ODE_ENSEMBLE_ENSEMBLE_VECTOR_H
 #define NS_ODE_ENSEMBLE_ENSEMBLE_VECTOR_H
 
@@ -185,10 +185,11 @@ static inline v8 not_finite(uint32_t n, const double *values)
     return even + odd;
 }
 
-/* ---- rough functions ---------------------------------------------------------------------------
- * Error norms and step sizes need a few digits only.  A guess from the exponent and Newton's
- * iteration take a few operations each where divisions and roots take dozens of cycles; and they
- * have the same bits everywhere. */
+/* ---- rough functions
+ * --------------------------------------------------------------------------- Error norms and
+ * step sizes need a few digits only.  A guess from the exponent and Newton's iteration take a
+ * few operations each where divisions and roots take dozens of cycles; and they have the same
+ * bits everywhere. */
 
 /* 1/a for a > 0, to 0.05, 7e-6 (twice) or 5e-11 (three times) */
 static inline v8 rough_inverse(v8 a, int times)

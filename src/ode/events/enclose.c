@@ -1,9 +1,9 @@
 /* Enclosures of events: intervals that hold an event's value over a stretch of the last step.
  *
- * States.  The polynomial of degree 9 through ten samples of the method's own interpolant lies between
- * its Bernstein coefficients; what it leaves out is judged by its last ones.  States inside the
- * step are more accurate than the interpolant (method.h): how far the two differ in the middle and
- * at the end of the step is added.
+ * States.  The polynomial of degree 9 through ten samples of the method's own interpolant lies
+ * between its Bernstein coefficients; what it leaves out is judged by its last ones.  States
+ * inside the step are more accurate than the interpolant (method.h): how far the two differ in
+ * the middle and at the end of the step is added.
  *
  * Values.  Interval arithmetic on the program of the events: eval/interval/interval.h. */
 #include <float.h>
@@ -114,8 +114,8 @@ double ns_enclose_noise(ns_run *run, uint32_t event, double t)
     const double h = fabs(run->s.now.t - run->s.now.from);
     for (size_t i = 0; i < run->s.n; i++) {
         const double x = run->x_event[i];
-        /* its last bits, and what rounding errors of its rate make in a step: a velocity that should be
-         * zero is nothing else */
+        /* its last bits, and what rounding errors of its rate make in a step: a velocity that
+         * should be zero is nothing else */
         const double more = 4 * DBL_EPSILON * ns_larger(fabs(x), run->s.size[i]) +
                             16 * h * run->s.noise[i];
         e->x[i] = (ns_interval){x - more, x + more};

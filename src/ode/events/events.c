@@ -64,7 +64,8 @@ static void sort(ns_run *run, uint32_t first)
         }
 }
 
-/* Samples events and probes at the nodes of the last step and at its end; tells which probes are wild. */
+/* Samples events and probes at the nodes of the last step and at its end; tells which probes
+ * are wild. */
 static void sample(ns_run *run)
 {
     ns_stepper *s = &run->s;

@@ -1,8 +1,9 @@
 /* Probes: what inside an event's function tells whether ten samples of it in a step show it.
  *
- * The states of a step are smooth: the method has resolved them.  A function of them need not be:
- * sin(1000 x) turns many times, 1/(x^2 + w^2) has a peak between two samples.  Every operation
- * that can do so has an argument that gives it away, and so on inwards down to the states:
+ * The states of a step are smooth: the method has resolved them.  A function of them need not
+ * be: sin(1000 x) turns many times, 1/(x^2 + w^2) has a peak between two samples.  Every
+ * operation that can do so has an argument that gives it away, and so on inwards down to the
+ * states:
  *
  *     sin, cos a       the angle turns by more than a circle
  *     exp, sinh a      the exponent changes by more than a few units
@@ -10,12 +11,12 @@
  *     1/b, log b, b^c  b comes near zero, compared with its size elsewhere in the stretch
  *     |a|, sign a      a changes its sign; min(a, b), max(a, b): a - b does
  *
- * The kinks of |a|, min and max are no harm where only sums and other such functions follow up to
- * the event itself: its samples show them.  There a must only not change its sign unseen.
+ * The kinks of |a|, min and max are no harm where only sums and other such functions follow up
+ * to the event itself: its samples show them.  There a must only not change its sign unseen.
  *
  * Sums, products and small powers of tame functions are tame; so are the solutions of linear
- * systems, which the equations of motion contain too.  A stretch of the step in which a probe of
- * an event moves too far is wild: its samples prove nothing. */
+ * systems, which the equations of motion contain too.  A stretch of the step in which a probe
+ * of an event moves too far is wild: its samples prove nothing. */
 #ifndef NS_ODE_EVENTS_PROBES_H
 #define NS_ODE_EVENTS_PROBES_H
 
@@ -27,9 +28,10 @@ typedef enum ns_probe_kind {
     NS_PROBE_RATIO, /* tame if of one sign and largest / least size <= limit; or constant */
     NS_PROBE_FAR,   /* one of the two: RANGE, or RATIO with limit NS_PROBE_FAR_RATIO */
     NS_PROBE_FLAT,  /* RANGE, or everything beyond NS_PROBE_FLAT_FROM */
-    NS_PROBE_KINK, /* tame if no change of sign may hide between two samples: both are larger than
+    NS_PROBE_KINK,  /* tame if no change of sign may hide between two samples: both are larger
+                    * than
                       limit times how far samples there are from a straight line */
-    NS_PROBE_SIDE /* the same, and no sample shows a change of sign */
+    NS_PROBE_SIDE   /* the same, and no sample shows a change of sign */
 } ns_probe_kind;
 
 enum { NS_PROBE_FAR_RATIO = 4, NS_PROBE_FLAT_FROM = 19 };

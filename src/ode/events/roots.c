@@ -7,7 +7,8 @@
 
 #include "base/math/vecmath.h"
 
-/* Inverse of the matrix of Bernstein polynomials at the nodes, by columns: all coefficients at once. */
+/* Inverse of the matrix of Bernstein polynomials at the nodes, by columns: all coefficients at
+ * once. */
 static const double bernstein[10][10] = {
     {1, -7.111111111111111, 21.77777777777778, -37.333333333333336, 38.888888888888886,
      -24.88888888888889, 9.333333333333334, -1.7777777777777777, 0.1111111111111111, 0},
@@ -66,8 +67,8 @@ void ns_roots_fit(const double *values, ns_roots_poly *p)
     p->error = ns_max(fabs(a8), fabs(a9));
 }
 
-/* Value and slope, by a Horner scheme in the ratio of the smaller one of u and 1 - u to the other,
- * which is as good as de Casteljau's in a fifth of the operations. */
+/* Value and slope, by a Horner scheme in the ratio of the smaller one of u and 1 - u to the
+ * other, which is as good as de Casteljau's in a fifth of the operations. */
 static double value_slope(const double *b, int degree, double u, double *slope)
 {
     static const double binomial[2][NS_ROOTS_POINTS] = {{1, 8, 28, 56, 70, 56, 28, 8, 1},
@@ -123,8 +124,8 @@ static int variations(const double *b, int degree)
     return count;
 }
 
-/* The zero between l and r, where the signs differ and `sign` is that at l: Newton's iteration in a
- * shrinking bracket. */
+/* The zero between l and r, where the signs differ and `sign` is that at l: Newton's iteration
+ * in a shrinking bracket. */
 static double between(const double *b, int degree, double l, double r, double sign)
 {
     double u = (l + r) / 2;

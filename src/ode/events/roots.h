@@ -1,8 +1,9 @@
-/* Zeros and extrema of a polynomial of degree 9 given by its values, through its Bernstein form.
+/* Zeros and extrema of a polynomial of degree 9 given by its values, through its Bernstein
+ * form.
  *
- * Nodes are 0, the eight Gauss nodes, and 1.  The Bernstein coefficients enclose the polynomial,
- * and their sign changes bound the number of zeros (Descartes), so that no zero of the
- * polynomial can be missed. */
+ * Nodes are 0, the eight Gauss nodes, and 1.  The Bernstein coefficients enclose the
+ * polynomial, and their sign changes bound the number of zeros (Descartes), so that no zero of
+ * the polynomial can be missed. */
 #ifndef NS_ODE_EVENTS_ROOTS_H
 #define NS_ODE_EVENTS_ROOTS_H
 

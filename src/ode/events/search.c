@@ -2,21 +2,24 @@
  *
  * Stretches.  A stretch of the step is looked at by ten samples: its ends, and the eight Gauss
  * nodes between (one evaluation on eight lanes for all events).  Where its probes are wild
- * (probes.h) the samples prove nothing.  Then it is cut, where a branch is seen to change (sign,
- * |a|, min, max) or in half, down to what the time resolves; after two cuts an enclosure of g
- * (enclose.c) may show first that there is no zero.  Where the probes are tame, g is interpolated
- * by a polynomial of degree 9, whose last coefficients tell how good it is.  Its extrema cut the
- * stretch into pieces where it is monotonic; a piece whose ends differ in sign has one crossing.
+ * (probes.h) the samples prove nothing.  Then it is cut, where a branch is seen to change
+ * (sign, |a|, min, max) or in half, down to what the time resolves; after two cuts an enclosure
+ * of g (enclose.c) may show first that there is no zero.  Where the probes are tame, g is
+ * interpolated by a polynomial of degree 9, whose last coefficients tell how good it is.  Its
+ * extrema cut the stretch into pieces where it is monotonic; a piece whose ends differ in sign
+ * has one crossing.
  * Where it is not a good picture of g the stretch is halved, too, and from the third time on
  * sampled with accurate states.  So the work is in proportion to the turns of g near zero.  A
  * search that would need more than MOST_PIECES stretches says how far it came.
  *
  * Signs.  Where the polynomial is within its error of zero, g itself is asked, with a state as
- * accurate as the steps; at an extremum that near to zero the extremum of g itself is looked for.
+ * accurate as the steps; at an extremum that near to zero the extremum of g itself is looked
+ * for.
  * Values within their rounding errors, which enclosures of a point give, count as zero, and
  * zero counts as no sign: touching zero is no crossing, and noise about zero fires nothing.
- * A singularity that is passed in no time, as by a disk that rocks over its flat position, leaves a
- * corner in g: there the least value is looked for.  These events are searched without probes.
+ * A singularity that is passed in no time, as by a disk that rocks over its flat position,
+ * leaves a corner in g: there the least value is looked for.  These events are searched without
+ * probes.
  *
  * Refining.  Newton's iteration on g itself, with accurate states and the slope of the
  * polynomial, safeguarded by the bracket, down to the last bits of the time. */
@@ -203,8 +206,9 @@ static double refine(search *w, const ns_roots_poly *p, const stretch *at, doubl
     return t;
 }
 
-/* The sign of g at a point; 0 if rounding errors decide it.  That is looked into where it matters:
- * it would be a change of sign, or the first sign, and g is small or no smooth picture shows it. */
+/* The sign of g at a point; 0 if rounding errors decide it.  That is looked into where it
+ * matters: it would be a change of sign, or the first sign, and g is small or no smooth picture
+ * shows it. */
 static double sign_of(search *w, double u, double g, bool smooth)
 {
     const double tiny = 16 * DBL_EPSILON * w->size, sign = ns_sgn(g);
@@ -216,8 +220,8 @@ static double sign_of(search *w, double u, double g, bool smooth)
     return fabs(g) > (noise < INFINITY ? noise : tiny) ? sign : 0;
 }
 
-/* Walks over points u[0..count-1] with values g[]: each change of sign in the direction asked for
- * is an event.  `smooth`: p is a good picture of g. */
+/* Walks over points u[0..count-1] with values g[]: each change of sign in the direction asked
+ * for is an event.  `smooth`: p is a good picture of g. */
 static ns_found walk(search *w, const ns_roots_poly *p, bool smooth, const stretch *at,
                      const double *u, const double *g, int count)
 {
@@ -242,8 +246,8 @@ static ns_found walk(search *w, const ns_roots_poly *p, bool smooth, const stret
     return NS_FOUND_ALL;
 }
 
-/* Adds to the points u[0..count-1] of a stretch, where g has a corner, the one where it comes nearest to
- * zero, by golden sections, if it changes its sign there; returns their number. */
+/* Adds to the points u[0..count-1] of a stretch, where g has a corner, the one where it comes
+ * nearest to zero, by golden sections, if it changes its sign there; returns their number. */
 static int add_corner(search *w, const stretch *at, double *u, double *g, int count)
 {
     const double golden = 0.3819660112501051;
@@ -319,8 +323,8 @@ static ns_found halve(search *w, const stretch *at, bool tame)
     return divide(w, at, (at->l + at->r) / 2, tame);
 }
 
-/* Where a branch is seen to change between two samples, sign(a) or the like: the place, to the last
- * bits, by cutting in nine again and again; the middle of the stretch if there is none. */
+/* Where a branch is seen to change between two samples, sign(a) or the like: the place, to the
+ * last bits, by cutting in nine again and again; the middle of the stretch if there is none. */
 static double find_flip(search *w, const stretch *at)
 {
     ns_run *run = w->run;
@@ -415,7 +419,8 @@ static ns_found scan_bad(search *w, const stretch *at, const double *values)
 }
 
 /* Nothing near zero, where it has been: the common case.  No polynomial of degree 9 with these
- * least and largest values at the samples leaves their range by more than a few times its width. */
+ * least and largest values at the samples leaves their range by more than a few times its
+ * width. */
 static bool away(double sign, double least, double most)
 {
     const double width = most - least;
@@ -437,8 +442,8 @@ static ns_found scan_tame(search *w, const stretch *at, const double *values)
     ns_roots_fit(values, &p);
     const bool smooth = p.error <= 1e-5 * (most - least);
     bool good = smooth || p.error <= 1e-13 * p.size;
-    /* a polynomial lies between its Bernstein coefficients: here too far from zero for its error,
-     * be it small or not */
+    /* a polynomial lies between its Bernstein coefficients: here too far from zero for its
+     * error, be it small or not */
     const double near = 16 * p.error + 1e-12 * p.size;
     bool clear = w->sign != 0;
     for (int i = 0; i < NS_ROOTS_POINTS && clear; i++)

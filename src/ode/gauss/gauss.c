@@ -1,23 +1,24 @@
 /* gauss: Gauss-Legendre collocation with 8 stages, order 16, the stages in the 8 lanes.
  *
- *     F_j = f(t + c_j h, X_j),   X_i = x + sum_j mu_ij (h b_j F_j),   x_new = x + sum_j h b_j F_j
+ *     F_j = f(t + c_j h, X_j),   X_i = x + sum_j mu_ij (h b_j F_j),   x_new = x + sum_j h b_j
+ *     F_j
  *
  * Solved by fixed-point iteration ("sweeps": one evaluation on eight lanes each), started from
- * the polynomial through the F_j of the last step, extrapolated.  States are solved for by parts
- * (cascade.h): those that depend on each other first, what depends on them afterwards, and
- * without iteration where there is no feedback.  Rounding errors are kept from
- * growing systematically as in Hairer, McLachlan and Razakarivony, BIT 48 (2008): the state is a
- * compensated sum, the weights are exact to 100 bits, and the iteration goes on until it has
+ * the polynomial through the F_j of the last step, extrapolated.  States are solved for by
+ * parts (cascade.h): those that depend on each other first, what depends on them afterwards,
+ * and without iteration where there is no feedback.  Rounding errors are kept from
+ * growing systematically as in Hairer, McLachlan and Razakarivony, BIT 48 (2008): the state is
+ * a compensated sum, the weights are exact to 100 bits, and the iteration goes on until it has
  * converged or only rounding errors change.
  *
- * Error.  F is interpolated by a polynomial of degree 7; its Legendre coefficients f_k fall like
- * D^k.  The end point has twice the order of the polynomial, so its error is like the
+ * Error.  F is interpolated by a polynomial of degree 7; its Legendre coefficients f_k fall
+ * like D^k.  The end point has twice the order of the polynomial, so its error is like the
  * coefficient f_16 that is not there: h |f_7| D^9 = h |f_7|^2 D^2 / |f|.
  * Where the problem is stiff it is no better than the stages, h |f_7| D.
  *
- * Inside the step the polynomial has only half the digits of the end points.  State_at therefore
- * makes a collocation step of its own from the beginning of the step to t; it starts from the
- * polynomial and needs two to four sweeps. */
+ * Inside the step the polynomial has only half the digits of the end points.  State_at
+ * therefore makes a collocation step of its own from the beginning of the step to t; it starts
+ * from the polynomial and needs two to four sweeps. */
 #include <float.h>
 
 #include "base/math/vecmath.h"
@@ -68,10 +69,10 @@ static const ns_gauss_kernel *choose_kernel(const ns_stepper *s)
     return &ns_gauss_plain;
 }
 
-/* Tolerance of the step control.  The error estimate is pessimistic: except near rounding errors it
- * is aimed at ten times the tolerance, while the stages are solved to a part of it.  The
- * coefficients say less about the error the slower they fall: loose tolerances are taken more
- * seriously than asked for (1e-4 as 1e-5). */
+/* Tolerance of the step control.  The error estimate is pessimistic: except near rounding
+ * errors it is aimed at ten times the tolerance, while the stages are solved to a part of it.
+ * The coefficients say less about the error the slower they fall: loose tolerances are taken
+ * more seriously than asked for (1e-4 as 1e-5). */
 static double goal(const ns_stepper *s)
 {
     const double tolerance = s->tolerance;
@@ -93,11 +94,11 @@ static double operations(const ns_rate_part *part)
     return sum;
 }
 
-/* The error of a step shows before its sweeps have ended, and to look for it then costs little: the
- * sweeps wait for their own results most of the time, and the length of the next step is known
- * when they end.  Parts that follow without feedback are evaluated for this once more, if they cost
- * little; otherwise they are judged at the end, and the first part apart from them if its sweeps
- * are dear, because steps that will be rejected end early. */
+/* The error of a step shows before its sweeps have ended, and to look for it then costs little:
+ * the sweeps wait for their own results most of the time, and the length of the next step is
+ * known when they end.  Parts that follow without feedback are evaluated for this once more, if
+ * they cost little; otherwise they are judged at the end, and the first part apart from them if
+ * its sweeps are dear, because steps that will be rejected end early. */
 static ns_gauss_judging choose_judging(const ns_cascade *cascade)
 {
     const ns_rate_part *first = &cascade->part[0];
@@ -194,8 +195,8 @@ static void predict_first(const ns_stepper *s, const ns_gauss *g, double h)
                                                                h * gauss_c[j]);
 }
 
-/* Binary logarithms in units of 2^-52, straight between powers of two: off by 0.09 at most.  Step
- * control needs no more, and the next step waits for it.  That of zero is -1023. */
+/* Binary logarithms in units of 2^-52, straight between powers of two: off by 0.09 at most.
+ * Step control needs no more, and the next step waits for it.  That of zero is -1023. */
 static const int64_t log_one = INT64_C(1023) << 52, log_fraction = (INT64_C(1) << 52) - 1;
 
 static int64_t rough_log(double a)
@@ -205,7 +206,8 @@ static int64_t rough_log(double a)
     return bits - log_one;
 }
 
-/* The power of two, for a logarithm above -1022; between whole ones a parabola, to 0.2 per cent. */
+/* The power of two, for a logarithm above -1022; between whole ones a parabola, to 0.2 per
+ * cent. */
 static double power(int64_t logarithm)
 {
     const int64_t bits = logarithm + log_one;
@@ -231,11 +233,11 @@ static int64_t decay(const ns_gauss_judgement *all)
 }
 
 /* Error of the step in units of the tolerance, by these states and those judged before:
- * see the head of the file.  States that hardly change in comparison with the others get credit for
- * that.  What is not the method's error is left out: rounding errors of the states (`least`), and
- * what relative errors `unsettled` of the states make of the rates, rounding errors or what the
- * iteration has left.  g->tail becomes the size of their last coefficients; *all what has been seen
- * including them. */
+ * see the head of the file.  States that hardly change in comparison with the others get credit
+ * for that.  What is not the method's error is left out: rounding errors of the states
+ * (`least`), and what relative errors `unsettled` of the states make of the rates, rounding
+ * errors or what the iteration has left.  g->tail becomes the size of their last coefficients;
+ * *all what has been seen including them. */
 static double estimate(ns_gauss *g, uint32_t n, const uint32_t *state, double least,
                        double unsettled, double tolerance, ns_gauss_judgement *all)
 {
@@ -252,9 +254,10 @@ static double estimate(ns_gauss *g, uint32_t n, const uint32_t *state, double le
     return power(error);
 }
 
-/* The same where the problem is stiff.  The end point follows the polynomial then and is no better than
- * the stages: the error is like the coefficient f_8, h |f_7| D = h |f_6| D^2 (the method has order 16, but
- * stage order 8; and it is not damped at infinity, so that such errors stay). */
+/* The same where the problem is stiff.  The end point follows the polynomial then and is no
+ * better than the stages: the error is like the coefficient f_8, h |f_7| D = h |f_6| D^2 (the
+ * method has order 16, but stage order 8; and it is not damped at infinity, so that such errors
+ * stay). */
 static double estimate_stiff(ns_gauss *g, double least, double tolerance)
 {
     g->sum = (ns_gauss_judgement){0};
@@ -324,8 +327,9 @@ static bool integrate_rest(ns_stepper *s, ns_gauss *g, const double *x, const do
     return finite;
 }
 
-/* Does the first sweep show little of what it changed?  Changes of states whose rates consist of
- * rounding errors count for next to nothing there; in the second sweep the others follow them. */
+/* Does the first sweep show little of what it changed?  Changes of states whose rates consist
+ * of rounding errors count for next to nothing there; in the second sweep the others follow
+ * them. */
 static bool first_hidden(const ns_gauss *g)
 {
     double least = 1;
@@ -334,10 +338,10 @@ static bool first_hidden(const ns_gauss *g)
     return least < 1e-2;
 }
 
-/* Sweeps of one part from the prediction in Y until converged: then Y holds the derivatives at the
- * stages, Zn the increments A Y.  The change of Zn in a sweep is the error before it; times rho,
- * after it; the update has the error of the latter.  g->rho is a guess of it; *contraction becomes
- * the mean of it, 0 if there is nothing to tell it from.  Changes are squared here.
+/* Sweeps of one part from the prediction in Y until converged: then Y holds the derivatives at
+ * the stages, Zn the increments A Y.  The change of Zn in a sweep is the error before it; times
+ * rho, after it; the update has the error of the latter.  g->rho is a guess of it; *contraction
+ * becomes the mean of it, 0 if there is nothing to tell it from.  Changes are squared here.
  *
  * The error of the step shows in Y long before: a step that will be rejected, because its error
  * is above the limit, is given up then.  Limit 0: nobody cares about the error. */
@@ -376,7 +380,8 @@ static outcome iterate_part(ns_stepper *s, ns_gauss *g, const ns_rate_part *part
                 sweeps = k - 1;
             }
         }
-        /* change rho <= enough,  or only rounding errors; in the first step rho is not known yet */
+        /* change rho <= enough,  or only rounding errors; in the first step rho is not known
+         * yet */
         const bool done = (k > 1 || g->k->h != 0) &&
                           (change <= enough || change * change <= enough * last ||
                            (k > 1 && change > 0.25 * last && change <= noise));
@@ -502,10 +507,11 @@ static outcome iterate_newton(ns_stepper *s, ns_gauss *g, double t, const double
     return DIVERGED;
 }
 
-/* Newton's iteration pays where it allows much longer steps than sweeps do.  In one mode the other
- * one is judged: sweeps contract in proportion to the step, and their error estimate says how
- * long it could be, unless it sees only rounding errors; the Jacobian says how far sweeps would
- * go.  k->slow counts the evidence; after a change of mind for nothing it starts far below. */
+/* Newton's iteration pays where it allows much longer steps than sweeps do.  In one mode the
+ * other one is judged: sweeps contract in proportion to the step, and their error estimate says
+ * how long it could be, unless it sees only rounding errors; the Jacobian says how far sweeps
+ * would go.  k->slow counts the evidence; after a change of mind for nothing it starts far
+ * below. */
 static void choose_iteration(const ns_gauss *g, double factor)
 {
     ns_gauss_kept *k = g->k;
@@ -609,8 +615,8 @@ static ns_status step(ns_stepper *s)
         case TOO_LONG:
             s->why = NS_WHY_STEP;
             want = fabs(h) * ns_larger(g->factor, 0.1);
-            /* an error that hardly gets less in a shorter step is rounding error: let it pass, unless
-             * it is larger than those are and the step does not resolve something */
+            /* an error that hardly gets less in a shorter step is rounding error: let it pass,
+             * unless it is larger than those are and the step does not resolve something */
             if (tried != 0 && g->error > tried_error * ns_math_pow(h / tried, 6) &&
                 g->error * g->goal < ns_gauss_rounding(s->problem)) {
                 limit = INFINITY;

@@ -4,8 +4,8 @@
 #include "ode/gauss/gauss_internal.h"
 #include "ode/gauss/gauss_table.h"
 
-/* The step before the start, by the Taylor series: the first step is predicted from it.  Where nothing
- * bounds the first step, as in uniform motion, it is as long as that one will be. */
+/* The step before the start, by the Taylor series: the first step is predicted from it.  Where
+ * nothing bounds the first step, as in uniform motion, it is as long as that one will be. */
 void ns_gauss_give(const ns_stepper *s, ns_bundle *b, uint32_t lane)
 {
     const ns_gauss *g = ns_gauss_view(s);

@@ -6,8 +6,9 @@
 
 enum { NS_GAUSS_START = 16 }; /* order of the Taylor series that starts the first step */
 
-/* Errors of a step below this, relative to the sizes of the states, may be rounding errors, where something
- * narrow could be in the step: elsewhere all may, and a corner is passed in the end. */
+/* Errors of a step below this, relative to the sizes of the states, may be rounding errors,
+ * where something narrow could be in the step: elsewhere all may, and a corner is passed in the
+ * end. */
 static inline double ns_gauss_rounding(const ns_problem *problem)
 {
     return problem->bumps || problem->drivers ? 1e-7 : (double)INFINITY;

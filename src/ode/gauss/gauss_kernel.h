@@ -41,17 +41,18 @@ typedef struct ns_gauss_kernel {
     void (*predict)(uint32_t n, double shift, double ratio, const double *F, double *Y);
 
     /* All that a step of length h begins with, given the prediction Y: times and weights of the
-     * stages;  Z = x_lo + A Y  and  X = x + Z;  weights of the states: with the root mean square f of
-     * Y, settled the relative error of the states when the sweeps end,
+     * stages;  Z = x_lo + A Y  and  X = x + Z;  weights of the states: with the root mean
+     * square f of Y, settled the relative error of the states when the sweeps end,
      *     size = max(size, |h| f),   noise = |h| (settled / eps) noise / size,
-     *     share = min(1, 64 settled / noise),  weight = share / size,  settle = share^2 / size. */
+     *     share = min(1, 64 settled / noise),  weight = share / size,  settle = share^2 /
+     *     size. */
     void (*prepare)(const ns_gauss_arrays *a, double t, double h, double settled,
                     const double *x, const double *x_lo);
 
     /* One sweep of a block:  Z_i = x_lo + sum_j mu_ij hb_j F_j,  X_i = x + Z_i, over its states
-     * from..to-1 in their order.  F of a state is the block's row of `rates`, or the new X of its source; it is
-     * kept in Y.  Returned is the sum of squares of all changes (Z_new - Z) settle: nan if any rate
-     * is not finite. */
+     * from..to-1 in their order.  F of a state is the block's row of `rates`, or the new X of
+     * its source; it is kept in Y.  Returned is the sum of squares of all changes (Z_new - Z)
+     * settle: nan if any rate is not finite. */
     double (*sweep)(const ns_gauss_arrays *a, const ns_rate_block *block, uint32_t from,
                     uint32_t to, const double *rates, const double *x, const double *x_lo);
 
@@ -63,8 +64,8 @@ typedef struct ns_gauss_kernel {
     /* x and x_lo to x0 and x0_lo, the new state to x and x_lo, and ns_stepper_resize */
     void (*accept)(ns_stepper *s, const double *x_new, const double *x_new_lo);
 
-    /* Adds what n states show to the judgement: these, or the first n if state is NULL.  The tail
-     * becomes the size of their last coefficients.  room[3][n rounded up]. */
+    /* Adds what n states show to the judgement: these, or the first n if state is NULL.  The
+     * tail becomes the size of their last coefficients.  room[3][n rounded up]. */
     void (*judge)(const ns_gauss_arrays *a, uint32_t n, const uint32_t *state,
                   const ns_gauss_limits *limits, double *room, ns_gauss_judgement *sum,
                   double *tail);

@@ -246,9 +246,10 @@ static double sweep(const ns_gauss_arrays *a, const ns_rate_block *block, uint32
                          : sweep_over(false, a, block, from, to, rates, x, x_lo);
 }
 
-/* ---- eight states at a time ------------------------------------------------------------------
- * Rows of F become lanes.  Where fewer than eight states are left the last one is repeated; what
- * is stored behind it is never read. */
+/* ---- eight states at a time
+ * ------------------------------------------------------------------ Rows of F become lanes.
+ * Where fewer than eight states are left the last one is repeated; what is stored behind it is
+ * never read. */
 
 /* Rows of the states s, s + 1 .. or of those in the list. */
 static inline void load_rows(uint32_t n, uint32_t s, const uint32_t *state, const double *F,

@@ -2,14 +2,14 @@
  *
  *     Z = h (A x I) F(Z),     (I - h A x J) dZ = h (A x I) F(Z) - Z =: R
  *
- * A^-1 = T Lambda T^-1 has four pairs of complex eigenvalues.  With W = T^-1 dZ the 8 n equations
- * fall apart into four complex systems of n equations (and their conjugates),
+ * A^-1 = T Lambda T^-1 has four pairs of complex eigenvalues.  With W = T^-1 dZ the 8 n
+ * equations fall apart into four complex systems of n equations (and their conjugates),
  *
  *     (lambda_k / h - J) W_k = (lambda_k / h) (T^-1 R)_k,    dZ = 2 Re sum_k T_k W_k
  *
- * (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8).  The derivatives are taken
- * from the increments, F = A^-1 Z / h: evaluating f would amplify what is left of the error in Z
- * by the stiffness. */
+ * (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8).  The derivatives are
+ * taken from the increments, F = A^-1 Z / h: evaluating f would amplify what is left of the
+ * error in Z by the stiffness. */
 #include "ode/gauss/gauss_newton.h"
 
 #include "ode/gauss/gauss_table.h"
@@ -114,8 +114,8 @@ static const double inverse[8][8] = {
      0.23304756309700156, -0.6669151918801526, 3.489048977930523, 25.692611296309824},
 };
 
-/* Its memory: work block of the Jacobian's program, J, four complex matrices, their pivots, four
- * complex vectors. */
+/* Its memory: work block of the Jacobian's program, J, four complex matrices, their pivots,
+ * four complex vectors. */
 typedef struct newton {
     double *work, *J;
     double *lu;    /* [PAIRS][n][n][2] */
@@ -134,8 +134,8 @@ size_t ns_newton_memory(const ns_problem *problem)
 
 double ns_newton_price(const ns_problem *problem)
 {
-    /* nanoseconds, roughly: interpreted operations on 8 lanes 1.5 and on one 2, others 0.5; eight
-     * sweeps or six corrections in a step */
+    /* nanoseconds, roughly: interpreted operations on 8 lanes 1.5 and on one 2, others 0.5;
+     * eight sweeps or six corrections in a step */
     const double n = problem->n, rhs = ns_program_operations(problem->rhs, NULL);
     const double jacobian = ns_program_operations(problem->jacobian, NULL);
     const double sweeps = 8 * (1.5 * rhs + 20 * n);

@@ -16,7 +16,8 @@ double ns_newton_price(const ns_problem *problem);
 double ns_newton_jacobian(ns_stepper *s, double *memory, double t, const double *x);
 /* Factors for steps of length h; false if they are singular. */
 bool ns_newton_factor(ns_stepper *s, double *memory, double h);
-/* Z[n][8] += the correction for derivatives F[n][8]; returns the norm of its weighted change. */
+/* Z[n][8] += the correction for derivatives F[n][8]; returns the norm of its weighted
+ * change. */
 double ns_newton_correct(ns_stepper *s, double *memory, double h, const double *F,
                          const double *weight, double *Z);
 /* F = A^-1 Z / h: the derivatives that belong to increments Z. */

@@ -8,8 +8,8 @@
  * Quadratic invariants are kept because b_i a_ij + b_j a_ji = b_i b_j, that is,
  * mu_ij + mu_ji = 1.  The values below satisfy this exactly in floating-point arithmetic, as
  * proposed by Antonana, Makazaga and Murua (Numerical Algorithms 76, 2017): those above 1/2 are
- * rounded, the others are one minus them.  tests/ode/test_gauss.c checks all tables against their
- * definitions. */
+ * rounded, the others are one minus them.  tests/ode/test_gauss.c checks all tables against
+ * their definitions. */
 #ifndef NS_ODE_GAUSS_GAUSS_TABLE_H
 #define NS_ODE_GAUSS_GAUSS_TABLE_H
 
@@ -66,8 +66,8 @@ static const double gauss_leg7[8] __attribute__((aligned(64))) = {
     -0.7849065579218132,  0.6317745531190048, -0.3778969370845921, 0.11769245644771356,
 };
 
-/* Weights of the h b_j F_j in the increment up to a quarter, a half and three quarters of the step:
- * the integral of the j-th Lagrange polynomial, divided by b_j. */
+/* Weights of the h b_j F_j in the increment up to a quarter, a half and three quarters of the
+ * step: the integral of the j-th Lagrange polynomial, divided by b_j. */
 static const double gauss_quarters[3][8] = {
     {0.9612625135194754, 1.0839670040720557, 0.5803702112381189, -0.08471756270608446,
      0.04457959711181611, -0.0286163672779646, 0.01935697498578171, -0.011824566456019436},

@@ -4,9 +4,9 @@
  * problems; Adams with fixed-point iteration as a second opinion.  Errors are weighted with the
  * sizes all methods use,  w_i = 1 / (tol max(|x_i|, size_i)),  but not below rounding errors.
  *
- * CVODE keeps its history in memory of its own, so a checkpoint does not hold it: a restored run
- * restarts at order one from the saved state and agrees to the tolerance, not to the bit.  For
- * the same reason projection changes what is reported, not what CVODE goes on with. */
+ * CVODE keeps its history in memory of its own, so a checkpoint does not hold it: a restored
+ * run restarts at order one from the saved state and agrees to the tolerance, not to the bit.
+ * For the same reason projection changes what is reported, not what CVODE goes on with. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,17 +1,18 @@
-/* taylor: Taylor series with the order chosen by the tolerance and the cost, and the step by the
- * series (A. Jorba, M. Zou, Experimental Mathematics 14 (2005) 99-117).
+/* taylor: Taylor series with the order chosen by the tolerance and the cost, and the step by
+ * the series (A. Jorba, M. Zou, Experimental Mathematics 14 (2005) 99-117).
  *
  *     x(t + h) = sum_{k=0..p} x_k h^k
  *
- * A series of radius R allows h = R tol^(1/p), about.  If an order costs as much as its convolutions,
- * p(p+1)/2 products each, the best p is -ln(tol)/2 and h = R/e^2, as in the paper.  But a step has
- * a price of its own, and much of an order does not depend on how many there were: with
+ * A series of radius R allows h = R tol^(1/p), about.  If an order costs as much as its
+ * convolutions, p(p+1)/2 products each, the best p is -ln(tol)/2 and h = R/e^2, as in the
+ * paper.  But a step has a price of its own, and much of an order does not depend on how many
+ * there were: with
  *
  *     cost = C + B p + A p^2      (ns_taylor_order)
  *
- * the best order is higher, 21 instead of 16 at 1e-13 on small systems.  Not for round-off: longer
- * steps have larger terms, whose rounding errors remain, and the order is that of the paper.  The
- * step follows from the last two terms, each relative to the size of its state:
+ * the best order is higher, 21 instead of 16 at 1e-13 on small systems.  Not for round-off:
+ * longer steps have larger terms, whose rounding errors remain, and the order is that of the
+ * paper.  The step follows from the last two terms, each relative to the size of its state:
  *
  *     h = min over i, k = p-1, p of (tol size_i / |x_ik|)^(1/k)
  *

@@ -1,29 +1,31 @@
 /* quad: Gauss collocation with 16 stages in quadruple precision.
  *
- *     k_j = f(t + c_j h, x + h sum_l a_jl k_l),    x(t + h) = x + h sum_j b_j k_j      (order 32)
+ *     k_j = f(t + c_j h, x + h sum_l a_jl k_l),    x(t + h) = x + h sum_j b_j k_j      (order
+ *     32)
  *
- * Quadruple precision has no hardware, so as little as possible is done in it.  The stages are found
- * in double precision first, by fixed-point sweeps on two times eight lanes.  Then
+ * Quadruple precision has no hardware, so as little as possible is done in it.  The stages are
+ * found in double precision first, by fixed-point sweeps on two times eight lanes.  Then
  *
  *     r_j = f(t + c_j h, x + h sum_l a_jl k_l) - k_j        in quadruple precision
  *     d_j = r_j + J_j h sum_l a_jl d_l                      in double precision, by sweeps
  *     k_j <- k_j + d_j
  *
- * with J_j d the derivative of f at stage j along d, an exact one (problem->tangent).  The error of
- * d is rounding, 1e-15 of it, and the square of it: from 1e-15 to 1e-29, and once more to the end of
- * the arithmetic.  So a step costs about 32 evaluations in quadruple precision.
+ * with J_j d the derivative of f at stage j along d, an exact one (problem->tangent).  The
+ * error of d is rounding, 1e-15 of it, and the square of it: from 1e-15 to 1e-29, and once more
+ * to the end of the arithmetic.  So a step costs about 32 evaluations in quadruple precision.
  *
- * Error of a step: the slopes are a polynomial with Legendre coefficients k^(m); those of analytic
- * motions fall like r^-m, and the error at the end of the step like r^-2s.  With q the last two of
- * them over the largest slope,
+ * Error of a step: the slopes are a polynomial with Legendre coefficients k^(m); those of
+ * analytic motions fall like r^-m, and the error at the end of the step like r^-2s.  With q the
+ * last two of them over the largest slope,
  *
  *     error = h max|k| q^2
  *
  * which overestimates by about r^2.
  *
- * Nodes are the zeros of the Legendre polynomial P_s, by Newton's method; with those and the weights w
- * on (-1, 1) the Lagrange polynomial of node j is  w_j sum_m (2m+1)/2 P_m(x_j) P_m(x),  and the
- * integral of P_m is (P_m+1 - P_m-1)/(2m+1), which gives a_jl without cancellation. */
+ * Nodes are the zeros of the Legendre polynomial P_s, by Newton's method; with those and the
+ * weights w on (-1, 1) the Lagrange polynomial of node j is  w_j sum_m (2m+1)/2 P_m(x_j)
+ * P_m(x),  and the integral of P_m is (P_m+1 - P_m-1)/(2m+1), which gives a_jl without
+ * cancellation. */
 #define _GNU_SOURCE
 #include "base/math/quad.h"
 
@@ -181,8 +183,8 @@ static void integrate(const ns_quad_engine *q, uint32_t n, double h, const doubl
     }
 }
 
-/* Largest |h a[i][j]| over the size of state i, less many times the rounding errors of its rate;
- * nan counts as infinite. */
+/* Largest |h a[i][j]| over the size of state i, less many times the rounding errors of its
+ * rate; nan counts as infinite. */
 static double largest(const ns_stepper *s, double h, const double *a, double many,
                       const double *noise)
 {
@@ -196,9 +198,10 @@ static double largest(const ns_stepper *s, double h, const double *a, double man
     return most_of_all;
 }
 
-/* Rounding errors of the rates at the start of a step, into q->noise: what other rounding errors make of
- * them, or those of double precision, as much less as the states are known better.  A rate that
- * should be zero may be exactly that in double precision by luck, and nothing but rounding here. */
+/* Rounding errors of the rates at the start of a step, into q->noise: what other rounding
+ * errors make of them, or those of double precision, as much less as the states are known
+ * better.  A rate that should be zero may be exactly that in double precision by luck, and
+ * nothing but rounding here. */
 static void measure_noise(const ns_stepper *s, ns_quad_engine *q)
 {
     const ns_quad t = time_of(s->now.t);
@@ -212,8 +215,8 @@ static void measure_noise(const ns_stepper *s, ns_quad_engine *q)
     }
 }
 
-/* Slopes of the last step's polynomial, of lower degree than it has, at the nodes of a step from
- * `from` over h: a first guess.  Without a last step the slope at the start. */
+/* Slopes of the last step's polynomial, of lower degree than it has, at the nodes of a step
+ * from `from` over h: a first guess.  Without a last step the slope at the start. */
 static void guess(ns_stepper *s, ns_quad_engine *q, double from, double h)
 {
     enum { DEGREE = 10 };
@@ -294,7 +297,8 @@ static ns_why sweeps(ns_stepper *s, ns_quad_engine *q, const double *x, double t
     return NS_WHY_ITERATION;
 }
 
-/* d = r + J h A d at the stages sum + x, in double precision.  False if that does not converge. */
+/* d = r + J h A d at the stages sum + x, in double precision.  False if that does not
+ * converge. */
 static bool correct(ns_stepper *s, ns_quad_engine *q, const double *x, double t, double h)
 {
     enum { MOST = 200 };
@@ -336,9 +340,9 @@ static bool correct(ns_stepper *s, ns_quad_engine *q, const double *x, double t,
     return size == 0;
 }
 
-/* Error of the step relative to the sizes, over the tolerance.  Slopes of a state that should be zero
- * are made of the errors of the stages, of all degrees alike: what is far less than the other
- * components of a vector is measured by those. */
+/* Error of the step relative to the sizes, over the tolerance.  Slopes of a state that should
+ * be zero are made of the errors of the stages, of all degrees alike: what is far less than the
+ * other components of a vector is measured by those. */
 static double error(const ns_stepper *s, const ns_quad_engine *q, double h)
 {
     static const double nothing = 1e-16;
@@ -405,8 +409,8 @@ static ns_why solve(ns_stepper *s, ns_quad_engine *q, const double *x, double t,
             q->k[at] = (double)q->K[at];
         }
         const double size = largest(s, h1, q->d, 16, q->noise);
-        /* nothing to correct: rates that are constant, or zero; or what remains, less by the same
-         * factor once more, is */
+        /* nothing to correct: rates that are constant, or zero; or what remains, less by the
+         * same factor once more, is */
         if (!(size > 0) || (round > 0 && size * (size / before) <= 1e-33) ||
             (size <= 1e-28 && size > 0.1 * before))
             return NS_WHY_NONE;
@@ -436,7 +440,7 @@ static void split(uint32_t n, const ns_quad *x, double *high, double *low)
     }
 }
 
-/* ---- begin and end ------------------------------------------------------------------------ */
+/* ---- begin and end ----------------------------------------------------------------------- */
 
 static ns_quad_engine *engine_new(const ns_problem *problem)
 {

@@ -1,5 +1,5 @@
-/* The inside of quadruple precision: shared by quad.c (steps), quad_watch.c (diagnostics) and those
- * parts of a run that ask it. */
+/* The inside of quadruple precision: shared by quad.c (steps), quad_watch.c (diagnostics) and
+ * those parts of a run that ask it. */
 #ifndef NS_ODE_QUAD_QUAD_INTERNAL_H
 #define NS_ODE_QUAD_QUAD_INTERNAL_H
 
@@ -9,7 +9,8 @@
 enum { NS_QUAD_STAGES = 16 };
 
 #if NS_HAVE_QUAD
-/* Memory of a run in quadruple precision (ns_stepper.outside): nothing in it outlives a step. */
+/* Memory of a run in quadruple precision (ns_stepper.outside): nothing in it outlives a
+ * step. */
 typedef struct ns_quad_engine {
     ns_quad c[NS_QUAD_STAGES], b[NS_QUAD_STAGES], a[NS_QUAD_STAGES][NS_QUAD_STAGES];
     ns_quad last[2][NS_QUAD_STAGES]; /* the last two Legendre coefficients of slopes */

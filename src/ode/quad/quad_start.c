@@ -1,15 +1,17 @@
 /* Parameters and start in quadruple precision.
  *
  * Parameters are evaluated again, from the same expressions.  A parameter that is not what its
- * expression gives in double precision, to the bit, was set from outside, and is taken as it is (a
- * start: as the decimal number that a person means by it).
- * How far both precisions are apart says nothing: differences such as 3*0.3 - 0.9 + 1e-10 are right
- * to six digits in double precision.  States that the user fixed are evaluated again by the same
- * rule; the free ones are where double precision found them, corrected by steps of least norm
+ * expression gives in double precision, to the bit, was set from outside, and is taken as it is
+ * (a start: as the decimal number that a person means by it).
+ * How far both precisions are apart says nothing: differences such as 3*0.3 - 0.9 + 1e-10 are
+ * right to six digits in double precision.  States that the user fixed are evaluated again by
+ * the same rule; the free ones are where double precision found them, corrected by steps of
+ * least norm
  *
  *     dx = -J^+ r,   J = dr/dx_free,
  *
- * with residuals r in quadruple precision and J in double precision: each step gains 14 digits. */
+ * with residuals r in quadruple precision and J in double precision: each step gains 14
+ * digits. */
 #define _GNU_SOURCE
 #include "base/math/quad.h"
 

@@ -26,7 +26,7 @@ typedef struct stage {
     int *bodies; /* node of each body, -1 if it is not drawn */
 } stage;
 
-/* ---- time ------------------------------------------------------------------------------------ */
+/* ---- time -------------------------------------------------------------------------------- */
 
 /* Times as floats increase strictly; with too many, some are left out evenly. */
 static void choose_times(stage *s)
@@ -79,7 +79,8 @@ static void move(const stage *s, uint32_t node, const ns_track *position)
         ns_gltf_animate(s->f, node, NS_GLTF_TRANSLATION, v, s->kept);
 }
 
-/* Quaternions (w, x, y, z) of length 1 that never jump to the opposite sign; then (x, y, z, w). */
+/* Quaternions (w, x, y, z) of length 1 that never jump to the opposite sign; then (x, y, z,
+ * w). */
 static void turn_by(const stage *s, uint32_t node, const double *quat)
 {
     float *v = NS_NEW_ARRAY(s->arena, float, 4 * (size_t)s->kept + 1);
@@ -118,7 +119,7 @@ static void turn(const stage *s, uint32_t node, const ns_track *quat)
     turn_by(s, node, q);
 }
 
-/* ---- size ------------------------------------------------------------------------------------ */
+/* ---- size -------------------------------------------------------------------------------- */
 
 static void stretch(const ns_track *track, size_t n, double low[3], double high[3])
 {
@@ -151,7 +152,7 @@ static double size_of(const stage *s)
     return size > 0 && isfinite(size) ? size : 1;
 }
 
-/* ---- bodies ---------------------------------------------------------------------------------- */
+/* ---- bodies ------------------------------------------------------------------------------ */
 
 static const char *const palette[] = {"blue", "vermilion", "green", "purple", "orange", "sky"};
 
@@ -219,7 +220,7 @@ static void add_body(stage *s, uint32_t i)
     turn(s, node, &s->frames->bodies[i].quat);
 }
 
-/* ---- links and points ------------------------------------------------------------------------ */
+/* ---- links and points -------------------------------------------------------------------- */
 
 /* The shortest turn from u to v, both of length 1. */
 static void between(const double u[3], const double v[3], double q[4])
@@ -326,7 +327,7 @@ static void add_ball(stage *s, const char *name, const char *colour, double radi
     move(s, ns_gltf_node_new(s->f, name, (int)index, -1), at);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------- */
 
 static void add_line(stage *s, const char *name, const char *colour, const double *v, size_t n,
                      int parent)
@@ -387,7 +388,7 @@ static void add_paths(stage *s)
     }
 }
 
-/* ---- the ground ------------------------------------------------------------------------------ */
+/* ---- the ground -------------------------------------------------------------------------- */
 
 static void add_ground(stage *s)
 {
@@ -429,7 +430,7 @@ static void add_ground(stage *s)
     turn(s, node, &fr->ground_quat);
 }
 
-/* ---- the picture in a Lie algebra ------------------------------------------------------------ */
+/* ---- the picture in a Lie algebra -------------------------------------------------------- */
 
 static void add_algebra(stage *s)
 {
@@ -460,7 +461,7 @@ static void add_algebra(stage *s)
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 const unsigned char *ns_gltf_make(const ns_record *record, ns_arena *arena, size_t *length)
 {

@@ -58,7 +58,7 @@ uint32_t ns_gltf_indices(ns_gltf *f, const uint32_t *v, uint32_t count)
     return f->accessors.n - 1;
 }
 
-/* ---- materials ------------------------------------------------------------------------------- */
+/* ---- materials --------------------------------------------------------------------------- */
 
 static unsigned hex(char c)
 {
@@ -102,7 +102,7 @@ uint32_t ns_gltf_colour(ns_gltf *f, const char *colour, const char *fallback, do
     return f->materials.n - 1;
 }
 
-/* ---- meshes and nodes ------------------------------------------------------------------------ */
+/* ---- meshes and nodes -------------------------------------------------------------------- */
 
 uint32_t ns_gltf_mesh_new(ns_gltf *f, const char *name)
 {
@@ -171,7 +171,7 @@ void ns_gltf_animate(ns_gltf *f, uint32_t node, ns_gltf_path path, const float *
             (ns_gltf_channel){node, ns_gltf_floats(f, v, n, width, false, 0), path});
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- JSON -------------------------------------------------------------------------------- */
 
 static void put_accessors(ns_json *j, const ns_gltf *f)
 {

@@ -26,7 +26,7 @@ static void constants(const ns_model *model, const ns_ex *f, size_t n, double *o
     }
 }
 
-/* ---- small vectors ------------------------------------------------------------------------ */
+/* ---- small vectors ----------------------------------------------------------------------- */
 
 static bool normalise(double a[3])
 {
@@ -38,7 +38,7 @@ static bool normalise(double a[3])
     return true;
 }
 
-/* ---- making ------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------ */
 
 static void quad(ns_mesh_maker *m, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
@@ -46,7 +46,7 @@ static void quad(ns_mesh_maker *m, uint32_t a, uint32_t b, uint32_t c, uint32_t 
     ns_mesh_triangle(m, a, c, d);
 }
 
-/* ---- patches of charts and graphs --------------------------------------------------------- */
+/* ---- patches of charts and graphs -------------------------------------------------------- */
 
 /* y(u, v) with the derivatives by both. */
 static ns_field chart_field(ns_arena *arena, const ns_model *model, const ns_drawing *d)
@@ -200,8 +200,8 @@ static bool repeats(const ns_field *field, double a, double b, double c, double 
     return true;
 }
 
-/* The part of a chart's (u, v) to draw: whole turns where it is periodic (half of one where that
- * already covers the surface, as latitudes do), otherwise as far as the motion goes. */
+/* The part of a chart's (u, v) to draw: whole turns where it is periodic (half of one where
+ * that already covers the surface, as latitudes do), otherwise as far as the motion goes. */
 static bool chart_range(const ns_field *field, const ns_mesh_fit *fit, double margin,
                         double range[4])
 {
@@ -277,7 +277,7 @@ static bool chart(ns_mesh_maker *m, const ns_model *model, const ns_drawing *d,
     return m->indices.n > 0;
 }
 
-/* ---- turned and flat things --------------------------------------------------------------- */
+/* ---- turned and flat things -------------------------------------------------------------- */
 
 /* A profile in (r, z), from the lower end of the axis to the upper one, turned about z; each
  * segment has its own normal. */
@@ -342,7 +342,7 @@ static void turned(ns_mesh_maker *m, const ns_drawing *d, double r, double z)
     }
 }
 
-/* ---- curves ------------------------------------------------------------------------------- */
+/* ---- curves ------------------------------------------------------------------------------ */
 
 double *ns_mesh_curve(ns_arena *arena, const ns_model *model, const ns_drawing *d,
                       const ns_mesh_fit *fit, size_t *n, bool *closed)
@@ -461,7 +461,7 @@ static void edge(ns_mesh_maker *m, const double *points, size_t n, bool closed)
         }
 }
 
-/* ---- planes ------------------------------------------------------------------------------- */
+/* ---- planes ------------------------------------------------------------------------------ */
 
 void ns_mesh_plane(const ns_model *model, const ns_drawing *d, double point[3],
                    double normal[3], double along[3])
@@ -504,7 +504,7 @@ static void plane(ns_mesh_maker *m, const ns_model *model, const ns_drawing *d,
     quad(m, at[0], at[1], at[3], at[2]);
 }
 
-/* ---- all kinds ---------------------------------------------------------------------------- */
+/* ---- all kinds --------------------------------------------------------------------------- */
 
 static bool make(ns_mesh_maker *m, const ns_model *model, const ns_drawing *d,
                  const ns_mesh_fit *fit, bool body)

@@ -1,5 +1,5 @@
-/* Meshes of what a scene describes: bodies and grounds as triangles with normals, all in the frame
- * of the drawing.  Surfaces without end are cut to fit the motion.
+/* Meshes of what a scene describes: bodies and grounds as triangles with normals, all in the
+ * frame of the drawing.  Surfaces without end are cut to fit the motion.
  *
  *     ns_mesh mesh;
  *     if (ns_mesh_body(arena, model, &scene->bodies.at[0].drawing, &fit, &mesh)) ...

@@ -1,9 +1,10 @@
 /* Meshes of implicit surfaces F(x, y, z) = 0.
  *
- * F is evaluated on a grid of cubes.  Every cube in which it changes its sign gets one vertex (the
- * mean of the crossings on its edges, then moved onto the surface by Newton's method along the
- * gradient), every edge with a change of sign a quadrilateral of the four cubes around it.  At the
- * border of the box, vertices are moved onto its faces as well, so that patches end in clean lines. */
+ * F is evaluated on a grid of cubes.  Every cube in which it changes its sign gets one vertex
+ * (the mean of the crossings on its edges, then moved onto the surface by Newton's method along
+ * the gradient), every edge with a change of sign a quadrilateral of the four cubes around it.
+ * At the border of the box, vertices are moved onto its faces as well, so that patches end in
+ * clean lines. */
 #include <math.h>
 #include <string.h>
 
@@ -65,7 +66,7 @@ static void make_grid(const implicit *f, ns_arena *arena, const double low[3],
             g->F[k] = 1; /* outside of where the function is defined */
 }
 
-/* ---- the part of F < 0 that belongs to the body ------------------------------------------- */
+/* ---- the part of F < 0 that belongs to the body ------------------------------------------ */
 
 /* Keeps what is connected to the nodes next to the seeds; everything else counts as outside.
  * False if there is nothing; *open: it reaches the border of the grid. */
@@ -121,7 +122,7 @@ static bool keep_connected(ns_arena *arena, grid *g, const ns_mesh_fit *fit, boo
     return any;
 }
 
-/* ---- vertices ----------------------------------------------------------------------------- */
+/* ---- vertices ---------------------------------------------------------------------------- */
 
 /* Moves p onto F = 0, changing only the free components.  False if it does not get there within
  * `reach` of where it was. */
@@ -254,7 +255,7 @@ static implicit prepare(ns_arena *arena, const ns_model *model, const ns_drawing
                       .slope = ns_field_new(arena, model, d->x, 3, f, 4)};
 }
 
-/* ---- bodies and grounds ------------------------------------------------------------------- */
+/* ---- bodies and grounds ------------------------------------------------------------------ */
 
 /* Box of the cells with a change of sign; false if there are none. */
 static bool tighten(const grid *g, double low[3], double high[3])
@@ -327,8 +328,9 @@ bool ns_mesh_implicit_body(ns_arena *arena, const ns_model *model, const ns_draw
     return out->triangles > 0;
 }
 
-/* A bowl or a pipe that is not much wider than what the motion needs is shown all round, cut only
- * above and below: widens the box sideways until it holds the surface, if that is not far. */
+/* A bowl or a pipe that is not much wider than what the motion needs is shown all round, cut
+ * only above and below: widens the box sideways until it holds the surface, if that is not
+ * far. */
 static void whole_round(const implicit *f, double low[3], double high[3])
 {
     for (int k = 1; k <= 3; k++) {

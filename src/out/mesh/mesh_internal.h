@@ -30,7 +30,8 @@ void ns_mesh_finish(ns_mesh_maker *m, ns_mesh *out);
 /* Turns triangles so that they agree with their normals; `flip`: the normals are turned too. */
 void ns_mesh_orient(ns_mesh *mesh, bool flip);
 
-/* Turns all normals to the side of the body; out of a closed surface (its volume is positive). */
+/* Turns all normals to the side of the body; out of a closed surface (its volume is
+ * positive). */
 void ns_mesh_face(ns_mesh *mesh, const ns_mesh_fit *fit);
 void ns_mesh_face_out(ns_mesh *mesh);
 

@@ -5,7 +5,7 @@
 #include "out/mesh/mesh_internal.h"
 #include "out/mesh/vec.h"
 
-/* ---- evaluation --------------------------------------------------------------------------- */
+/* ---- evaluation -------------------------------------------------------------------------- */
 
 ns_field ns_field_new(ns_arena *arena, const ns_model *model, const ns_ex *locals, uint32_t nx,
                       const ns_ex *f, uint32_t nout)
@@ -49,7 +49,7 @@ void ns_field_eval(const ns_field *field, const double *in, size_t n, double *ou
     }
 }
 
-/* ---- making ------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------ */
 
 uint32_t ns_mesh_vertex(ns_mesh_maker *m, const double position[3], const double normal[3])
 {

@@ -47,8 +47,8 @@ static void aim(double e[3][3], const double axis[3])
     memcpy(e, m, sizeof m);
 }
 
-/* A profile in (r, z) turned about z, each segment with its own normal: from below upwards on the
- * outside. */
+/* A profile in (r, z) turned about z, each segment with its own normal: from below upwards on
+ * the outside. */
 static void lathe(placed *m, const double (*profile)[2], size_t n)
 {
     for (size_t k = 0; k + 1 < n; k++) {
@@ -154,7 +154,7 @@ static void wheel(placed *m, double radius, double tube, uint32_t spokes)
     rod(m, valve, rim, 3 * ns_max(thin, 0.006 * radius));
 }
 
-/* ---- things with corners --------------------------------------------------------------------- */
+/* ---- things with corners ----------------------------------------------------------------- */
 
 static void face(placed *m, const double p[4][3])
 {
@@ -247,7 +247,7 @@ static void box(placed *m, const double size[3])
     plate(m, outline, 4, size[2]);
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------------ */
 
 static void numbers(const ns_model *model, const ns_ex *f, size_t n, double *out)
 {

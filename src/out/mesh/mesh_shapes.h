@@ -4,8 +4,8 @@
 
 #include "out/mesh/mesh.h"
 
-/* `size`: about how large the scene is, for sizes that were not said.  False if there is nothing to
- * draw. */
+/* `size`: about how large the scene is, for sizes that were not said.  False if there is
+ * nothing to draw. */
 bool ns_mesh_shape(ns_arena *arena, const ns_model *model, const ns_scene_shape *shape,
                    double size, ns_mesh *out);
 

@@ -84,7 +84,7 @@ ns_plot_field *ns_plot_map(ns_plot_panel *panel, size_t columns, size_t rows,
     return field;
 }
 
-/* ---- ranges ---------------------------------------------------------------------------------- */
+/* ---- ranges ------------------------------------------------------------------------------ */
 
 typedef struct range {
     double lo, hi;
@@ -154,7 +154,7 @@ static void equalise(ns_scale *x, ns_scale *y)
     wide->to = middle + half;
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
+/* ---- text -------------------------------------------------------------------------------- */
 
 typedef enum anchor { START, MIDDLE, END } anchor;
 
@@ -212,7 +212,7 @@ static const char *axis_title(ns_arena *arena, const char *name, const char *uni
                            *factor && has_unit ? " " : "", has_unit ? unit : "");
 }
 
-/* ---- panels ---------------------------------------------------------------------------------- */
+/* ---- panels ------------------------------------------------------------------------------ */
 
 typedef struct cell {
     const ns_plot_panel *panel;
@@ -260,8 +260,8 @@ static bool has_word(const ns_plot_field *field, uint32_t k)
     return k < field->n_words && field->word && memchr(field->word, (int)k + 1, n);
 }
 
-/* Places the legend's entries in rows above the frame, series and then words of the field; draws them
- * if `out`. */
+/* Places the legend's entries in rows above the frame, series and then words of the field;
+ * draws them if `out`. */
 static unsigned legend(const cell *c, ns_text *out)
 {
     const ns_plot_panel *panel = c->panel;
@@ -515,7 +515,7 @@ static void draw_panel(ns_text *out, const cell *c, unsigned number, ns_arena *a
         draw_bar(out, c, arena);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 void ns_plot_svg(const ns_plot *plot, ns_text *out)
 {

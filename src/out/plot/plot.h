@@ -6,10 +6,10 @@
  *     ns_plot_line(panel, "small swings", n, t, linear)->dashed = true;
  *     int error = ns_plot_write(plot, "pendulum.svg");          // 0 or errno
  *
- * Panels stand in `columns` columns, filled row by row.  Every axis fits its data unless from and
- * to are set.  What a function returns may be changed until the plot is written; fields that are
- * 0 or NULL mean what is usual.  Numbers and names are borrowed: they must live until then.  The
- * same plot gives the same bytes. */
+ * Panels stand in `columns` columns, filled row by row.  Every axis fits its data unless from
+ * and to are set.  What a function returns may be changed until the plot is written; fields
+ * that are 0 or NULL mean what is usual.  Numbers and names are borrowed: they must live until
+ * then.  The same plot gives the same bytes. */
 #ifndef NS_OUT_PLOT_PLOT_H
 #define NS_OUT_PLOT_PLOT_H
 
@@ -76,8 +76,8 @@ typedef struct ns_plot_span {
 } ns_plot_span;
 
 /* Numbers on a grid of equal cells (equal in the logarithm on a logarithmic axis), drawn as
- * colours with a bar that explains them: value[row*columns + column], rows along y.  Not-a-number
- * stays grey. */
+ * colours with a bar that explains them: value[row*columns + column], rows along y.
+ * Not-a-number stays grey. */
 typedef struct ns_plot_field {
     const char *label, *unit; /* of the values */
     size_t columns, rows;
@@ -105,8 +105,8 @@ typedef struct ns_plot_panel {
     NS_LIST(ns_plot_level *) levels;
     NS_LIST(ns_plot_span *) spans;
     ns_plot_field *field; /* NULL if there is none */
-    /* What repeats the run behind a point, shown by the page at a click: {x} and {y} stand for the
-     * point's place.  May be NULL. */
+    /* What repeats the run behind a point, shown by the page at a click: {x} and {y} stand for
+     * the point's place.  May be NULL. */
     const char *command;
 } ns_plot_panel;
 

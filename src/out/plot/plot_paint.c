@@ -93,10 +93,10 @@ ns_plot_colour ns_paint_next(unsigned number)
     return (ns_plot_colour)(NS_PLOT_BLUE + number % (NS_PLOT_BLACK - NS_PLOT_BLUE + 1));
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------- */
 
-/* Far outside the frame numbers are cut, so that no viewer meets huge ones; the line's way inside
- * changes by less than is seen, as the cut is made well outside. */
+/* Far outside the frame numbers are cut, so that no viewer meets huge ones; the line's way
+ * inside changes by less than is seen, as the cut is made well outside. */
 static double tame(double v, double lo, double hi)
 {
     double far = 40 * (hi - lo) + 1000;
@@ -128,8 +128,8 @@ static void lift(pen *p)
     p->down = p->lone = false;
 }
 
-/* A run of points that fall into one narrow column of pixels is drawn by its first, lowest, highest
- * and last: nothing that is seen gets lost, and a million points give a small file. */
+/* A run of points that fall into one narrow column of pixels is drawn by its first, lowest,
+ * highest and last: nothing that is seen gets lost, and a million points give a small file. */
 typedef struct column {
     long at;
     size_t n;
@@ -205,7 +205,7 @@ static void draw_line(ns_text *out, const ns_plot_series *s, const ns_scale *sx,
     lift(&p);
 }
 
-/* ---- markers --------------------------------------------------------------------------------- */
+/* ---- markers ----------------------------------------------------------------------------- */
 
 static void draw_marker(ns_text *out, ns_plot_marker marker, double x, double y, double size)
 {
@@ -319,7 +319,7 @@ void ns_paint_sample(ns_text *out, const ns_plot_series *s, const char *colour, 
     }
 }
 
-/* ---- fields ---------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------ */
 
 enum { SHADES = 64 };
 

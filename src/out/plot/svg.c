@@ -33,7 +33,7 @@ static void paint(ns_plot_series *s, const char *colour)
         s->paint = colour;
 }
 
-/* ---- paths ----------------------------------------------------------------------------------- */
+/* ---- paths ------------------------------------------------------------------------------- */
 
 /* One component of a track. */
 static double *component(const stage *s, const double *at, int k)
@@ -122,7 +122,7 @@ static void add_paths(stage *s)
     }
 }
 
-/* ---- quantities over time -------------------------------------------------------------------- */
+/* ---- quantities over time ---------------------------------------------------------------- */
 
 static bool is_error(const ns_report_series *s)
 {
@@ -265,7 +265,7 @@ static void add_constraints(stage *s)
     show_errors(s, panel);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 static void fill(const ns_record *record, ns_arena *arena, ns_text *out)
 {

@@ -1,9 +1,9 @@
 /* noslip emit c: see emit_c.h.
  *
- * Expressions are printed from the graph with names for what is shared (expr/print/print.h chooses
- * which), states and parameters under their own names as far as C allows.  The helpers that the
- * expressions use are written before them, and no others, so that no compiler complains of unused
- * functions. */
+ * Expressions are printed from the graph with names for what is shared (expr/print/print.h
+ * chooses which), states and parameters under their own names as far as C allows.  The helpers
+ * that the expressions use are written before them, and no others, so that no compiler
+ * complains of unused functions. */
 #include "out/program/emit_c.h"
 
 #include <ctype.h>
@@ -36,7 +36,7 @@ typedef struct writer {
     bool needs[HELPERS];
 } writer;
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------- */
 
 /* Words that mean something else in the file. */
 static bool is_taken(const char *name)
@@ -112,7 +112,7 @@ static const char *harmless(ns_arena *arena, const char *words)
     return made;
 }
 
-/* ---- expressions ----------------------------------------------------------------------------- */
+/* ---- expressions ------------------------------------------------------------------------- */
 
 enum { SUM, PRODUCT, SIGNED, ATOM };
 
@@ -130,8 +130,8 @@ static void put_number(writer *w, double value, int least)
                  strpbrk(digits, ".e") ? "" : ".0", brackets ? ")" : "");
 }
 
-/* What is still to be written, last first: a text, or a node that binds at least as strongly as `least`.  Sums are as
- * deep as they are long, so that there is a stack. */
+/* What is still to be written, last first: a text, or a node that binds at least as strongly as
+ * `least`.  Sums are as deep as they are long, so that there is a stack. */
 static void push_text(writer *w, const char *text)
 {
     NS_PUSH(w->arena, w->stack, ((waiting){.text = text}));
@@ -270,7 +270,7 @@ static void put(writer *w, ns_ex e, int least)
     drain(w);
 }
 
-/* ---- statements ------------------------------------------------------------------------------ */
+/* ---- statements -------------------------------------------------------------------------- */
 
 enum { WIDTH = 96 };
 
@@ -359,7 +359,8 @@ static void put_item(writer *w, const ns_shared_item *item)
     }
 }
 
-/* Names for what is shared, and for all linear systems, which C cannot write in an expression. */
+/* Names for what is shared, and for all linear systems, which C cannot write in an
+ * expression. */
 static const ns_shared *share(const writer *w, const ns_ex *roots, uint32_t n, const bool *used)
 {
     const ns_shared *found = ns_print_shared(w->g, roots, n, "t");
@@ -380,7 +381,8 @@ static const ns_shared *share(const writer *w, const ns_ex *roots, uint32_t n, c
     return made;
 }
 
-/* The body of a function that computes `roots` into an array, at their places in it if given. */
+/* The body of a function that computes `roots` into an array, at their places in it if
+ * given. */
 static void put_body(writer *w, const ns_ex *roots, uint32_t n, const char *array,
                      const uint32_t *place, const char *const *comments)
 {
@@ -424,7 +426,7 @@ static void put_body(writer *w, const ns_ex *roots, uint32_t n, const char *arra
     }
 }
 
-/* ---- the file -------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------- */
 
 /* name = value, one a line, as the initialiser of an array. */
 static void put_values(writer *w, const char *head, const char *const *names,
@@ -448,10 +450,11 @@ static void put_strings(writer *w, const char *head, const char *const *names, u
     ns_text_addf(w->out, "%s};\n\n", n ? "" : "    \"\"\n");
 }
 
-/* ---- constraints ----------------------------------------------------------------------------- */
+/* ---- constraints ------------------------------------------------------------------------- */
 
-/* Residuals that are to vanish along the motion, and the entries of their Jacobian that can differ
- * from zero, at their places in an array of both: residuals, then the Jacobian by rows. */
+/* Residuals that are to vanish along the motion, and the entries of their Jacobian that can
+ * differ from zero, at their places in an array of both: residuals, then the Jacobian by
+ * rows. */
 typedef struct manifold {
     uint32_t rows, dropped; /* dropped: more than a file of this kind should project */
     NS_LIST(ns_ex) value;

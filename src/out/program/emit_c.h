@@ -1,5 +1,5 @@
-/* A model as a C program of its own: right-hand side, values, parameters, a small integrator and a
- * main, in one file that needs the C library alone. */
+/* A model as a C program of its own: right-hand side, values, parameters, a small integrator
+ * and a main, in one file that needs the C library alone. */
 #ifndef NS_OUT_PROGRAM_EMIT_C_H
 #define NS_OUT_PROGRAM_EMIT_C_H
 

@@ -13,8 +13,8 @@ typedef struct ns_report_options {
     const char *command; /* what repeats the run; may be NULL */
 } ns_report_options;
 
-/* Writes the page.  The record must have been run with options.motion.  False with what is wrong in
- * `buffer`. */
+/* Writes the page.  The record must have been run with options.motion.  False with what is
+ * wrong in `buffer`. */
 bool ns_report_write(const ns_record *record, const ns_report_options *options,
                      const char *path, char buffer[300]);
 

@@ -30,7 +30,7 @@ static void put_fact(ns_report *r, const char *name, const char *text, const cha
     ns_json_close(j, '}');
 }
 
-/* ---- the contact -------------------------------------------------------------------------- */
+/* ---- the contact ------------------------------------------------------------------------- */
 
 typedef struct contact {
     bool known;
@@ -88,7 +88,7 @@ static void put_contact_fact(ns_report *r, const contact *c)
                  "bad");
 }
 
-/* ---- the trajectory ----------------------------------------------------------------------- */
+/* ---- the trajectory ---------------------------------------------------------------------- */
 
 static void put_trust(ns_report *r)
 {
@@ -100,7 +100,7 @@ static void put_trust(ns_report *r)
     put_fact(r, "trajectory", text, isnan(q->until) && q->largest < 1e-6 ? "good" : "note");
 }
 
-/* ---- facts -------------------------------------------------------------------------------- */
+/* ---- facts ------------------------------------------------------------------------------- */
 
 static void put_quality(ns_report *r)
 {
@@ -153,7 +153,7 @@ static void put_work(ns_report *r)
              NULL);
 }
 
-/* ---- warnings ----------------------------------------------------------------------------- */
+/* ---- warnings ---------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void warn(ns_report *r, const char *format, ...)
 {
@@ -246,7 +246,7 @@ static void put_warnings(ns_report *r, const contact *c)
     ns_json_close(j, ']');
 }
 
-/* ---- events and spans --------------------------------------------------------------------- */
+/* ---- events and spans -------------------------------------------------------------------- */
 
 static void put_events(ns_report *r)
 {
@@ -303,7 +303,7 @@ static void put_spans(ns_report *r)
     ns_json_close(j, ']');
 }
 
-/* ---- numbers ------------------------------------------------------------------------------ */
+/* ---- numbers ----------------------------------------------------------------------------- */
 
 static void put_quantity(ns_json *j, const char *name, double value, const char *unit)
 {

@@ -9,7 +9,7 @@
 
 enum { MOST_ROWS = 2000 }; /* of a table; files hold them all */
 
-/* ---- figures -------------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------------- */
 
 static void put_flag(ns_json *j, const char *key, bool value)
 {
@@ -192,7 +192,7 @@ void ns_report_put_figure(ns_json *j, const ns_plot *plot)
     ns_json_close(j, '}');
 }
 
-/* ---- facts and tables ------------------------------------------------------------------------ */
+/* ---- facts and tables -------------------------------------------------------------------- */
 
 static void put_results(ns_json *j, const ns_sheet *sheet)
 {
@@ -239,7 +239,7 @@ static void put_table(ns_json *j, const ns_sheet_table *t)
     ns_json_close(j, '}');
 }
 
-/* ---- the page -------------------------------------------------------------------------------- */
+/* ---- the page ---------------------------------------------------------------------------- */
 
 const char *ns_report_study_data(const ns_study_page *page, const char *command,
                                  ns_arena *arena, size_t *length)

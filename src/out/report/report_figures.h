@@ -1,5 +1,6 @@
 /* The page of a study: what it found, its tables, and its figures with hover and zoom
- * (docs/report.md).  A figure is described once, as an ns_plot, and drawn by SVG and page alike. */
+ * (docs/report.md).  A figure is described once, as an ns_plot, and drawn by SVG and page
+ * alike. */
 #ifndef NS_OUT_REPORT_REPORT_FIGURES_H
 #define NS_OUT_REPORT_REPORT_FIGURES_H
 

@@ -33,7 +33,8 @@ typedef struct ns_report {
 /* Values of observable `name` along the motion, NULL if there is none. */
 const double *ns_report_observed(const ns_report *r, const char *name);
 
-/* report.c: title, file, text and formulation of a model; the page as a file, false with words (`data` NULL: no memory) */
+/* report.c: title, file, text and formulation of a model; the page as a file, false with words
+ * (`data` NULL: no memory) */
 void ns_report_put_model(ns_json *j, const ns_model *model, ns_arena *arena);
 bool ns_report_put_page(const char *path, const ns_report_options *o, const char *data,
                         size_t length, char buffer[300]);

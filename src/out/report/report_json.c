@@ -101,7 +101,7 @@ void ns_json_value(ns_json *j, const char *key, double value)
     ns_json_number(j, value);
 }
 
-/* ---- packed arrays ------------------------------------------------------------------------ */
+/* ---- packed arrays ----------------------------------------------------------------------- */
 
 typedef struct pack {
     ns_json *j;

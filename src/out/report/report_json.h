@@ -1,5 +1,5 @@
-/* The data of a report page as JSON text (docs/report.md): nothing in it can end the script element
- * that holds it, and every array is compact. */
+/* The data of a report page as JSON text (docs/report.md): nothing in it can end the script
+ * element that holds it, and every array is compact. */
 #ifndef NS_OUT_REPORT_REPORT_JSON_H
 #define NS_OUT_REPORT_REPORT_JSON_H
 
@@ -25,8 +25,8 @@ void ns_json_vector(ns_json *j, const double *v, size_t n); /* a plain array */
 void ns_json_text(ns_json *j, const char *key, const char *text);
 void ns_json_value(ns_json *j, const char *key, double value);
 
-/* Packed arrays: kind, colon, base64 of little-endian numbers.  From rows of `width` numbers those
- * that `keep` lists (all if NULL). */
+/* Packed arrays: kind, colon, base64 of little-endian numbers.  From rows of `width` numbers
+ * those that `keep` lists (all if NULL). */
 void ns_json_f32(ns_json *j, const double *v, uint32_t width, const uint32_t *keep, size_t n);
 void ns_json_f64(ns_json *j, const double *v, uint32_t width, const uint32_t *keep, size_t n);
 void ns_json_floats(ns_json *j, const float *v, size_t n);

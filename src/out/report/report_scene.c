@@ -1,4 +1,5 @@
-/* The picture of a report: bodies and grounds as meshes, and everything that moves with them. */
+/* The picture of a report: bodies and grounds as meshes, and everything that moves with
+ * them. */
 #include <math.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ static void put_track(const stage *s, const char *key, const ns_track *track)
     ns_json_f32(&s->r->json, track->at, track->width, s->r->keep, s->r->kept);
 }
 
-/* ---- meshes ------------------------------------------------------------------------------- */
+/* ---- meshes ------------------------------------------------------------------------------ */
 
 static void put_mesh(const stage *s, const ns_mesh *mesh)
 {
@@ -80,7 +81,7 @@ static void make_meshes(stage *s)
     }
 }
 
-/* ---- bodies ------------------------------------------------------------------------------- */
+/* ---- bodies ------------------------------------------------------------------------------ */
 
 /* Eigenvectors of a symmetric matrix by Jacobi's rotations: rows of v. */
 static void principal(const double given[3][3], double v[3][3])
@@ -276,10 +277,10 @@ static void put_body(const stage *s, uint32_t i)
     ns_json_close(j, '}');
 }
 
-/* ---- ground ------------------------------------------------------------------------------- */
+/* ---- ground ------------------------------------------------------------------------------ */
 
-/* Contact points in the ground's frame, of all bodies one after the other; if there are none, the
- * places of the bodies. */
+/* Contact points in the ground's frame, of all bodies one after the other; if there are none,
+ * the places of the bodies. */
 static ns_mesh_fit fit_ground(const stage *s)
 {
     const ns_report *r = s->r;
@@ -423,7 +424,7 @@ static void put_grounds(const stage *s)
     ns_json_close(j, ']');
 }
 
-/* ---- paths, arrows, links, points ---------------------------------------------------------- */
+/* ---- paths, arrows, links, points -------------------------------------------------------- */
 
 static void put_path(const stage *s, const char *name, const char *frame, const double *points,
                      const ns_scene_path *path, bool contact)
@@ -562,7 +563,7 @@ static void put_links(const stage *s)
     ns_json_close(j, ']');
 }
 
-/* ---- the algebra -------------------------------------------------------------------------- */
+/* ---- the algebra ------------------------------------------------------------------------- */
 
 static void put_level(const stage *s, const ns_scene_level *level)
 {
@@ -633,7 +634,7 @@ static void put_algebra(const stage *s)
     ns_json_close(j, '}');
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------- */
 
 static bool is_drawn(const ns_scene *scene)
 {

@@ -17,7 +17,7 @@ static void add(ns_report *r, ns_report_series series)
     NS_PUSH(r->arena, r->series, series);
 }
 
-/* ---- observables -------------------------------------------------------------------------- */
+/* ---- observables ------------------------------------------------------------------------- */
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -126,7 +126,7 @@ static void add_observables(ns_report *r, int panel, uint32_t *room)
     }
 }
 
-/* ---- quality ------------------------------------------------------------------------------ */
+/* ---- quality ----------------------------------------------------------------------------- */
 
 static double first_finite(const double *v, size_t n)
 {
@@ -212,8 +212,8 @@ static void add_invariants(ns_report *r)
     }
 }
 
-/* The separation from another run, at the times of the motion: between the compared times its logarithm
- * is taken as straight. */
+/* The separation from another run, at the times of the motion: between the compared times its
+ * logarithm is taken as straight. */
 static void add_trust(ns_report *r)
 {
     const ns_trust *q = r->record->trust;
@@ -254,7 +254,7 @@ void ns_report_collect(ns_report *r)
     }
 }
 
-/* ---- writing ------------------------------------------------------------------------------ */
+/* ---- writing ----------------------------------------------------------------------------- */
 
 static bool has_series(const ns_report *r, const char *name)
 {
@@ -276,8 +276,8 @@ static void put_plot(ns_report *r, const char *title, const char *x, const char 
     ns_json_close(j, '}');
 }
 
-/* The contact's path from above, the plane of the first two momenta (of quasivelocities, of a Lie
- * algebra), and a portrait of each coordinate with its velocity. */
+/* The contact's path from above, the plane of the first two momenta (of quasivelocities, of a
+ * Lie algebra), and a portrait of each coordinate with its velocity. */
 static void put_plots(ns_report *r)
 {
     const ns_system *s = r->system;

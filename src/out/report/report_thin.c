@@ -1,13 +1,13 @@
-/* Which samples a report holds: so few that the page stays small, so many that what it draws between
- * them is right.
+/* Which samples a report holds: so few that the page stays small, so many that what it draws
+ * between them is right.
  *
- * The page interpolates (docs/report.md, "Motion between samples"): positions by cubic Hermite splines,
- * orientations in the same way in the rotation vector, series linearly.  The same is done here at the
- * samples left out, and compared with them: every second sample is never written, so that there is
- * always something to compare with.
+ * The page interpolates (docs/report.md, "Motion between samples"): positions by cubic Hermite
+ * splines, orientations in the same way in the rotation vector, series linearly.  The same is
+ * done here at the samples left out, and compared with them: every second sample is never
+ * written, so that there is always something to compare with.
  *
- * In blocks of samples the spacing is 2, 4, ... times that of the motion, as large as the errors
- * allow; if that gives too many, the tolerance is widened. */
+ * In blocks of samples the spacing is 2, 4, ... times that of the motion, as large as the
+ * errors allow; if that gives too many, the tolerance is widened. */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const double position_tolerance = 4e-4; /* of the picture */
 static const double angle_tolerance = 4e-3;    /* radians */
 static const double series_tolerance = 0.004;  /* of the range */
 
-/* ---- the rules of the page ---------------------------------------------------------------- */
+/* ---- the rules of the page --------------------------------------------------------------- */
 
 static double slope(double left, double h_left, double right, double h_right)
 {
@@ -38,8 +38,8 @@ static double end_slope(double d0, double h0, double d1, double h1)
     return h1 > 0 ? s0 + (s0 - d1 / h1) * h0 / (h0 + h1) : s0;
 }
 
-/* Four neighbouring samples a, b, c, d; the time lies between b and c.  before, after: lengths of
- * the outer intervals, 0 if there are none. */
+/* Four neighbouring samples a, b, c, d; the time lies between b and c.  before, after: lengths
+ * of the outer intervals, 0 if there are none. */
 typedef struct place {
     uint32_t a, b, c, d;
     double before, h, after, u;
@@ -126,7 +126,7 @@ static double angle_error(const ns_track *track, const place *at, uint32_t k)
     return sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2]);
 }
 
-/* ---- choosing ----------------------------------------------------------------------------- */
+/* ---- choosing ---------------------------------------------------------------------------- */
 
 typedef struct thinner {
     ns_report *r;

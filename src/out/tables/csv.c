@@ -1,6 +1,6 @@
 /* CSV: a line of names, comment lines (#) with units and origin, one line per output time with
- * 17 digits (34 in quadruple precision), so that every number reads back the same.  The file grows line by line; when there
- * is no room for more it is cut back to its last whole line. */
+ * 17 digits (34 in quadruple precision), so that every number reads back the same.  The file
+ * grows line by line; when there is no room for more it is cut back to its last whole line. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

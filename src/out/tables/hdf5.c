@@ -7,7 +7,8 @@
  *     /low             of runs in quadruple precision: t and values/NAME again, to be added
  *     /events          datasets name, t, direction; group values as above
  *     /parameters      one attribute per parameter
- *     /diagnostics     attributes energy_drift (or energy_change), steps, rejected, evaluations, seconds;
+ *     /diagnostics     attributes energy_drift (or energy_change), steps, rejected,
+ *                      evaluations, seconds;
  *                      groups constraints and invariants with one attribute per name
  *
  * HDF5 files that are open for writing do not survive a kill or a full disk for sure.  So the
@@ -26,7 +27,7 @@
 
 enum { LEAST_CHUNK = 16, EVENT_CHUNK = 128, MOST_CHUNK = 4096 };
 
-/* ---- errors ------------------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------------ */
 
 /* The innermost entry of HDF5's error stack is the one that names the cause. */
 static herr_t keep_cause(unsigned n, const H5E_error2_t *entry, void *cause)
@@ -52,7 +53,7 @@ static bool fail(ns_output *o, int error)
     return ns_output_error(o, 0, cause);
 }
 
-/* ---- attributes --------------------------------------------------------------------------- */
+/* ---- attributes -------------------------------------------------------------------------- */
 
 /* Attributes are replaced when a file is brought up to date. */
 static bool put_attribute(hid_t at, const char *name, hid_t type, const void *value)
@@ -89,7 +90,7 @@ static bool put_string(hid_t at, const char *name, const char *text)
     return good;
 }
 
-/* ---- datasets ----------------------------------------------------------------------------- */
+/* ---- datasets ---------------------------------------------------------------------------- */
 
 static hid_t open_group(hid_t at, const char *name)
 {
@@ -197,7 +198,7 @@ static bool append_events(hid_t file, const ns_output *o, const ns_record *r)
     return H5Gclose(group) >= 0 && good;
 }
 
-/* ---- the whole file ----------------------------------------------------------------------- */
+/* ---- the whole file ---------------------------------------------------------------------- */
 
 /* What does not change during a run. */
 static bool put_origin(hid_t file, const ns_record *r)
@@ -302,8 +303,8 @@ static off_t growth(const ns_output *o, const ns_record *r)
 }
 
 /* A temporary file with what the visible one holds so far, and room for the update.  HDF5 does
- * not recover from a write that fails (it may crash at the exit of the program), so the space is
- * taken from the system before. */
+ * not recover from a write that fails (it may crash at the exit of the program), so the space
+ * is taken from the system before. */
 static int prepare(ns_output *o, const ns_record *r, bool fresh)
 {
     int to = o->descriptor, error = 0;

@@ -54,7 +54,7 @@ void ns_sheet_words_add(ns_sheet *sheet, ns_sheet_table *table, const char *name
             (ns_sheet_column){.name = name, .unit = "", .text = words});
 }
 
-/* ---- JSON --------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------- */
 
 static void put_string(ns_text *out, const char *text)
 {
@@ -123,7 +123,7 @@ void ns_sheet_json(const ns_sheet *sheet, ns_text *out)
     ns_text_add(out, "\n  }\n}\n");
 }
 
-/* ---- CSV ---------------------------------------------------------------------------------- */
+/* ---- CSV --------------------------------------------------------------------------------- */
 
 static void put_field(ns_text *out, const char *text)
 {
@@ -172,7 +172,7 @@ void ns_sheet_csv(const ns_sheet *sheet, ns_text *out)
     }
 }
 
-/* ---- HDF5: facts are attributes, a table is a group of datasets ------------------------------ */
+/* ---- HDF5: facts are attributes, a table is a group of datasets -------------------------- */
 
 #if NS_HDF5
 

@@ -1,5 +1,5 @@
-/* Results of a study: facts with a name, and tables of named columns.  Written as CSV (the first
- * table), JSON or HDF5 (all), by the ending of the file name. */
+/* Results of a study: facts with a name, and tables of named columns.  Written as CSV (the
+ * first table), JSON or HDF5 (all), by the ending of the file name. */
 #ifndef NS_OUT_TABLES_SHEET_H
 #define NS_OUT_TABLES_SHEET_H
 

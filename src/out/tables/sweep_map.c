@@ -43,7 +43,7 @@ const char *ns_sweep_map_refuses(const ns_sweep *w)
     return NULL;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------- */
 
 static int read_rows(ns_arena *arena, ns_sweep_table *table, content *c)
 {
@@ -103,7 +103,7 @@ static uint8_t word_of(const content *c, const ns_sweep_get *get, double value, 
     return (uint8_t)(isfinite(value) ? NUMBER : NEVER);
 }
 
-/* ---- drawing --------------------------------------------------------------------------------- */
+/* ---- drawing ----------------------------------------------------------------------------- */
 
 /* Values of an axis: as they are in the table, so that commands repeat rows exactly. */
 static const double *stations(const content *c, uint32_t axis, uint64_t stride, uint64_t n,

@@ -1,7 +1,8 @@
 /* Maps: the table of a sweep over one or two quantities as figures, one panel for each result.
  *
- * One quantity: the result over it.  Two, on a grid: colours over both.  Rows without a number are told
- * apart: those to which it did not happen, those that failed, those not computed yet. */
+ * One quantity: the result over it.  Two, on a grid: colours over both.  Rows without a number
+ * are told apart: those to which it did not happen, those that failed, those not computed
+ * yet. */
 #ifndef NS_OUT_TABLES_SWEEP_MAP_H
 #define NS_OUT_TABLES_SWEEP_MAP_H
 

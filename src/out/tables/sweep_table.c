@@ -41,7 +41,7 @@ struct ns_sweep_table {
     void *records; /* [WINDOW] */
 };
 
-/* ---- checksums ------------------------------------------------------------------------------ */
+/* ---- checksums --------------------------------------------------------------------------- */
 
 /* Of a row's number and its record, eight bytes at a time; never 0. */
 static uint64_t checksum(uint64_t row, const void *record, size_t bytes)
@@ -57,10 +57,10 @@ static uint64_t checksum(uint64_t row, const void *record, size_t bytes)
     return h ? h : 1;
 }
 
-/* ---- making ----------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------ */
 
-/* Takes the space from the system, where it can do that: a disk that is too small is found now.  Reasons, which
- * few rows have, are left out. */
+/* Takes the space from the system, where it can do that: a disk that is too small is found now.
+ * Reasons, which few rows have, are left out. */
 static int reserve(int fd, off_t at, off_t bytes)
 {
     if (bytes <= 0 || fallocate(fd, 0, at, bytes) == 0)
@@ -200,7 +200,7 @@ static int make_file(const ns_sweep *w, const ns_sweep_fact *facts, uint32_t n,
     return good ? 0 : EIO;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------- */
 
 /* The text of an attribute, of malloc; NULL if there is none. */
 static char *get_text(hid_t at, const char *name)
@@ -490,7 +490,7 @@ void ns_sweep_table_close(ns_sweep_table *t)
     free(t);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------- */
 
 static int put_at(int fd, const void *bytes, size_t length, off_t at)
 {

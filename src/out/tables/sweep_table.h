@@ -1,17 +1,19 @@
 /* The table of a sweep: one HDF5 file that is whole at every moment.
  *
- *     /                     attributes: what the table belongs to (model, plan, quantities, version, ...)
+ *     /                     attributes: what the table belongs to (model, plan, quantities,
+ *                           version, ...)
  *     /parameters/NAME      [rows] what was varied                   attribute name, exact
  *     /results/NAME         [rows] what was asked for                attributes name, unit
  *     /status               [rows] ns_status of the motion           attribute meaning
  *     /reason               [rows] why it ended early, "" otherwise
  *     /check                [rows] checksum of the row; 0: not computed yet
  *
- * The number of rows is known from the beginning.  HDF5 makes the file once, with all space laid out in
- * plain arrays, and closes it; from then on rows are written at their places by pwrite, and HDF5's own
- * structures never change.  So the file can be read at any time, a kill loses what was not handed to the
- * system yet, and a row counts only if its checksum is right: after a power failure rows that did not get
- * to the disk are computed again.  Memory does not depend on the number of rows. */
+ * The number of rows is known from the beginning.  HDF5 makes the file once, with all space
+ * laid out in plain arrays, and closes it; from then on rows are written at their places by
+ * pwrite, and HDF5's own structures never change.  So the file can be read at any time, a kill
+ * loses what was not handed to the system yet, and a row counts only if its checksum is right:
+ * after a power failure rows that did not get to the disk are computed again.  Memory does not
+ * depend on the number of rows. */
 #ifndef NS_OUT_TABLES_SWEEP_TABLE_H
 #define NS_OUT_TABLES_SWEEP_TABLE_H
 
@@ -19,21 +21,22 @@
 
 #include "study/sweeps/sweep.h"
 
-/* A text about the whole, an attribute of the file.  A file with another text is refused where `what` is given
- * ("another model"). */
+/* A text about the whole, an attribute of the file.  A file with another text is refused where
+ * `what` is given ("another model"). */
 typedef struct ns_sweep_fact {
     const char *name, *text, *what;
 } ns_sweep_fact;
 
 typedef struct ns_sweep_table ns_sweep_table;
 
-/* Makes the file, or opens one that the same sweep began (*fresh: it was made now).  `path` NULL: a nameless
- * file in the folder for temporary ones.  On failure NULL, with words and the exit status in *status
- * (NS_ERR_USAGE if the file is something else, NS_ERR_IO). */
+/* Makes the file, or opens one that the same sweep began (*fresh: it was made now).  `path`
+ * NULL: a nameless file in the folder for temporary ones.  On failure NULL, with words and the
+ * exit status in *status (NS_ERR_USAGE if the file is something else, NS_ERR_IO). */
 ns_sweep_table *ns_sweep_table_open(const ns_sweep *sweep, const ns_sweep_fact *facts,
                                     uint32_t n_facts, const char *path, bool *fresh,
                                     ns_status *status, char message[400]);
-/* A text about the whole of a table that may belong to any sweep; of malloc, NULL if there is no such. */
+/* A text about the whole of a table that may belong to any sweep; of malloc, NULL if there is
+ * no such. */
 char *ns_sweep_table_text(const char *path, const char *name);
 void ns_sweep_table_close(ns_sweep_table *table);
 
@@ -46,8 +49,8 @@ int ns_sweep_table_sync(ns_sweep_table *table);
 int ns_sweep_table_get(ns_sweep_table *table, uint64_t first, uint32_t count, void *records,
                        bool *there);
 
-/* The first run of rows from *first on that are not complete, at most `most` of them; *count 0: there is
- * none.  One thread at a time; rows asked for only grow. */
+/* The first run of rows from *first on that are not complete, at most `most` of them; *count 0:
+ * there is none.  One thread at a time; rows asked for only grow. */
 int ns_sweep_table_missing(ns_sweep_table *table, uint64_t *first, uint32_t most,
                            uint32_t *count);
 

@@ -112,7 +112,7 @@ void ns_affine_power(ns_arena *scratch, const ns_affine *h, uint64_t k, ns_affin
     ns_arena_release(scratch, mark);
 }
 
-/* ---- matching ---------------------------------------------------------------------------------- */
+/* ---- matching ---------------------------------------------------------------------------- */
 
 typedef struct match {
     ns_flow *flow;
@@ -223,7 +223,7 @@ double ns_affine_match(ns_flow *flow, const ns_generators *g, const double *x, c
     return best;
 }
 
-/* ---- words ------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------- */
 
 static const double round_off = 1e-9;
 
@@ -306,11 +306,12 @@ bool ns_affine_path(const ns_flow *flow, const ns_affine *h, ns_affine_plane *ou
     return found;
 }
 
-/* q -> a q b with unit quaternions: the matrix is L(a) R(b); a and b from the averages of its rows
- * (the only such pair up to a common sign). */
+/* q -> a q b with unit quaternions: the matrix is L(a) R(b); a and b from the averages of its
+ * rows (the only such pair up to a common sign). */
 static bool quaternion(const ns_affine *h, uint32_t at, double a[4], double b[4])
 {
-    /* L(e_p) R(e_q) for the sixteen pairs of units is orthogonal: M = sum m_pq L(e_p) R(e_q), m = a b^T */
+    /* L(e_p) R(e_q) for the sixteen pairs of units is orthogonal: M = sum m_pq L(e_p) R(e_q), m
+     * = a b^T */
     static const int product[4][4] = {{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 3, 0, 1}, {3, 2, 1, 0}};
     static const int sign[4][4] = {
         {1, 1, 1, 1}, {1, -1, 1, -1}, {1, -1, -1, 1}, {1, 1, -1, -1}};

@@ -1,5 +1,5 @@
-/* Affine maps of states, x -> H x + b: elements of the group that the symmetries of a system generate
- * (study/invariants/generators.h). */
+/* Affine maps of states, x -> H x + b: elements of the group that the symmetries of a system
+ * generate (study/invariants/generators.h). */
 #ifndef NS_STUDY_INVARIANTS_AFFINE_H
 #define NS_STUDY_INVARIANTS_AFFINE_H
 
@@ -23,9 +23,10 @@ void ns_affine_exp(ns_arena *scratch, const ns_generators *g, const double *c, n
 /* h applied k times */
 void ns_affine_power(ns_arena *scratch, const ns_affine *h, uint64_t k, ns_affine *out);
 
-/* The element h of the group and the short time dt for which h x comes nearest to y + f(y) dt, in units
- * of the sizes of the states; the largest difference that remains.  h is where the search begins; if
- * that leads nowhere, elements all over the group are tried.  dt NULL: none. */
+/* The element h of the group and the short time dt for which h x comes nearest to y + f(y) dt,
+ * in units of the sizes of the states; the largest difference that remains.  h is where the
+ * search begins; if that leads nowhere, elements all over the group are tried.  dt NULL:
+ * none. */
 double ns_affine_match(ns_flow *flow, const ns_generators *g, const double *x, const double *y,
                        ns_affine *h, double *dt);
 
@@ -33,8 +34,8 @@ double ns_affine_match(ns_flow *flow, const ns_generators *g, const double *x, c
 typedef NS_LIST(const char *) ns_affine_lines;
 ns_affine_lines ns_affine_words(ns_arena *arena, const ns_flow *flow, const ns_affine *h);
 
-/* The first pair of states, from the state `from` on, that h turns and moves in a plane; false if there
- * is none.  angle in (-pi, pi], move, and the fixed point, nan if it does not
+/* The first pair of states, from the state `from` on, that h turns and moves in a plane; false
+ * if there is none.  angle in (-pi, pi], move, and the fixed point, nan if it does not
  * turn. */
 typedef struct ns_affine_plane {
     uint32_t i, j; /* the states */

@@ -29,7 +29,8 @@ static uint32_t degree_of(const ns_integrals_work *w, uint32_t term)
     return degree;
 }
 
-/* At some configurations: the part of div that is no combination of the rates of the variables. */
+/* At some configurations: the part of div that is no combination of the rates of the
+ * variables. */
 static double pointwise(ns_integrals_work *w)
 {
     enum { PLACES = 8 };
@@ -122,7 +123,8 @@ static double fit(ns_integrals_work *w, uint32_t degree, uint32_t *functions)
     return all > 0 ? sqrt(left / all) : 0;
 }
 
-/* Signs of P at the samples: 1 if it is positive somewhere, plus 2 if it is negative somewhere. */
+/* Signs of P at the samples: 1 if it is positive somewhere, plus 2 if it is negative
+ * somewhere. */
 static int signs(const ns_integrals_work *w, const ns_integral *P)
 {
     int found = 0;

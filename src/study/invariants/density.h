@@ -1,15 +1,18 @@
 /* Invariant densities of chosen variables, for any system.
  *
- * rho is invariant if  (log rho)' + div = 0  along the motion, div being the rate of growth of the volume on
- * the manifold (study/invariants/measure.h).  If rho depends on variables y of the configuration alone, then at every
- * configuration  div + h.y' = 0  for all velocities, with one h = d log rho/dy: linear equations for h, and what
- * they leave of div excludes a density (`pointwise`).  Then two searches, both linear, at states all over
- * the manifold:
+ * rho is invariant if  (log rho)' + div = 0  along the motion, div being the rate of growth of
+ * the volume on the manifold (study/invariants/measure.h).  If rho depends on variables y of
+ * the configuration alone, then at every configuration  div + h.y' = 0  for all velocities,
+ * with one h = d log rho/dy: linear equations for h, and what they leave of div excludes a
+ * density (`pointwise`).  Then two searches, both linear, at states all over the manifold:
  *
- *   log rho = sum a_k psi_k     psi_k the products of the variables up to a degree: least squares.  What is left of
- *                               div, relative to it, for each degree: it falls to rounding errors or as the
- *                               degree grows if there is such a density, and stays if there is none;
- *   rho = P^kappa, P = sum a_k psi_k, for simple kappa:  kappa P' + div P = 0  by singular values, as integrals
+ *   log rho = sum a_k psi_k     psi_k the products of the variables up to a degree: least
+ *                               squares.  What is left of
+ *                               div, relative to it, for each degree: it falls to rounding
+ *                               errors or as the degree grows if there is such a density, and
+ *                               stays if there is none;
+ *   rho = P^kappa, P = sum a_k psi_k, for simple kappa:  kappa P' + div P = 0  by singular
+ *   values, as integrals
  *                               are found (study/invariants/integrals.h): closed forms. */
 #ifndef NS_STUDY_INVARIANTS_DENSITY_H
 #define NS_STUDY_INVARIANTS_DENSITY_H

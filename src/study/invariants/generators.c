@@ -8,12 +8,13 @@
 #include "expr/eval.h"
 #include "mech/common/dense.h"
 
-/* Relative size of a singular value that counts as zero: equations are evaluated to about 1e-13. */
+/* Relative size of a singular value that counts as zero: equations are evaluated to about
+ * 1e-13. */
 static const double vanishes = 1e-8;
 enum { MOST_UNKNOWNS = 700 };
 
-/* The kind of a state: what stands before the last dot, the number of primes, and whether it is a
- * coordinate of the model (hamel has quasivelocities beside them). */
+/* The kind of a state: what stands before the last dot, the number of primes, and whether it is
+ * a coordinate of the model (hamel has quasivelocities beside them). */
 static bool same_kind(const ns_system *s, uint32_t i, uint32_t j)
 {
     const char *a = s->states.at[i].name, *b = s->states.at[j].name;
@@ -38,8 +39,8 @@ typedef struct entry {
     double sign;
 } entry;
 
-/* An unknown sets up to four entries: a turn of a vector is skew, and the rates of coordinates turn
- * as the coordinates do. */
+/* An unknown sets up to four entries: a turn of a vector is skew, and the rates of coordinates
+ * turn as the coordinates do. */
 typedef struct unknown {
     entry at[4];
     uint32_t n;
@@ -83,8 +84,8 @@ static void set_entry(search *q, unknown *u, uint32_t i, uint32_t j, double sign
         u->at[u->n++] = (entry){source[i], source[j], sign};
 }
 
-/* b[i] for every state that is not the rate of another (and no component of a unit quaternion); turns
- * of vectors and quaternions; all linear maps of plain coordinates. */
+/* b[i] for every state that is not the rate of another (and no component of a unit quaternion);
+ * turns of vectors and quaternions; all linear maps of plain coordinates. */
 static void list_unknowns(search *q, bool linear)
 {
     const ns_system *s = q->field->system;
@@ -190,8 +191,8 @@ static double unit_of(const search *q, uint32_t c)
     return q->average[e->i] / (e->j < q->field->n ? q->average[e->j] : 1);
 }
 
-/* The linear equations, rows[samples][n + m + 1][nu], in units of the sizes; with `by_time`, the values of
- * d/dt (f, C, E) in `rhs`. */
+/* The linear equations, rows[samples][n + m + 1][nu], in units of the sizes; with `by_time`,
+ * the values of d/dt (f, C, E) in `rhs`. */
 static double *equations(search *q, uint32_t *n_rows, const ns_flow_program *by_time,
                          double *rhs)
 {
@@ -280,8 +281,9 @@ static uint32_t nontrivial(search *q, double *basis, uint32_t count)
     return kept;
 }
 
-/* The leading entry for row l among the rows from l on: the largest of the first preference (shifts,
- * then turns of vectors, then of quaternions, which turns of the ground and of a body share). */
+/* The leading entry for row l among the rows from l on: the largest of the first preference
+ * (shifts, then turns of vectors, then of quaternions, which turns of the ground and of a body
+ * share). */
 static void leading(const search *q, const double *basis, uint32_t count, uint32_t l,
                     uint32_t *row, uint32_t *column)
 {
@@ -332,15 +334,16 @@ static void simplify(const search *q, double *basis, uint32_t count)
             basis[k] = 0;
 }
 
-/* Halves of small whole numbers, which is what turns of orthonormal frames have, to the last digit. */
+/* Halves of small whole numbers, which is what turns of orthonormal frames have, to the last
+ * digit. */
 static double rounded(double a)
 {
     const double near = round(2 * a) / 2;
     return fabs(a - near) < 1e-8 && fabs(near) <= 2 ? near : a;
 }
 
-/* Names the k-th generator by what it moves, and gives it a natural speed: a turn by one radian, a
- * shift by one unit. */
+/* Names the k-th generator by what it moves, and gives it a natural speed: a turn by one
+ * radian, a shift by one unit. */
 static void finish(ns_generators *g, uint32_t k, const ns_flow *field)
 {
     const ns_system *s = field->system;
@@ -513,7 +516,7 @@ ns_generators *ns_generators_find(ns_flow *field, const double *x)
     return g;
 }
 
-/* ---- time --------------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------- */
 
 /* [xi_0, xi_k] as a column: entries of A0 A_k - A_k A0, then of A0 b_k - A_k b0. */
 static void bracket(const ns_generators *g, uint32_t k, double *out)

@@ -1,8 +1,8 @@
-/* The search for integrals in a family of functions (see study/invariants/integrals.h): the null space of
- * integrals_space.c is brought to echelon form, with pivots at the highest functions first, so that its last
- * rows are the integrals of lowest degree with the fewest terms.  They are taken one by one from the
- * lowest; energy, what was found before, and all products of these that lie in the family are divided
- * out first. */
+/* The search for integrals in a family of functions (see study/invariants/integrals.h): the
+ * null space of integrals_space.c is brought to echelon form, with pivots at the highest
+ * functions first, so that its last rows are the integrals of lowest degree with the fewest
+ * terms.  They are taken one by one from the lowest; energy, what was found before, and all
+ * products of these that lie in the family are divided out first. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 static const double small = 1e-6; /* entry of an echelon form that counts as zero */
 
-/* ---- echelon forms -------------------------------------------------------------------------- */
+/* ---- echelon forms ----------------------------------------------------------------------- */
 
 typedef struct echelon {
     uint32_t n;      /* rows */
@@ -98,7 +98,7 @@ static echelon echelon_of(ns_integrals_work *w, const double *rows, uint32_t n,
     return e;
 }
 
-/* ---- what is known -------------------------------------------------------------------------- */
+/* ---- what is known ----------------------------------------------------------------------- */
 
 typedef struct known {
     const char *name;
@@ -200,7 +200,8 @@ static double *row_of(ns_integrals_work *w, const double *value)
     return c;
 }
 
-/* Adds an integral and all its products with those there are, as long as they lie in the family. */
+/* Adds an integral and all its products with those there are, as long as they lie in the
+ * family. */
 static void add_known(ns_integrals_work *w, catalogue *k, const char *name, const double *c,
                       const double *slope)
 {
@@ -241,7 +242,8 @@ static double *slopes_of(ns_integrals_work *w, const double *c)
     return slope;
 }
 
-/* What the formulation or the model knows already: is the integral a function of one of them? */
+/* What the formulation or the model knows already: is the integral a function of one of
+ * them? */
 static const char *recognise(ns_integrals_work *w, const double *c)
 {
     const ns_system *s = w->flow->system;
@@ -276,7 +278,7 @@ static const char *recognise(ns_integrals_work *w, const double *c)
     return "";
 }
 
-/* ---- the search ----------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------- */
 
 static uint32_t terms_of(const ns_integrals_work *w, const double *row)
 {
@@ -300,8 +302,8 @@ static uint32_t top_degree(const ns_integrals_work *w, const double *row)
     return degree;
 }
 
-/* The lowest new row is known only up to what is set apart: of the rows of the plain echelon form
- * that would do as well, the one with the fewest terms. */
+/* The lowest new row is known only up to what is set apart: of the rows of the plain echelon
+ * form that would do as well, the one with the fewest terms. */
 static const double *shortest(ns_integrals_work *w, const echelon *plain, const echelon *apart,
                               const double *row)
 {

@@ -1,22 +1,23 @@
 /* Integrals of motion looked for in a family of functions, without being told a symmetry.
  *
  * A family is spanned by products of atoms: velocities (up to a degree), shape variables (up to
- * another), and single functions such as the energy.  At states x_s spread over the manifold the
- * values phi_k(x_s) and the exact rates phi_k'(x_s) = d phi_k(f) are computed.  With phi made orthonormal
- * over the states (phi = Q R; what depends on earlier ones is a relation on the manifold and left out),
- * the singular values of phi' R^-1 are root mean squares of I' for functions I of variance one: rates,
- * whatever the units of the basis.  Those that vanish belong to integrals, and the ratio of the next to
- * the last of them is the margin of the decision.  docs/theory/integrals.md derives it. */
+ * another), and single functions such as the energy.  At states x_s spread over the manifold
+ * the values phi_k(x_s) and the exact rates phi_k'(x_s) = d phi_k(f) are computed.  With phi
+ * made orthonormal over the states (phi = Q R; what depends on earlier ones is a relation on
+ * the manifold and left out), the singular values of phi' R^-1 are root mean squares of I' for
+ * functions I of variance one: rates, whatever the units of the basis.  Those that vanish
+ * belong to integrals, and the ratio of the next to the last of them is the margin of the
+ * decision.  docs/theory/integrals.md derives it. */
 #ifndef NS_STUDY_INVARIANTS_INTEGRALS_H
 #define NS_STUDY_INVARIANTS_INTEGRALS_H
 
 #include "ode/run.h"
 #include "study/flow.h"
 
-/* ---- states spread over the manifold -------------------------------------------------------- */
+/* ---- states spread over the manifold ----------------------------------------------------- */
 
-/* The box that a run of the model visits, the same width for all components of a vector, wider by a
- * half; velocities at several scales.  States of it are moved to the manifold. */
+/* The box that a run of the model visits, the same width for all components of a vector, wider
+ * by a half; velocities at several scales.  States of it are moved to the manifold. */
 typedef struct ns_sampler {
     ns_flow *flow;
     double t0, t1;
@@ -32,11 +33,11 @@ typedef struct ns_sampler {
 /* NULL if the run cannot begin: *message says why.  Leaves flow->t as it is. */
 ns_sampler *ns_sampler_new(ns_flow *flow, const ns_run_options *run, const double *x0,
                            const char **message);
-/* The next state; flow->t becomes its time (which is t0 unless time enters the equations).  False if
- * none was found in many tries. */
+/* The next state; flow->t becomes its time (which is t0 unless time enters the equations).
+ * False if none was found in many tries. */
 bool ns_sampler_next(ns_sampler *s, double *x);
 
-/* ---- families ------------------------------------------------------------------------------- */
+/* ---- families ---------------------------------------------------------------------------- */
 
 typedef struct ns_atom {
     const char *name; /* in the model language */
@@ -56,14 +57,15 @@ enum { NS_INTEGRALS_MOST = 900 }; /* functions in a family */
 bool ns_family_velocity(const ns_system *s, uint32_t i);
 /* How many functions it has; UINT32_MAX if more than can be counted. */
 uint32_t ns_family_size(const ns_family *f);
-/* Velocities, vertical and arm of rolling bodies; otherwise the states that change sign with time, and
- * the coordinates that matter (as sine and cosine where the equations use these alone).  The degrees are
- * two and two, or what keeps the family below the limit; *reduced says if they had to be lowered. */
+/* Velocities, vertical and arm of rolling bodies; otherwise the states that change sign with
+ * time, and the coordinates that matter (as sine and cosine where the equations use these
+ * alone).  The degrees are two and two, or what keeps the family below the limit; *reduced says
+ * if they had to be lowered. */
 ns_family *ns_family_default(ns_flow *flow, bool *reduced);
 /* Fills what is not given: velocities, shape, degrees (UINT32_MAX), the energy. */
 void ns_family_complete(ns_flow *flow, ns_family *f, bool *reduced);
 
-/* ---- the search ----------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------- */
 
 typedef struct ns_integral {
     uint32_t n;           /* terms */
@@ -106,17 +108,18 @@ ns_integrals *ns_integrals_search(ns_flow *flow, const ns_family *family,
                                   const ns_integrals_options *o, const double *x0,
                                   const char **message);
 
-/* ---- linear in the velocities, with functions of one variable ------------------------------- */
+/* ---- linear in the velocities, with functions of one variable ---------------------------- */
 
-/* I = sum_k c_k(u) phi_k with phi_k linear in the velocities (times products of shape variables) and
- * unknown functions c_k of one shape variable u.  On the states with one value of u, I' = 0 says
+/* I = sum_k c_k(u) phi_k with phi_k linear in the velocities (times products of shape
+ * variables) and unknown functions c_k of one shape variable u.  On the states with one value
+ * of u, I' = 0 says
  *
  *     u' phi_k c_k'(u) + phi_k' c_k(u) = 0        for all of them:
  *
- * linear equations for c' and c.  Where the phi_k are independent, least squares give c' = T(u) c, and
- * what cannot be met restricts c to a subspace B(u).  Both are taken at Chebyshev points u_j of the
- * range; the values y_j, c(u_j) = B_j y_j, of all solutions of the equation are the null space of the
- * collocation matrix  sum_l D_jl B_l - T_j B_j. */
+ * linear equations for c' and c.  Where the phi_k are independent, least squares give c' = T(u)
+ * c, and what cannot be met restricts c to a subspace B(u).  Both are taken at Chebyshev points
+ * u_j of the range; the values y_j, c(u_j) = B_j y_j, of all solutions of the equation are the
+ * null space of the collocation matrix  sum_l D_jl B_l - T_j B_j. */
 typedef struct ns_linear_integrals {
     ns_atom along;                   /* u */
     double low, high;                /* its range: that of the model's run, unless given */

@@ -1,5 +1,5 @@
-/* Linear integrals: states with one value of the variable, and what they ask of the coefficients (see
- * study/invariants/integrals.h). */
+/* Linear integrals: states with one value of the variable, and what they ask of the
+ * coefficients (see study/invariants/integrals.h). */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 static const double dependent = 1e-9; /* part of a column that earlier ones do not give */
 static const double vanishes = 1e-8;  /* of what cannot be met by c', relative to the rates */
 
-/* ---- states where u has a value --------------------------------------------------------------- */
+/* ---- states where u has a value ---------------------------------------------------------- */
 
 /* Newton's method on constraints and u = target, by steps of least norm. */
 static bool fix(ns_linear_work *q, double target, double *x)
@@ -53,8 +53,9 @@ static bool fix(ns_linear_work *q, double target, double *x)
     return good;
 }
 
-/* From x to a state with this value of u by steps along the manifold in the direction in which u changes
- * most, short enough that Newton's method after each changes little of it: on the same branch. */
+/* From x to a state with this value of u by steps along the manifold in the direction in which
+ * u changes most, short enough that Newton's method after each changes little of it: on the
+ * same branch. */
 bool ns_linear_go_to(ns_linear_work *q, double target, double *x)
 {
     enum { STEPS = 60 };
@@ -138,7 +139,7 @@ bool ns_linear_sample(ns_linear_work *q, double u)
     return s == q->F;
 }
 
-/* ---- linear algebra ----------------------------------------------------------------------------- */
+/* ---- linear algebra ---------------------------------------------------------------------- */
 
 /* Makes column v orthogonal to Q[k][n], twice; coefficients are added to a[k].  Its length. */
 static double orthogonalise(uint32_t n, uint32_t k, const double *Q, double *v, double *a)

@@ -19,8 +19,8 @@ typedef struct ns_integrals_work {
     uint8_t *power;          /* [terms][atoms] */
     ns_flow_program *rates;  /* outputs: atoms, then their rates */
     ns_flow_program *slopes; /* [atoms][n] gradients of the atoms */
-    /* For densities: what counts as the rate of a function is phi' + factor*weight*phi, and the constant is one
-     * of the functions.  The weight is a further output of `rates`. */
+    /* For densities: what counts as the rate of a function is phi' + factor*weight*phi, and the
+     * constant is one of the functions.  The weight is a further output of `rates`. */
     ns_ex weight;       /* 0: none */
     bool negative;      /* the leading coefficient is -1 */
     double factor, rms; /* root mean square of the weight */
@@ -43,11 +43,13 @@ typedef struct ns_integrals_work {
 uint32_t ns_integrals_degree(const uint8_t *power, uint32_t n);
 /* b -= factor a */
 void ns_integrals_subtract(uint32_t n, double factor, const double *a, double *b);
-/* Coefficients a[kept] of a column in the orthonormal functions; what is left of it stays in v, and is that long. */
+/* Coefficients a[kept] of a column in the orthonormal functions; what is left of it stays in v,
+ * and is that long. */
 double ns_integrals_orthogonalise(const ns_integrals_work *w, double *v, double *a);
 /* c = R^-1 a: coefficients of phi/size */
 void ns_integrals_coefficients(const ns_integrals_work *w, const double *a, double *c);
-/* The first function: the constant is an integral, and counts among them only if there is a weight. */
+/* The first function: the constant is an integral, and counts among them only if there is a
+ * weight. */
 uint32_t ns_integrals_first(const ns_integrals_work *w);
 /* Singular values, ascending, and rows Z[zero][kept] of coefficients of the null space. */
 double *ns_integrals_null_space(ns_integrals_work *w, ns_integrals *r);
@@ -55,8 +57,8 @@ double *ns_integrals_null_space(ns_integrals_work *w, ns_integrals *r);
 /* Samples, orthonormal functions and their rates; false with a message if there are none. */
 bool ns_integrals_sample(ns_integrals_work *w, const ns_integrals_options *o,
                          const char **message);
-/* The combination of lowest degree with rate zero, as a row for ns_integrals_refine; NULL if there is none.
- * r: sigma, n, zero, margin. */
+/* The combination of lowest degree with rate zero, as a row for ns_integrals_refine; NULL if
+ * there is none. r: sigma, n, zero, margin. */
 const double *ns_integrals_lowest(ns_integrals_work *w, ns_integrals *r);
 /* Terms and programs of the family. */
 void ns_integrals_prepare(ns_integrals_work *w);
@@ -65,8 +67,8 @@ const char *ns_integrals_term_text(const ns_integrals_work *w, uint32_t term);
 /* Value and rate of a term from values and rates of the atoms. */
 void ns_integrals_term(const ns_integrals_work *w, uint32_t term, const double *atom,
                        double *value, double *rate);
-/* A row of coefficients (of phi/size, over the kept functions) becomes an integral: coefficients to
- * the last digit, formulas, verification.  NULL if it is none. */
+/* A row of coefficients (of phi/size, over the kept functions) becomes an integral:
+ * coefficients to the last digit, formulas, verification.  NULL if it is none. */
 ns_integral *ns_integrals_refine(ns_integrals_work *w, const double *row);
 
 #endif

@@ -8,7 +8,7 @@
 #include "mech/common/dense.h"
 #include "study/invariants/integrals_linear.h"
 
-/* ---- collocation -------------------------------------------------------------------------------- */
+/* ---- collocation ------------------------------------------------------------------------- */
 
 /* Derivative at Chebyshev points cos(pi j/M), j = 0 .. M. */
 static void derivative(uint32_t M, const double *z, double *D)
@@ -144,7 +144,7 @@ static double tail(const ns_linear_work *q, const ns_linear_nodes *d)
     return most > 0 ? worst / most : 0;
 }
 
-/* ---- the search --------------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------- */
 
 /* Where the run goes; false if u does not change. */
 static bool find_range(ns_linear_work *q)
@@ -253,8 +253,8 @@ static bool look(ns_linear_work *q, const ns_integrals_options *o)
         r->why = d.found ? NULL : "the conditions at different values of it exclude each other";
         r->points = d.M + 1;
         r->tail = d.found ? tail(q, &d) : 0;
-        /* More points while there is a gap but no zeros yet, or series are cut; none found: once more,
-         * to be sure. */
+        /* More points while there is a gap but no zeros yet, or series are cut; none found:
+         * once more, to be sure. */
         const bool open = r->candidates > d.found || (d.found && r->tail > 1e-13);
         if (k + 1 < SIZES && (open || (!d.found && k == 0)))
             continue;

@@ -1,6 +1,6 @@
-/* Shared by the files of the search for linear integrals: states with one value of the variable and the
- * conditions there (integrals_fibre.c), solutions over its range (integrals_linear.c), what they are and how
- * good (integrals_result.c). */
+/* Shared by the files of the search for linear integrals: states with one value of the variable
+ * and the conditions there (integrals_fibre.c), solutions over its range (integrals_linear.c),
+ * what they are and how good (integrals_result.c). */
 #ifndef NS_STUDY_INVARIANTS_INTEGRALS_LINEAR_H
 #define NS_STUDY_INVARIANTS_INTEGRALS_LINEAR_H
 
@@ -34,7 +34,8 @@ static inline double ns_linear_dot(uint32_t n, const double *a, const double *b)
     return sum;
 }
 
-/* From x to a state with this value of u on the same branch of the manifold; false if that fails. */
+/* From x to a state with this value of u on the same branch of the manifold; false if that
+ * fails. */
 bool ns_linear_go_to(ns_linear_work *q, double target, double *x);
 /* F states with this value of u, and the terms there; false if they are not found. */
 bool ns_linear_sample(ns_linear_work *q, double u);

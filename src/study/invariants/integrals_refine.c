@@ -1,11 +1,12 @@
-/* A candidate becomes an integral: its coefficients to the last digit, as formulas in parameters where
- * they are such, and its verification (see study/invariants/integrals.h).
+/* A candidate becomes an integral: its coefficients to the last digit, as formulas in
+ * parameters where they are such, and its verification (see study/invariants/integrals.h).
  *
- * Coefficients c_k of the few terms that occur are improved by least squares on  sum_k c_k phi_k' = 0 at
- * new states, the leading one fixed, with the residual in quadruple precision: each round gains the digits
- * of a double.  The same solved (in double) for other values of the parameters shows whether the integral
- * persists; then log c_k is fitted by a linear function of the logarithms of the parameters, and a
- * coefficient  (a/b) p1^e1 p2^e2 ...  is recognised by whole exponents and a short fraction. */
+ * Coefficients c_k of the few terms that occur are improved by least squares on  sum_k c_k
+ * phi_k' = 0 at new states, the leading one fixed, with the residual in quadruple precision:
+ * each round gains the digits of a double.  The same solved (in double) for other values of the
+ * parameters shows whether the integral persists; then log c_k is fitted by a linear function
+ * of the logarithms of the parameters, and a coefficient  (a/b) p1^e1 p2^e2 ...  is recognised
+ * by whole exponents and a short fraction. */
 #define _GNU_SOURCE /* quadruple precision */
 #include <math.h>
 #include <string.h>
@@ -37,7 +38,7 @@ typedef struct candidate {
     real *work;      /* of the program */
 } candidate;
 
-/* ---- rates in high precision ---------------------------------------------------------------- */
+/* ---- rates in high precision ------------------------------------------------------------- */
 
 static real rate_of(const ns_integrals_work *w, uint32_t term, const real *atom)
 {
@@ -168,7 +169,7 @@ static void solve(candidate *q, int rounds)
     ns_arena_release(a, mark);
 }
 
-/* ---- coefficients as formulas --------------------------------------------------------------- */
+/* ---- coefficients as formulas ------------------------------------------------------------ */
 
 typedef struct formula {
     int32_t exponent[MOST_PARAMETERS];
@@ -210,7 +211,8 @@ static bool fraction(double x, double tolerance, int32_t *above, int32_t *below)
     return false;
 }
 
-/* Solves for the coefficients with other values of the parameters; false if the integral is lost. */
+/* Solves for the coefficients with other values of the parameters; false if the integral is
+ * lost. */
 static bool try_parameters(const candidate *q, trial *r)
 {
     ns_integrals_work *w = q->w;
@@ -337,7 +339,7 @@ static const char *write_formula(const candidate *q, const trial *r, const formu
                            ns_text_string(&below));
 }
 
-/* ---- the integral --------------------------------------------------------------------------- */
+/* ---- the integral ------------------------------------------------------------------------ */
 
 const char *ns_integrals_term_text(const ns_integrals_work *w, uint32_t term)
 {

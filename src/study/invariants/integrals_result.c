@@ -1,4 +1,5 @@
-/* Linear integrals: parts, tables and formulas of what was found, rates and drifts (see study/invariants/integrals.h). */
+/* Linear integrals: parts, tables and formulas of what was found, rates and drifts (see
+ * study/invariants/integrals.h). */
 #include <math.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static void series(uint32_t M, const double *a, double z, double *value, double 
     *slope = d;
 }
 
-/* ---- what was found ----------------------------------------------------------------------------- */
+/* ---- what was found ---------------------------------------------------------------------- */
 
 /* The basis psi[n][K] (of phi) if B is the same at all points; NULL if not. */
 static double *constant_basis(const ns_linear_work *q, const ns_linear_nodes *d)
@@ -141,7 +142,8 @@ static void write_parts(ns_linear_work *q, const ns_linear_nodes *d)
         }
 }
 
-/* Combinations for which the coefficients at the middle point are a unit matrix, as far as possible. */
+/* Combinations for which the coefficients at the middle point are a unit matrix, as far as
+ * possible. */
 static void normalise(const ns_linear_work *q, ns_linear_nodes *d)
 {
     ns_linear_integrals *r = q->r;

@@ -1,7 +1,10 @@
-/* The space of functions in which integrals are looked for, and those of its combinations that do not change:
+/* The space of functions in which integrals are looked for, and those of its combinations that
+ * do not change:
  *
- *   phi = Q R       columns of values at N states, made orthonormal in the order of their degree;
- *                   a column that depends on earlier ones is left out (a relation on the manifold)
+ *   phi = Q R       columns of values at N states, made orthonormal in the order of their
+ *                   degree;
+ *                   a column that depends on earlier ones is left out (a relation on the
+ *                   manifold)
  *   W = phi' R^-1   rates of the orthonormal functions; W v = 0 for integrals v, by SVD */
 #include <math.h>
 #include <string.h>
@@ -15,7 +18,7 @@ static const double dependent = 1e-9; /* part of a column that earlier ones do n
 static const double vanishes =
     1e-8; /* singular value of an integral, relative to the largest */
 
-/* ---- terms ---------------------------------------------------------------------------------- */
+/* ---- terms ------------------------------------------------------------------------------- */
 
 /* Exponents of all products of degree <= d of n variables, by degree: [count][n]. */
 static uint8_t *products(ns_arena *a, uint32_t n, uint32_t d, uint32_t *count)
@@ -97,7 +100,7 @@ void ns_integrals_term(const ns_integrals_work *w, uint32_t term, const double *
     *rate = w->weight ? d + w->factor * atom[2 * w->atoms] * v : d;
 }
 
-/* ---- samples -------------------------------------------------------------------------------- */
+/* ---- samples ----------------------------------------------------------------------------- */
 
 static void make_programs(ns_integrals_work *w)
 {
@@ -170,7 +173,7 @@ static bool take_samples(ns_integrals_work *w, const ns_integrals_options *o,
     return true;
 }
 
-/* ---- orthonormal functions and their rates -------------------------------------------------- */
+/* ---- orthonormal functions and their rates ----------------------------------------------- */
 
 void ns_integrals_subtract(uint32_t n, double factor, const double *a, double *b)
 {

@@ -1,17 +1,20 @@
 /* Invariant measures: does the motion preserve a volume?
  *
  * Three answers, from the sharpest to the most general:
- *   on a Lie algebra, Theorems 5.1 and 5.2 of seed 001 decide;
- *   for systems with coordinates, whether there is a density that depends on coordinates alone is
+ *   on a Lie algebra, Theorems 5.1 and 5.2 of Bloch, Marsden and Zenkov 2009 decide;
+ *   for systems with coordinates, whether there is a density that depends on coordinates alone
+ *   is
  *     decided by linear algebra and exact derivatives;
- *   for any system, the divergence of the equations integrated along a motion is the logarithm of
+ *   for any system, the divergence of the equations integrated along a motion is the logarithm
+ *   of
  *     the growth of a small volume. */
 #ifndef NS_STUDY_INVARIANTS_MEASURE_H
 #define NS_STUDY_INVARIANTS_MEASURE_H
 
 #include "ode/run.h"
 
-/* Section 5 of seed 001: the covector K_st ad*_{b^t} a^s + T and its part beyond the a^s. */
+/* Section 5 of Bloch, Marsden and Zenkov 2009: the covector K_st ad*_{b^t} a^s + T and its part
+ * beyond the a^s. */
 typedef struct ns_measure_algebra {
     uint32_t n, constraints;
     double *T;                         /* [n] Tr ad_{e_a} */
@@ -67,7 +70,8 @@ typedef struct ns_measure_options {
     ns_ex density; /* to be verified; 0 if none */
 } ns_measure_options;
 
-/* Everything lives in the system's arena.  NULL if the run could not begin: *message says why. */
+/* Everything lives in the system's arena.  NULL if the run could not begin: *message says
+ * why. */
 ns_measure *ns_measure_new(const ns_problem *problem, const ns_measure_options *options,
                            const double *p, const double *x0, const char **message);
 

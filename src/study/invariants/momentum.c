@@ -1,17 +1,17 @@
 /* The differential and algebraic equations for eta, on the graph; see momentum.h.
  *
- * With a group coordinate s, s' = Z_a Omega^a + y_alpha r'^alpha and Y = I_S^-1 Z, the derivative of
- * <p, eta> by powers of p and r' gives
+ * With a group coordinate s, s' = Z_a Omega^a + y_alpha r'^alpha and Y = I_S^-1 Z, the
+ * derivative of <p, eta> by powers of p and r' gives
  *
  *     pp:    sym(d_s eta^c Y^d) + eta^a Q_a^cd = 0
  *     pr':   d_alpha eta^c + d_s eta^c y_alpha + tau_a alpha^c eta^a = 0
  *     r'r':  D_a alpha beta eta^a = 0.
  *
- * sym(v Y) = M has at most one solution v: with any u, u.Y = 1, v = 2 M u - Y (u.M u).  Here u = Z/(Z.Y),
- * which has the units of a momentum.  What is left of M is a condition on eta.
+ * sym(v Y) = M has at most one solution v: with any u, u.Y = 1, v = 2 M u - Y (u.M u).  Here u
+ * = Z/(Z.Y), which has the units of a momentum.  What is left of M is a condition on eta.
  *
- * All conditions are compared in one unit: momenta are measured by sqrt(I_aa), shape velocities by
- * sqrt(G_alpha alpha), so that Q, tau, D and the structure coefficients are comparable. */
+ * All conditions are compared in one unit: momenta are measured by sqrt(I_aa), shape velocities
+ * by sqrt(G_alpha alpha), so that Q, tau, D and the structure coefficients are comparable. */
 #include "study/invariants/momentum.h"
 
 #include <math.h>

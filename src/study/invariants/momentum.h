@@ -1,17 +1,19 @@
-/* Momentum integrals of a symmetric system (seed 001, sections 4.3, 6.2, 6.4).
+/* Momentum integrals of a symmetric system (Bloch, Marsden and Zenkov 2009, sections 4.3, 6.2,
+ * 6.4).
  *
  * A quantity <p, eta(z)> linear in the momenta is constant along every motion if and only if
  *
- *     d eta^c + T_i^c_a eta^a dz^i = 0   and   K_a eta^a = 0                    (4.12), Theorem 4.4
+ *     d eta^c + T_i^c_a eta^a dz^i = 0   and   K_a eta^a = 0                    (4.12), Theorem
+ *     4.4
  *
- * where z are the shape variables, T_alpha^c_a = tau_a alpha^c, and the rows K are the terms of the
- * momentum equation that are quadratic in p and in r'.  z may include one coordinate s of the
- * group (6.2) whose rate depends on r and s alone, s' = Y^d p_d + y_alpha r'^alpha; then d eta/ds is
- * found from the terms quadratic in p.
+ * where z are the shape variables, T_alpha^c_a = tau_a alpha^c, and the rows K are the terms of
+ * the momentum equation that are quadratic in p and in r'.  z may include one coordinate s of
+ * the group (6.2) whose rate depends on r and s alone, s' = Y^d p_d + y_alpha r'^alpha; then d
+ * eta/ds is found from the terms quadratic in p.
  *
- * The solutions are a linear space: eta at the base point must stay in the kernel of K and of the
- * curvature of T when carried along all paths.  That is decided by singular values over a region of
- * z; where it holds, eta(z) is found by integrating (4.12) along straight lines. */
+ * The solutions are a linear space: eta at the base point must stay in the kernel of K and of
+ * the curvature of T when carried along all paths.  That is decided by singular values over a
+ * region of z; where it holds, eta(z) is found by integrating (4.12) along straight lines. */
 #ifndef NS_STUDY_INVARIANTS_MOMENTUM_H
 #define NS_STUDY_INVARIANTS_MOMENTUM_H
 
@@ -33,7 +35,8 @@ typedef struct ns_parallel {
     uint32_t pairs, n_terms,
         n_structure;          /* the first n_structure are no terms of the equation */
     uint32_t n_Q, n_tau, n_D; /* then those of Q, tau, D */
-    /* z' = delta, Phi' = -T_i delta_i Phi, (ln W)' = -Tr T_i delta_i: states z, delta, Phi, ln W */
+    /* z' = delta, Phi' = -T_i delta_i Phi, (ln W)' = -Tr T_i delta_i: states z, delta, Phi, ln
+     * W */
     const ns_problem *carrier;
     ns_ex *Phi; /* [m][m] its symbols */
 } ns_parallel;
@@ -73,25 +76,26 @@ typedef struct ns_momentum {
 /* NULL if `along` (a place among the coordinates, UINT32_MAX for none) is not usable; *why. */
 const ns_parallel *ns_momentum_connection(const ns_system *s, uint32_t along, const char **why);
 
-/* Decides, carries eta over the region, and watches the integrals along a run.  NULL with *message
- * if a run could not be made. */
+/* Decides, carries eta over the region, and watches the integrals along a run.  NULL with
+ * *message if a run could not be made. */
 const ns_momentum *ns_momentum_search(const ns_system *s, const ns_parallel *c,
                                       const ns_momentum_options *options,
                                       const ns_run_options *run, const double *p,
                                       const double *x0, const char **message);
 
-/* eta(z) = Phi eta(base) at one point, with ln W from the trace; false if the way there fails. */
+/* eta(z) = Phi eta(base) at one point, with ln W from the trace; false if the way there
+ * fails. */
 bool ns_momentum_carry(const ns_parallel *c, const double *p, const double *base,
                        const double *z, double *Phi, double *trace);
 
 /* The place of a symbol among the states. */
 uint32_t ns_momentum_state(const ns_system *s, ns_ex symbol);
-/* The system with eta_i carried along as further states (eta[found][m]) and the integrals as its
- * invariants. */
+/* The system with eta_i carried along as further states (eta[found][m]) and the integrals as
+ * its invariants. */
 ns_system *ns_momentum_with_eta(const ns_system *s, const ns_momentum *f, ns_ex *eta);
 
-/* The amended potential U_c(r) = p(r) I_S^-1 p(r)/2 + V(r) on the level of all m integrals, for one
- * shape variable: where U_c <= h (section 6.5). */
+/* The amended potential U_c(r) = p(r) I_S^-1 p(r)/2 + V(r) on the level of all m integrals, for
+ * one shape variable: where U_c <= h (section 6.5). */
 typedef struct ns_amended {
     double h;                 /* energy */
     double low, high;         /* around the start; infinite if no limit was found */

@@ -1,12 +1,13 @@
-/* The amended potential on a level of all momentum integrals (seed 001, section 6.5).
+/* The amended potential on a level of all momentum integrals (Bloch, Marsden and Zenkov 2009,
+ * section 6.5).
  *
- * With eta_1 .. eta_m a basis, <p, eta_i(r)> = c_i determines p(r) = Phi(r)^-T c, and the energy is
- * that of one degree of freedom,
+ * With eta_1 .. eta_m a basis, <p, eta_i(r)> = c_i determines p(r) = Phi(r)^-T c, and the
+ * energy is that of one degree of freedom,
  *
  *     G_c(r) r'^2/2 + U_c(r) = h,      U_c(r) = p(r).I_S(r)^-1 p(r)/2 + V(r).
  *
- * So the shape stays where U_c <= h.  Its limits are found from U_c alone, and compared with the
- * turning points of the motion. */
+ * So the shape stays where U_c <= h.  Its limits are found from U_c alone, and compared with
+ * the turning points of the motion. */
 #include <math.h>
 #include <string.h>
 

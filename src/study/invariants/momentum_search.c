@@ -8,8 +8,8 @@
 #include "mech/common/dense.h"
 #include "study/invariants/momentum.h"
 
-/* Relative size up to which a condition holds: conditions are sums of a few dozen terms, carried
- * by an integration close to round-off. */
+/* Relative size up to which a condition holds: conditions are sums of a few dozen terms,
+ * carried by an integration close to round-off. */
 static const double holds = 1e-9;
 
 static double *numbers(const ns_parallel *c, size_t n)
@@ -36,7 +36,7 @@ static void at_point(const ns_parallel *c, const ns_ex *f, size_t n, const doubl
     ns_eval(d->graph, f, n, symbol, value, np + c->dim, out);
 }
 
-/* ---- carrying eta ------------------------------------------------------------------------------ */
+/* ---- carrying eta ------------------------------------------------------------------------ */
 
 bool ns_momentum_carry(const ns_parallel *c, const double *p, const double *base,
                        const double *z, double *Phi, double *trace)
@@ -93,7 +93,7 @@ static double determinant(uint32_t n, double *A)
     return det;
 }
 
-/* ---- the region -------------------------------------------------------------------------------- */
+/* ---- the region -------------------------------------------------------------------------- */
 
 uint32_t ns_momentum_state(const ns_system *s, ns_ex symbol)
 {
@@ -149,7 +149,7 @@ static void choose_points(ns_momentum *f, uint32_t wanted)
         }
 }
 
-/* ---- the decision ------------------------------------------------------------------------------ */
+/* ---- the decision ------------------------------------------------------------------------ */
 
 static double largest(const double *x, uint32_t from, uint32_t to)
 {
@@ -279,7 +279,7 @@ static bool is_constant(const ns_parallel *c)
     return c->dim > 0;
 }
 
-/* ---- along the motion -------------------------------------------------------------------------- */
+/* ---- along the motion -------------------------------------------------------------------- */
 
 /* The system with eta carried along as further states, and the integrals as invariants. */
 ns_system *ns_momentum_with_eta(const ns_system *s, const ns_momentum *f, ns_ex *eta)

@@ -119,9 +119,9 @@ static void turn_quaternions(const ns_system *s, const double *x, double *y)
     }
 }
 
-/* A manifold may have several branches (a body touches from below or, by the equations alone, from
- * above).  A state is reached from the last one by steps along the manifold, short enough that the
- * projection after each changes little of it. */
+/* A manifold may have several branches (a body touches from below or, by the equations alone,
+ * from above).  A state is reached from the last one by steps along the manifold, short enough
+ * that the projection after each changes little of it. */
 static bool walk(ns_sampler *s, const double *target, double *x)
 {
     enum { STEPS = 6, HALVINGS = 5 };

@@ -10,8 +10,8 @@ typedef struct ns_compare_side {
     ns_run_options options;
 } ns_compare_side;
 
-/* Two values that should be the same.  Quaternions q and -q are the same turn: the components of one
- * quaternion have the same `group` > 0 and change their sign together. */
+/* Two values that should be the same.  Quaternions q and -q are the same turn: the components
+ * of one quaternion have the same `group` > 0 and change their sign together. */
 typedef struct ns_compare_pair {
     uint32_t a, b; /* observables */
     uint32_t group;
@@ -27,8 +27,8 @@ typedef struct ns_compare_outcome {
     size_t rows; /* times reached by both */
 } ns_compare_outcome;
 
-/* Runs both to all times[n] (in order) and fills the pairs.  progress: fraction done, false stops;
- * may be NULL. */
+/* Runs both to all times[n] (in order) and fills the pairs.  progress: fraction done, false
+ * stops; may be NULL. */
 ns_compare_outcome ns_compare(ns_arena *arena, const ns_compare_side sides[2],
                               const double *times, size_t n, ns_compare_pair *pairs,
                               uint32_t n_pairs, bool (*progress)(void *, double),

@@ -20,8 +20,8 @@ double ns_lyapunov_dimension(const double *exponent, uint32_t n)
     return n;
 }
 
-/* Rows of W made orthonormal in order, and the rows of V[k][n] combined in the same way; length[j] is
- * what row j of W had beside the rows before it.  V may be W. */
+/* Rows of W made orthonormal in order, and the rows of V[k][n] combined in the same way;
+ * length[j] is what row j of W had beside the rows before it.  V may be W. */
 static void orthonormalise(uint32_t k, uint32_t n, double *W, double *V, double *length)
 {
     for (uint32_t j = 0; j < k; j++) {
@@ -48,16 +48,16 @@ static void orthonormalise(uint32_t k, uint32_t n, double *W, double *V, double 
     }
 }
 
-/* ---- canonical variables ----------------------------------------------------------------------- */
+/* ---- canonical variables ----------------------------------------------------------------- */
 
-/* The motion of a Lagrangian system without constraints is symplectic in (q, p), p = dL/dq'.  Lengths of
- * deviations are measured there, and the first deviations are chosen as
+/* The motion of a Lagrangian system without constraints is symplectic in (q, p), p = dL/dq'.
+ * Lengths of deviations are measured there, and the first deviations are chosen as
  *
  *     dq_1, ..., dq_N, dp_N, ..., dp_1:
  *
- * of the spaces W_k that the first k of them span, W_(2N-k) is the skew-orthogonal complement of W_k, and a
- * symplectic map multiplies the volumes of both by the same factor.  So the exponents pair, l_j + l_(2N+1-j)
- * = 0, at every time and not only in the limit. */
+ * of the spaces W_k that the first k of them span, W_(2N-k) is the skew-orthogonal complement
+ * of W_k, and a symplectic map multiplies the volumes of both by the same factor.  So the
+ * exponents pair, l_j + l_(2N+1-j) = 0, at every time and not only in the limit. */
 typedef struct canonical {
     const ns_flow_program *map; /* d(q, p)/d(states), by rows */
     double *T;

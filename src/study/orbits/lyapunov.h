@@ -1,7 +1,7 @@
-/* Lyapunov exponents by variational equations (Benettin et al. 1980): deviations v_j that span the
- * tangent space of the manifold are carried along, orthonormalised at intervals (QR), and the
- * logarithms of the diagonal of R added up.  Exponents of holonomic systems pair at every time: lengths
- * are measured in canonical variables (lyapunov.c). */
+/* Lyapunov exponents by variational equations (Benettin et al. 1980): deviations v_j that span
+ * the tangent space of the manifold are carried along, orthonormalised at intervals (QR), and
+ * the logarithms of the diagonal of R added up.  Exponents of holonomic systems pair at every
+ * time: lengths are measured in canonical variables (lyapunov.c). */
 #ifndef NS_STUDY_ORBITS_LYAPUNOV_H
 #define NS_STUDY_ORBITS_LYAPUNOV_H
 
@@ -37,7 +37,8 @@ typedef struct ns_lyapunov {
 ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_spec *spec,
                              const double *x);
 
-/* From decreasing exponents: j + (l_1 + ... + l_j)/|l_(j+1)|, j the last with a sum not below 0. */
+/* From decreasing exponents: j + (l_1 + ... + l_j)/|l_(j+1)|, j the last with a sum not below
+ * 0. */
 double ns_lyapunov_dimension(const double *exponent, uint32_t n);
 
 #endif

@@ -107,7 +107,7 @@ static bool first_return(work *w, ns_period *out, const ns_run_options *o, const
     return true;
 }
 
-/* ---- the shift --------------------------------------------------------------------------------- */
+/* ---- the shift --------------------------------------------------------------------------- */
 
 /* A = Rz(phi) Rx(theta) Rz(psi) by rows */
 static void euler(const double angle[3], double A[9])
@@ -232,7 +232,7 @@ static bool verify_shift(const work *w, ns_period *out, const ns_run_options *o,
     return true;
 }
 
-/* ---- relative equilibria ----------------------------------------------------------------------- */
+/* ---- relative equilibria ----------------------------------------------------------------- */
 
 /* The rates of (r, p) with r' = 0, and their Jacobian. */
 static const ns_program *equilibrium_equations(const work *w)
@@ -269,8 +269,8 @@ static const ns_program *equilibrium_equations(const work *w)
 }
 
 /* Newton steps in the `rank` directions of the largest singular values: families of equilibria
- * have fewer independent equations than unknowns, and full steps would leave them.  The residual
- * relative to the Jacobian's entries at the start. */
+ * have fewer independent equations than unknowns, and full steps would leave them.  The
+ * residual relative to the Jacobian's entries at the start. */
 static double approach(const work *w, const ns_program *program, double *memory, uint32_t n,
                        uint32_t rank, double *at)
 {

@@ -1,12 +1,13 @@
-/* Periodic motions of a system reduced by its symmetry (seed 001, section 6.3).
+/* Periodic motions of a system reduced by its symmetry (Bloch, Marsden and Zenkov 2009, section
+ * 6.3).
  *
  * The reduced state y = (r, r', p) of a motion may be periodic, y(t + T) = y(t); then the group
  * coordinates move by one and the same element in every period,
  *
  *     g(t + T) = h g(t).
  *
- * T is the first return of y to the plane through y(0) across y'(0), if y comes back to the same
- * point there. */
+ * T is the first return of y to the plane through y(0) across y'(0), if y comes back to the
+ * same point there. */
 #ifndef NS_STUDY_ORBITS_PERIOD_H
 #define NS_STUDY_ORBITS_PERIOD_H
 

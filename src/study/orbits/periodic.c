@@ -87,8 +87,8 @@ static uint32_t symmetries(const newton *q)
 }
 
 /* Rows for the tangent step u, the change of the period and that of the shift h <- exp(c xi) h:
- * phi_T(x + N u) - h (x + N u), the surface, the energy.  Returns the largest residual in units of the
- * sizes. */
+ * phi_T(x + N u) - h (x + N u), the surface, the energy.  Returns the largest residual in units
+ * of the sizes. */
 static double equations(newton *q, const double *x, double *r, double *D)
 {
     const uint32_t n = q->n, t = q->t, K = symmetries(q), columns = t + 1 + K;
@@ -158,8 +158,8 @@ static void pull_back(newton *q)
     ns_arena_release(a, mark);
 }
 
-/* The derivative of h^-1 phi_T maps the direction of the motion and those of the symmetries to themselves
- * and keeps dE: all are divided out of the spectrum. */
+/* The derivative of h^-1 phi_T maps the direction of the motion and those of the symmetries to
+ * themselves and keeps dE: all are divided out of the spectrum. */
 static void multipliers(newton *q, ns_arena *arena, ns_periodic *out)
 {
     const uint32_t n = q->n, t = q->t;
@@ -219,7 +219,8 @@ static const char *judge(const ns_periodic *out)
                             : "linearly stable: all multipliers lie on the unit circle";
 }
 
-/* A motion that closes up to a symmetry returns to the surface only if the symmetry maps it to itself. */
+/* A motion that closes up to a symmetry returns to the surface only if the symmetry maps it to
+ * itself. */
 static bool invariant_surface(newton *q, ns_periodic *out)
 {
     const uint32_t n = q->n;

@@ -31,7 +31,7 @@ static void look(plane *w, const double q[2], double f[2], double J[4])
     memcpy(J, out + 2, 4 * sizeof *J);
 }
 
-/* ---- equilibria ----------------------------------------------------------------------------- */
+/* ---- equilibria -------------------------------------------------------------------------- */
 
 /* Eigenvalues of a 2 x 2 matrix. */
 static void eigenvalues(const double J[4], ns_eigenvalue e[2])
@@ -134,7 +134,7 @@ static void find_equilibria(plane *w)
         }
 }
 
-/* ---- curves --------------------------------------------------------------------------------- */
+/* ---- curves ------------------------------------------------------------------------------ */
 
 static bool inside(const plane *w, const double q[2], double margin)
 {
@@ -230,7 +230,7 @@ static void find_orbits(plane *w)
         }
 }
 
-/* ---- level sets ------------------------------------------------------------------------------ */
+/* ---- level sets -------------------------------------------------------------------------- */
 
 /* Marching squares: the pieces of value = level. */
 static void add_level(plane *w, const double *value, double level)
@@ -302,7 +302,7 @@ static void find_levels(plane *w)
         add_level(w, value, sorted[(size_t)(finite - 1) * (i + 1) / (s->levels + 1)]);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 bool ns_portrait_depends(const ns_system *s, ns_ex e, uint32_t state)
 {
@@ -311,8 +311,8 @@ bool ns_portrait_depends(const ns_system *s, ns_ex e, uint32_t state)
            !ns_eval_vanishes(s->graph, ns_diff(s->graph, e, symbol), 0);
 }
 
-/* The system of the two states; a message if another state enters.  States that stand in the equations
- * without effect (an angle in sin^2 + cos^2) are replaced by their values. */
+/* The system of the two states; a message if another state enters.  States that stand in the
+ * equations without effect (an angle in sin^2 + cos^2) are replaced by their values. */
 static bool reduce(plane *w)
 {
     const ns_system *s = w->flow->system;

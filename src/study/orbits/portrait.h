@@ -1,9 +1,10 @@
 /* Phase portraits of two-dimensional reduced systems.
  *
- * Two states whose rates depend on these two states (and parameters) alone form a system of their own: an
- * angle and its rate, two momenta.  Its equilibria are found by Newton's method from a grid of starts and
- * told apart by the eigenvalues of the exact Jacobian; from saddles the separatrices are followed; level
- * sets of a quantity of the two states are drawn by marching squares. */
+ * Two states whose rates depend on these two states (and parameters) alone form a system of
+ * their own: an angle and its rate, two momenta.  Its equilibria are found by Newton's method
+ * from a grid of starts and told apart by the eigenvalues of the exact Jacobian; from saddles
+ * the separatrices are followed; level sets of a quantity of the two states are drawn by
+ * marching squares. */
 #ifndef NS_STUDY_ORBITS_PORTRAIT_H
 #define NS_STUDY_ORBITS_PORTRAIT_H
 

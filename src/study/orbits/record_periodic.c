@@ -1,7 +1,9 @@
-/* A record of a motion that is periodic up to a symmetry (study/orbits/relative.h): x(t + k T) = h^k x(t).
+/* A record of a motion that is periodic up to a symmetry (study/orbits/relative.h): x(t + k T)
+ * = h^k x(t).
  *
- * One period is integrated, once for what is known about its quality and once for every batch of output
- * times, in the order of their places in the period; powers of h carry the states to their times. */
+ * One period is integrated, once for what is known about its quality and once for every batch
+ * of output times, in the order of their places in the period; powers of h carry the states to
+ * their times. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Returns of a motion as seen by quantities y(x): times at which y passes the plane through y(0) across
- * y'(0) near y(0) again.  Distances are in units of the ranges that the quantities have had so far;
- * what does not move does not count. */
+/* Returns of a motion as seen by quantities y(x): times at which y passes the plane through
+ * y(0) across y'(0) near y(0) again.  Distances are in units of the ranges that the quantities
+ * have had so far; what does not move does not count. */
 #ifndef NS_STUDY_ORBITS_RECUR_H
 #define NS_STUDY_ORBITS_RECUR_H
 

@@ -21,7 +21,7 @@ typedef struct watch {
     double dt;
 } watch;
 
-/* ---- invariants of the group ------------------------------------------------------------------- */
+/* ---- invariants of the group ------------------------------------------------------------- */
 
 /* Number of the unknown Q[i][j]. */
 static uint32_t pair(uint32_t n, uint32_t i, uint32_t j)
@@ -105,8 +105,9 @@ static bool accept(void *context, double t, const double *x)
     return ns_affine_match(w->flow, w->g, w->x0, x, w->h, &w->dt) < 1e-6;
 }
 
-/* Where the search begins.  At a turning point (a body that starts without tilting) none of the invariants
- * moves, and a return could not be told; x(t + T) = h x(t) holds at every t, so it begins a step later. */
+/* Where the search begins.  At a turning point (a body that starts without tilting) none of the
+ * invariants moves, and a return could not be told; x(t + T) = h x(t) holds at every t, so it
+ * begins a step later. */
 static const double *begin(watch *w, const ns_run_options *options, const char **message)
 {
     const uint32_t n = w->n;
@@ -136,7 +137,7 @@ static const double *begin(watch *w, const ns_run_options *options, const char *
     return x;
 }
 
-/* ---- period and shift -------------------------------------------------------------------------- */
+/* ---- period and shift -------------------------------------------------------------------- */
 
 /* x at the end of a run to the time t, which ends a step. */
 static bool go_to(const watch *w, ns_run_options options, double t, double *x,

@@ -10,7 +10,7 @@
 #include "ode/ensemble/ensemble.h"
 #include "ode/method.h"
 
-/* ---- tracks --------------------------------------------------------------------------------- */
+/* ---- tracks ------------------------------------------------------------------------------ */
 
 typedef struct crew {
     const ns_variation *v;
@@ -78,7 +78,7 @@ static void follow(crew *w, uint32_t number)
     ns_run_free(run);
 }
 
-/* ---- in lanes -------------------------------------------------------------------------------- */
+/* ---- in lanes ---------------------------------------------------------------------------- */
 
 static bool next_start(void *context, uint64_t *id, double *p, double *x0)
 {
@@ -152,9 +152,10 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Native code, which gives the same bits.  Made without a compiler it takes less time than a few hundred steps; with
- * one, up to 2 seconds, which only a long section is worth: between two crossings the rates are evaluated
- * EVALUATIONS times and more, a nanosecond and more an operation. */
+/* Native code, which gives the same bits.  Made without a compiler it takes less time than a
+ * few hundred steps; with one, up to 2 seconds, which only a long section is worth: between two
+ * crossings the rates are evaluated EVALUATIONS times and more, a nanosecond and more an
+ * operation. */
 static ns_native *go_native(crew *w, const ns_method *method, uint32_t threads)
 {
     enum { EVALUATIONS = 300 };

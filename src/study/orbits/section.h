@@ -6,7 +6,7 @@
 #include "study/orbits/variation.h"
 #include "study/steady/linear.h"
 
-/* ---- starts ------------------------------------------------------------------------------- */
+/* ---- starts ------------------------------------------------------------------------------ */
 
 /* Equations a start shall satisfy beside the constraints: value = target. */
 typedef struct ns_condition {
@@ -16,11 +16,11 @@ typedef struct ns_condition {
 
 typedef struct ns_starts ns_starts;
 ns_starts *ns_starts_new(ns_flow *flow, const ns_condition *conditions, uint32_t n);
-/* Moves the states that are not fixed (fixed NULL: none is) as little as possible until constraints and
- * conditions hold.  False if that fails. */
+/* Moves the states that are not fixed (fixed NULL: none is) as little as possible until
+ * constraints and conditions hold.  False if that fails. */
 bool ns_starts_solve(ns_starts *q, const bool *fixed, double *x);
 
-/* ---- sections ------------------------------------------------------------------------------ */
+/* ---- sections ---------------------------------------------------------------------------- */
 
 typedef struct ns_section_spec {
     ns_surface surface;
@@ -47,14 +47,14 @@ ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_sectio
 /* Says that a motion does not cross the surface, for all the steps it was followed. */
 void ns_section_missed(char *text, size_t room, uint32_t crossings, double t, uint64_t steps);
 
-/* ---- periodic motions ----------------------------------------------------------------------- */
+/* ---- periodic motions -------------------------------------------------------------------- */
 
-/* Newton's method on phi_T(x) - h x = 0 with T the time of the `returns`-th passage through the surface, the
- * start on the surface and the conserved energy kept (if it is conserved), with the variational
- * equations.  h is the identity, or with `modulo` an element of the group that is looked for as well: the
- * motion reduced by the symmetries closes, and h is its phase.  Multipliers: eigenvalues of the
- * derivative of h^-1 phi_T on the tangent space; the ones that belong to the motion itself, to the
- * symmetries and to the energy are set apart. */
+/* Newton's method on phi_T(x) - h x = 0 with T the time of the `returns`-th passage through the
+ * surface, the start on the surface and the conserved energy kept (if it is conserved), with
+ * the variational equations.  h is the identity, or with `modulo` an element of the group that
+ * is looked for as well: the motion reduced by the symmetries closes, and h is its phase.
+ * Multipliers: eigenvalues of the derivative of h^-1 phi_T on the tangent space; the ones that
+ * belong to the motion itself, to the symmetries and to the energy are set apart. */
 typedef struct ns_periodic {
     ns_status status;
     const char *message;

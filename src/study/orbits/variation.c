@@ -42,8 +42,8 @@ ns_variation *ns_variation_new(ns_flow *flow, uint32_t k, const ns_surface *surf
                                .rate = df[i],
                                .unit = ""});
     }
-    /* singularities end every run, and so do conditions under which the motion is none: a can that has
-     * fallen; events of the model are for `run` */
+    /* singularities end every run, and so do conditions under which the motion is none: a can
+     * that has fallen; events of the model are for `run` */
     for (uint32_t i = 0; i < s->events.n; i++)
         if (s->events.at[i].action == NS_EVENT_SINGULAR ||
             (s->events.at[i].action == NS_EVENT_STOP && s->events.at[i].condition))

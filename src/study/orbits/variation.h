@@ -27,7 +27,8 @@ typedef struct ns_surface {
 ns_variation *ns_variation_new(ns_flow *flow, uint32_t k, const ns_surface *surfaces,
                                uint32_t n_surfaces);
 
-/* A run of the extended system from x and V[k][n]; free it with ns_run_free.  NULL with status. */
+/* A run of the extended system from x and V[k][n]; free it with ns_run_free.  NULL with
+ * status. */
 ns_run *ns_variation_begin(ns_variation *v, const ns_run_options *options, const double *x,
                            const double *V, ns_status *status, const char **message);
 

@@ -1,12 +1,13 @@
 /* Special points of a branch.
  *
- * Along the branch the signs of the determinant of what remains of the linearisation, of the change of
- * the parameter, and the number of growing modes are watched.  Where one changes between two points
- * the place is found on the chord between them and made precise (refine.c):
+ * Along the branch the signs of the determinant of what remains of the linearisation, of the
+ * change of the parameter, and the number of growing modes are watched.  Where one changes
+ * between two points the place is found on the chord between them and made precise (refine.c):
  *     fold             the parameter turns back
- *     pitchfork, branch point, double zero   a real eigenvalue (or a pair +-lambda, lambda^2) passes zero: by the
- *                      second derivative along the critical direction, zero or not; double zero if the
- *                      critical direction leads along the family (nothing branches off)
+ *     pitchfork, branch point, double zero   a real eigenvalue (or a pair +-lambda, lambda^2)
+ *                                            passes zero: by the
+ *                      second derivative along the critical direction, zero or not; double zero
+ *                      if the critical direction leads along the family (nothing branches off)
  *     hopf             a complex pair passes the imaginary axis
  *     collision        two imaginary pairs meet and leave the axis */
 #include <math.h>
@@ -33,8 +34,8 @@ static double nearest_pair(const ns_linear *l, double *im)
     return re;
 }
 
-/* What vanishes at the special point.  `reference`: exponent of the determinant or number of growing modes at
- * one end, or imaginary part of the pair. */
+/* What vanishes at the special point.  `reference`: exponent of the determinant or number of
+ * growing modes at one end, or imaginary part of the pair. */
 static double test(const ns_place *p, uint32_t N, watch what, double reference)
 {
     switch (what) {
@@ -50,8 +51,8 @@ static double test(const ns_place *p, uint32_t N, watch what, double reference)
     return NAN;
 }
 
-/* Between a and b the test changes its sign: the place, by the Illinois method on the chord (bisection
- * for the number of modes). */
+/* Between a and b the test changes its sign: the place, by the Illinois method on the chord
+ * (bisection for the number of modes). */
 static bool locate(ns_follower *w, const ns_place *a, const ns_place *b, watch what,
                    double ref_a, double ref_b, ns_place *out)
 {
@@ -128,9 +129,9 @@ static bool locate(ns_follower *w, const ns_place *a, const ns_place *b, watch w
     return s1 - s0 < 1e-10;
 }
 
-/* Second derivative of the equations along the critical direction, in the left critical direction,
- * over its size: zero at a pitchfork.  nan if it cannot be told.  critical[N]: that direction, in units
- * of the sizes, with the change of the speeds. */
+/* Second derivative of the equations along the critical direction, in the left critical
+ * direction, over its size: zero at a pitchfork.  nan if it cannot be told.  critical[N]: that
+ * direction, in units of the sizes, with the change of the speeds. */
 static double bend(ns_follower *w, ns_place *p, double *critical)
 {
     ns_steady *q = w->q;

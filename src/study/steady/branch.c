@@ -1,9 +1,10 @@
 /* Branches of steady motions in a parameter, by pseudo-arclength.
  *
- * Unknowns y = (x/sigma, c, parameter/scale).  Rows: the equations of a steady motion, F(y) = 0; the
- * choice of one member of the family,
+ * Unknowns y = (x/sigma, c, parameter/scale).  Rows: the equations of a steady motion, F(y) =
+ * 0; the choice of one member of the family,
  *
- *     k^T (x - x_s(parameter)) = 0    for all directions k of the family (the kernel of dF/d(x, c)),
+ *     k^T (x - x_s(parameter)) = 0    for all directions k of the family (the kernel of dF/d(x,
+ *                                     c)),
  *
  * with x_s the model's own start: the nearest member; and the hyperplane of the step,
  * w^T (y - predicted) = 0.  The kernel is taken at the solution itself, by a second pass. */
@@ -40,8 +41,8 @@ static void pack(const ns_follower *w, const double *x, const double *c, double 
     y[q->N] = parameter / q->scale;
 }
 
-/* The model's start at the parameter, and its derivative: set states follow their formulas, the free
- * ones give way. */
+/* The model's start at the parameter, and its derivative: set states follow their formulas, the
+ * free ones give way. */
 static bool look_at_start(ns_follower *w)
 {
     ns_steady *q = w->q;
@@ -126,8 +127,8 @@ static void kernel(ns_follower *w, bool find, double *K)
         for (w->k = N - least; w->k < N && sigma[N - 1 - w->k] <= 1e-9 * sigma[0];)
             w->k++;
     memcpy(K, V + (size_t)(N - w->k) * N, (size_t)w->k * N * sizeof *K);
-    /* directions that move no state come last, as pure changes of speed: the others lose their share
-     * in them by a turn that diagonalises the parts on the states */
+    /* directions that move no state come last, as pure changes of speed: the others lose their
+     * share in them by a turn that diagonalises the parts on the states */
     double *part = NS_NEW_ARRAY(a, double, (size_t)w->k * q->n + 1);
     double *U = NS_NEW_ARRAY(a, double, (size_t)w->k * w->k + 1);
     double *turned = NS_NEW_ARRAY(a, double, (size_t)w->k * N + 1);
@@ -159,8 +160,8 @@ static bool correct(ns_follower *w, double *y, const double *normal, const doubl
             sum += normal[i] * (y[i] - predicted[i]);
         }
         w->r[w->rows - 1] = sum;
-        /* near a bifurcation rounding errors move the solution along the critical direction: what
-         * satisfies the equations is a solution */
+        /* near a bifurcation rounding errors move the solution along the critical direction:
+         * what satisfies the equations is a solution */
         double off = ns_steady_quality(q, w->c, w->r);
         for (uint32_t i = q->n; i < w->rows; i++)
             off = ns_max(off, fabs(w->r[i]));
@@ -209,8 +210,8 @@ ns_place ns_branch_place(const ns_follower *w, ns_arena *a)
                                             .K = NS_NEW_ARRAY(a, double, (size_t)N * N + 1)};
 }
 
-/* Solves on the hyperplane from p->y on, beginning with the kernel K; then with the kernel at the
- * solution. */
+/* Solves on the hyperplane from p->y on, beginning with the kernel K; then with the kernel at
+ * the solution. */
 bool ns_branch_settle(ns_follower *w, ns_place *p, const double *normal,
                       const double *predicted, const double *K, int *rounds)
 {
@@ -259,7 +260,7 @@ ns_steady_point ns_branch_record(ns_follower *w, ns_place *p)
     return point;
 }
 
-/* ---- the walk -------------------------------------------------------------------------------- */
+/* ---- the walk ---------------------------------------------------------------------------- */
 
 /* The first place, at parameter `low`. */
 static bool begin(ns_follower *w, ns_place *p, const char **message)
@@ -353,7 +354,8 @@ static void walk(ns_follower *w, ns_place *here)
     while (w->branch->points.n < MOST_POINTS) {
         const ns_arena_place mark = ns_arena_mark(w->temporary);
         ns_place next = ns_branch_place(w, w->temporary);
-        /* the step is measured along the branch, but the parameter alone must not jump either */
+        /* the step is measured along the branch, but the parameter alone must not jump
+         * either */
         const double part = ns_min(step, longest / ns_max(fabs(here->tangent[q->N]), 1e-3));
         for (uint32_t i = 0; i < M; i++)
             next.y[i] = predicted[i] = here->y[i] + part * here->tangent[i];
@@ -401,8 +403,8 @@ static void walk(ns_follower *w, ns_place *here)
     w->branch->end = "the limit of points was reached";
 }
 
-/* The branch that leaves at a special point along its critical direction (sign 1 or -1): a first place at a
- * small distance, on the hyperplane across that direction, then the walk. */
+/* The branch that leaves at a special point along its critical direction (sign 1 or -1): a
+ * first place at a small distance, on the hyperplane across that direction, then the walk. */
 static ns_branch *leave(ns_follower *w, const ns_steady_point *from, double sign)
 {
     ns_steady *q = w->q;

@@ -33,7 +33,8 @@ void ns_branch_tangent(ns_follower *w, const double *along, double *t);
 ns_place ns_branch_place(const ns_follower *w, ns_arena *a);
 void ns_branch_linearise(ns_follower *w, ns_place *p, ns_arena *a);
 ns_steady_point ns_branch_record(ns_follower *w, ns_place *p);
-/* A special point that was located at p, to the last digits; false, and p as it was, if that fails. */
+/* A special point that was located at p, to the last digits; false, and p as it was, if that
+ * fails. */
 bool ns_refine_fold(ns_follower *w, ns_place *p);
 bool ns_refine_branch_point(ns_follower *w, ns_place *p);
 bool ns_refine_double_zero(ns_follower *w, ns_place *p);

@@ -193,9 +193,9 @@ static void first_speeds(ns_steady *q, const double *x, double *c)
     ns_arena_release(q->field->scratch, mark);
 }
 
-/* Newton's method with steps kept short where the equations do not decide (Levenberg and Marquardt):
- * dz minimises |D dz - r|^2 + mu^2 |dz|^2 with mu in proportion to |r|, which keeps the quadratic
- * convergence and leaves the directions of the family alone. */
+/* Newton's method with steps kept short where the equations do not decide (Levenberg and
+ * Marquardt): dz minimises |D dz - r|^2 + mu^2 |dz|^2 with mu in proportion to |r|, which keeps
+ * the quadratic convergence and leaves the directions of the family alone. */
 static void damped_step(ns_steady *q, const double *D, const double *r, double mu, double *rows,
                         double *dz)
 {

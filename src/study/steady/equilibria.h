@@ -1,12 +1,13 @@
 /* Equilibria and steady motions (relative equilibria), and their branches in a parameter.
  *
- * A steady motion satisfies, with the symmetries xi_k of the model (study/invariants/generators.h),
+ * A steady motion satisfies, with the symmetries xi_k of the model
+ * (study/invariants/generators.h),
  *
  *     f(x) - sum_k c_k xi_k(x) = 0,    C(x) = 0
  *
- * for the state x and the speeds c; an equilibrium has f = 0.  Steady motions come in families, along
- * the symmetries and along conserved quantities: of a family the member nearest to a given state is
- * taken.  Newton's method with exact Jacobians, steps of least norm. */
+ * for the state x and the speeds c; an equilibrium has f = 0.  Steady motions come in families,
+ * along the symmetries and along conserved quantities: of a family the member nearest to a
+ * given state is taken.  Newton's method with exact Jacobians, steps of least norm. */
 #ifndef NS_STUDY_STEADY_EQUILIBRIA_H
 #define NS_STUDY_STEADY_EQUILIBRIA_H
 
@@ -23,9 +24,9 @@ typedef struct ns_steady_spec {
     uint32_t n_hold;
     uint32_t over; /* index of the parameter of a branch, UINT32_MAX: none */
     double low, high;
-    bool at_rest; /* equilibria only: all speeds c are zero */
-    bool
-        switching; /* follow the branches that leave at pitchforks and branch points, both ways */
+    bool at_rest;   /* equilibria only: all speeds c are zero */
+    bool switching; /* follow the branches that leave at pitchforks and branch points, both
+                    * ways */
     /* called now and then with the fraction done; false: stop.  May be NULL. */
     bool (*progress)(void *context, double fraction);
     void *context;
@@ -33,8 +34,9 @@ typedef struct ns_steady_spec {
 
 typedef struct ns_steady ns_steady;
 
-/* x: a state near which symmetries are looked for.  Where time enters the equations f stands for f - xi_0
- * (study/invariants/generators.h): steady on a ground that turns uniformly.  NULL if there is no such xi_0. */
+/* x: a state near which symmetries are looked for.  Where time enters the equations f stands
+ * for f - xi_0 (study/invariants/generators.h): steady on a ground that turns uniformly.  NULL
+ * if there is no such xi_0. */
 ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *spec,
                          const double *x);
 const ns_generators *ns_steady_generators(const ns_steady *q);
@@ -53,8 +55,8 @@ typedef struct ns_steady_point {
                           sizes; otherwise NULL */
 } ns_steady_point;
 
-/* The steady motion nearest to the state x, at the parameters of the field.  False if Newton's method
- * does not get there; *point then holds where it stopped. */
+/* The steady motion nearest to the state x, at the parameters of the field.  False if Newton's
+ * method does not get there; *point then holds where it stopped. */
 bool ns_steady_find(ns_steady *q, const double *x, ns_steady_point *point);
 
 typedef struct ns_branch {
@@ -65,9 +67,10 @@ typedef struct ns_branch {
     uint32_t from;                    /* of those: the special point */
 } ns_branch;
 
-/* The branch through the steady motion nearest to the model's own start, from `low` on, until the
- * parameter leaves [low, high].  At each value of the parameter the member of the family nearest
- * to the start of the model for that value is taken.  NULL with a message if there is none. */
+/* The branch through the steady motion nearest to the model's own start, from `low` on, until
+ * the parameter leaves [low, high].  At each value of the parameter the member of the family
+ * nearest to the start of the model for that value is taken.  NULL with a message if there is
+ * none. */
 ns_branch *ns_steady_follow(ns_steady *q, const char **message);
 
 #endif

@@ -1,4 +1,5 @@
-/* Families of functions in which integrals are looked for (see study/invariants/integrals.h). */
+/* Families of functions in which integrals are looked for (see
+ * study/invariants/integrals.h). */
 #include <string.h>
 
 #include "expr/diff.h"

@@ -27,7 +27,8 @@ static int by_imaginary_part(const void *left, const void *right)
     return by_real_part(left, right);
 }
 
-/* Real parts that differ by rounding only count as equal: runs of them are sorted by the imaginary part. */
+/* Real parts that differ by rounding only count as equal: runs of them are sorted by the
+ * imaginary part. */
 static void sort(uint32_t n, ns_eigenvalue *e)
 {
     qsort(e, n, sizeof *e, by_real_part);
@@ -64,7 +65,8 @@ static void compress(ns_arena *scratch, uint32_t r, uint32_t n, const double *B,
     ns_arena_release(scratch, mark);
 }
 
-/* Divides out the kernel of M = B L B^T; returns the rows left.  *d: its dimension, found if `find`. */
+/* Divides out the kernel of M = B L B^T; returns the rows left.  *d: its dimension, found if
+ * `find`. */
 static uint32_t divide(ns_arena *scratch, uint32_t r, uint32_t n, double *B, const double *L,
                        double size, bool find, uint32_t *d)
 {

@@ -1,14 +1,15 @@
 /* Linear stability of a steady motion, from the exact Jacobian.
  *
- * A steady motion (relative equilibrium) is a state x0 with f(x0) = xi(x0), xi = sum_k c_k xi_k a
- * symmetry.  Seen from a frame that moves along, x0 is at rest and small deviations obey v' = L v,
- * L = Df(x0) - sum_k c_k A_k, on the tangent space T of the manifold.  Some deviations lead to the same
- * motion or to another steady one.  They are divided out, one after the other:
+ * A steady motion (relative equilibrium) is a state x0 with f(x0) = xi(x0), xi = sum_k c_k xi_k
+ * a symmetry.  Seen from a frame that moves along, x0 is at rest and small deviations obey v' =
+ * L v, L = Df(x0) - sum_k c_k A_k, on the tangent space T of the manifold.  Some deviations
+ * lead to the same motion or to another steady one.  They are divided out, one after the other:
  *   - along symmetries, span xi_k(x0): L maps it into itself;
  *   - along the family of steady motions, the kernel of L on what is left (as many as there are
  *     integrals in involution with nothing else; of each further kernel the same).
  * A matrix L with an invariant subspace has, on the orthogonal complement, the spectrum of the
- * quotient; no eigenvalue is divided by a small number.  What remains decides about stability. */
+ * quotient; no eigenvalue is divided by a small number.  What remains decides about
+ * stability. */
 #ifndef NS_STUDY_STEADY_LINEAR_H
 #define NS_STUDY_STEADY_LINEAR_H
 
@@ -21,7 +22,8 @@ typedef struct ns_eigenvalue {
     double re, im;
 } ns_eigenvalue;
 
-/* How many directions are set apart at each level; found at a generic state and kept along a branch. */
+/* How many directions are set apart at each level; found at a generic state and kept along a
+ * branch. */
 typedef struct ns_linear_shape {
     uint32_t levels;
     uint32_t family[NS_LINEAR_LEVELS]; /* dimension of the kernel after the symmetries, ... */
@@ -49,14 +51,15 @@ typedef struct ns_linear {
 ns_linear *ns_linear_at(ns_flow *field, const ns_generators *g, ns_arena *arena,
                         const double *x, const double *c, const ns_linear_shape *shape);
 
-/* Real parts below this are not distinguished from zero: a double zero shows the root of a rounding
- * error. */
+/* Real parts below this are not distinguished from zero: a double zero shows the root of a
+ * rounding error. */
 double ns_linear_tolerance(const ns_linear *l);
 
 /* A verdict in words. */
 const char *ns_linear_verdict(ns_arena *arena, const ns_linear *l);
 
-/* Eigenvalues of a general matrix, sorted as above; false, and nan, if an entry is not finite. */
+/* Eigenvalues of a general matrix, sorted as above; false, and nan, if an entry is not
+ * finite. */
 bool ns_linear_eigenvalues(ns_arena *scratch, uint32_t n, const double *M, ns_eigenvalue *out);
 
 #endif

@@ -96,7 +96,8 @@ static bool solve(ns_starts *q, const bool *fixed, double *x)
     return now < 1e-11;
 }
 
-/* From a state at rest the energy has no slope: where the first try fails, free states are pushed. */
+/* From a state at rest the energy has no slope: where the first try fails, free states are
+ * pushed. */
 bool ns_starts_solve(ns_starts *q, const bool *fixed, double *x)
 {
     enum { TRIES = 8 };

@@ -1,5 +1,5 @@
-/* The plan of a sweep: which values each row has.  A pure function of the row's number: no row needs
- * another, so that any process can compute any row. */
+/* The plan of a sweep: which values each row has.  A pure function of the row's number: no row
+ * needs another, so that any process can compute any row. */
 #ifndef NS_STUDY_SWEEPS_PLAN_H
 #define NS_STUDY_SWEEPS_PLAN_H
 
@@ -34,7 +34,8 @@ typedef struct ns_plan {
     bool sobol;
 } ns_plan;
 
-/* Rows of a plan whose axes are filled in: points of the grid (the last axis varies fastest) times samples.
+/* Rows of a plan whose axes are filled in: points of the grid (the last axis varies fastest)
+ * times samples.
  * NULL, or what is wrong, in words. */
 const char *ns_plan_settle(ns_arena *arena, ns_plan *plan);
 

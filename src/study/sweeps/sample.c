@@ -1,10 +1,14 @@
 /* Sources.
- *   Philox: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, Parallel random numbers: as easy as 1, 2, 3,
+ *   Philox: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, Parallel random numbers: as
+ *   easy as 1, 2, 3,
  *     SC11 (2011).
- *   Sobol's sequence in the order of Gray's code: I. A. Antonov, V. M. Saleev (1979); primitive polynomials and
- *     first direction numbers: S. Joe, F. Y. Kuo, Constructing Sobol sequences with better two-dimensional
- *     projections, SIAM J. Sci. Comput. 30 (2008) 2635-2654, the first 21 dimensions of their table.
- *   Quantiles of the normal distribution: M. J. Wichura, Algorithm AS 241 (PPND16), Applied Statistics 37 (1988)
+ *   Sobol's sequence in the order of Gray's code: I. A. Antonov, V. M. Saleev (1979); primitive
+ *   polynomials and
+ *     first direction numbers: S. Joe, F. Y. Kuo, Constructing Sobol sequences with better
+ *     two-dimensional projections, SIAM J. Sci. Comput. 30 (2008) 2635-2654, the first 21
+ *     dimensions of their table.
+ *   Quantiles of the normal distribution: M. J. Wichura, Algorithm AS 241 (PPND16), Applied
+ *   Statistics 37 (1988)
  *     477-484; relative accuracy about 1e-16. */
 #include "study/sweeps/sample.h"
 
@@ -84,7 +88,8 @@ static const struct {
 };
 
 /* v_k = m_k / 2^k as a number of 53 bits, with
- *     m_k = 2 a_1 m_(k-1) + ... + 2^(s-1) a_(s-1) m_(k-s+1) + 2^s m_(k-s) + m_(k-s)   (sums by xor) */
+ *     m_k = 2 a_1 m_(k-1) + ... + 2^(s-1) a_(s-1) m_(k-s+1) + 2^s m_(k-s) + m_(k-s)   (sums by
+ *     xor) */
 static void directions(uint32_t dimension, uint64_t v[53])
 {
     for (uint32_t k = 0; k < 53; k++) {

@@ -1,9 +1,10 @@
 /* Making a sweep: quantities from their text, the system with the events they need, programs.
  *
- * Extrema.  min(X) and max(X) are taken over the ends of the motion and the zeros of dX/dt on it,
+ * Extrema.  min(X) and max(X) are taken over the ends of the motion and the zeros of dX/dt on
+ * it,
  *     dX/dt = sum_i (dX/dx_i) f_i + dX/dt|x,
- * an expression like any other, watched as an event: extrema inside of steps count, to the accuracy of the
- * method. */
+ * an expression like any other, watched as an event: extrema inside of steps count, to the
+ * accuracy of the method. */
 #include "study/sweeps/sweep.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ typedef struct maker {
     bool events, diagnostics;
 } maker;
 
-/* ---- words ---------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------- */
 
 static const char *trim(ns_arena *arena, const char *from, const char *to)
 {
@@ -61,7 +62,7 @@ static const char *argument(ns_arena *arena, const char *text, const char *word)
     return outside(inner, ',', false) ? NULL : inner;
 }
 
-/* ---- quantities ------------------------------------------------------------------------------ */
+/* ---- quantities -------------------------------------------------------------------------- */
 
 static bool fail(maker *m, const char *message)
 {
@@ -263,9 +264,10 @@ static bool read_gets(maker *m)
     return true;
 }
 
-/* ---- the system ------------------------------------------------------------------------------ */
+/* ---- the system -------------------------------------------------------------------------- */
 
-/* Events that nobody asked for and that stop nothing are left out; no observables are followed. */
+/* Events that nobody asked for and that stop nothing are left out; no observables are
+ * followed. */
 static void prune(maker *m)
 {
     ns_sweep *w = m->sweep;
@@ -291,7 +293,8 @@ static void prune(maker *m)
     s->observables.n = 0;
 }
 
-/* ---- stations: where on a motion values are wanted, with a program for those of each --------- */
+/* ---- stations: where on a motion values are wanted, with a program for those of each
+ * --------- */
 
 static bool same_station(const ns_sweep_station *a, const ns_sweep_get *get)
 {

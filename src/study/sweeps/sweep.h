@@ -1,12 +1,15 @@
-/* A sweep: many motions of one model, one for each row of a plan, and of each the quantities asked for.
+/* A sweep: many motions of one model, one for each row of a plan, and of each the quantities
+ * asked for.
  *
  *     ns_sweep         plan, quantities and programs; immutable once made, shared by threads
  *     ns_sweep_worker  computes blocks of rows on the lanes of one thread
- *     record           what one row came to, of fixed size: a block's records can be sent as bytes
+ *     record           what one row came to, of fixed size: a block's records can be sent as
+ *                      bytes
  *
- * A worker takes blocks of rows from its client and gives their records back.  Who hands out the blocks
- * (threads of one process, processes of many machines) does not matter: the record of a row is the same to
- * the bit whatever the lanes, the blocks, their order and who computes it. */
+ * A worker takes blocks of rows from its client and gives their records back.  Who hands out
+ * the blocks (threads of one process, processes of many machines) does not matter: the record
+ * of a row is the same to the bit whatever the lanes, the blocks, their order and who computes
+ * it. */
 #ifndef NS_STUDY_SWEEPS_SWEEP_H
 #define NS_STUDY_SWEEPS_SWEEP_H
 
@@ -14,7 +17,7 @@
 #include "session/start.h"
 #include "study/sweeps/plan.h"
 
-/* ---- quantities ---------------------------------------------------------------------------- */
+/* ---- quantities -------------------------------------------------------------------------- */
 
 typedef enum ns_sweep_kind {
     NS_SWEEP_FINAL, /* EXPR: where the motion ended */
@@ -41,7 +44,7 @@ typedef struct ns_sweep_get {
     uint32_t position;
 } ns_sweep_get;
 
-/* ---- records ------------------------------------------------------------------------------- */
+/* ---- records ----------------------------------------------------------------------------- */
 
 enum { NS_SWEEP_REASON = 92 };
 
@@ -51,10 +54,10 @@ typedef struct ns_sweep_end {
     char reason[NS_SWEEP_REASON]; /* "" if it came to its end; filled up with zeros */
 } ns_sweep_end;
 
-/* ---- the sweep ----------------------------------------------------------------------------- */
+/* ---- the sweep --------------------------------------------------------------------------- */
 
-/* An expression of the model in terms of states, time and parameters, from text; false after saying what
- * is wrong. */
+/* An expression of the model in terms of states, time and parameters, from text; false after
+ * saying what is wrong. */
 typedef bool (*ns_sweep_reader)(void *context, const char *text, ns_ex *out);
 
 typedef struct ns_sweep_spec {
@@ -89,7 +92,7 @@ typedef struct ns_sweep {
 /* NULL after a failure, with a message (empty if the reader has said it). */
 ns_sweep *ns_sweep_new(ns_arena *arena, const ns_sweep_spec *spec, const char **message);
 
-/* ---- workers -------------------------------------------------------------------------------- */
+/* ---- workers ----------------------------------------------------------------------------- */
 
 typedef struct ns_sweep_client {
     void *context;
@@ -99,8 +102,9 @@ typedef struct ns_sweep_client {
     bool (*done)(void *context, uint64_t first, uint32_t count, const void *records);
 } ns_sweep_client;
 
-/* Computes until next has no more.  `system` is derived from the same model as the sweep's, and used by no
- * other thread meanwhile.  A block under way when a signal comes (run.interrupt) is dropped.
+/* Computes until next has no more.  `system` is derived from the same model as the sweep's, and
+ * used by no other thread meanwhile.  A block under way when a signal comes (run.interrupt) is
+ * dropped.
  * NS_OK, or why no motion could be computed at all, with a message of at most `room` bytes. */
 ns_status ns_sweep_work(const ns_sweep *sweep, ns_system *system, const ns_sweep_client *client,
                         char *message, size_t room);

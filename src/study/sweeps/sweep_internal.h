@@ -6,7 +6,8 @@
 #include "ode/method.h"
 #include "study/sweeps/sweep.h"
 
-/* A place on the motion: its end, a time, the first event of a kind, or all extrema of one value. */
+/* A place on the motion: its end, a time, the first event of a kind, or all extrema of one
+ * value. */
 struct ns_sweep_station {
     ns_sweep_kind kind;
     uint32_t event; /* UINT32_MAX: the value does not change */

@@ -24,7 +24,7 @@ static bool send_head(const ns_sweep_rank *job, uint32_t to, kind what, uint64_t
     return job->exchange->send(job->state, to, &message, sizeof message);
 }
 
-/* ---- rank 0 -------------------------------------------------------------------------------- */
+/* ---- rank 0 ------------------------------------------------------------------------------ */
 
 typedef struct member {
     uint32_t wants; /* blocks it has asked for and not been given */
@@ -194,7 +194,7 @@ void ns_sweep_leader_free(ns_sweep_leader *l)
     free(l);
 }
 
-/* ---- the other ranks ----------------------------------------------------------------------- */
+/* ---- the other ranks --------------------------------------------------------------------- */
 
 typedef struct parcel { /* a block on its way: to the threads, or its records back */
     struct parcel *next;
@@ -330,8 +330,8 @@ static void deliver(ns_sweep_follower *f)
     }
 }
 
-/* Asks for as many blocks as threads have taken, whether they are done with them or not: a thread may want
- * several before it gives the first back. */
+/* Asks for as many blocks as threads have taken, whether they are done with them or not: a
+ * thread may want several before it gives the first back. */
 static void ask(ns_sweep_follower *f)
 {
     pthread_mutex_lock(&f->lock);
@@ -396,7 +396,8 @@ static void complain(ns_sweep_follower *f, bool *done)
 
 void ns_sweep_follower_serve(ns_sweep_follower *f, volatile int *stop)
 {
-    /* Asking MPI costs a processor's time: seldom while the threads have work, often when they wait. */
+    /* Asking MPI costs a processor's time: seldom while the threads have work, often when they
+     * wait. */
     enum { SHORT = 100000, LONG = 2000000 }; /* ns */
     bool over = false, told = false, complained = false;
     char *buffer = NULL;
@@ -455,7 +456,7 @@ void ns_sweep_follower_free(ns_sweep_follower *f)
     free(f);
 }
 
-/* ---- coming and going ---------------------------------------------------------------------- */
+/* ---- coming and going -------------------------------------------------------------------- */
 
 bool ns_sweep_rank_join(ns_sweep_rank *rank, char message[NS_EXCHANGE_MESSAGE])
 {

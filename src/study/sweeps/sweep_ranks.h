@@ -1,8 +1,9 @@
-/* A sweep on several processes: rank 0 leads, gives blocks of rows to the others as they ask for them, and
- * takes their records; its own threads take blocks from the same client.
+/* A sweep on several processes: rank 0 leads, gives blocks of rows to the others as they ask
+ * for them, and takes their records; its own threads take blocks from the same client.
  *
  *     leader                                    follower
- *                        <- HELLO identity, n   the same program, model and request? so many threads
+ *                        <- HELLO identity, n   the same program, model and request? so many
+ *                                               threads
  *                        <- WANT n              room for n more blocks
  *     BLOCK first, count ->
  *                        <- DONE first, count, records
@@ -11,10 +12,10 @@
  *                        <- FAILED text         cannot compute at all
  *                        <- BYE                 the follower's last word
  *
- * A follower has one block for each of its threads in reserve, waiting or asked for, so that no thread waits
- * for a message and the last blocks are spread.  Who computes a row does not change its
- * record.  A process that dies ends the job (MPI sees to that); its blocks have not been written, and
- * the same command computes them when it goes on. */
+ * A follower has one block for each of its threads in reserve, waiting or asked for, so that no
+ * thread waits for a message and the last blocks are spread.  Who computes a row does not
+ * change its record.  A process that dies ends the job (MPI sees to that); its blocks have not
+ * been written, and the same command computes them when it goes on. */
 #ifndef NS_STUDY_SWEEPS_SWEEP_RANKS_H
 #define NS_STUDY_SWEEPS_SWEEP_RANKS_H
 
@@ -31,12 +32,13 @@ typedef struct ns_sweep_rank { /* this process' place among the others */
 
 /* Takes part in the job that a launcher has started; alone without one.  False, with words. */
 bool ns_sweep_rank_join(ns_sweep_rank *rank, char message[NS_EXCHANGE_MESSAGE]);
-/* For a process that has nothing to do for the sweep, because its request is wrong (`message`, of a rank that is
- * not 0) or because there is nothing left: tells the others and waits for them. */
+/* For a process that has nothing to do for the sweep, because its request is wrong (`message`,
+ * of a rank that is not 0) or because there is nothing left: tells the others and waits for
+ * them. */
 void ns_sweep_rank_dismiss(const ns_sweep_rank *rank, const char *message);
 void ns_sweep_rank_leave(const ns_sweep_rank *rank);
 
-/* ---- rank 0 -------------------------------------------------------------------------------- */
+/* ---- rank 0 ------------------------------------------------------------------------------ */
 
 typedef struct ns_sweep_leader ns_sweep_leader;
 
@@ -45,8 +47,8 @@ typedef struct ns_sweep_leader ns_sweep_leader;
  * memory. */
 ns_sweep_leader *ns_sweep_leader_new(const ns_sweep_rank *job, const ns_sweep_client *client,
                                      size_t record, const char *identity);
-/* Answers the messages that have come; does not wait.  True if there were any.  After `stop` followers
- * are told to drop what they have. */
+/* Answers the messages that have come; does not wait.  True if there were any.  After `stop`
+ * followers are told to drop what they have. */
 bool ns_sweep_leader_serve(ns_sweep_leader *leader, bool stop);
 /* Have all followers said good bye? */
 bool ns_sweep_leader_finished(const ns_sweep_leader *leader);
@@ -56,19 +58,20 @@ uint32_t ns_sweep_leader_threads(const ns_sweep_leader *leader);
 const char *ns_sweep_leader_trouble(const ns_sweep_leader *leader);
 void ns_sweep_leader_free(ns_sweep_leader *leader);
 
-/* ---- the other ranks ----------------------------------------------------------------------- */
+/* ---- the other ranks --------------------------------------------------------------------- */
 
 typedef struct ns_sweep_follower ns_sweep_follower;
 
 ns_sweep_follower *ns_sweep_follower_new(const ns_sweep_rank *job, size_t record,
                                          const char *identity, uint32_t threads);
-/* For the threads that compute: blocks from the leader, records to it.  Any thread may use it. */
+/* For the threads that compute: blocks from the leader, records to it.  Any thread may use
+ * it. */
 ns_sweep_client ns_sweep_follower_client(ns_sweep_follower *follower);
-/* A thread has come to its end; `message` says why it could not compute, NULL if there were no more
- * blocks.  Called once by each of the threads. */
+/* A thread has come to its end; `message` says why it could not compute, NULL if there were no
+ * more blocks.  Called once by each of the threads. */
 void ns_sweep_follower_leave(ns_sweep_follower *follower, const char *message);
-/* Passes messages on until the threads have ended; called by the thread that opened the exchange.  *stop
- * is set when the leader says so. */
+/* Passes messages on until the threads have ended; called by the thread that opened the
+ * exchange.  *stop is set when the leader says so. */
 void ns_sweep_follower_serve(ns_sweep_follower *follower, volatile int *stop);
 void ns_sweep_follower_free(ns_sweep_follower *follower);
 

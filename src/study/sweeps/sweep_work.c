@@ -1,7 +1,8 @@
 /* Working through blocks of rows.
  *
- * Lanes stay full across the ends of blocks: while the last rows of one block are under way, the first of the
- * next are begun.  So several blocks are open at a time, at most one more than there are motions under way. */
+ * Lanes stay full across the ends of blocks: while the last rows of one block are under way,
+ * the first of the next are begun.  So several blocks are open at a time, at most one more than
+ * there are motions under way. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static ns_sweep_end *end_of(const worker *w, void *record)
     return (ns_sweep_end *)((double *)record + w->sweep->n_axes + w->sweep->n_gets);
 }
 
-/* ---- blocks -------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------ */
 
 static bool reserve(worker *w, block *b, uint32_t count)
 {
@@ -113,7 +114,7 @@ static void finish_row(worker *w, block *b)
         w->stopped = true;
 }
 
-/* ---- a row that begins ------------------------------------------------------------------------ */
+/* ---- a row that begins ------------------------------------------------------------------- */
 
 static bool begin_row(worker *w, block *b, uint64_t row)
 {
@@ -154,7 +155,7 @@ static bool next(void *context, uint64_t *id, double *p, double *x0)
     return false;
 }
 
-/* ---- a row that ends --------------------------------------------------------------------------- */
+/* ---- a row that ends --------------------------------------------------------------------- */
 
 typedef struct motion {
     const ns_ensemble_result *result;
@@ -192,7 +193,8 @@ static double extreme(const worker *w, const motion *m, const ns_sweep_get *get)
     return best;
 }
 
-/* Values at a station that several quantities may share; false if the motion did not come there. */
+/* Values at a station that several quantities may share; false if the motion did not come
+ * there. */
 static bool arrive(const worker *w, const motion *m, uint32_t station)
 {
     const ns_sweep_station *s = &w->sweep->station[station];
@@ -295,7 +297,7 @@ static bool done(void *context, const ns_ensemble_result *result)
     return !w->stopped;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 static bool prepare(worker *w, ns_arena *arena, ns_system *system, char *message, size_t room)
 {
