@@ -142,19 +142,19 @@ static ns_cell divide(ns_reader *r, ns_span place, const ns_cell *a, const ns_ce
     return scale(r, a, b->one, true);
 }
 
-ns_cell ns_arithmetic_binary(ns_reader *r, ns_span place, ns_code_op op, const ns_cell *a,
+ns_cell ns_arithmetic_binary(ns_reader *r, ns_span place, ns_postfix_op op, const ns_cell *a,
                              const ns_cell *b)
 {
     ns_cell out = none();
     switch (op) {
-    case NS_CODE_ADD:
-    case NS_CODE_SUB:
-        out = add(r, place, op == NS_CODE_SUB, a, b);
+    case NS_POSTFIX_ADD:
+    case NS_POSTFIX_SUB:
+        out = add(r, place, op == NS_POSTFIX_SUB, a, b);
         break;
-    case NS_CODE_MUL:
+    case NS_POSTFIX_MUL:
         out = multiply(r, place, a, b);
         break;
-    case NS_CODE_DIV:
+    case NS_POSTFIX_DIV:
         out = divide(r, place, a, b);
         break;
     default:

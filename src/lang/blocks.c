@@ -23,7 +23,7 @@ static ns_block *block_at(ns_parser *p, uint32_t block)
 
 /* Adds a property and the job that will fill it. */
 static ns_job *add_property(ns_parser *p, uint32_t block, const char *name, ns_span span,
-                            ns_span value_span, const ns_code *code, uint32_t n)
+                            ns_span value_span, const ns_postfix *code, uint32_t n)
 {
     ns_block *b = block_at(p, block);
     NS_PUSH(p->r->arena, b->properties,
@@ -52,10 +52,10 @@ const char *ns_blocks_text(ns_parser *p)
 }
 
 /* VALUE, VALUE, ...; may be none */
-static bool values(ns_parser *p, const ns_code **codes, uint32_t *n)
+static bool values(ns_parser *p, const ns_postfix **codes, uint32_t *n)
 {
-    NS_LIST(ns_code) list = {0};
-    ns_code code;
+    NS_LIST(ns_postfix) list = {0};
+    ns_postfix code;
     if (!ns_parser_at_end(p))
         do {
             if (!ns_parser_expression(p, &code))
@@ -117,7 +117,7 @@ static bool entry_property(ns_parser *p, uint32_t block)
 {
     ns_span span, value_span;
     uint32_t primes, n;
-    const ns_code *codes;
+    const ns_postfix *codes;
     const char *name = primed(p, "the name of a property", &span, &primes);
     if (!name)
         return false;
@@ -148,8 +148,8 @@ static bool entry_property(ns_parser *p, uint32_t block)
 /* (VALUE, NAME = VALUE, ...) */
 static bool arguments(ns_parser *p, uint32_t block)
 {
-    NS_LIST(ns_code) list = {0};
-    ns_code code;
+    NS_LIST(ns_postfix) list = {0};
+    ns_postfix code;
     do {
         ns_span span;
         const char *name = NULL;
@@ -225,7 +225,7 @@ bool ns_blocks_parse(ns_parser *p, const ns_statement *statement)
     span.begin -= (uint32_t)strlen(statement->keyword);
     uint32_t block = add_block(p->r, statement->keyword, span);
     if (statement->values) {
-        const ns_code *codes;
+        const ns_postfix *codes;
         uint32_t n;
         if (!values(p, &codes, &n))
             return false;
@@ -262,7 +262,7 @@ void ns_blocks_word(ns_parser *p, const char *keyword, const char *name, ns_span
 }
 
 void ns_blocks_call(ns_parser *p, const char *keyword, const char *name, ns_span span,
-                    const ns_code *call)
+                    const ns_postfix *call)
 {
     uint32_t block = add_block(p->r, keyword, span);
     ns_block *b = block_at(p, block);
@@ -282,7 +282,7 @@ static bool entry_start(ns_parser *p, uint32_t block)
     (void)block;
     ns_span span;
     uint32_t primes;
-    ns_code code;
+    ns_postfix code;
     char sign = ns_parser_behind(p, "'");
     if (ns_parser_at(p, NS_TOKEN_NAME) && sign != '=' && sign != '~')
         return entry_property(
@@ -310,7 +310,7 @@ static bool entry_run(ns_parser *p, uint32_t block)
 {
     (void)block;
     ns_span span;
-    ns_code code = {0};
+    ns_postfix code = {0};
     const char *name = ns_parser_name(p, "the name of a setting", &span);
     if (!name)
         return false;

@@ -14,7 +14,7 @@ ns_name *ns_statements_declare(ns_parser *p, ns_name_kind kind, const char *text
 bool ns_statements_declare_in(ns_parser *p, ns_scope *scope, const char *text, ns_span span,
                               const char *what);
 ns_job *ns_statements_job(ns_parser *p, ns_job_kind kind, const char *name, ns_span span,
-                          const ns_code *code, uint32_t n);
+                          const ns_postfix *code, uint32_t n);
 const ns_statement *ns_statements_find(const char *word, size_t length);
 /* After an error: to where reading can go on.  `begin` is where the statement began. */
 void ns_statements_recover(ns_parser *p, uint32_t begin, bool in_block);
@@ -35,7 +35,7 @@ void ns_blocks_word(ns_parser *p, const char *keyword, const char *name, ns_span
                     const char *kind, const char *word, ns_span word_span);
 /* constraint NAME: KIND(ARGUMENTS), parsed as a call */
 void ns_blocks_call(ns_parser *p, const char *keyword, const char *name, ns_span span,
-                    const ns_code *call);
+                    const ns_postfix *call);
 /* The block of a start or force statement; made when first needed (*number from 1). */
 uint32_t ns_blocks_find(ns_reader *r, uint32_t *number, const char *keyword, ns_span span);
 

@@ -137,8 +137,8 @@ static void add_entries(ns_reader *r, const ns_scope_entry *entries, uint32_t n)
                                            sizeof *name->value.at);
     }
     for (uint32_t i = 0; i < r->scope.names.n; i++)
-        if (r->scope.names.at[i]->progress == NS_LATE)
-            r->scope.names.at[i]->progress = NS_WAITING;
+        if (r->scope.names.at[i]->progress == NS_READ_LATE)
+            r->scope.names.at[i]->progress = NS_READ_WAITING;
 }
 
 bool ns_description_offer(ns_description *d, const ns_scope_entry *entries, uint32_t n)
@@ -176,8 +176,8 @@ bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uin
     /* What the formulation did not define before it derived the equations came too late. */
     for (uint32_t i = 0; i < r->jobs.n; i++) {
         const ns_job *job = &r->jobs.at[i];
-        if (job->progress == NS_LATE && job->kind < NS_JOB_OBSERVE && job->kind != NS_JOB_LET &&
-            job->missing.source && !waits_for_system(r, job))
+        if (job->progress == NS_READ_LATE && job->kind < NS_JOB_OBSERVE &&
+            job->kind != NS_JOB_LET && job->missing.source && !waits_for_system(r, job))
             ns_evaluate_undefined(r, job->missing, false);
     }
     if (d->diag->errors != errors)
@@ -189,11 +189,11 @@ bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uin
 }
 
 /* The end of an evaluation that was asked for now: what is missing is an error. */
-static bool complete(ns_reader *r, ns_outcome outcome)
+static bool complete(ns_reader *r, ns_evaluated outcome)
 {
-    if (outcome.progress == NS_LATE)
+    if (outcome.progress == NS_READ_LATE)
         ns_evaluate_undefined(r, outcome.missing, false);
-    return outcome.progress == NS_DONE;
+    return outcome.progress == NS_READ_DONE;
 }
 
 bool ns_description_evaluate(ns_description *d, const char *name, const char *text,
@@ -203,7 +203,7 @@ bool ns_description_evaluate(ns_description *d, const char *name, const char *te
     size_t length = strlen(text);
     const char *copy = ns_arena_string(d->arena, text, length);
     uint32_t source = ns_diag_source(d->diag, name, copy, length);
-    ns_code code;
+    ns_postfix code;
     r->strict = true;
     if (!ns_parser_expression_text(r, source, copy, length, &code))
         return false;

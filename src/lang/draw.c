@@ -21,10 +21,10 @@ static bool label(ns_parser *p, const char **name)
 }
 
 /* VALUE or OPTION = VALUE; code->n stays 0 if it is text */
-static bool value(ns_parser *p, ns_draw_value *out, ns_code *code)
+static bool value(ns_parser *p, ns_draw_value *out, ns_postfix *code)
 {
     *out = (ns_draw_value){0};
-    *code = (ns_code){0};
+    *code = (ns_postfix){0};
     if (ns_parser_at(p, NS_TOKEN_NAME) && ns_parser_behind(p, "") == '=') {
         out->option = ns_parser_name(p, "an option", &out->option_span);
         if (!out->option)
@@ -45,7 +45,7 @@ static bool entry(ns_parser *p, uint32_t view)
 {
     ns_draw_line line = p->r->d->draws.at[view];
     NS_LIST(ns_draw_value) list = {0};
-    NS_LIST(ns_code) codes = {0};
+    NS_LIST(ns_postfix) codes = {0};
     if (!label(p, &line.name))
         return false;
     line.kind = ns_parser_name(p, "what to draw", &line.span);
@@ -54,7 +54,7 @@ static bool entry(ns_parser *p, uint32_t view)
     if (!ns_parser_at_end(p))
         do {
             ns_draw_value one;
-            ns_code code;
+            ns_postfix code;
             if (!value(p, &one, &code))
                 return false;
             NS_PUSH(p->r->arena, list, one);
@@ -89,25 +89,25 @@ bool ns_draw_parse(ns_parser *p, const ns_statement *statement)
 void ns_draw_elaborate(ns_reader *r, ns_job *job)
 {
     if (!r->finishing) {
-        job->progress = NS_LATE;
+        job->progress = NS_READ_LATE;
         return;
     }
     const ns_draw_line *line = &r->d->draws.at[job->block];
-    job->progress = NS_DONE;
+    job->progress = NS_READ_DONE;
     for (uint32_t i = 0, k = 0; i < line->n; i++) {
         ns_draw_value *one = &line->values[i];
         if (one->word)
             continue;
-        const ns_code *code = &job->code[k++];
+        const ns_postfix *code = &job->code[k++];
         if (ns_elaborate_is_word(r, code, &one->word))
             continue;
         one->word = NULL;
         r->strict = true;
-        ns_outcome outcome = ns_evaluate_code(r, code, &one->value);
-        if (outcome.progress != NS_DONE) {
-            if (outcome.progress == NS_LATE)
+        ns_evaluated outcome = ns_evaluate_code(r, code, &one->value);
+        if (outcome.progress != NS_READ_DONE) {
+            if (outcome.progress == NS_READ_LATE)
                 ns_evaluate_undefined(r, outcome.missing, false);
-            job->progress = NS_BROKEN;
+            job->progress = NS_READ_BROKEN;
         }
     }
 }

@@ -49,18 +49,18 @@ bool ns_elaborate_expect_kinds(ns_reader *r, ns_span place, const ns_value *valu
     return true;
 }
 
-bool ns_elaborate_code(ns_reader *r, ns_job *job, const ns_code *code, ns_value *out)
+bool ns_elaborate_code(ns_reader *r, ns_job *job, const ns_postfix *code, ns_value *out)
 {
-    ns_outcome outcome = ns_evaluate_code(r, code, out);
+    ns_evaluated outcome = ns_evaluate_code(r, code, out);
     job->progress = outcome.progress;
     job->missing = outcome.missing;
-    return outcome.progress == NS_DONE;
+    return outcome.progress == NS_READ_DONE;
 }
 
 /* ---- parameters -------------------------------------------------------------------------- */
 
 /* The code of --set for this parameter, if there is one; false if it cannot be read. */
-static bool override_code(ns_reader *r, const char *name, ns_code *code, bool *set)
+static bool override_code(ns_reader *r, const char *name, ns_postfix *code, bool *set)
 {
     const ns_override *found = NULL;
     for (size_t i = 0; i < r->n_overrides; i++) /* the last one wins */
@@ -77,11 +77,11 @@ static bool override_code(ns_reader *r, const char *name, ns_code *code, bool *s
 }
 
 /* The unit of a number with one: param g = 9.81 m/s^2 */
-static const char *unit_of(ns_reader *r, const ns_code *code)
+static const char *unit_of(ns_reader *r, const ns_postfix *code)
 {
     uint32_t n = code->n;
-    bool signed_number = n == 3 && code->at[2].op == NS_CODE_NEG;
-    if ((n != 2 && !signed_number) || code->at[1].op != NS_CODE_UNIT)
+    bool signed_number = n == 3 && code->at[2].op == NS_POSTFIX_NEG;
+    if ((n != 2 && !signed_number) || code->at[1].op != NS_POSTFIX_UNIT)
         return "";
     ns_span place = {code->span.source, code->at[1].begin, code->at[1].end};
     ns_unit_product unit;
@@ -95,18 +95,18 @@ static void elaborate_param(ns_reader *r, ns_job *job)
 {
     uint32_t index = job->target->index;
     ns_param *param = &r->d->params.at[index];
-    ns_code code = job->code[0];
+    ns_postfix code = job->code[0];
     bool set;
     ns_value value;
     param->unit = unit_of(r, &code);
     if (!override_code(r, param->name, &code, &set)) {
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
         return;
     }
     r->strict = true;
     if (!ns_elaborate_code(r, job, &code, &value))
         return;
-    job->progress = NS_BROKEN;
+    job->progress = NS_READ_BROKEN;
     if (!ns_elaborate_expect_number(r, code.span, &value, "a parameter") ||
         !ns_elaborate_expect_kinds(r, code.span, &value, NS_KIND_PARAM, "a parameter"))
         return;
@@ -131,7 +131,7 @@ static void elaborate_param(ns_reader *r, ns_job *job)
     param->value = value.at[0];
     param->set = set;
     ns_facts_set(r, param->symbol, number);
-    job->progress = NS_DONE;
+    job->progress = NS_READ_DONE;
 }
 
 /* ---- definitions ------------------------------------------------------------------------- */
@@ -140,9 +140,9 @@ static void elaborate_let(ns_reader *r, ns_job *job)
 {
     ns_evaluate_name(r, job->target);
     job->progress = job->target->progress;
-    if (job->progress == NS_LATE && r->finishing) {
+    if (job->progress == NS_READ_LATE && r->finishing) {
         ns_evaluate_undefined(r, job->target->missing, false);
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
     }
 }
 
@@ -153,11 +153,11 @@ static void elaborate_state(ns_reader *r, ns_job *job)
     job->progress = name->progress;
     job->missing = name->missing;
     r->strict = true;
-    if (name->progress == NS_LATE && !ns_evaluate_may_come(r, name->missing)) {
+    if (name->progress == NS_READ_LATE && !ns_evaluate_may_come(r, name->missing)) {
         ns_evaluate_undefined(r, name->missing, false);
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
     }
-    if (job->progress != NS_DONE)
+    if (job->progress != NS_READ_DONE)
         return;
     if (ns_elaborate_expect_number(r, name->code.span, &name->value,
                                    "the derivative of a state") &&
@@ -165,7 +165,7 @@ static void elaborate_state(ns_reader *r, ns_job *job)
                                   "a state's derivative"))
         r->d->states.at[name->index].derivative = name->value.at[0];
     else
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
 }
 
 /* ---- mechanics --------------------------------------------------------------------------- */
@@ -187,7 +187,7 @@ static void elaborate_lagrangian(ns_reader *r, ns_job *job)
     if (!ns_elaborate_expect_number(r, job->span, &job->value, "the Lagrangian") ||
         !ns_elaborate_expect_kinds(r, job->span, &job->value, ~(uint32_t)NS_KIND_ACCEL,
                                    "the Lagrangian"))
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
 }
 
 /* left - right of a job with two codes */
@@ -201,7 +201,7 @@ static bool difference(ns_reader *r, ns_job *job)
     ns_cell a = ns_arithmetic_cell(side[0]), b = ns_arithmetic_cell(side[1]);
     ns_cell out = ns_arithmetic_difference(r, job->code[0].span, &a, &b);
     if (out.rows == 0) {
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
         return false;
     }
     job->value = ns_arithmetic_value(r, &out);
@@ -215,7 +215,7 @@ static void elaborate_constraint(ns_reader *r, ns_job *job)
         return;
     if (!ns_elaborate_expect_kinds(r, job->span, &job->value, ~(uint32_t)NS_KIND_ACCEL,
                                    "a constraint")) {
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
         return;
     }
     for (uint32_t i = 0; i < job->value.rows * job->value.cols; i++)
@@ -224,7 +224,7 @@ static void elaborate_constraint(ns_reader *r, ns_job *job)
             ns_diag_error(r->diag, job->span,
                           "the constraint '%s' mentions no coordinate and no velocity",
                           job->name);
-            job->progress = NS_BROKEN;
+            job->progress = NS_READ_BROKEN;
             return;
         }
 }
@@ -289,7 +289,7 @@ static void elaborate_force(ns_reader *r, ns_job *job)
     if (!name || name->kind != NS_NAME_COORDINATE) {
         if (!to_property(r, job, &r->force_block, "force")) {
             not_a_coordinate(r, job, "a coordinate");
-            job->progress = NS_BROKEN;
+            job->progress = NS_READ_BROKEN;
         }
         return;
     }
@@ -300,7 +300,7 @@ static void elaborate_force(ns_reader *r, ns_job *job)
     if (!ns_elaborate_expect_number(r, job->code[0].span, &job->value, "a generalised force") ||
         !ns_elaborate_expect_kinds(r, job->code[0].span, &job->value, ~(uint32_t)NS_KIND_ACCEL,
                                    "a force"))
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
 }
 
 /* The symbol that a line of start { } sets; 0 after an error. */
@@ -335,14 +335,14 @@ static void elaborate_start(ns_reader *r, ns_job *job)
     if (!name || (name->kind != NS_NAME_COORDINATE && name->kind != NS_NAME_STATE)) {
         if (!to_property(r, job, &r->start_block, "start")) {
             not_a_coordinate(r, job, "a coordinate or state");
-            job->progress = NS_BROKEN;
+            job->progress = NS_READ_BROKEN;
         }
         return;
     }
     if (!job->property)
         job->property = start_symbol(r, job, name);
     if (!job->property) {
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
         return;
     }
     r->strict = true;
@@ -351,10 +351,10 @@ static void elaborate_start(ns_reader *r, ns_job *job)
     ns_span place = job->code[0].span;
     if (!ns_elaborate_expect_number(r, place, &job->value, "a start value") ||
         !ns_elaborate_expect_kinds(r, place, &job->value, NS_KIND_PARAM, "a start value")) {
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
     } else if (!isfinite(ns_facts_value(r, job->value.at[0]))) {
         ns_diag_error(r->diag, place, "this start value is not finite");
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
     }
 }
 
@@ -369,7 +369,7 @@ static void elaborate_named(ns_reader *r, ns_job *job)
                       "'%s' is %s and observed anyway; to see it in another unit give that a "
                       "name of its own: observe NAME in UNIT = %s",
                       job->name, ns_scope_kind_text(name->kind), job->name);
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
         return;
     }
     r->strict = r->finishing;
@@ -378,18 +378,18 @@ static void elaborate_named(ns_reader *r, ns_job *job)
         job->progress = job->target->progress;
         job->missing = job->target->missing;
         job->value = job->target->value;
-        if (job->progress == NS_LATE && r->finishing) {
+        if (job->progress == NS_READ_LATE && r->finishing) {
             ns_evaluate_undefined(r, job->missing, false);
-            job->progress = NS_BROKEN;
+            job->progress = NS_READ_BROKEN;
         }
     } else {
         ns_elaborate_code(r, job, &job->code[0], &job->value);
     }
-    if (job->progress == NS_DONE && job->value.cols > 1) {
+    if (job->progress == NS_READ_DONE && job->value.cols > 1) {
         ns_cell cell = ns_arithmetic_cell(job->value);
         ns_diag_error(r->diag, job->span, "expected a number or a vector, found %s",
                       ns_arithmetic_shape(r, &cell));
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
     }
 }
 
@@ -400,11 +400,11 @@ static void elaborate_event(ns_reader *r, ns_job *job)
                     : !ns_elaborate_code(r, job, &job->code[0], &job->value))
         return;
     if (!ns_elaborate_expect_number(r, job->code[0].span, &job->value, "an event")) {
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
     } else if (!(ns_facts_kinds(r, job->value.at[0]) & ~(uint32_t)NS_KIND_PARAM)) {
         ns_diag_error(r->diag, job->code[0].span,
                       "this never changes: the event '%s' cannot occur", job->name);
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
     }
 }
 
@@ -531,7 +531,7 @@ void ns_elaborate_jobs(ns_reader *r)
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < r->jobs.n; i++) {
             ns_job *job = &r->jobs.at[i];
-            bool waiting = job->progress == NS_WAITING || job->progress == NS_LATE;
+            bool waiting = job->progress == NS_READ_WAITING || job->progress == NS_READ_LATE;
             if (waiting && (job->kind == NS_JOB_PARAM) == (pass == 0))
                 elaborate(r, job);
         }
@@ -543,6 +543,6 @@ void ns_elaborate_jobs(ns_reader *r)
     }
     d->constraints.n = d->forces.n = d->starts.n = 0;
     for (uint32_t i = 0; i < r->jobs.n; i++)
-        if (r->jobs.at[i].progress == NS_DONE)
+        if (r->jobs.at[i].progress == NS_READ_DONE)
             publish(r, &r->jobs.at[i]);
 }

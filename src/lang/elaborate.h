@@ -18,7 +18,7 @@ bool ns_elaborate_expect_number(ns_reader *r, ns_span place, const ns_value *val
 bool ns_elaborate_expect_kinds(ns_reader *r, ns_span place, const ns_value *value,
                                uint32_t allowed, const char *what);
 /* Evaluates one code of a job, with the job's progress; is it done? */
-bool ns_elaborate_code(ns_reader *r, ns_job *job, const ns_code *code, ns_value *out);
+bool ns_elaborate_code(ns_reader *r, ns_job *job, const ns_postfix *code, ns_value *out);
 
 /* elaborate_blocks.c */
 void ns_elaborate_property(ns_reader *r, ns_job *job);

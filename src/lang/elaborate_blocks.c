@@ -3,9 +3,9 @@
 
 #include "lang/elaborate.h"
 
-bool ns_elaborate_is_word(ns_reader *r, const ns_code *code, const char **word)
+bool ns_elaborate_is_word(ns_reader *r, const ns_postfix *code, const char **word)
 {
-    if (code->n != 1 || code->at[0].op != NS_CODE_NAME)
+    if (code->n != 1 || code->at[0].op != NS_POSTFIX_NAME)
         return false;
     ns_span place = {code->span.source, code->at[0].begin, code->at[0].end};
     const char *text = ns_reader_text(r, place);
@@ -15,10 +15,10 @@ bool ns_elaborate_is_word(ns_reader *r, const ns_code *code, const char **word)
 }
 
 /* The arguments of a code that is one call, as codes of their own. */
-static const ns_code *split_call(ns_reader *r, const ns_code *call)
+static const ns_postfix *split_call(ns_reader *r, const ns_postfix *call)
 {
     uint32_t n = call->n - 1, count = call->at[n].count, top = 0;
-    ns_code *args = NS_NEW_ARRAY(r->arena, ns_code, count);
+    ns_postfix *args = NS_NEW_ARRAY(r->arena, ns_postfix, count);
     /* where the code of each value on the stack begins */
     uint32_t *begin = NS_NEW_ARRAY(r->arena, uint32_t, call->n);
     for (uint32_t i = 0; i < n; i++) {
@@ -30,15 +30,16 @@ static const ns_code *split_call(ns_reader *r, const ns_code *call)
     }
     for (uint32_t k = 0; k < count; k++) {
         uint32_t end = k + 1 < count ? begin[k + 1] : n;
-        args[k] = (ns_code){.at = call->at + begin[k], .n = end - begin[k], .span = call->span};
+        args[k] = (ns_postfix){
+            .at = call->at + begin[k], .n = end - begin[k], .span = call->span};
     }
     return args;
 }
 
 /* WORD(ARGUMENTS) where the word is no function */
-static bool is_word_call(ns_reader *r, const ns_code *code, const char **word)
+static bool is_word_call(ns_reader *r, const ns_postfix *code, const char **word)
 {
-    if (code->n == 0 || code->at[code->n - 1].op != NS_CODE_CALL)
+    if (code->n == 0 || code->at[code->n - 1].op != NS_POSTFIX_CALL)
         return false;
     const ns_item *last = &code->at[code->n - 1];
     ns_span place = {code->span.source, last->begin, last->end};
@@ -55,7 +56,7 @@ static bool is_word_call(ns_reader *r, const ns_code *code, const char **word)
 void ns_elaborate_property(ns_reader *r, ns_job *job)
 {
     ns_property property = r->d->blocks.at[job->block].properties.at[job->property];
-    const ns_code *codes = job->code;
+    const ns_postfix *codes = job->code;
     uint32_t n = job->n;
     bool late = false;
     if (n == 1 && ns_elaborate_is_word(r, &codes[0], &property.word)) {
@@ -68,7 +69,7 @@ void ns_elaborate_property(ns_reader *r, ns_job *job)
         property.word = NULL;
     }
     r->strict = r->defined;
-    job->progress = NS_DONE;
+    job->progress = NS_READ_DONE;
     ns_value *values = NS_NEW_ARRAY(r->arena, ns_value, n);
     for (uint32_t i = 0; i < n; i++)
         if (!ns_elaborate_code(r, job, &codes[i], &values[i]))
@@ -76,19 +77,19 @@ void ns_elaborate_property(ns_reader *r, ns_job *job)
     for (uint32_t i = 0; i < n; i++)
         if (!ns_elaborate_expect_kinds(r, codes[i].span, &values[i], ~(uint32_t)NS_KIND_ACCEL,
                                        "this")) {
-            job->progress = NS_BROKEN;
+            job->progress = NS_READ_BROKEN;
             return;
         }
     property.value = values;
     property.values = n;
     r->d->blocks.at[job->block].properties.at[job->property] = property;
     if (late)
-        job->progress = NS_LATE;
+        job->progress = NS_READ_LATE;
     job->missing = (ns_span){0};
 }
 
 /* Where the code of an argument stands in the source. */
-static ns_span place_of(const ns_code *code)
+static ns_span place_of(const ns_postfix *code)
 {
     ns_span place = {code->span.source, code->at[0].begin, code->at[0].end};
     for (uint32_t i = 1; i < code->n; i++) {
@@ -99,9 +100,9 @@ static ns_span place_of(const ns_code *code)
 }
 
 /* The bare name of a block (a body, a ground), which has no value of its own. */
-static bool is_block(ns_reader *r, const ns_code *code)
+static bool is_block(ns_reader *r, const ns_postfix *code)
 {
-    if (code->n != 1 || code->at[0].op != NS_CODE_NAME)
+    if (code->n != 1 || code->at[0].op != NS_POSTFIX_NAME)
         return false;
     const ns_name *name = ns_scope_find(&r->scope, ns_reader_text(r, place_of(code)),
                                         code->at[0].end - code->at[0].begin);
@@ -110,7 +111,7 @@ static bool is_block(ns_reader *r, const ns_code *code)
 
 void ns_elaborate_block(ns_reader *r, ns_job *job)
 {
-    const ns_code *codes = job->code;
+    const ns_postfix *codes = job->code;
     uint32_t n = job->n;
     bool constraint = strcmp(r->d->blocks.at[job->block].keyword, "constraint") == 0;
     if (constraint) {
@@ -119,7 +120,7 @@ void ns_elaborate_block(ns_reader *r, ns_job *job)
             ns_span end = codes[0].span;
             end.begin = end.end;
             ns_diag_error(r->diag, end, "expected '=' and the other side of the constraint");
-            job->progress = NS_BROKEN;
+            job->progress = NS_READ_BROKEN;
             return;
         }
         n = codes[0].at[codes[0].n - 1].count;
@@ -128,7 +129,7 @@ void ns_elaborate_block(ns_reader *r, ns_job *job)
     ns_value *args = NS_NEW_ARRAY(r->arena, ns_value, n);
     const char **words = NS_NEW_ARRAY(r->arena, const char *, n);
     ns_span *spans = NS_NEW_ARRAY(r->arena, ns_span, n);
-    job->progress = NS_DONE;
+    job->progress = NS_READ_DONE;
     for (uint32_t i = 0; i < n; i++) {
         spans[i] = place_of(&codes[i]);
         if (ns_elaborate_is_word(r, &codes[i], &words[i]))
@@ -136,7 +137,7 @@ void ns_elaborate_block(ns_reader *r, ns_job *job)
         if (is_block(r, &codes[i])) {
             if (r->defined)
                 continue; /* a word, as the formulation gave it no value */
-            job->progress = NS_LATE;
+            job->progress = NS_READ_LATE;
             job->missing = (ns_span){0};
             return;
         }
@@ -157,7 +158,7 @@ void ns_elaborate_setting(ns_reader *r, ns_job *job)
     ns_setting *setting = &r->d->settings.at[job->property];
     ns_value value;
     if (ns_elaborate_is_word(r, &job->code[0], &setting->word)) {
-        job->progress = NS_DONE;
+        job->progress = NS_READ_DONE;
         return;
     }
     setting->word = NULL;
@@ -168,5 +169,5 @@ void ns_elaborate_setting(ns_reader *r, ns_job *job)
         ns_elaborate_expect_kinds(r, setting->span, &value, NS_KIND_PARAM, "a setting"))
         setting->value = value.at[0];
     else
-        job->progress = NS_BROKEN;
+        job->progress = NS_READ_BROKEN;
 }

@@ -22,7 +22,7 @@ typedef struct binding {
 typedef struct run {
     ns_reader *r;
     const binding *frame; /* NULL outside functions */
-    ns_outcome outcome;
+    ns_evaluated outcome;
 } run;
 
 struct ns_call {
@@ -40,17 +40,17 @@ static ns_cell none(void)
 }
 
 /* Errors weigh more than missing names. */
-static void worsen(ns_outcome *outcome, ns_outcome with)
+static void worsen(ns_evaluated *outcome, ns_evaluated with)
 {
-    if (with.progress == NS_BROKEN)
-        outcome->progress = NS_BROKEN;
-    if (with.progress == NS_LATE && outcome->progress == NS_DONE)
+    if (with.progress == NS_READ_BROKEN)
+        outcome->progress = NS_READ_BROKEN;
+    if (with.progress == NS_READ_LATE && outcome->progress == NS_READ_DONE)
         *outcome = with;
 }
 
 static void broken(run *e)
 {
-    e->outcome.progress = NS_BROKEN;
+    e->outcome.progress = NS_READ_BROKEN;
 }
 
 bool ns_evaluate_spend(ns_reader *r, ns_span place, uint64_t work)
@@ -135,7 +135,7 @@ bool ns_evaluate_may_come(const ns_reader *r, ns_span missing)
 static ns_cell lacking(run *e, ns_span missing)
 {
     if (ns_evaluate_may_come(e->r, missing)) {
-        worsen(&e->outcome, (ns_outcome){.progress = NS_LATE, .missing = missing});
+        worsen(&e->outcome, (ns_evaluated){.progress = NS_READ_LATE, .missing = missing});
     } else {
         ns_evaluate_undefined(e->r, missing, false);
         broken(e);
@@ -176,16 +176,16 @@ static ns_cell value_of(run *e, ns_name *name, ns_span place)
     case NS_NAME_OBSERVE:
         break;
     }
-    if (name->progress == NS_BUSY) {
+    if (name->progress == NS_READ_BUSY) {
         ns_diag_error(r->diag, place, "'%s' is defined by itself", name->text);
         ns_diag_note(r->diag, name->span, "its definition is here");
         broken(e);
         return none();
     }
     ns_evaluate_name(r, name);
-    if (name->progress == NS_DONE)
+    if (name->progress == NS_READ_DONE)
         return ns_arithmetic_cell(name->value);
-    if (name->progress == NS_LATE)
+    if (name->progress == NS_READ_LATE)
         return lacking(e, name->missing);
     broken(e);
     return none();
@@ -280,17 +280,17 @@ static bool enter(ns_reader *r, ns_span place)
 
 void ns_evaluate_name(ns_reader *r, ns_name *name)
 {
-    if (name->progress != NS_WAITING)
+    if (name->progress != NS_READ_WAITING)
         return;
     if (!enter(r, name->span)) {
-        name->progress = NS_BROKEN;
+        name->progress = NS_READ_BROKEN;
         return;
     }
     /* Whether a missing name is an error is for the statement to say that uses this one. */
     bool strict = r->strict;
     r->strict = false;
-    name->progress = NS_BUSY;
-    ns_outcome outcome = ns_evaluate_code(r, &name->code, &name->value);
+    name->progress = NS_READ_BUSY;
+    ns_evaluated outcome = ns_evaluate_code(r, &name->code, &name->value);
     name->progress = outcome.progress;
     name->missing = outcome.missing;
     r->strict = strict;
@@ -352,31 +352,31 @@ static ns_call **find_call(ns_reader *r, const ns_name *function, const ns_cell 
     return slot;
 }
 
-static ns_outcome run_code(ns_reader *r, const ns_code *code, const binding *frame, uint32_t n,
-                           ns_cell *out);
+static ns_evaluated run_code(ns_reader *r, const ns_postfix *code, const binding *frame,
+                             uint32_t n, ns_cell *out);
 
 /* The body of a function with values for its arguments. */
-static ns_outcome run_body(ns_reader *r, ns_name *function, ns_span place, const ns_cell *args,
-                           ns_cell *out)
+static ns_evaluated run_body(ns_reader *r, ns_name *function, ns_span place,
+                             const ns_cell *args, ns_cell *out)
 {
-    ns_outcome bad = {.progress = NS_BROKEN};
-    if (function->progress == NS_BUSY) {
+    ns_evaluated bad = {.progress = NS_READ_BROKEN};
+    if (function->progress == NS_READ_BUSY) {
         ns_diag_error(r->diag, place, "the function '%s' calls itself", function->text);
         return bad;
     }
     if (!enter(r, place))
         return bad;
     binding inner = {.function = function, .args = args};
-    function->progress = NS_BUSY;
-    ns_outcome outcome = run_code(r, &function->code, &inner, 1, out);
-    function->progress = NS_WAITING;
+    function->progress = NS_READ_BUSY;
+    ns_evaluated outcome = run_code(r, &function->code, &inner, 1, out);
+    function->progress = NS_READ_WAITING;
     r->depth--;
     return outcome;
 }
 
 /* Derivatives by formal variables, made once and kept: the gradient at a point follows by
  * putting the point's coordinates in their place. */
-static ns_outcome make_gradient(ns_reader *r, ns_name *function, ns_span place)
+static ns_evaluated make_gradient(ns_reader *r, ns_name *function, ns_span place)
 {
     uint32_t n = function->arity;
     ns_ex *symbols = NS_NEW_ARRAY(r->arena, ns_ex, n), *gradient;
@@ -385,14 +385,14 @@ static ns_outcome make_gradient(ns_reader *r, ns_name *function, ns_span place)
         symbols[i] = ns_symbol_new(r->g, function->formals[i], NS_SYM_LOCAL, i);
         args[i] = ns_arithmetic_scalar(symbols[i]);
     }
-    ns_outcome outcome = run_body(r, function, place, args, &value);
-    if (outcome.progress != NS_DONE)
+    ns_evaluated outcome = run_body(r, function, place, args, &value);
+    if (outcome.progress != NS_READ_DONE)
         return outcome;
     if (value.rows != 1 || value.cols != 1) {
         ns_diag_error(r->diag, place,
                       "grad needs a function whose value is a number; '%s' is %s",
                       function->text, ns_arithmetic_shape(r, &value));
-        return (ns_outcome){.progress = NS_BROKEN};
+        return (ns_evaluated){.progress = NS_READ_BROKEN};
     }
     gradient = NS_NEW_ARRAY(r->arena, ns_ex, n);
     ns_diff_gradient(r->g, value.one, symbols, n, gradient);
@@ -401,17 +401,17 @@ static ns_outcome make_gradient(ns_reader *r, ns_name *function, ns_span place)
     return outcome;
 }
 
-static ns_outcome apply_gradient(ns_reader *r, ns_name *function, ns_span place,
-                                 const ns_cell *args, ns_cell *out)
+static ns_evaluated apply_gradient(ns_reader *r, ns_name *function, ns_span place,
+                                   const ns_cell *args, ns_cell *out)
 {
-    ns_outcome outcome = {.progress = NS_DONE};
+    ns_evaluated outcome = {.progress = NS_READ_DONE};
     uint32_t n = function->arity;
     if (!function->gradient)
         outcome = make_gradient(r, function, place);
-    if (outcome.progress != NS_DONE)
+    if (outcome.progress != NS_READ_DONE)
         return outcome;
     if (!ns_evaluate_spend(r, place, ns_graph_size(r->g) / 16))
-        return (ns_outcome){.progress = NS_BROKEN};
+        return (ns_evaluated){.progress = NS_READ_BROKEN};
     ns_ex *point = NS_NEW_ARRAY(r->arena, ns_ex, n), *at;
     for (uint32_t i = 0; i < n; i++)
         point[i] = args[i].one;
@@ -420,7 +420,7 @@ static ns_outcome apply_gradient(ns_reader *r, ns_name *function, ns_span place,
     if (n == 1)
         *out = ns_arithmetic_scalar(at[0]);
     if (!ns_arithmetic_check(r, place, out))
-        outcome.progress = NS_BROKEN;
+        outcome.progress = NS_READ_BROKEN;
     return outcome;
 }
 
@@ -446,13 +446,13 @@ static const ns_cell *spread(ns_reader *r, const ns_name *function, ns_span plac
     return flat;
 }
 
-ns_outcome ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place, const ns_cell *args,
-                            uint32_t n, bool gradient, ns_cell *out)
+ns_evaluated ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place,
+                              const ns_cell *args, uint32_t n, bool gradient, ns_cell *out)
 {
-    ns_outcome bad = {.progress = NS_BROKEN};
+    ns_evaluated bad = {.progress = NS_READ_BROKEN};
     *out = none();
     function->used = true;
-    if (function->progress == NS_BROKEN) /* its definition could not be read */
+    if (function->progress == NS_READ_BROKEN) /* its definition could not be read */
         return bad;
     bool numbers = true;
     for (uint32_t i = 0; i < n; i++)
@@ -466,11 +466,11 @@ ns_outcome ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place, cons
     ns_call **slot = find_call(r, function, values, function->arity, gradient);
     if (*slot) {
         *out = (*slot)->value;
-        return (ns_outcome){.progress = NS_DONE};
+        return (ns_evaluated){.progress = NS_READ_DONE};
     }
-    ns_outcome outcome = gradient ? apply_gradient(r, function, place, values, out)
-                                  : run_body(r, function, place, values, out);
-    if (outcome.progress != NS_DONE) {
+    ns_evaluated outcome = gradient ? apply_gradient(r, function, place, values, out)
+                                    : run_body(r, function, place, values, out);
+    if (outcome.progress != NS_READ_DONE) {
         *out = none();
         return outcome;
     }
@@ -540,18 +540,18 @@ static ns_ex unit(ns_reader *r, ns_span place, ns_ex x)
 uint32_t ns_evaluate_taken(const ns_item *item)
 {
     switch (item->op) {
-    case NS_CODE_NUMBER:
-    case NS_CODE_NAME:
+    case NS_POSTFIX_NUMBER:
+    case NS_POSTFIX_NAME:
         return 0;
-    case NS_CODE_UNIT:
-    case NS_CODE_NEG:
-    case NS_CODE_PRIME:
+    case NS_POSTFIX_UNIT:
+    case NS_POSTFIX_NEG:
+    case NS_POSTFIX_PRIME:
         return 1;
-    case NS_CODE_INDEX:
+    case NS_POSTFIX_INDEX:
         return item->count + 1;
-    case NS_CODE_VECTOR:
-    case NS_CODE_CALL:
-    case NS_CODE_GRAD:
+    case NS_POSTFIX_VECTOR:
+    case NS_POSTFIX_CALL:
+    case NS_POSTFIX_GRAD:
         return item->count;
     default:
         return 2;
@@ -563,41 +563,41 @@ static ns_cell step(run *e, const ns_item *item, ns_span place, const ns_cell *a
     ns_reader *r = e->r;
     ns_cell out = none();
     switch (item->op) {
-    case NS_CODE_NUMBER:
+    case NS_POSTFIX_NUMBER:
         return ns_arithmetic_scalar(number(r, place));
-    case NS_CODE_UNIT:
+    case NS_POSTFIX_UNIT:
         out = ns_arithmetic_scalar(unit(r, place, args[0].one));
         if (!ns_arithmetic_check(r, place, &out))
             out = none();
         break;
-    case NS_CODE_NAME:
+    case NS_POSTFIX_NAME:
         return name_value(e, place);
-    case NS_CODE_NEG:
+    case NS_POSTFIX_NEG:
         return ns_arithmetic_negate(r, &args[0]);
-    case NS_CODE_PRIME:
+    case NS_POSTFIX_PRIME:
         worsen(&e->outcome, ns_rate_of(r, place, &args[0], &out));
         return out;
-    case NS_CODE_VECTOR:
+    case NS_POSTFIX_VECTOR:
         out = ns_arithmetic_vector(r, place, args, item->count);
         break;
-    case NS_CODE_INDEX:
+    case NS_POSTFIX_INDEX:
         out = ns_arithmetic_index(r, place, &args[0], args + 1, item->count);
         break;
-    case NS_CODE_CALL:
-    case NS_CODE_GRAD:
-        return call(e, place, args, item->count, item->op == NS_CODE_GRAD);
+    case NS_POSTFIX_CALL:
+    case NS_POSTFIX_GRAD:
+        return call(e, place, args, item->count, item->op == NS_POSTFIX_GRAD);
     default:
-        out = ns_arithmetic_binary(r, place, (ns_code_op)item->op, &args[0], &args[1]);
+        out = ns_arithmetic_binary(r, place, (ns_postfix_op)item->op, &args[0], &args[1]);
     }
     if (out.rows == 0)
         broken(e);
     return out;
 }
 
-static ns_outcome run_code(ns_reader *r, const ns_code *code, const binding *frame, uint32_t n,
-                           ns_cell *out)
+static ns_evaluated run_code(ns_reader *r, const ns_postfix *code, const binding *frame,
+                             uint32_t n, ns_cell *out)
 {
-    run e = {.r = r, .frame = frame, .outcome = {.progress = NS_DONE}};
+    run e = {.r = r, .frame = frame, .outcome = {.progress = NS_READ_DONE}};
     uint32_t base = r->stack.n;
     for (uint32_t i = 0; i < code->n; i++) {
         const ns_item *item = &code->at[i];
@@ -618,27 +618,27 @@ static ns_outcome run_code(ns_reader *r, const ns_code *code, const binding *fra
         r->stack.n = first;
         NS_PUSH(r->arena, r->stack, value);
     }
-    if (e.outcome.progress == NS_DONE)
+    if (e.outcome.progress == NS_READ_DONE)
         for (uint32_t k = 0; k < n; k++)
             out[k] = r->stack.at[base + k];
     r->stack.n = base;
     return e.outcome;
 }
 
-ns_outcome ns_evaluate_list(ns_reader *r, const ns_code *code, uint32_t n, ns_value *out)
+ns_evaluated ns_evaluate_list(ns_reader *r, const ns_postfix *code, uint32_t n, ns_value *out)
 {
     ns_cell *cells = NS_NEW_ARRAY(r->arena, ns_cell, n);
-    ns_outcome outcome = run_code(r, code, NULL, n, cells);
-    for (uint32_t k = 0; k < n && outcome.progress == NS_DONE; k++)
+    ns_evaluated outcome = run_code(r, code, NULL, n, cells);
+    for (uint32_t k = 0; k < n && outcome.progress == NS_READ_DONE; k++)
         out[k] = ns_arithmetic_value(r, &cells[k]);
     return outcome;
 }
 
-ns_outcome ns_evaluate_code(ns_reader *r, const ns_code *code, ns_value *out)
+ns_evaluated ns_evaluate_code(ns_reader *r, const ns_postfix *code, ns_value *out)
 {
     ns_cell cell;
-    ns_outcome outcome = run_code(r, code, NULL, 1, &cell);
-    if (outcome.progress == NS_DONE)
+    ns_evaluated outcome = run_code(r, code, NULL, 1, &cell);
+    if (outcome.progress == NS_READ_DONE)
         *out = ns_arithmetic_value(r, &cell);
     return outcome;
 }
@@ -653,8 +653,8 @@ void ns_evaluate_check_names(ns_reader *r, const ns_name *function)
             .source = function->code.span.source, .begin = item->begin, .end = item->end};
         const char *text = ns_reader_text(r, place);
         size_t length = place.end - place.begin;
-        bool call = item->op == NS_CODE_CALL || item->op == NS_CODE_GRAD;
-        if (item->op != NS_CODE_NAME && !call)
+        bool call = item->op == NS_POSTFIX_CALL || item->op == NS_POSTFIX_GRAD;
+        if (item->op != NS_POSTFIX_NAME && !call)
             continue;
         const char *dot = memchr(text, '.', length);
         size_t head = dot ? (size_t)(dot - text) : length;

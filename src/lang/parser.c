@@ -10,10 +10,10 @@ enum { MOST_NESTED = 200 };
 static const struct {
     char symbol;
     int left, right;
-    ns_code_op op;
+    ns_postfix_op op;
 } binary[] = {
-    {'+', 1, 1, NS_CODE_ADD}, {'-', 1, 1, NS_CODE_SUB}, {'*', 2, 2, NS_CODE_MUL},
-    {'/', 2, 2, NS_CODE_DIV}, {'^', 5, 4, NS_CODE_POW},
+    {'+', 1, 1, NS_POSTFIX_ADD}, {'-', 1, 1, NS_POSTFIX_SUB}, {'*', 2, 2, NS_POSTFIX_MUL},
+    {'/', 2, 2, NS_POSTFIX_DIV}, {'^', 5, 4, NS_POSTFIX_POW},
 };
 enum { SIGN = 3, OPERATORS = sizeof binary / sizeof *binary };
 
@@ -188,7 +188,7 @@ bool ns_parser_unit(ns_parser *p, const ns_unit_product **unit, const char **tex
 
 /* ---- expressions ------------------------------------------------------------------------- */
 
-static void emit(ns_parser *p, ns_code_op op, ns_span place, uint32_t count)
+static void emit(ns_parser *p, ns_postfix_op op, ns_span place, uint32_t count)
 {
     NS_PUSH(p->r->arena, p->r->scratch,
             (ns_item){.begin = place.begin,
@@ -204,8 +204,8 @@ static bool list(ns_parser *p, int close, const char *what, ns_span open, uint32
 {
     *count = 0;
     do {
-        if (++*count > NS_CODE_MOST_COUNT) {
-            ns_diag_error(p->r->diag, open, "more than %d elements", NS_CODE_MOST_COUNT);
+        if (++*count > NS_POSTFIX_MOST_COUNT) {
+            ns_diag_error(p->r->diag, open, "more than %d elements", NS_POSTFIX_MOST_COUNT);
             return false;
         }
         if (!expression(p, 0))
@@ -223,14 +223,14 @@ static bool list(ns_parser *p, int close, const char *what, ns_span open, uint32
 
 static bool number(ns_parser *p)
 {
-    emit(p, NS_CODE_NUMBER, ns_parser_span(p), 0);
+    emit(p, NS_POSTFIX_NUMBER, ns_parser_span(p), 0);
     ns_token token;
     if (ns_lexer_unit(&p->lexer, true, &token)) {
         ns_unit_product unit;
         if (!check_unit(p, token, true, &unit))
             return false;
         p->token = token;
-        emit(p, NS_CODE_UNIT, ns_parser_span(p), 0);
+        emit(p, NS_POSTFIX_UNIT, ns_parser_span(p), 0);
     }
     ns_parser_next(p);
     return true;
@@ -256,14 +256,14 @@ static bool name(ns_parser *p)
             return ns_parser_unexpected(p, "'(' and the point: grad(F)(x, y, z)");
     }
     if (!ns_parser_at(p, '(')) {
-        emit(p, NS_CODE_NAME, place, 0);
+        emit(p, NS_POSTFIX_NAME, place, 0);
         return true;
     }
     open = ns_parser_span(p);
     ns_parser_next(p);
     if (!list(p, ')', "')' or ','", open, &count))
         return false;
-    emit(p, grad ? NS_CODE_GRAD : NS_CODE_CALL, place, count);
+    emit(p, grad ? NS_POSTFIX_GRAD : NS_POSTFIX_CALL, place, count);
     return true;
 }
 
@@ -291,7 +291,7 @@ static bool primary(ns_parser *p)
         if (!list(p, ']', "']' or ','", open, &count))
             return false;
         open.end = p->before;
-        emit(p, NS_CODE_VECTOR, open, count);
+        emit(p, NS_POSTFIX_VECTOR, open, count);
         return true;
     default:
         return ns_parser_unexpected(p, "an expression");
@@ -307,12 +307,12 @@ static bool suffixed(ns_parser *p)
         ns_span place = ns_parser_span(p);
         uint32_t count;
         if (ns_parser_accept(p, '\'')) {
-            emit(p, NS_CODE_PRIME, place, 0);
+            emit(p, NS_POSTFIX_PRIME, place, 0);
         } else if (ns_parser_accept(p, '[')) {
             if (!list(p, ']', "']' or ','", place, &count))
                 return false;
             place.end = p->before;
-            emit(p, NS_CODE_INDEX, place, count);
+            emit(p, NS_POSTFIX_INDEX, place, count);
         } else {
             return true;
         }
@@ -332,7 +332,7 @@ static bool expression(ns_parser *p, int limit)
     if (ns_parser_accept(p, '-')) {
         good = expression(p, SIGN);
         if (good)
-            emit(p, NS_CODE_NEG, place, 0);
+            emit(p, NS_POSTFIX_NEG, place, 0);
     } else {
         good = suffixed(p);
     }
@@ -352,7 +352,7 @@ static bool expression(ns_parser *p, int limit)
     return good;
 }
 
-bool ns_parser_expression(ns_parser *p, ns_code *out)
+bool ns_parser_expression(ns_parser *p, ns_postfix *out)
 {
     p->r->scratch.n = 0;
     p->depth = 0;
@@ -360,15 +360,15 @@ bool ns_parser_expression(ns_parser *p, ns_code *out)
     if (!expression(p, 0))
         return false;
     span.end = p->before;
-    *out = (ns_code){.at = ns_arena_copy(p->r->arena, p->r->scratch.at,
-                                         p->r->scratch.n * sizeof *p->r->scratch.at),
-                     .n = p->r->scratch.n,
-                     .span = span};
+    *out = (ns_postfix){.at = ns_arena_copy(p->r->arena, p->r->scratch.at,
+                                            p->r->scratch.n * sizeof *p->r->scratch.at),
+                        .n = p->r->scratch.n,
+                        .span = span};
     return true;
 }
 
 bool ns_parser_expression_text(ns_reader *r, uint32_t source, const char *text, size_t length,
-                               ns_code *out)
+                               ns_postfix *out)
 {
     if (!ns_lexer_check(r->diag, source, text, length))
         return false;

@@ -9,22 +9,23 @@
 #include "expr/diff.h"
 #include "lang/reader.h"
 
-static ns_outcome state_rate(ns_reader *r, const ns_state_line *line, ns_span place, ns_ex *out)
+static ns_evaluated state_rate(ns_reader *r, const ns_state_line *line, ns_span place,
+                               ns_ex *out)
 {
-    ns_outcome outcome = {.progress = NS_BROKEN};
+    ns_evaluated outcome = {.progress = NS_READ_BROKEN};
     ns_name *name = ns_scope_find(&r->scope, line->name, strlen(line->name));
-    if (name->progress == NS_BUSY) {
+    if (name->progress == NS_READ_BUSY) {
         ns_diag_error(r->diag, place, "%s' is defined by itself", line->name);
         return outcome;
     }
     ns_evaluate_name(r, name);
-    outcome = (ns_outcome){.progress = name->progress, .missing = name->missing};
-    if (name->progress == NS_LATE && !ns_evaluate_may_come(r, name->missing)) {
+    outcome = (ns_evaluated){.progress = name->progress, .missing = name->missing};
+    if (name->progress == NS_READ_LATE && !ns_evaluate_may_come(r, name->missing)) {
         ns_evaluate_undefined(r, name->missing, false);
-        outcome.progress = NS_BROKEN;
-    } else if (name->progress == NS_DONE) {
+        outcome.progress = NS_READ_BROKEN;
+    } else if (name->progress == NS_READ_DONE) {
         if (name->value.rows != 1 || name->value.cols != 1)
-            outcome.progress = NS_BROKEN; /* the state's own job reports it */
+            outcome.progress = NS_READ_BROKEN; /* the state's own job reports it */
         else
             *out = name->value.at[0];
     }
@@ -32,12 +33,12 @@ static ns_outcome state_rate(ns_reader *r, const ns_state_line *line, ns_span pl
 }
 
 /* d/dt of one symbol; 0 for parameters. */
-static ns_outcome symbol_rate(ns_reader *r, ns_ex e, ns_span place, ns_ex *out)
+static ns_evaluated symbol_rate(ns_reader *r, ns_ex e, ns_span place, ns_ex *out)
 {
     const ns_description *d = r->d;
     ns_symbol symbol = *ns_graph_symbol(r->g, e);
     uint32_t i = symbol.index;
-    ns_outcome outcome = {.progress = NS_DONE};
+    ns_evaluated outcome = {.progress = NS_READ_DONE};
     *out = 0;
     if (symbol.kind == NS_SYM_PARAM)
         return outcome;
@@ -66,7 +67,7 @@ static ns_outcome symbol_rate(ns_reader *r, ns_ex e, ns_span place, ns_ex *out)
     }
     if (symbol.kind != NS_SYM_ACCEL && !r->finishing && !r->strict) {
         /* It follows from the equations, which are not there yet. */
-        outcome.progress = NS_LATE;
+        outcome.progress = NS_READ_LATE;
         outcome.missing = place;
         return outcome;
     }
@@ -80,24 +81,24 @@ static ns_outcome symbol_rate(ns_reader *r, ns_ex e, ns_span place, ns_ex *out)
     else
         ns_diag_error(r->diag, place, "the time derivative of '%s' is not available",
                       symbol.name);
-    outcome.progress = NS_BROKEN;
+    outcome.progress = NS_READ_BROKEN;
     return outcome;
 }
 
-ns_outcome ns_rate_of(ns_reader *r, ns_span place, const ns_cell *a, ns_cell *out)
+ns_evaluated ns_rate_of(ns_reader *r, ns_span place, const ns_cell *a, ns_cell *out)
 {
-    ns_outcome outcome = {.progress = NS_DONE};
+    ns_evaluated outcome = {.progress = NS_READ_DONE};
     ns_cell value = *a; /* the stack may move below */
     uint32_t n = value.rows * value.cols;
     if (n == 1 && ns_graph_symbol(r->g, value.one)) { /* the usual case, without a walk */
         ns_ex rate;
         outcome = symbol_rate(r, value.one, place, &rate);
-        if (outcome.progress == NS_DONE)
+        if (outcome.progress == NS_READ_DONE)
             *out = ns_arithmetic_scalar(rate ? rate : ns_zero(r->g));
         return outcome;
     }
     if (!ns_evaluate_spend(r, place, n + ns_graph_size(r->g) / 16))
-        return (ns_outcome){.progress = NS_BROKEN};
+        return (ns_evaluated){.progress = NS_READ_BROKEN};
     bool *used = NS_NEW_ARRAY(r->arena, bool, ns_graph_size(r->g));
     ns_graph_mark(r->g, ns_cell_at(&value), n, used);
     NS_LIST(ns_ex) x = {0}, dx = {0};
@@ -106,7 +107,7 @@ ns_outcome ns_rate_of(ns_reader *r, ns_span place, const ns_cell *a, ns_cell *ou
         if (!used[e] || ns_graph_op(r->g, e) != NS_OP_SYMBOL)
             continue;
         outcome = symbol_rate(r, e, place, &rate);
-        if (outcome.progress != NS_DONE)
+        if (outcome.progress != NS_READ_DONE)
             return outcome;
         if (rate) {
             NS_PUSH(r->arena, x, e);

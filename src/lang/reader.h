@@ -13,35 +13,35 @@
 
 /* ---- code -------------------------------------------------------------------------------- */
 
-typedef enum ns_code_op {
-    NS_CODE_NUMBER,
-    NS_CODE_UNIT, /* multiplies the number before it */
-    NS_CODE_NAME,
-    NS_CODE_ADD,
-    NS_CODE_SUB,
-    NS_CODE_MUL,
-    NS_CODE_DIV,
-    NS_CODE_POW,
-    NS_CODE_NEG,
-    NS_CODE_PRIME,  /* time derivative */
-    NS_CODE_VECTOR, /* of `count` elements */
-    NS_CODE_INDEX,  /* the value, then `count` indices */
-    NS_CODE_CALL,   /* `count` arguments; the place is that of the function's name */
-    NS_CODE_GRAD    /* the same for grad(NAME)(...) */
-} ns_code_op;
+typedef enum ns_postfix_op {
+    NS_POSTFIX_NUMBER,
+    NS_POSTFIX_UNIT, /* multiplies the number before it */
+    NS_POSTFIX_NAME,
+    NS_POSTFIX_ADD,
+    NS_POSTFIX_SUB,
+    NS_POSTFIX_MUL,
+    NS_POSTFIX_DIV,
+    NS_POSTFIX_POW,
+    NS_POSTFIX_NEG,
+    NS_POSTFIX_PRIME,  /* time derivative */
+    NS_POSTFIX_VECTOR, /* of `count` elements */
+    NS_POSTFIX_INDEX,  /* the value, then `count` indices */
+    NS_POSTFIX_CALL,   /* `count` arguments; the place is that of the function's name */
+    NS_POSTFIX_GRAD    /* the same for grad(NAME)(...) */
+} ns_postfix_op;
 
 typedef struct ns_item {
     uint32_t begin, end; /* place in the source; also the text of names and numbers */
     uint32_t op : 8, count : 24;
 } ns_item;
 
-enum { NS_CODE_MOST_COUNT = 1 << 20 };
+enum { NS_POSTFIX_MOST_COUNT = 1 << 20 };
 
-typedef struct ns_code {
+typedef struct ns_postfix {
     const ns_item *at;
     uint32_t n;
     ns_span span; /* of the whole expression */
-} ns_code;
+} ns_postfix;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -57,23 +57,23 @@ typedef enum ns_name_kind {
     NS_NAME_ENTRY  /* defined by the formulation */
 } ns_name_kind;
 
-typedef enum ns_progress {
-    NS_WAITING,
-    NS_BUSY, /* being elaborated: meeting it again is a circle */
-    NS_DONE,
-    NS_BROKEN, /* an error was reported: no more words about it */
-    NS_LATE    /* needs a name that nobody has defined yet */
-} ns_progress;
+typedef enum ns_reading {
+    NS_READ_WAITING,
+    NS_READ_BUSY, /* being elaborated: meeting it again is a circle */
+    NS_READ_DONE,
+    NS_READ_BROKEN, /* an error was reported: no more words about it */
+    NS_READ_LATE    /* needs a name that nobody has defined yet */
+} ns_reading;
 
 typedef struct ns_name {
     const char *text;
     ns_name_kind kind;
     uint32_t index; /* in the description's list of its kind */
     ns_span span;
-    ns_progress progress;
-    ns_code code;
+    ns_reading progress;
+    ns_postfix code;
     ns_value value;
-    ns_span missing;            /* NS_LATE: the name that was not found */
+    ns_span missing;            /* NS_READ_LATE: the name that was not found */
     const char *const *formals; /* functions */
     uint32_t arity;
     const ns_ex *symbols, *gradient; /* for grad: formal variables, derivatives by them */
@@ -108,11 +108,11 @@ typedef enum ns_job_kind {
 
 typedef struct ns_job {
     ns_job_kind kind;
-    ns_progress progress;
+    ns_reading progress;
     const char *name;
     ns_span span;    /* of the name, or of the whole */
     ns_name *target; /* what is being defined, if it has a name in the scope */
-    const ns_code *code;
+    const ns_postfix *code;
     uint32_t n; /* codes: right-hand side alone, or left and right */
     const ns_unit_product *unit;
     const char *unit_text;
@@ -123,7 +123,7 @@ typedef struct ns_job {
     const char *meaning;
     bool guess;
     ns_value value;  /* the result, until all is published in the order of the text */
-    ns_span missing; /* NS_LATE: the name that was not found */
+    ns_span missing; /* NS_READ_LATE: the name that was not found */
 } ns_job;
 
 /* ---- the reader -------------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ void ns_statements_parse(ns_reader *r, const char *text, size_t length);
 
 /* Parses a text that is one expression (--set, command line).  False after an error. */
 bool ns_parser_expression_text(ns_reader *r, uint32_t source, const char *text, size_t length,
-                               ns_code *out);
+                               ns_postfix *out);
 
 static inline const ns_ex *ns_cell_at(const ns_cell *c)
 {
@@ -217,7 +217,7 @@ ns_cell ns_arithmetic_new(ns_reader *r, uint32_t rows, uint32_t cols, ns_ex **at
 /* "a number", "a vector of 3", "a 2 x 3 matrix" */
 const char *ns_arithmetic_shape(ns_reader *r, const ns_cell *cell);
 /* a op b for + - * / ^; no value after an error. */
-ns_cell ns_arithmetic_binary(ns_reader *r, ns_span place, ns_code_op op, const ns_cell *a,
+ns_cell ns_arithmetic_binary(ns_reader *r, ns_span place, ns_postfix_op op, const ns_cell *a,
                              const ns_cell *b);
 ns_cell ns_arithmetic_negate(ns_reader *r, const ns_cell *a);
 ns_cell ns_arithmetic_vector(ns_reader *r, ns_span place, const ns_cell *elements, uint32_t n);
@@ -239,21 +239,21 @@ const char *ns_functions_nearest(const char *name);
 
 /* ---- evaluate.c -------------------------------------------------------------------------- */
 
-/* What running a code came to: NS_DONE, NS_BROKEN (an error was reported) or NS_LATE (a name
+/* What running a code came to: NS_READ_DONE, NS_READ_BROKEN (an error was reported) or NS_READ_LATE (a name
  * may still be defined; `missing` is its place). */
-typedef struct ns_outcome {
-    ns_progress progress;
+typedef struct ns_evaluated {
+    ns_reading progress;
     ns_span missing;
-} ns_outcome;
+} ns_evaluated;
 
-ns_outcome ns_evaluate_code(ns_reader *r, const ns_code *code, ns_value *out);
+ns_evaluated ns_evaluate_code(ns_reader *r, const ns_postfix *code, ns_value *out);
 /* Code that leaves n values. */
-ns_outcome ns_evaluate_list(ns_reader *r, const ns_code *code, uint32_t n, ns_value *out);
+ns_evaluated ns_evaluate_list(ns_reader *r, const ns_postfix *code, uint32_t n, ns_value *out);
 /* A definition, elaborated when first needed: its progress is the answer. */
 void ns_evaluate_name(ns_reader *r, ns_name *name);
 /* A user's function applied to values; spreads vectors where that makes the number fit. */
-ns_outcome ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place, const ns_cell *args,
-                            uint32_t n, bool gradient, ns_cell *out);
+ns_evaluated ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place,
+                              const ns_cell *args, uint32_t n, bool gradient, ns_cell *out);
 /* Is the part before the first dot the name of a block? */
 bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length);
 /* May a name that is missing now still be defined?  Then it is no error to lack it. */
@@ -272,7 +272,7 @@ bool ns_evaluate_spend(ns_reader *r, ns_span place, uint64_t work);
 /* ---- rate.c ------------------------------------------------------------------------------ */
 
 /* Total time derivative along the motion. */
-ns_outcome ns_rate_of(ns_reader *r, ns_span place, const ns_cell *a, ns_cell *out);
+ns_evaluated ns_rate_of(ns_reader *r, ns_span place, const ns_cell *a, ns_cell *out);
 
 /* ---- facts.c ----------------------------------------------------------------------------- */
 
@@ -293,7 +293,7 @@ void ns_facts_set(ns_reader *r, ns_ex symbol, double value);
  * description with the results. */
 void ns_elaborate_jobs(ns_reader *r);
 /* Is it a single word that is no value: a function, or unknown (and not to be known later)? */
-bool ns_elaborate_is_word(ns_reader *r, const ns_code *code, const char **word);
+bool ns_elaborate_is_word(ns_reader *r, const ns_postfix *code, const char **word);
 
 /* ---- draw.c ------------------------------------------------------------------------------ */
 

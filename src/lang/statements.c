@@ -62,7 +62,7 @@ bool ns_statements_declare_in(ns_parser *p, ns_scope *scope, const char *text, n
 }
 
 ns_job *ns_statements_job(ns_parser *p, ns_job_kind kind, const char *name, ns_span span,
-                          const ns_code *code, uint32_t n)
+                          const ns_postfix *code, uint32_t n)
 {
     ns_reader *r = p->r;
     NS_PUSH(r->arena, r->jobs,
@@ -84,7 +84,7 @@ static bool listed(ns_parser *p, bool (*item)(ns_parser *p))
     return true;
 }
 
-static bool equals(ns_parser *p, ns_code *code)
+static bool equals(ns_parser *p, ns_postfix *code)
 {
     return ns_parser_expect(p, '=', "'='") && ns_parser_expression(p, code);
 }
@@ -157,7 +157,7 @@ static bool item_param(ns_parser *p)
 {
     ns_description *d = p->r->d;
     ns_span span;
-    ns_code code;
+    ns_postfix code;
     const char *text = ns_parser_name(p, "the name of a parameter", &span);
     ns_name *name = text ? ns_statements_declare(p, NS_NAME_PARAM, text, span) : NULL;
     if (name) { /* before its value is read: an error there makes no undefined names */
@@ -214,7 +214,7 @@ static bool formals(ns_parser *p, ns_name *name)
 static bool definition(ns_parser *p, bool surface)
 {
     ns_span span;
-    ns_code code;
+    ns_postfix code;
     const char *text = ns_parser_name(p, surface ? "the name of a surface" : "a name", &span);
     if (!text)
         return false;
@@ -224,13 +224,13 @@ static bool definition(ns_parser *p, bool surface)
     ns_name *name = ns_statements_declare(p, function ? NS_NAME_FUNCTION : NS_NAME_LET, text,
                                           span);
     if (name)
-        name->progress = NS_BROKEN; /* until its code is known */
+        name->progress = NS_READ_BROKEN; /* until its code is known */
     if ((function && !formals(p, name)) || !equals(p, &code))
         return false;
     if (!name)
         return true;
     name->code = code;
-    name->progress = NS_WAITING;
+    name->progress = NS_READ_WAITING;
     if (function) {
         name->index = p->r->d->functions.n;
         NS_PUSH(
@@ -301,7 +301,7 @@ static bool item_state(ns_parser *p)
 {
     ns_description *d = p->r->d;
     ns_span span;
-    ns_code code;
+    ns_postfix code;
     const char *text = ns_parser_name(p, "the name of a state", &span), *unit = "";
     if (!text || !ns_parser_expect(p, '\'', "' : a state is given by its derivative, x' = ..."))
         return false;
@@ -309,7 +309,7 @@ static bool item_state(ns_parser *p)
     uint32_t i = d->states.n;
     if (name) {
         name->index = i;
-        name->progress = NS_BROKEN; /* until its code is known */
+        name->progress = NS_READ_BROKEN; /* until its code is known */
         NS_PUSH(p->r->arena, d->states,
                 (ns_state_line){.name = name->text,
                                 .symbol = ns_symbol_new(p->r->g, text, NS_SYM_STATE, i),
@@ -321,7 +321,7 @@ static bool item_state(ns_parser *p)
     if (!name)
         return true;
     name->code = code;
-    name->progress = NS_WAITING;
+    name->progress = NS_READ_WAITING;
     d->states.at[i].unit = unit;
     ns_statements_job(p, NS_JOB_STATE, text, span, &code, 1)->target = name;
     return true;
@@ -336,7 +336,7 @@ static bool parse_state(ns_parser *p, const ns_statement *statement)
 static bool parse_lagrangian(ns_parser *p, const ns_statement *statement)
 {
     ns_description *d = p->r->d;
-    ns_code code;
+    ns_postfix code;
     if (!ns_parser_expression(p, &code))
         return false;
     if (d->lagrangian_span.source) {
@@ -376,11 +376,11 @@ static bool parse_constraint(ns_parser *p, const ns_statement *statement)
             ns_blocks_word(p, statement->keyword, name, span, "keep", what, kept);
         return what;
     }
-    ns_code code[2];
+    ns_postfix code[2];
     if (!ns_parser_expression(p, &code[0]))
         return false;
     uint32_t n = code[0].n;
-    bool call = n && code[0].at[n - 1].op == NS_CODE_CALL;
+    bool call = n && code[0].at[n - 1].op == NS_POSTFIX_CALL;
     if (call && ns_parser_at_end(p)) {
         /* NAME(ARGUMENTS): a ready-made constraint of a formulation, if it is no function */
         const ns_item *last = &code[0].at[n - 1];
@@ -404,7 +404,7 @@ static bool parse_constraint(ns_parser *p, const ns_statement *statement)
 static bool item_force(ns_parser *p)
 {
     ns_span span;
-    ns_code code;
+    ns_postfix code;
     const char *name = ns_parser_name(p, "the coordinate on which the force acts", &span);
     if (!name || !equals(p, &code))
         return false;
@@ -424,7 +424,7 @@ static bool item_named(ns_parser *p, ns_job_kind kind)
     ns_reader *r = p->r;
     bool observe = kind == NS_JOB_OBSERVE;
     ns_span span, unit_span;
-    ns_code code;
+    ns_postfix code;
     const char *text = ns_parser_name(
         p, observe ? "the name of what is observed" : "the name of an invariant", &span);
     if (!text)
@@ -442,16 +442,16 @@ static bool item_named(ns_parser *p, ns_job_kind kind)
             fresh = name != NULL;
         }
         if (name)
-            name->progress = NS_BROKEN;
+            name->progress = NS_READ_BROKEN;
         if (!equals(p, &code))
             return false;
         if (name) {
             name->code = code;
-            name->progress = NS_WAITING;
+            name->progress = NS_READ_WAITING;
         }
     } else {
-        ns_item item = {.begin = span.begin, .end = span.end, .op = NS_CODE_NAME};
-        code = (ns_code){
+        ns_item item = {.begin = span.begin, .end = span.end, .op = NS_POSTFIX_NAME};
+        code = (ns_postfix){
             .at = ns_arena_copy(r->arena, &item, sizeof item), .n = 1, .span = span};
     }
     if (!fresh)
@@ -490,7 +490,7 @@ static bool parse_event(ns_parser *p, const ns_statement *statement)
     (void)statement;
     ns_reader *r = p->r;
     ns_span span;
-    ns_code code[2];
+    ns_postfix code[2];
     uint32_t n = 1;
     const char *name = ns_parser_name(p, "the name of the event", &span);
     if (!name || !ns_parser_expect(p, ':', "':' and what vanishes at the event") ||

@@ -149,7 +149,8 @@ void ns_system_claim(ns_system *s, const char *name, ns_ex value, bool expected,
                      const char *where)
 {
     NS_PUSH(s->arena, s->claims,
-            (ns_claim){.name = name, .value = value, .expected = expected, .where = where});
+            (ns_known_integral){
+                .name = name, .value = value, .expected = expected, .where = where});
     if (expected)
         NS_PUSH(s->arena, s->invariants, (ns_invariant){.name = name, .value = value});
 }

@@ -37,12 +37,12 @@ typedef struct ns_invariant {
 } ns_invariant;
 
 /* A well-known integral and whether it is one here. */
-typedef struct ns_claim {
+typedef struct ns_known_integral {
     const char *name;
     ns_ex value;
     bool expected;     /* it holds for this system, by its structure */
     const char *where; /* for which systems it is known to hold */
-} ns_claim;
+} ns_known_integral;
 
 typedef ns_event_line ns_event; /* the same content, expressions now in states */
 
@@ -148,7 +148,8 @@ struct ns_system {
     NS_LIST(ns_constraint) constraints;
     NS_LIST(ns_invariant) invariants; /* user's and the formulation's, not the energy */
     NS_LIST(ns_event) events;
-    NS_LIST(ns_claim) claims; /* `check` verifies them; the expected are invariants too */
+    NS_LIST(ns_known_integral)
+    claims; /* `check` verifies them; the expected are invariants too */
     NS_LIST(ns_observable) constants; /* computed from parameters alone: masses, ... */
     NS_LIST(ns_observable)
     pushes; /* normal forces of contacts, by their names: they cannot pull */

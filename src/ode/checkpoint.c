@@ -23,7 +23,7 @@ typedef struct header {
 } header;
 
 typedef struct fixed_part {
-    ns_progress now;
+    ns_counters now;
     ns_tally tally;
     int64_t status;
     char reason[sizeof((ns_run *)0)->reason];

@@ -284,7 +284,7 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
     run->n_last = 0;
     s->why = NS_WHY_NONE;
     const double t0 = run->options.t0;
-    s->now = (ns_progress){.t = t0, .from = t0, .mark_t = t0};
+    s->now = (ns_counters){.t = t0, .from = t0, .mark_t = t0};
     memcpy(s->x, x0, s->n * sizeof(double));
     const double *x0_lo = s->method->precise ? run->options.x0_lo : NULL;
     for (uint32_t i = 0; i < s->n && x0_lo; i++)

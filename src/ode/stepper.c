@@ -88,7 +88,7 @@ bool ns_stepper_too_small(const ns_stepper *s, double h)
     return !(fabs(h) >= least) && fabs(s->until - s->now.t) > least;
 }
 
-bool ns_stepper_stalled(ns_progress *now, double t0, double until)
+bool ns_stepper_stalled(ns_counters *now, double t0, double until)
 {
     const uint64_t steps = now->steps - now->mark_steps;
     if (steps < NS_STEPPER_WINDOW)
@@ -267,7 +267,7 @@ void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const doubl
 
 void ns_stepper_advance(ns_stepper *s, double h)
 {
-    ns_progress *now = &s->now;
+    ns_counters *now = &s->now;
     const bool last = h == s->until - now->t;
     now->from = now->t;
     now->t = last ? s->until : now->t + h;

@@ -26,7 +26,7 @@ typedef enum ns_why {
 } ns_why;
 
 /* Plain numbers that change while stepping: part of a checkpoint. */
-typedef struct ns_progress {
+typedef struct ns_counters {
     double from, t; /* the last step went from `from` to `t` */
     double h;       /* length proposed for the next step, > 0 */
     uint64_t steps, rejected, evaluations;
@@ -36,7 +36,7 @@ typedef struct ns_progress {
     double mark_t;            /* time and number of the step at which progress was judged */
     uint64_t mark_steps;
     bool moved; /* the state was changed (projected) after the last step */
-} ns_progress;
+} ns_counters;
 
 typedef struct ns_drive ns_drive; /* drive.h */
 
@@ -53,7 +53,7 @@ struct ns_stepper {
     double first_step, max_step, fixed_step; /* 0: not given */
     double cap;                              /* of the next step, by the driver; 0: none */
 
-    ns_progress now;
+    ns_counters now;
     double *x, *x_lo;   /* [n] state at now.t */
     double *x0, *x0_lo; /* [n] state at now.from */
     double *size;       /* [n] how large each state is lately; errors are relative to it */
@@ -93,7 +93,7 @@ bool ns_stepper_too_small(const ns_stepper *s, double h);
  * shorter than steps were before.  By steps, not by the clock: results must not depend on the
  * machine. */
 enum { NS_STEPPER_WINDOW = 50000 };
-bool ns_stepper_stalled(ns_progress *now, double t0, double until);
+bool ns_stepper_stalled(ns_counters *now, double t0, double until);
 
 /* Makes x + x_lo = new state: moves the old one to x0, the time forward by h, updates size. */
 void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const double *x_new_lo);

@@ -192,7 +192,7 @@ static void print_claims(ns_cli *cli, const ns_model *m)
         return;
     ns_terminal_heading(cli->out, &cli->style_out, "Well-known integrals, looked at here");
     for (uint32_t i = 0; i < s->claims.n; i++) {
-        const ns_claim *claim = &s->claims.at[i];
+        const ns_known_integral *claim = &s->claims.at[i];
         if (claim->expected)
             continue;
         const double rate = ns_system_drift_rate(s, claim->value, m->p, m->x0);

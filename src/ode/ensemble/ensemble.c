@@ -48,7 +48,7 @@ bool ns_ensemble_refuse(const ns_ensemble_options *options, const ns_ensemble_cl
     ns_stepper *s = &run->s;
     memset(run->block, 0, run->n_block);
     memcpy(s->x, x0, s->n * sizeof *x0);
-    s->now = (ns_progress){.t = options->run.t0, .from = options->run.t0};
+    s->now = (ns_counters){.t = options->run.t0, .from = options->run.t0};
     run->tally = (ns_tally){0};
     run->n_events = 0;
     fill(at, options->n_times * s->n, NAN);

@@ -226,7 +226,7 @@ static void put_noise(ns_bundle *b, const ns_stepper *s, uint32_t l)
 static void count(const group *g, uint32_t l)
 {
     const ns_bundle *b = g->b;
-    ns_progress *now = &g->lanes[l].run->s.now;
+    ns_counters *now = &g->lanes[l].run->s.now;
     now->from = b->from[l];
     now->t = b->t[l];
     now->h = b->want[l];
