@@ -26,7 +26,8 @@ target_link_libraries(noslip_flags INTERFACE noslip_warnings)
 target_include_directories(noslip_flags INTERFACE "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}/include")
 target_compile_definitions(noslip_flags INTERFACE
   NS_VERSION="${PROJECT_VERSION}" NS_X86=${NOSLIP_X86} NS_HDF5=$<BOOL:${NOSLIP_HDF5}>
-  NS_CVODE=$<BOOL:${NOSLIP_CVODE}> NS_NATIVE=$<BOOL:${NOSLIP_NATIVE}>)
+  NS_CVODE=$<BOOL:${NOSLIP_CVODE}> NS_NATIVE=$<BOOL:${NOSLIP_NATIVE}>
+  NS_CHECKS=$<BOOL:${NOSLIP_CHECKS}>)
 # No contraction: interpreter, lanes and emitted code must agree to the bit. Never -ffast-math.
 target_compile_options(noslip_flags INTERFACE -ffp-contract=off -fno-math-errno)
 
