@@ -57,7 +57,7 @@ endif()
 
 # What depends on instruction sets and engines; .ci/run repeats these with every lower instruction
 # set and with clang (target numerics).
-set(numerics algebra cascade ensemble events gauss jet jet_native jet_rules machine native ode ops program quad
+set(numerics algebra cascade ensemble events gauss jet jet_rules machine native ode ops program quad
   step_sizes sweep taylor vecmath)
 add_custom_target(numerics)
 foreach(name IN LISTS numerics)

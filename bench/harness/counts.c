@@ -17,7 +17,6 @@ const bench_contender *const counts_contenders[COUNTS_CONTENDERS] = {
     &contender_c853,
     &contender_noslip_gauss_native,
     &contender_noslip_dop853_native,
-    &contender_noslip_taylor_native,
     &contender_noslip_derived_native,
     &contender_noslip_lanes,
 };

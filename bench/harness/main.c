@@ -24,23 +24,14 @@
 
 /* The first is the yardstick. */
 static const bench_contender *const table[] = {
-    &contender_c853,
-    &contender_c853_form2,
-    &contender_cvode_adams,
-    &contender_gsl,
-    &contender_noslip_gauss,
-    &contender_noslip_gauss_native,
-    &contender_noslip_dop853,
-    &contender_noslip_dop853_native,
-    &contender_noslip_taylor,
-    &contender_noslip_taylor_native,
-    &contender_noslip_automatic,
-    &contender_noslip_derived,
-    &contender_noslip_derived_native,
-    &contender_noslip_lanes,
-    &contender_noslip_lanes_gauss,
-    &contender_scipy,
-    &contender_octave,
+    &contender_c853,           &contender_c853_form2,
+    &contender_cvode_adams,    &contender_gsl,
+    &contender_noslip_gauss,   &contender_noslip_gauss_native,
+    &contender_noslip_dop853,  &contender_noslip_dop853_native,
+    &contender_noslip_taylor,  &contender_noslip_automatic,
+    &contender_noslip_derived, &contender_noslip_derived_native,
+    &contender_noslip_lanes,   &contender_noslip_lanes_gauss,
+    &contender_scipy,          &contender_octave,
 };
 
 enum { COUNT = sizeof table / sizeof *table };

@@ -126,8 +126,7 @@ static double peak_fraction(const bench_session *s)
 
 void bench_report_aims(FILE *out, const bench_session *s)
 {
-    static const char *const one[] = {"gauss-native", "dop853-native", "taylor-native",
-                                      "derived-native", NULL};
+    static const char *const one[] = {"gauss-native", "dop853-native", "derived-native", NULL};
     static const char *const derived[] = {"derived-native", NULL};
     static const char *const lanes[] = {"lanes", NULL};
     const bench_facts *f = &s->facts;

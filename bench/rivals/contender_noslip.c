@@ -246,8 +246,6 @@ CONTENDER(gauss_native, "gauss-native", "noslip, native, equations as given",
           open_kind(problem, BENCH_EQUATIONS, "gauss", true), run, 1e-2, 1e-17);
 CONTENDER(dop853_native, "dop853-native", "noslip, native, equations as given",
           open_kind(problem, BENCH_EQUATIONS, "dop853", true), run, 1e-4, 1e-16);
-CONTENDER(taylor_native, "taylor-native", "noslip, native, equations as given",
-          open_kind(problem, BENCH_EQUATIONS, "taylor", true), run, 1e-4, 1e-17);
 CONTENDER(automatic, "auto", "noslip, native, method chosen by trials, which are timed too",
           open_either(problem, "auto", true), run, 1e-2, 1e-17);
 CONTENDER(derived, "derived",

@@ -22,7 +22,7 @@ extern const bench_contender contender_gsl;
 /* noslip's methods on the equations as a first-order system, interpreted and native; gauss on
  * what it derives from the mechanics; ensembles. */
 extern const bench_contender contender_noslip_gauss, contender_noslip_gauss_native;
-extern const bench_contender contender_noslip_taylor, contender_noslip_taylor_native;
+extern const bench_contender contender_noslip_taylor;
 extern const bench_contender contender_noslip_automatic, contender_noslip_lanes;
 extern const bench_contender contender_noslip_lanes_gauss;
 extern const bench_contender contender_noslip_dop853, contender_noslip_dop853_native;

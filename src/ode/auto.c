@@ -1,6 +1,6 @@
 /* --method auto: see auto.h.
  *
- * Cost of a stretch of a run, in nanoseconds of native code:
+ * Cost of a stretch of a run, in nanoseconds of native code (series: of the interpreter):
  *
  *     gauss    (evaluations/8) (O eight + n gauss_state) + attempts gauss_step
  *     dop853   evaluations (O one + n dop853_state) + attempts dop853_step
@@ -61,17 +61,13 @@ static const struct {
     .dop853_step = 590,
     .dop853_state = 2,
     .taylor_step = 440,
-    .series = 0.6,
-    .pair = 2,
-    .product = 0.04,
+    .series = 1.5,
+    .pair = 5,
+    .product = 0.1,
     .bdf_step = 1500,
     .bdf_state = 30,
     .bdf_entry = 1,
 };
-
-/* Longer series are not compiled (ns_problem_native). */
-enum { LONG_SERIES = 1500 };
-#define INTERPRETED 2.5
 
 double ns_auto_digits(const ns_method *method)
 {
@@ -103,9 +99,8 @@ double ns_auto_cost(const ns_problem *problem, const ns_method *method, double t
         const double order = ns_taylor_order(problem, tolerance);
         double products;
         const double operations = ns_program_jet_weight(problem->rhs, &products);
-        const bool native = ns_program_operations(problem->rhs, NULL) <= LONG_SERIES;
         return all + attempts * price.taylor_step +
-               steps * order * (native ? 1 : INTERPRETED) *
+               steps * order *
                    (operations * price.series +
                     products * (price.pair + order * price.product));
     }

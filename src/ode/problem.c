@@ -456,16 +456,7 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
     const uint32_t most = ns_native_most(problem->rhs);
     ns_native_request requests[MOST + 12];
     uint32_t n = 0;
-    enum { LONG_SERIES = 1500 }; /* operations of a series: compiling it would take seconds */
     const bool eight = lanes == 8 || lanes == NS_LANES_ALL;
-    const ns_program *series = lanes == 0 || lanes == NS_LANES_ALL ? problem->rhs : NULL;
-    const bool too_long = series && ns_program_operations(series, NULL) > LONG_SERIES;
-    if (too_long && lanes == NS_LANES_ALL)
-        series = NULL;
-    else if (too_long) {
-        snprintf(message, room, "its Taylor series are too long to be compiled");
-        return NULL;
-    }
     const ns_cascade *cascade = problem->cascade;
     bool whole = lanes != 8 || ns_program_operations(problem->rhs, NULL) < most;
     for (uint32_t p = 0; p < cascade->n && eight; p++)
@@ -499,12 +490,12 @@ ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message
     for (size_t i = 0; i < sizeof looks / sizeof *looks && quick; i++)
         if (looks[i] && ns_program_operations(looks[i], NULL) > 0)
             requests[n++] = (ns_native_request){.program = looks[i], .eight = true};
-    return ns_native_new_series(series, requests, n, message, room, facts);
+    return ns_native_new(requests, n, message, room, facts);
 }
 
-bool ns_problem_native_pays(const ns_problem *problem, int lanes, double seconds, double done)
+bool ns_problem_native_pays(const ns_problem *problem, double seconds, double done)
 {
-    const bool quick = lanes != 0 && ns_native_is_quick(problem->rhs);
+    const bool quick = ns_native_is_quick(problem->rhs);
     const double seconds_known = quick ? 0.002 : 0.25, seconds_left = quick ? 0.02 : 1.5;
     return seconds > seconds_known && done > 0 && seconds * (1 - done) / done > seconds_left;
 }

@@ -68,13 +68,13 @@ void ns_problem_add_tangent(ns_problem *problem);
 enum { NS_LANES_ALL = -1 }; /* for whichever method */
 
 /* Native code for what the steps of a method consist of that evaluates on `lanes` lanes
- * (ns_method.lanes).  The results keep their bits.  NULL if that is not possible, and why; to
+ * (ns_method.lanes); Taylor series stay interpreted.  The results keep their bits.  NULL if that is not possible, and why; to
  * be freed before the problem and after its last run. */
 ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
                              ns_native_facts *facts);
 /* Does native code pay for the rest of a job, of which the part `done` (0 to 1) took so many
  * seconds, interpreted? It saves two thirds of the rest and more; making it takes 0.1 to 2
  * seconds with a compiler, 0.1 to 10 milliseconds without. */
-bool ns_problem_native_pays(const ns_problem *problem, int lanes, double seconds, double done);
+bool ns_problem_native_pays(const ns_problem *problem, double seconds, double done);
 
 #endif

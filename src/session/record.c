@@ -475,8 +475,8 @@ static void go_native(ns_record *r)
 static bool pays(const ns_record *r, double seconds)
 {
     const ns_run_options *o = &r->options.run;
-    return ns_problem_native_pays(ns_model_problem_for(r->model, r->method), r->method->lanes,
-                                  seconds, (ns_run_time(r->run) - o->t0) / (o->until - o->t0));
+    return ns_problem_native_pays(ns_model_problem_for(r->model, r->method), seconds,
+                                  (ns_run_time(r->run) - o->t0) / (o->until - o->t0));
 }
 
 static ns_status integrate(ns_record *r)

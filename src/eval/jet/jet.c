@@ -410,26 +410,7 @@ ns_jet *ns_jet_build(ns_arena *arena, const ns_program_spec *spec)
         if (c.of[e])
             b.companion[cell[e]] = cell[c.of[e]];
     build_ops(&b);
-    jet->native = NS_NEW(arena, struct ns_jet_native);
-    double (**call)(double, double) = ns_arena_alloc(arena, NS_OP_COUNT * sizeof *call);
-    for (int op = 0; op < NS_OP_COUNT; op++)
-        call[op] = ns_ops[op].value;
-    jet->math = (ns_jet_math){
-        .call = call, .factor = ns_scalar_math.factor, .solve = ns_scalar_math.solve};
     return jet;
-}
-
-void ns_jet_use(const ns_jet *jet, ns_jet_values values, ns_jet_orders orders,
-                ns_jet_series series)
-{
-    atomic_store_explicit(&jet->native->series, series, memory_order_release);
-    atomic_store_explicit(&jet->native->values, values, memory_order_release);
-    atomic_store_explicit(&jet->native->orders, orders, memory_order_release);
-}
-
-uint32_t ns_jet_operations(const ns_jet *jet)
-{
-    return jet->ops.n;
 }
 
 double ns_jet_weight(const ns_jet *jet, double *products)
@@ -466,7 +447,7 @@ enum { FOUR = 4 };
 
 static size_t stride_of(uint32_t order)
 {
-    return order <= NS_JET_STRIDE ? NS_JET_STRIDE : (order + (size_t)FOUR - 1) / FOUR * FOUR;
+    return (order + (size_t)FOUR - 1) / FOUR * FOUR;
 }
 
 size_t ns_jet_work(const ns_jet *jet, uint32_t order)
@@ -514,25 +495,6 @@ static void run_values(const ns_jet *jet, const ns_jet_work_block *work, uint32_
     }
 }
 
-/* Order 0 after bind, and one order above, by native code if there is any. */
-static void values(const ns_jet *jet, const ns_jet_work_block *work)
-{
-    const ns_jet_values code = atomic_load_explicit(&jet->native->values, memory_order_acquire);
-    if (code)
-        code(&jet->math, work);
-    else
-        run_values(jet, work, jet->tape->nbound, jet->tape->ops.n);
-}
-
-static void orders(const ns_jet *jet, const ns_jet_work_block *work, uint32_t n)
-{
-    const ns_jet_orders code = atomic_load_explicit(&jet->native->orders, memory_order_acquire);
-    if (code)
-        code(&jet->math, work, n);
-    else
-        jet->runner->run(jet, work, n);
-}
-
 void ns_jet_bind(const ns_jet *jet, double *work, uint32_t order, const double *p)
 {
     const ns_tape *tape = jet->tape;
@@ -553,29 +515,21 @@ void ns_jet_solve(const ns_jet *jet, double *work, double t, uint32_t order, dou
 {
     const ns_tape *tape = jet->tape;
     const ns_jet_work_block block = block_of(jet, work, order);
-    const ns_jet_series series = order <= NS_JET_STRIDE
-                                     ? atomic_load_explicit(&jet->native->series,
-                                                            memory_order_acquire)
-                                     : NULL;
     for (uint32_t i = 0; i < tape->nx; i++)
         block.value[i] = x[i * per_state];
     block.value[tape->nx] = t;
     for (uint32_t n = 0; n < order; n++) {
         const double *rate = n == 0 ? block.value : block.latest;
         if (n == 0)
-            values(jet, &block);
+            run_values(jet, &block, tape->nbound, tape->ops.n);
         else {
             for (uint32_t i = 0; i < tape->nx; i++)
                 block.latest[i] = x[i * per_state + n * per_order];
             block.latest[tape->nx] = n == 1;
-            orders(jet, &block, n);
+            jet->runner->run(jet, &block, n);
         }
         for (uint32_t i = 0; i < tape->nx; i++)
             x[i * per_state + (n + 1) * per_order] = ns_jet_divide(rate[tape->out[i]], n + 1);
-        if (n == 0 && series) {
-            series(&jet->math, &block, order, x, per_state, per_order);
-            return;
-        }
     }
 }
 
@@ -591,9 +545,9 @@ void ns_jet_eval(const ns_jet *jet, double *work, double t, uint32_t order, cons
             input[i] = x[i * stride + n];
         input[tape->nx] = n == 0 ? t : n == 1;
         if (n == 0)
-            values(jet, &block);
+            run_values(jet, &block, tape->nbound, tape->ops.n);
         else
-            orders(jet, &block, n);
+            jet->runner->run(jet, &block, n);
         for (uint32_t i = 0; i < tape->nout; i++)
             out[i * stride + n] = input[tape->out[i]];
     }

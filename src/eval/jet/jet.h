@@ -5,28 +5,10 @@
 #include "eval/tape.h"
 
 typedef struct ns_jet ns_jet;
-struct ns_jet_work_block;
 
 /* Adds companions to the graph, lowers outputs and companions to a tape of its own. */
 ns_jet *ns_jet_build(ns_arena *arena, const ns_program_spec *spec);
 
-/* Native code for what is run at order 0, and at one order above, or at all of them
- * (jet_emit.h); NULL: interpreted. */
-typedef struct ns_jet_math {
-    double (*const *call)(double a, double b); /* by operation */
-    void (*factor)(uint32_t n, double *lu);
-    void (*solve)(uint32_t n, const double *lu, double *x);
-} ns_jet_math;
-
-typedef void (*ns_jet_values)(const ns_jet_math *math, const struct ns_jet_work_block *work);
-typedef void (*ns_jet_orders)(const ns_jet_math *math, const struct ns_jet_work_block *work,
-                              uint32_t n);
-/* All orders above 0 of what ns_jet_solve computes. */
-typedef void (*ns_jet_series)(const ns_jet_math *math, const struct ns_jet_work_block *work,
-                              uint32_t order, double *x, size_t per_state, size_t per_order);
-void ns_jet_use(const ns_jet *jet, ns_jet_values values, ns_jet_orders orders,
-                ns_jet_series series);
-uint32_t ns_jet_operations(const ns_jet *jet); /* at one order */
 /* Sums and products at one order beside the convolutions; their number, squares as halves. */
 double ns_jet_weight(const ns_jet *jet, double *products);
 

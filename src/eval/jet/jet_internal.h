@@ -10,13 +10,8 @@
 #ifndef NS_EVAL_JET_JET_INTERNAL_H
 #define NS_EVAL_JET_JET_INTERNAL_H
 
-#include <stdatomic.h>
-
 #include "base/math/vecmath.h"
 #include "eval/jet/jet.h"
-
-/* Doubles from row to row up to this order; native code knows it. */
-enum { NS_JET_STRIDE = 32 };
 
 /* x/k, as a product: see jet_inverse.c. */
 enum { NS_JET_INVERSES = 65 };
@@ -92,12 +87,6 @@ struct ns_jet {
     uint32_t ncells;    /* of the tape, and derivatives */
     uint32_t largest;   /* size of the largest system */
     size_t factor_size; /* of all factors, in doubles */
-    ns_jet_math math;   /* for native code */
-    struct ns_jet_native {
-        _Atomic(ns_jet_values) values;
-        _Atomic(ns_jet_orders) orders;
-        _Atomic(ns_jet_series) series;
-    } * native; /* the one part that changes */
 };
 
 /* The work block of one order. */

@@ -19,7 +19,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "eval/jet/jet_emit.h"
 #include "eval/machine/install.h"
 #include "eval/native/emit.h"
 #include "eval/prune.h"
@@ -29,9 +28,8 @@
 extern char **environ;
 
 struct ns_native {
-    void *library;            /* NULL: none is needed */
-    ns_installed installed;   /* what no compiler has made */
-    const ns_program *series; /* of which the Taylor series are native; NULL: none */
+    void *library;          /* NULL: none is needed */
+    ns_installed installed; /* what no compiler has made */
     uint32_t n;
     const ns_program *programs[];
 };
@@ -42,7 +40,6 @@ enum { KEY = 32, FLAGS = 24, MOST_LIBRARY = 256 << 20 };
 typedef struct making {
     char *message;
     size_t room;
-    const ns_program *series;
     char compiler[PATH_MAX];
     const char *flags[FLAGS]; /* ends with NULL */
     const char *text;
@@ -499,13 +496,11 @@ static void *obtain(making *m, bool *cached)
 
 /* ---- programs ---------------------------------------------------------------------------- */
 
-static const char *write_text(ns_arena *arena, const ns_program *series,
-                              const ns_native_request *requests, uint32_t n, size_t *length)
+static const char *write_text(ns_arena *arena, const ns_native_request *requests, uint32_t n,
+                              size_t *length)
 {
     ns_text text = ns_text_new(arena);
     ns_emit_prelude(&text);
-    if (series)
-        ns_jet_emit_prelude(&text);
     for (uint32_t i = 0; i < n; i++) {
         char name[24];
         snprintf(name, sizeof name, "program%u", i);
@@ -514,8 +509,6 @@ static const char *write_text(ns_arena *arena, const ns_program *series,
                             (requests[i].eight ? NS_EMIT_EIGHT : 0u) |
                             (requests[i].eight_fused ? NS_EMIT_EIGHT_FUSED : 0u));
     }
-    if (series)
-        ns_jet_emit(&text, arena, ns_program_jet(series), "series");
     *length = text.length;
     return ns_text_string(&text);
 }
@@ -553,13 +546,6 @@ static ns_native *attach(const making *m, void *library, const ns_native_request
 {
     ns_native *native = room_for(n);
     bool good = native != NULL;
-    ns_jet_values values;
-    ns_jet_orders orders;
-    AS_FUNCTION(values, m->series ? find(m, library, "series_values", &good) : NULL);
-    const bool local = m->series && ns_jet_is_local(ns_program_jet(m->series));
-    ns_jet_series series;
-    AS_FUNCTION(orders, m->series && !local ? find(m, library, "series_orders", &good) : NULL);
-    AS_FUNCTION(series, local ? find(m, library, "series_series", &good) : NULL);
     for (int pass = 0; pass < 2 && good; pass++) /* first see that all is there */
         for (uint32_t i = 0; i < n; i++) {
             const ns_native_request *r = &requests[i];
@@ -577,27 +563,22 @@ static ns_native *attach(const making *m, void *library, const ns_native_request
         dlclose(library);
         return NULL;
     }
-    if (m->series)
-        ns_jet_use(ns_program_jet(m->series), values, orders, series);
     native->library = library;
-    native->series = m->series;
     native->n = n;
     return native;
 }
 
-/* Does what the compiler is needed for: the programs `compiled` of the requests, and the
- * series. */
 static ns_native *make_library(making *m, ns_arena *arena, const ns_native_request *requests,
-                               uint32_t compiled, const char *lanes, ns_native_facts *facts)
+                               uint32_t n, ns_native_facts *facts)
 {
     bool fused = false;
-    for (uint32_t i = 0; i < compiled; i++)
+    for (uint32_t i = 0; i < n; i++)
         fused = fused || requests[i].eight_fused;
-    m->text = write_text(arena, m->series, requests, compiled, &m->length);
+    m->text = write_text(arena, requests, n, &m->length);
     facts->text_length = m->length;
-    choose_flags(m, lanes, fused);
+    choose_flags(m, ns_program_lanes_name(requests[0].program), fused);
     void *library = obtain(m, &facts->cached);
-    return library ? attach(m, library, requests, compiled) : NULL;
+    return library ? attach(m, library, requests, n) : NULL;
 }
 
 static bool compiler_asked_for(void)
@@ -620,39 +601,22 @@ uint32_t ns_native_most(const ns_program *program)
 static ns_native *make(making *m, ns_arena *arena, const ns_native_request *requests,
                        uint32_t n, ns_native_facts *facts)
 {
-    const char *lanes = ns_program_lanes_name(requests[0].program);
     ns_installed installed = {0};
     ns_native *native = room_for(n);
     if (compiler_asked_for() || !native || !ns_install(&installed, arena, requests, n)) {
         free(native);
-        return make_library(m, arena, requests, n, lanes, facts);
+        return make_library(m, arena, requests, n, facts);
     }
     native->installed = installed;
     for (uint32_t i = 0; i < n; i++)
         native->programs[i] = requests[i].program;
     native->n = n;
     facts->code_length = installed.code;
-    if (!m->series)
-        return native;
-    ns_native *series = make_library(m, arena, requests, 0, lanes, facts);
-    if (!series) {
-        ns_native_free(native);
-        return NULL;
-    }
-    native->library = series->library;
-    native->series = series->series;
-    free(series);
     return native;
 }
 
 ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
                          size_t room, ns_native_facts *facts)
-{
-    return ns_native_new_series(NULL, requests, n, message, room, facts);
-}
-
-ns_native *ns_native_new_series(const ns_program *series, const ns_native_request *requests,
-                                uint32_t n, char *message, size_t room, ns_native_facts *facts)
 {
     const double begin = ns_clock_seconds();
     ns_native_facts found = {0};
@@ -663,7 +627,6 @@ ns_native *ns_native_new_series(const ns_program *series, const ns_native_reques
     if (m && arena && n && !NS_ARENA_GUARD(arena)) {
         m->message = message;
         m->room = room;
-        m->series = series;
         native = make(m, arena, requests, n, &found);
     }
     if (arena)
@@ -681,8 +644,6 @@ void ns_native_free(ns_native *native)
         return;
     for (uint32_t i = 0; i < native->n; i++)
         ns_program_use(native->programs[i], NULL, NULL, NULL);
-    if (native->series)
-        ns_jet_use(ns_program_jet(native->series), NULL, NULL, NULL);
     if (native->library)
         dlclose(native->library);
     ns_install_remove(&native->installed);
@@ -694,13 +655,7 @@ void ns_native_free(ns_native *native)
 ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
                          size_t room, ns_native_facts *facts)
 {
-    return ns_native_new_series(NULL, requests, n, message, room, facts);
-}
-
-ns_native *ns_native_new_series(const ns_program *series, const ns_native_request *requests,
-                                uint32_t n, char *message, size_t room, ns_native_facts *facts)
-{
-    (void)series, (void)requests, (void)n;
+    (void)requests, (void)n;
     snprintf(message, room, "this program was built without native code");
     if (facts)
         *facts = (ns_native_facts){0};

@@ -2,8 +2,9 @@
  *
  * On x86-64 with AVX2 or AVX-512 it is machine code of our own (machine.h), made in
  * milliseconds.
- * Elsewhere, for Taylor series, where the system lets no memory be run that was written, and
- * everywhere if NOSLIP_NATIVE=c is set, the system's compiler makes it out of C text (emit.h).
+ * Elsewhere, where the system lets no memory be run that was written, and everywhere if
+ * NOSLIP_NATIVE=c is set, the system's compiler makes it out of C text (emit.h).  Taylor series
+ * are always interpreted.
  *
  * The text is compiled once and kept: in $XDG_CACHE_HOME/noslip (or ~/.cache/noslip), a
  * folder that nobody else can read or write, under a name made of the text, the compiler and
@@ -40,9 +41,6 @@ typedef struct ns_native_facts {
  * and `message` says why.  The programs must outlive the code.  facts may be NULL. */
 ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
                          size_t room, ns_native_facts *facts);
-/* The same, and the Taylor series of one more program, which was built with jets. */
-ns_native *ns_native_new_series(const ns_program *series, const ns_native_request *requests,
-                                uint32_t n, char *message, size_t room, ns_native_facts *facts);
 /* Is native code of this program made without a compiler, in milliseconds?  (It may be
  * refused.) */
 bool ns_native_is_quick(const ns_program *program);

@@ -206,9 +206,8 @@ ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_s
     char why[300];
     const double began = ns_clock_seconds();
     for (uint64_t k = 0; k < steps; k++) {
-        if (!asked &&
-            ns_problem_native_pays(v->problem, method->lanes, ns_clock_seconds() - began,
-                                   (double)k / (double)steps)) {
+        if (!asked && ns_problem_native_pays(v->problem, ns_clock_seconds() - began,
+                                             (double)k / (double)steps)) {
             native = ns_problem_native(v->problem, method->lanes, why, sizeof why, NULL);
             asked = true;
         }
