@@ -77,34 +77,6 @@ void ns_text_add_double(ns_text *text, double value)
     ns_text_add(text, buffer);
 }
 
-unsigned ns_text_distance(const char *a, const char *b)
-{
-    enum { MOST = 64 };
-    size_t m = strlen(a), n = strlen(b);
-    if (m >= MOST || n >= MOST)
-        return MOST;
-    /* Optimal string alignment; three rows are enough because a swap looks two rows back. */
-    unsigned row[3][MOST + 1];
-    for (size_t j = 0; j <= n; j++)
-        row[0][j] = (unsigned)j;
-    for (size_t i = 1; i <= m; i++) {
-        unsigned *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
-        now[0] = (unsigned)i;
-        for (size_t j = 1; j <= n; j++) {
-            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
-            if (last[j] + 1 < best)
-                best = last[j] + 1;
-            if (now[j - 1] + 1 < best)
-                best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
-            now[j] = best;
-        }
-    }
-    return row[m % 3][n];
-}
-
 size_t ns_text_character(const char *text, size_t length)
 {
     const unsigned char *s = (const unsigned char *)text;

@@ -27,7 +27,4 @@ void ns_text_add_double(ns_text *text, double value);
  * there is none. */
 size_t ns_text_character(const char *text, size_t length);
 
-/* Number of edits (insert, delete, replace, swap) between two words; for "did you mean". */
-unsigned ns_text_distance(const char *a, const char *b);
-
 #endif

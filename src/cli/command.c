@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/status.h"
 #include "session/model.h"
 
@@ -80,16 +81,13 @@ static const ns_option *find_option(const ns_command *command, const char *name,
 static bool unknown_option(ns_cli *cli, const ns_command *command, const char *word,
                            const char *name)
 {
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = name};
     for (const ns_option *o = command->options; o && o->name; o++)
-        if (ns_model_is_near(name, o->name, &best))
-            nearest = o->name;
+        ns_near_try(&near, o->name);
     for (const ns_option *o = common; o->name; o++)
-        if (ns_model_is_near(name, o->name, &best))
-            nearest = o->name;
-    if (nearest)
-        ns_command_wrong(cli, "unknown option '%s'; did you mean '--%s'?", word, nearest);
+        ns_near_try(&near, o->name);
+    if (near.found)
+        ns_command_wrong(cli, "unknown option '%s'; did you mean '--%s'?", word, near.found);
     else
         ns_command_wrong(cli, "unknown option '%s'; see `noslip help %s`", word, command->name);
     return false;

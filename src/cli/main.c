@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/near.h"
 #include "base/simd.h"
 #include "base/status.h"
 #include "cli/command.h"
@@ -14,13 +15,12 @@
 
 static int unknown_command(ns_cli *cli, const char *name)
 {
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = name};
     for (const ns_command *const *c = ns_commands; *c; c++)
-        if (ns_model_is_near(name, (*c)->name, &best))
-            nearest = (*c)->name;
-    if (nearest)
-        return ns_command_wrong(cli, "unknown command '%s'; did you mean '%s'?", name, nearest);
+        ns_near_try(&near, (*c)->name);
+    if (near.found)
+        return ns_command_wrong(cli, "unknown command '%s'; did you mean '%s'?", name,
+                                near.found);
     if (access(name, F_OK) == 0 || ns_open_bundled(name))
         return ns_command_wrong(cli, "unknown command '%s'; did you mean `noslip run %s`?",
                                 name, name);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/near.h"
 #include "cli/signals.h"
 
 const struct ns_gallery_entry *ns_open_bundled(const char *name)
@@ -15,12 +16,10 @@ const struct ns_gallery_entry *ns_open_bundled(const char *name)
 
 const char *ns_open_nearest_bundled(const char *name)
 {
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = name};
     for (unsigned i = 0; i < ns_gallery_count; i++)
-        if (ns_model_is_near(name, ns_gallery_entries[i].name, &best))
-            nearest = ns_gallery_entries[i].name;
-    return nearest;
+        ns_near_try(&near, ns_gallery_entries[i].name);
+    return near.found;
 }
 
 /* The --set options; false after saying what is wrong. */

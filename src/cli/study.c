@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/near.h"
 #include "cli/page.h"
 #include "cli/signals.h"
 #include "expr/subst.h"
@@ -269,14 +270,12 @@ bool ns_study_range(ns_cli *cli, ns_model *model, const char *option, const char
         if (strcmp(d->params.at[*index].name, name) == 0)
             break;
     if (*index == d->params.n) {
-        const char *nearest = NULL;
-        unsigned best = ~0u;
+        ns_near near = {.word = name};
         for (uint32_t i = 0; i < d->params.n; i++)
-            if (ns_model_is_near(name, d->params.at[i].name, &best))
-                nearest = d->params.at[i].name;
+            ns_near_try(&near, d->params.at[i].name);
         ns_command_wrong(cli, "'%s' is not a parameter of the model%s%s%s", name,
-                         nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                         nearest ? "'?" : "");
+                         near.found ? "; did you mean '" : "", near.found ? near.found : "",
+                         near.found ? "'?" : "");
         return false;
     }
     if (!ns_study_number(cli, model, option, from, low) ||

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/near.h"
 #include "lang/lexer.h"
 #include "lang/reader.h"
 
@@ -31,16 +32,15 @@ static void check_overrides(ns_reader *r)
         ns_span span = {
             .source = ns_diag_source(r->diag, ns_arena_format(r->arena, "--set %s", text),
                                      ns_arena_string(r->arena, expression, length), length)};
-        const char *nearest = NULL;
-        unsigned best = ~0u;
+        ns_near near = {.word = text};
         for (uint32_t k = 0; k < r->d->params.n; k++)
-            ns_scope_consider(text, r->d->params.at[k].name, &best, &nearest);
+            ns_near_try(&near, r->d->params.at[k].name);
         if (name)
             ns_diag_error(r->diag, span, "'%s' is %s; only parameters can be set", text,
                           ns_scope_kind_text(name->kind));
-        else if (nearest)
+        else if (near.found)
             ns_diag_error(r->diag, span, "the model has no parameter '%s'; did you mean '%s'?",
-                          text, nearest);
+                          text, near.found);
         else
             ns_diag_error(r->diag, span, "the model has no parameter '%s'", text);
     }

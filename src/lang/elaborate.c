@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/near.h"
+
 #include "lang/elaborate.h"
 
 bool ns_elaborate_is_number(const ns_value *value)
@@ -239,20 +241,19 @@ static bool has_blocks(const ns_reader *r)
 static void not_a_coordinate(ns_reader *r, const ns_job *job, const char *what)
 {
     const ns_name *name = ns_scope_find(&r->scope, job->name, strlen(job->name));
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = job->name};
     if (name) {
         ns_diag_error(r->diag, job->span, "'%s' is %s, not %s", job->name,
                       ns_scope_kind_text(name->kind), what);
         return;
     }
     for (uint32_t i = 0; i < r->d->coordinates.n; i++)
-        ns_scope_consider(job->name, r->d->coordinates.at[i].name, &best, &nearest);
+        ns_near_try(&near, r->d->coordinates.at[i].name);
     for (uint32_t i = 0; i < r->d->states.n; i++)
-        ns_scope_consider(job->name, r->d->states.at[i].name, &best, &nearest);
-    if (nearest)
+        ns_near_try(&near, r->d->states.at[i].name);
+    if (near.found)
         ns_diag_error(r->diag, job->span, "'%s' is not %s; did you mean '%s'?", job->name, what,
-                      nearest);
+                      near.found);
     else
         ns_diag_error(r->diag, job->span, "'%s' is not %s", job->name, what);
 }

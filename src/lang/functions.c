@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "expr/diff.h"
 #include "lang/reader.h"
 
@@ -277,14 +278,13 @@ bool ns_functions_is(const char *name, size_t length)
 
 const char *ns_functions_nearest(const char *name)
 {
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = name};
     for (const ns_builtin *f = ns_builtins; f->name; f++)
-        ns_scope_consider(name, f->name, &best, &nearest);
+        ns_near_try(&near, f->name);
     for (int op = 1; op < NS_OP_COUNT; op++)
         if (ns_ops_find(ns_ops[op].name) != NS_OP_NONE)
-            ns_scope_consider(name, ns_ops[op].name, &best, &nearest);
-    return nearest;
+            ns_near_try(&near, ns_ops[op].name);
+    return near.found;
 }
 
 static bool count_fits(ns_reader *r, ns_span place, const char *name, uint32_t least,

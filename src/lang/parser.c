@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/near.h"
+
 enum { MOST_NESTED = 200 };
 
 /* Left and right priority; ^ binds to the right, and tighter than the sign before it:
@@ -149,14 +151,12 @@ static bool check_unit(ns_parser *p, ns_token token, bool after_number, ns_unit_
     span.end = span.begin + bad->end;
     span.begin += bad->begin;
     const char *name = ns_arena_string(p->r->arena, text + bad->begin, bad->end - bad->begin);
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = name};
     for (const ns_unit *u = ns_units; u->name; u++)
-        if (name[1]) /* one letter is near everything */
-            ns_scope_consider(name, u->name, &best, &nearest);
+        ns_near_try(&near, u->name);
     ns_text hint = ns_text_new(p->r->arena);
-    if (nearest)
-        ns_text_addf(&hint, "; did you mean '%s'?", nearest);
+    if (near.found)
+        ns_text_addf(&hint, "; did you mean '%s'?", near.found);
     else if (after_number && bad->begin == 0)
         ns_text_addf(&hint, "; a product is written with *");
     else if (after_number)

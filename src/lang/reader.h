@@ -185,9 +185,6 @@ ns_name *ns_scope_add(ns_arena *arena, ns_scope *scope, const char *text, size_t
                       ns_name_kind kind, ns_span span);
 /* The nearest name that is near enough to be meant, or NULL. */
 const char *ns_scope_nearest(const ns_scope *scope, const char *text);
-/* Keeps the better of two suggestions; *best starts as ~0u. */
-void ns_scope_consider(const char *wrong, const char *candidate, unsigned *best,
-                       const char **nearest);
 /* "a parameter", "a coordinate", ... */
 const char *ns_scope_kind_text(ns_name_kind kind);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/near.h"
 #include "lang/reader.h"
 
 ns_scope ns_scope_new(ns_arena *arena)
@@ -51,29 +52,13 @@ ns_name *ns_scope_add(ns_arena *arena, ns_scope *scope, const char *text, size_t
     return name;
 }
 
-void ns_scope_consider(const char *wrong, const char *candidate, unsigned *best,
-                       const char **nearest)
-{
-    size_t m = strlen(wrong), n = strlen(candidate);
-    /* Short words are near to everything: let them differ in one letter only. */
-    unsigned most = m <= 3 ? 1 : 2;
-    if ((m > n ? m - n : n - m) > most || n < 2)
-        return;
-    unsigned distance = ns_text_distance(wrong, candidate);
-    if (distance <= most && distance < *best) {
-        *best = distance;
-        *nearest = candidate;
-    }
-}
-
 const char *ns_scope_nearest(const ns_scope *scope, const char *text)
 {
     enum { MOST_COMPARED = 5000 }; /* a suggestion is not worth seconds */
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = text};
     for (uint32_t i = 0; i < scope->names.n && i < MOST_COMPARED; i++)
-        ns_scope_consider(text, scope->names.at[i]->text, &best, &nearest);
-    return nearest;
+        ns_near_try(&near, scope->names.at[i]->text);
+    return near.found;
 }
 
 const char *ns_scope_kind_text(ns_name_kind kind)

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "lang/blocks.h"
 
 /* ---- names and jobs ---------------------------------------------------------------------- */
@@ -624,19 +625,18 @@ static void unknown_statement(ns_parser *p)
         ns_parser_unexpected(p, "a statement");
         return;
     }
-    const char *word = ns_parser_token_text(p), *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = ns_parser_token_text(p)};
     ns_text known = ns_text_new(p->r->arena);
     for (const ns_statement *s = ns_statements; s->keyword; s++) {
-        ns_scope_consider(word, s->keyword, &best, &nearest);
+        ns_near_try(&near, s->keyword);
         ns_text_addf(&known, "%s%s", s == ns_statements ? "" : ", ", s->keyword);
     }
-    if (nearest)
+    if (near.found)
         ns_diag_error(p->r->diag, ns_parser_span(p),
-                      "unknown statement '%s'; did you mean '%s'?", word, nearest);
+                      "unknown statement '%s'; did you mean '%s'?", near.word, near.found);
     else
         ns_diag_error(p->r->diag, ns_parser_span(p), "unknown statement '%s'; there are: %s",
-                      word, ns_text_string(&known));
+                      near.word, ns_text_string(&known));
 }
 
 void ns_statements_recover(ns_parser *p, uint32_t begin, bool in_block)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/near.h"
 #include "base/simd.h"
 #include "expr/eval.h"
 #include "ode/auto.h"
@@ -13,16 +14,6 @@
 enum { MOST_BYTES = 64 << 20 }; /* a model of this size is surely another kind of file */
 
 /* ---- near names -------------------------------------------------------------------------- */
-
-bool ns_model_is_near(const char *wrong, const char *right, unsigned *best)
-{
-    unsigned distance = ns_text_distance(wrong, right);
-    size_t length = strlen(wrong);
-    if (distance >= *best || distance > (length < 4 ? 1 : length < 8 ? 2 : 3))
-        return false;
-    *best = distance;
-    return true;
-}
 
 int64_t ns_model_observable(const ns_model *model, const char *name)
 {
@@ -36,24 +27,19 @@ int64_t ns_model_observable(const ns_model *model, const char *name)
 const char *ns_model_nearest_observable(const ns_model *model, const char *name)
 {
     const ns_system *s = model->system;
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = name};
     for (uint32_t i = 0; i < s->observables.n; i++)
-        if (ns_model_is_near(name, s->observables.at[i].name, &best))
-            nearest = s->observables.at[i].name;
-    return nearest;
+        ns_near_try(&near, s->observables.at[i].name);
+    return near.found;
 }
 
 const char *ns_model_nearest_method(const char *name)
 {
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = name};
     for (const ns_method *const *m = ns_methods; *m; m++)
-        if (ns_model_is_near(name, (*m)->name, &best))
-            nearest = (*m)->name;
-    if (ns_model_is_near(name, NS_METHOD_AUTO, &best))
-        nearest = NS_METHOD_AUTO;
-    return nearest;
+        ns_near_try(&near, (*m)->name);
+    ns_near_try(&near, NS_METHOD_AUTO);
+    return near.found;
 }
 
 /* ---- settings of the run block ----------------------------------------------------------- */
@@ -85,17 +71,15 @@ enum { SETTINGS = sizeof setting_types / sizeof *setting_types };
 
 static const setting_type *find_setting(ns_diag *diag, const ns_setting *line)
 {
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = line->name};
     for (size_t i = 0; i < SETTINGS; i++) {
         if (strcmp(setting_types[i].name, line->name) == 0)
             return &setting_types[i];
-        if (ns_model_is_near(line->name, setting_types[i].name, &best))
-            nearest = setting_types[i].name;
+        ns_near_try(&near, setting_types[i].name);
     }
-    if (nearest)
+    if (near.found)
         ns_diag_error(diag, line->name_span, "unknown setting '%s'; did you mean '%s'?",
-                      line->name, nearest);
+                      line->name, near.found);
     else
         ns_diag_error(diag, line->name_span,
                       "unknown setting '%s'; expected from, until, tolerance, method, every, "

@@ -94,7 +94,5 @@ const char *ns_model_nearest_observable(const ns_model *model, const char *name)
 
 /* The nearest name among methods, NULL if none is near. */
 const char *ns_model_nearest_method(const char *name);
-/* A name is near another if few of its letters differ. */
-bool ns_model_is_near(const char *wrong, const char *right, unsigned *best);
 
 #endif

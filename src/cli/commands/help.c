@@ -1,6 +1,7 @@
 /* noslip help, noslip version. */
 #include <string.h>
 
+#include "base/near.h"
 #include "base/simd.h"
 #include "cli/command.h"
 #include "cli/topics.h"
@@ -47,24 +48,19 @@ static void print_method(ns_cli *cli, const ns_method *m)
 
 static int unknown(ns_cli *cli, const char *name)
 {
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = name};
     for (const ns_command *const *c = ns_commands; *c; c++)
-        if (ns_model_is_near(name, (*c)->name, &best))
-            nearest = (*c)->name;
+        ns_near_try(&near, (*c)->name);
     for (const ns_method *const *m = ns_methods; *m; m++)
-        if (ns_model_is_near(name, (*m)->name, &best))
-            nearest = (*m)->name;
-    if (ns_model_is_near(name, NS_METHOD_AUTO, &best))
-        nearest = NS_METHOD_AUTO;
+        ns_near_try(&near, (*m)->name);
+    ns_near_try(&near, NS_METHOD_AUTO);
     for (const ns_formulation *const *f = ns_formulations; *f; f++)
-        if (ns_model_is_near(name, (*f)->name, &best))
-            nearest = (*f)->name;
+        ns_near_try(&near, (*f)->name);
     for (const ns_topic *t = ns_topics; t->name; t++)
-        if (ns_model_is_near(name, t->name, &best))
-            nearest = t->name;
-    if (nearest)
-        return ns_command_wrong(cli, "no help about '%s'; did you mean '%s'?", name, nearest);
+        ns_near_try(&near, t->name);
+    if (near.found)
+        return ns_command_wrong(cli, "no help about '%s'; did you mean '%s'?", name,
+                                near.found);
     return ns_command_wrong(cli, "no help about '%s'; `noslip help` lists the topics", name);
 }
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near.h"
+
 const ns_block *ns_block_single(const ns_description *d, const char *keyword)
 {
     const ns_block *found = NULL;
@@ -125,16 +127,10 @@ bool ns_block_matrix(const ns_description *d, const ns_property *p, uint32_t ind
 
 const char *ns_block_nearest(const char *name, const char *const *known)
 {
-    const char *best = NULL;
-    unsigned least = 3;
-    for (uint32_t i = 0; known[i]; i++) {
-        unsigned distance = ns_text_distance(name, known[i]);
-        if (distance < least && distance < strlen(name)) {
-            least = distance;
-            best = known[i];
-        }
-    }
-    return best;
+    ns_near near = {.word = name};
+    for (uint32_t i = 0; known[i]; i++)
+        ns_near_try(&near, known[i]);
+    return near.found;
 }
 
 static bool timeless(const ns_description *d, ns_value value, ns_span span, const char *what)

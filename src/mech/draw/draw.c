@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/near.h"
 #include "base/text.h"
 #include "mech/draw/draw_internal.h"
 
@@ -446,22 +447,17 @@ static bool check(const ns_drawer *w, const thing *which)
 
 static bool add_line(ns_drawer *w, const thing *table)
 {
-    const char *nearest = NULL;
-    unsigned best = 3;
+    ns_near near = {.word = w->line->kind};
     ns_text known = ns_text_new(w->s->arena);
     for (const thing *i = table; i->kind; i++) {
         if (strcmp(i->kind, w->line->kind) == 0)
             return check(w, i) && i->add(w, i);
-        unsigned distance = ns_text_distance(i->kind, w->line->kind);
-        if (distance < best) {
-            best = distance;
-            nearest = i->kind;
-        }
+        ns_near_try(&near, i->kind);
         ns_text_addf(&known, "%s%s", i == table ? "" : ", ", i->kind);
     }
-    if (nearest)
+    if (near.found)
         ns_diag_error(w->d->diag, w->line->span, "cannot draw '%s'; did you mean '%s'?",
-                      w->line->kind, nearest);
+                      w->line->kind, near.found);
     else
         ns_diag_error(w->d->diag, w->line->span, "cannot draw '%s'; there are: %s",
                       w->line->kind, ns_text_string(&known));
