@@ -22,8 +22,10 @@ struct ns_arena {
     block *spare; /* the largest block given back: releasing and allocating again is cheap */
     size_t total;
     uint64_t fail_after; /* counts down; 0 = never fail */
+#if NS_ARENA_JUMPS
     bool guarded;
     jmp_buf guard;
+#endif
 };
 
 ns_arena *ns_arena_new(void)
@@ -53,9 +55,11 @@ static _Noreturn void out_of_memory(ns_arena *arena)
 {
     while (arena->parent)
         arena = arena->parent;
-    if (!arena->guarded)
-        abort();
-    longjmp(arena->guard, 1);
+#if NS_ARENA_JUMPS
+    if (arena->guarded)
+        longjmp(arena->guard, 1);
+#endif
+    abort();
 }
 
 ns_arena *ns_arena_child(ns_arena *parent)
@@ -180,6 +184,7 @@ void ns_arena_fail_after(ns_arena *arena, uint64_t n)
     arena->fail_after = n;
 }
 
+#if NS_ARENA_JUMPS
 jmp_buf *ns_arena_guard_slot(ns_arena *arena)
 {
     arena->guarded = true;
@@ -190,6 +195,12 @@ void ns_arena_unguard(ns_arena *arena)
 {
     arena->guarded = false;
 }
+#else
+void ns_arena_unguard(ns_arena *arena)
+{
+    (void)arena;
+}
+#endif
 
 void *ns_arena_grow(ns_arena *arena, void *old, uint32_t n, uint32_t *room, size_t size)
 {

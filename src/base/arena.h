@@ -16,9 +16,17 @@
 #ifndef NS_BASE_ARENA_H
 #define NS_BASE_ARENA_H
 
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* WebAssembly has no jumps out of functions: there an arena that has run out traps, and whoever
+ * started the module starts it anew. */
+#ifdef __wasm__
+#define NS_ARENA_JUMPS 0
+#else
+#define NS_ARENA_JUMPS 1
+#include <setjmp.h>
+#endif
 
 typedef struct ns_arena ns_arena;
 
@@ -48,9 +56,13 @@ size_t ns_arena_size(const ns_arena *arena);
 /* For tests: the n-th allocation from now on fails as if memory had run out (0: never). */
 void ns_arena_fail_after(ns_arena *arena, uint64_t n);
 
-jmp_buf *ns_arena_guard_slot(ns_arena *arena);
 void ns_arena_unguard(ns_arena *arena);
+#if NS_ARENA_JUMPS
+jmp_buf *ns_arena_guard_slot(ns_arena *arena);
 #define NS_ARENA_GUARD(arena) (setjmp(*ns_arena_guard_slot(arena)) != 0)
+#else
+#define NS_ARENA_GUARD(arena) ((void)(arena), 0)
+#endif
 
 #define NS_NEW(arena, type) ((type *)ns_arena_alloc((arena), sizeof(type)))
 #define NS_NEW_ARRAY(arena, type, n)                                                           \

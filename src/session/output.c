@@ -129,9 +129,7 @@ void ns_output_precise(char buffer[64], double value, double low, int digits)
 {
 #if NS_HAVE_QUAD
     if (isfinite(value)) {
-        char format[16];
-        snprintf(format, sizeof format, "%%.%dg", digits);
-        strfromf128(buffer, 64, format, (ns_quad)value + (ns_quad)low);
+        ns_quad_print(buffer, 64, digits, (ns_quad)value + (ns_quad)low);
         char *comma = strchr(buffer, ',');
         if (comma)
             *comma = '.';

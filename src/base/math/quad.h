@@ -1,11 +1,12 @@
-/* Quadruple precision where compiler and C library have it: gcc with glibc, and clang with
- * glibc on x86-64.  Elsewhere ns_quad is a long double: too few digits to run in, but enough to
- * see the rounding errors of doubles.
+/* Quadruple precision where compiler and C library have it: gcc with glibc, clang with glibc on
+ * x86-64, and wherever a long double has 113 bits (64-bit ARM, WebAssembly).  Elsewhere ns_quad
+ * is a long double: too few digits to run in, but enough to see the rounding errors of doubles.
  *
  * A file that uses it defines _GNU_SOURCE before its first include. */
 #ifndef NS_BASE_MATH_QUAD_H
 #define NS_BASE_MATH_QUAD_H
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@
 #define NS_HAVE_QUAD 1
 __extension__ typedef _Float128 ns_quad;
 #elif defined(__clang__) && defined(__x86_64__) && defined(__SIZEOF_FLOAT128__) &&             \
-    defined(__GLIBC__) && __GLIBC_PREREQ(2, 26)
+    defined(__GLIBC__)
 /* The type has another name, and glibc declares its functions for gcc only. */
 #define NS_HAVE_QUAD 1
 __extension__ typedef __float128 ns_quad;
@@ -50,17 +51,21 @@ extern int strfromf128(char *text, size_t size, const char *format, ns_quad x)
 #undef NS_QUAD_1
 #undef NS_QUAD_2
 #else
-#define NS_HAVE_QUAD 0
+#define NS_HAVE_QUAD (LDBL_MANT_DIG == 113)
+#define NS_QUAD_IS_LONG_DOUBLE 1
 typedef long double ns_quad;
 #endif
 
-#if NS_HAVE_QUAD
-#define NS_QUAD_LIBM(f) f##f128 /* the function f */
-#define NS_QUAD_READ strtof128
-#else
-#define NS_QUAD_LIBM(f) f##l
+#ifdef NS_QUAD_IS_LONG_DOUBLE
+#define NS_QUAD_LIBM(f) f##l /* the function f */
 #define NS_QUAD_READ strtold
+#else
+#define NS_QUAD_LIBM(f) f##f128
+#define NS_QUAD_READ strtof128
 #endif
+
+/* As snprintf with "%.*g". */
+int ns_quad_print(char *text, size_t size, int digits, ns_quad x);
 
 /* as base/math/vecmath.h does it for doubles */
 

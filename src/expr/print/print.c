@@ -30,13 +30,7 @@ static void decimal(char *buffer, size_t size, double hi, double lo)
             return;
     }
     for (int digits = 18; digits <= 40 && (NS_HAVE_QUAD || lo == 0); digits++) {
-#if NS_HAVE_QUAD
-        char format[16];
-        snprintf(format, sizeof format, "%%.%dg", digits);
-        strfromf128(buffer, size, format, (ns_quad)hi + (ns_quad)lo);
-#else
-        snprintf(buffer, size, "%.*g", digits, hi);
-#endif
+        ns_quad_print(buffer, size, digits, (ns_quad)hi + (ns_quad)lo);
         if (reads_as(buffer, hi, lo))
             return;
     }
