@@ -62,18 +62,36 @@ const char *ns_text_string(const ns_text *text)
     return text->at ? text->at : "";
 }
 
-void ns_text_add_double(ns_text *text, double value)
+static bool reads_back(char buffer[NS_NUMBER_ROOM], int digits, double value)
 {
-    char buffer[40];
+    snprintf(buffer, NS_NUMBER_ROOM, "%.*g", digits, value);
+    return strtod(buffer, NULL) == value;
+}
+
+void ns_text_number(char buffer[NS_NUMBER_ROOM], double value)
+{
     if (!isfinite(value)) {
-        ns_text_add(text, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        snprintf(buffer, NS_NUMBER_ROOM, "%s",
+                 isnan(value) ? "nan"
+                 : value > 0  ? "inf"
+                              : "-inf");
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(buffer, sizeof buffer, "%.*g", digits, value);
-        if (strtod(buffer, NULL) == value)
-            break;
-    }
+    /* 17 digits always read back.  16 first: most computed numbers need at least these, and
+     * where they do not read back 15 do not either. */
+    if (!reads_back(buffer, 16, value))
+        snprintf(buffer, NS_NUMBER_ROOM, "%.17g", value);
+    else if (!reads_back(buffer, 15, value))
+        snprintf(buffer, NS_NUMBER_ROOM, "%.16g", value);
+    char *comma = strchr(buffer, ','); /* the program around us may have set a locale */
+    if (comma)
+        *comma = '.';
+}
+
+void ns_text_add_double(ns_text *text, double value)
+{
+    char buffer[NS_NUMBER_ROOM];
+    ns_text_number(buffer, value);
     ns_text_add(text, buffer);
 }
 

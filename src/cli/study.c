@@ -303,21 +303,6 @@ bool ns_study_count(ns_cli *cli, const ns_arguments *a, const char *name, uint32
     return true;
 }
 
-/* ---- JSON by hand ------------------------------------------------------------------------ */
-
-void ns_study_json_numbers(FILE *out, const char *before, const double *x, size_t n,
-                           const char *behind)
-{
-    fprintf(out, "%s[", before);
-    for (size_t i = 0; i < n; i++) {
-        if (isfinite(x[i]))
-            fprintf(out, "%s%.17g", i ? ", " : "", x[i]);
-        else
-            fprintf(out, "%snull", i ? ", " : "");
-    }
-    fprintf(out, "]%s", behind);
-}
-
 /* ---- progress ---------------------------------------------------------------------------- */
 
 ns_study_progress ns_study_progress_new(ns_cli *cli, const char *what, double end)

@@ -65,10 +65,6 @@ bool ns_study_range(ns_cli *cli, ns_model *model, const char *option, const char
 bool ns_study_count(ns_cli *cli, const ns_arguments *a, const char *name, uint32_t least,
                     uint32_t *value);
 
-/* [x, ...] between two texts; null for what is not finite. */
-void ns_study_json_numbers(FILE *out, const char *before, const double *x, size_t n,
-                           const char *behind);
-
 /* Progress: a bar on the terminal from the second second on; false when a signal came. */
 typedef struct ns_study_progress {
     ns_bar bar;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 const ns_output_format *ns_output_find(const ns_output_format *const *formats, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -113,18 +115,6 @@ void ns_output_close(ns_output *output)
     ns_file_target_free(&output->target);
 }
 
-void ns_output_number(char buffer[40], double value)
-{
-    if (!isfinite(value)) {
-        snprintf(buffer, 40, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-        return;
-    }
-    snprintf(buffer, 40, "%.17g", value);
-    char *comma = strchr(buffer, ','); /* the program around us may have set a locale */
-    if (comma)
-        *comma = '.';
-}
-
 void ns_output_precise(char buffer[64], double value, double low, int digits)
 {
 #if NS_HAVE_QUAD
@@ -138,5 +128,5 @@ void ns_output_precise(char buffer[64], double value, double low, int digits)
 #else
     (void)low, (void)digits;
 #endif
-    ns_output_number(buffer, value);
+    ns_text_number(buffer, value);
 }

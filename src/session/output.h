@@ -60,8 +60,6 @@ bool ns_output_done(const ns_output *output, const ns_record *record, const char
 /* The object of `--json`. */
 bool ns_output_json_to(FILE *file, const ns_record *record);
 
-/* Locale-proof "%.17g"; nan, inf and -inf in words. */
-void ns_output_number(char buffer[40], double value);
 /* The sum of two doubles with `digits` digits. */
 void ns_output_precise(char buffer[64], double value, double low, int digits);
 /* With 34 digits the sum reads back the same; it has 106 bits, so that a decimal number like

@@ -140,7 +140,7 @@ expect 0 "147 times; built from one of them" run drift.mech --periodic --every 7
 expect 0 "" run drift.mech --every 7 --out direct.csv --quiet
 paste -d, built.csv direct.csv | awk -F, '/^[0-9]/ { n++; for (i = 1; i <= 5; i++) { d = $i - $(i + NF/2); if (d < 0) d = -d; if (d > most) most = d } }
     END { if (n != 115 || most > 1e-10) { print "FAILED: built rows differ by " most " in " n; exit 1 } }' || failed=1
-expect 0 '"periodic": {"period": 5.44139' run drift.mech --periodic --json
+expect 0 '"period": 5.44139' run drift.mech --periodic --json
 sed "s|start.*|start { x = 1; y = 0.3 }|" two.mech >both.mech
 expect 2 "is not periodic" run both.mech --periodic --until 50
 expect 2 "has no report" run drift.mech --periodic --report p.html

@@ -149,15 +149,28 @@ static void tables(void **state)
 static void numbers(void **state)
 {
     (void)state;
-    char buffer[40];
+    char buffer[NS_NUMBER_ROOM];
     const double values[] = {0.1, -1e-300, 1.0 / 3, 5e-324, 1.7976931348623157e308, -0.0};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        ns_output_number(buffer, values[i]);
+        ns_text_number(buffer, values[i]);
         double back = strtod(buffer, NULL);
         assert_memory_equal(&back, &values[i], sizeof back);
     }
-    ns_output_number(buffer, -(double)INFINITY);
+    ns_text_number(buffer, -(double)INFINITY);
     assert_string_equal(buffer, "-inf");
+    static const struct {
+        double value;
+        const char *text;
+    } shortest[] = {{0.03, "0.03"},
+                    {1e-14, "1e-14"},
+                    {1e22, "1e+22"},
+                    {1.0 / 3, "0.3333333333333333"},    /* 16 digits */
+                    {0.1 + 0.2, "0.30000000000000004"}, /* 17 */
+                    {123456789012345, "123456789012345"}};
+    for (size_t i = 0; i < sizeof shortest / sizeof *shortest; i++) {
+        ns_text_number(buffer, shortest[i].value);
+        assert_string_equal(buffer, shortest[i].text);
+    }
     assert_ptr_equal(ns_output_find(ns_output_formats, "a/b.c/x.h5"), &ns_output_hdf5);
     assert_ptr_equal(ns_output_find(ns_output_formats, "x.hdf5"), &ns_output_hdf5);
     assert_ptr_equal(ns_output_find(ns_output_formats, "x.y.csv"), &ns_output_csv);

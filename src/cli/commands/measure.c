@@ -1,5 +1,6 @@
 /* noslip measure: is there an invariant measure? */
 #include "study/invariants/measure.h"
+#include "base/json.h"
 
 #include <math.h>
 #include <string.h>
@@ -213,70 +214,64 @@ static ns_plot *make_plot(ns_cli *cli, const ns_model *model, const ns_measure *
 
 /* ---- --json ------------------------------------------------------------------------------ */
 
-static void json_number(ns_cli *cli, const char *key, double value, bool last)
+static void put_search(ns_json *j, const ns_density *d)
 {
-    if (isfinite(value))
-        fprintf(cli->out, "\"%s\": %.17g%s", key, value, last ? "" : ", ");
-    else
-        fprintf(cli->out, "\"%s\": null%s", key, last ? "" : ", ");
-}
-
-static void json_search(ns_cli *cli, const ns_density *d)
-{
-    ns_text text = ns_text_new(cli->arena);
-    fprintf(cli->out, "\"search\": {\"degree\": %u, ", d->degree);
-    ns_study_json_numbers(cli->out, "\"left\": ", d->left, d->degree + 1, ", ");
-    fprintf(cli->out, "\"exists\": %s, \"none\": %s, \"closed\": %s, ",
-            d->exists ? "true" : "false", d->none ? "true" : "false",
-            d->closed ? "true" : "false");
+    ns_json_object(j, "search");
+    ns_json_number(j, "degree", d->degree);
+    ns_json_numbers(j, "left", d->left, d->degree + 1);
+    ns_json_bool(j, "exists", d->exists);
+    ns_json_bool(j, "none", d->none);
+    ns_json_bool(j, "closed", d->closed);
     if (d->closed) {
-        for (const char *c = d->text; *c; c++)
-            ns_text_addf(&text, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-        fprintf(cli->out, "\"rho\": \"%s\", ", ns_text_string(&text));
-        json_number(cli, "rate", d->P->rate, false);
-        json_number(cli, "margin", d->margin, false);
+        ns_json_text(j, "rho", d->text);
+        ns_json_number(j, "rate", d->P->rate);
+        ns_json_number(j, "margin", d->margin);
     }
-    json_number(cli, "pointwise", d->pointwise, false);
-    json_number(cli, "divergence", d->divergence, true);
-    fputs("}, ", cli->out);
+    ns_json_number(j, "pointwise", d->pointwise);
+    ns_json_number(j, "divergence", d->divergence);
+    ns_json_end(j);
 }
 
-static void print_json(ns_cli *cli, const ns_system *s, const ns_measure *m,
-                       const ns_density *d)
+static void put_algebra(ns_json *j, const ns_measure_algebra *r)
 {
-    const ns_measure_algebra *r = m->algebra;
-    fputs("{", cli->out);
-    if (r) {
-        fprintf(cli->out, "\"algebra\": {\"dimension\": %u, \"unimodular\": %s, ", r->n,
-                r->unimodular ? "true" : "false");
-        ns_study_json_numbers(cli->out, "\"trace\": ", r->T, r->n, ", ");
-        fprintf(cli->out, "\"killing\": [%u, %u, %u], \"applies\": %s, ", r->negative, r->zero,
-                r->positive, r->applies ? "true" : "false");
-        if (r->applies) {
-            ns_study_json_numbers(cli->out, "\"left\": ", r->left, r->n, ", ");
-            ns_study_json_numbers(cli->out, "\"gamma\": ", r->gamma, r->constraints, ", ");
-            ns_study_json_numbers(cli->out, "\"residual\": ", r->residual, r->n, ", ");
-            json_number(cli, "rate", r->rate, false);
-            fprintf(cli->out, "\"preserved\": %s, ", r->preserved ? "true" : "false");
-        }
-        json_number(cli, "spatial", r->spatial, true);
-        fputs("}, ", cli->out);
+    const double killing[] = {r->negative, r->zero, r->positive};
+    ns_json_object(j, "algebra");
+    ns_json_number(j, "dimension", r->n);
+    ns_json_bool(j, "unimodular", r->unimodular);
+    ns_json_numbers(j, "trace", r->T, r->n);
+    ns_json_numbers(j, "killing", killing, 3);
+    ns_json_bool(j, "applies", r->applies);
+    if (r->applies) {
+        ns_json_numbers(j, "left", r->left, r->n);
+        ns_json_numbers(j, "gamma", r->gamma, r->constraints);
+        ns_json_numbers(j, "residual", r->residual, r->n);
+        ns_json_number(j, "rate", r->rate);
+        ns_json_bool(j, "preserved", r->preserved);
     }
-    json_number(cli, "divergence", m->at_start, false);
-    fprintf(cli->out, "\"vanishes\": %s, ", m->vanishes ? "true" : "false");
-    json_number(cli, "given", m->given, false);
-    fputs("\"density\": {", cli->out);
+    ns_json_number(j, "spatial", r->spatial);
+    ns_json_end(j);
+}
+
+static void put_json(ns_cli *cli, const ns_system *s, const ns_measure *m, const ns_density *d)
+{
+    ns_json json = ns_json_to(cli->out), *const j = &json;
+    ns_json_object(j, NULL);
+    if (m->algebra)
+        put_algebra(j, m->algebra);
+    ns_json_number(j, "divergence", m->at_start);
+    ns_json_bool(j, "vanishes", m->vanishes);
+    ns_json_number(j, "given", m->given);
+    ns_json_object(j, "density");
     for (uint32_t i = 0; m->density.found && i < m->density.n; i++)
-        json_number(cli, s->states.at[m->density.state[i]].name, -m->density.at[i],
-                    i + 1 == m->density.n);
-    fputs("}, ", cli->out);
+        ns_json_number(j, s->states.at[m->density.state[i]].name, -m->density.at[i]);
+    ns_json_end(j);
     if (d)
-        json_search(cli, d);
-    json_number(cli, "t", m->t, false);
-    json_number(cli, "integral", m->integral, false);
-    json_number(cli, "least", m->least, false);
-    json_number(cli, "most", m->most, true);
-    fputs("}\n", cli->out);
+        put_search(j, d);
+    ns_json_number(j, "t", m->t);
+    ns_json_number(j, "integral", m->integral);
+    ns_json_number(j, "least", m->least);
+    ns_json_number(j, "most", m->most);
+    ns_json_end(j);
 }
 
 /* --density EXPR in the names of the model */
@@ -409,7 +404,7 @@ static int measure(ns_cli *cli, const ns_arguments *a)
         return ns_status_exit(NS_ERR_USAGE);
     }
     if (ns_command_flag(a, "json"))
-        print_json(cli, model->system, m, found);
+        put_json(cli, model->system, m, found);
     else if (!cli->quiet)
         print_all(cli, model, m, found, density != NULL);
     status = ns_study_write(cli, a, model, make_sheet(cli, model, m, found),

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/math/vecmath.h"
 #include "cli/commands/period_plot.h"
 #include "cli/relative.h"
@@ -86,44 +87,45 @@ static void print(ns_cli *cli, const ns_model *m, const ns_period *r)
     fprintf(cli->out, "  family of dimension %u\n", r->family);
 }
 
-static void json(ns_cli *cli, const ns_model *m, const ns_period *r)
+static void put_shift(ns_json *j, const ns_shift *h)
 {
-    const ns_symmetry *y = m->system->symmetry;
-    FILE *out = cli->out;
-    fprintf(out, "{\"found\": %s", r->found ? "true" : "false");
-    ns_study_json_numbers(out, ", \"period\": ", &r->period, 1, "");
-    ns_study_json_numbers(out, ", \"mismatch\": ", &r->mismatch, 1, "");
-    fprintf(out, ", \"names\": [");
-    for (uint32_t i = 0; i < r->n; i++)
-        fprintf(out, "%s\"%s\"", i ? ", " : "", r->name[i]);
-    fprintf(out, "]");
-    ns_study_json_numbers(out, ", \"start\": ", r->start, r->n, "");
-    ns_study_json_numbers(out, ", \"low\": ", r->low, r->n, "");
-    ns_study_json_numbers(out, ", \"high\": ", r->high, r->n, "");
-    fprintf(out, ", \"shift\": [");
-    for (uint32_t f = 0; f < r->factors && r->found; f++) {
-        const ns_shift *h = &r->shift[f];
-        fprintf(out, "%s{\"group\": \"%s\"", f ? ", " : "", h->factor->name);
-        const uint32_t turns = h->factor->kind == NS_GROUP_SE2   ? 1
-                               : h->factor->kind == NS_GROUP_SO3 ? 9
-                               : h->factor->kind == NS_GROUP_SE3 ? 9
-                                                                 : 0;
-        const uint32_t moves = h->factor->kind == NS_GROUP_SE2   ? 2
-                               : h->factor->kind == NS_GROUP_SO3 ? 0
-                               : h->factor->kind == NS_GROUP_SE3 ? 3
-                                                                 : h->factor->dim;
-        ns_study_json_numbers(out, ", \"turn\": ", h->turn, turns, "");
-        ns_study_json_numbers(out, ", \"move\": ", h->move, h->known && moves <= 8 ? moves : 0,
-                              "");
-        fprintf(out, "}");
-    }
-    fprintf(out, "]");
-    ns_study_json_numbers(out, ", \"shift_error\": ", &r->shift_error, r->found, "");
+    const ns_group_kind kind = h->factor->kind;
+    const uint32_t turns = kind == NS_GROUP_SE2                           ? 1
+                           : kind == NS_GROUP_SO3 || kind == NS_GROUP_SE3 ? 9
+                                                                          : 0;
+    const uint32_t moves = kind == NS_GROUP_SE2   ? 2
+                           : kind == NS_GROUP_SO3 ? 0
+                           : kind == NS_GROUP_SE3 ? 3
+                                                  : h->factor->dim;
+    ns_json_object(j, NULL);
+    ns_json_text(j, "group", h->factor->name);
+    ns_json_numbers(j, "turn", h->turn, turns);
+    ns_json_numbers(j, "move", h->move, h->known && moves <= 8 ? moves : 0);
+    ns_json_end(j);
+}
+
+static void put_json(ns_cli *cli, const ns_model *m, const ns_period *r)
+{
+    ns_json json = ns_json_to(cli->out), *const j = &json;
+    ns_json_object(j, NULL);
+    ns_json_bool(j, "found", r->found);
+    ns_json_numbers(j, "period", &r->period, 1);
+    ns_json_numbers(j, "mismatch", &r->mismatch, 1);
+    ns_json_texts(j, "names", r->name, r->n);
+    ns_json_numbers(j, "start", r->start, r->n);
+    ns_json_numbers(j, "low", r->low, r->n);
+    ns_json_numbers(j, "high", r->high, r->n);
+    ns_json_array(j, "shift");
+    for (uint32_t f = 0; f < r->factors && r->found; f++)
+        put_shift(j, &r->shift[f]);
+    ns_json_end(j);
+    ns_json_numbers(j, "shift_error", &r->shift_error, r->found);
     if (r->equilibrium) {
-        ns_study_json_numbers(out, ", \"equilibrium\": ", r->at, y->sigma + y->m, "");
-        fprintf(out, ", \"family\": %u", r->family);
+        const ns_symmetry *y = m->system->symmetry;
+        ns_json_numbers(j, "equilibrium", r->at, y->sigma + y->m);
+        ns_json_number(j, "family", r->family);
     }
-    fprintf(out, "}\n");
+    ns_json_end(j);
 }
 
 /* The model with the parameters of one --also as well. */
@@ -223,7 +225,7 @@ static int reduced_period(ns_cli *cli, const ns_arguments *a, ns_model *model, d
     if (!r)
         return ns_command_wrong(cli, "%s", message);
     if (ns_command_flag(a, "json"))
-        json(cli, model, r);
+        put_json(cli, model, r);
     else if (!cli->quiet)
         print(cli, model, r);
     const int status = write_files(cli, a, model, r, until);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/invariants/invariants.h"
 #include "cli/study.h"
 #include "expr/print/print.h"
@@ -224,22 +225,22 @@ static void print(ns_cli *cli, const result *r)
 
 /* ---- JSON -------------------------------------------------------------------------------- */
 
-static void json(ns_cli *cli, const result *r)
+static void put_json(ns_cli *cli, const result *r)
 {
     const ns_momentum *f = r->best;
     const ns_parallel *c = f->c;
     const uint32_t m = c->m;
-    FILE *out = cli->out;
-    fprintf(out, "{\"search\": \"momentum\", \"group\": \"%s\", \"momenta\": %u, \"found\": %u",
-            c->y->name, m, f->found);
-    fprintf(out, ", \"variables\": [");
-    for (uint32_t i = 0; i < c->dim; i++)
-        fprintf(out, "%s\"%s\"", i ? ", " : "", c->name[i]);
-    fprintf(out, "]");
     const double sizes[] = {f->size_Q, f->size_tau, f->size_D, f->curvature};
-    ns_study_json_numbers(out, ", \"terms\": ", sizes, 4, "");
-    ns_study_json_numbers(out, ", \"singular\": ", f->sigma, m, "");
-    ns_study_json_numbers(out, ", \"points\": ", f->at, (size_t)f->points * c->dim, "");
+    ns_json json = ns_json_to(cli->out), *const j = &json;
+    ns_json_object(j, NULL);
+    ns_json_text(j, "search", "momentum");
+    ns_json_text(j, "group", c->y->name);
+    ns_json_number(j, "momenta", m);
+    ns_json_number(j, "found", f->found);
+    ns_json_texts(j, "variables", c->name, c->dim);
+    ns_json_numbers(j, "terms", sizes, 4);
+    ns_json_numbers(j, "singular", f->sigma, m);
+    ns_json_numbers(j, "points", f->at, (size_t)f->points * c->dim);
     double *eta = NS_NEW_ARRAY(cli->arena, double, (size_t)f->points * f->found * m + 1);
     for (uint32_t k = 0; k < f->points; k++)
         for (uint32_t i = 0; i < f->found; i++)
@@ -247,23 +248,22 @@ static void json(ns_cli *cli, const result *r)
                 for (uint32_t b = 0; b < m; b++)
                     eta[((size_t)k * f->found + i) * m + e] +=
                         f->Phi[((size_t)k * m + e) * m + b] * f->eta0[i * m + b];
-    ns_study_json_numbers(out, ", \"eta\": ", eta, (size_t)f->points * f->found * m, "");
-    ns_study_json_numbers(out, ", \"fields\": ", f->field,
-                          (size_t)f->points * f->found * c->y->k, "");
-    ns_study_json_numbers(out, ", \"wronskian\": ", f->W, f->points, "");
-    ns_study_json_numbers(out, ", \"wronskian_law\": ", f->W_trace, f->points, "");
+    ns_json_numbers(j, "eta", eta, (size_t)f->points * f->found * m);
+    ns_json_numbers(j, "fields", f->field, (size_t)f->points * f->found * c->y->k);
+    ns_json_numbers(j, "wronskian", f->W, f->points);
+    ns_json_numbers(j, "wronskian_law", f->W_trace, f->points);
     if (f->found) {
-        ns_study_json_numbers(out, ", \"values\": ", f->value, f->found, "");
-        ns_study_json_numbers(out, ", \"drift\": ", f->drift, f->found, "");
-        ns_study_json_numbers(out, ", \"path_difference\": ", &f->path_difference, 1, "");
+        ns_json_numbers(j, "values", f->value, f->found);
+        ns_json_numbers(j, "drift", f->drift, f->found);
+        ns_json_numbers(j, "path_difference", &f->path_difference, 1);
     }
     if (r->amended) {
         const double limits[] = {r->amended->h,       r->amended->low,      r->amended->high,
                                  r->amended->run_low, r->amended->run_high, r->amended->least};
-        ns_study_json_numbers(out, ", \"amended\": ", limits, 6, "");
-        ns_study_json_numbers(out, ", \"U\": ", r->amended->U, r->amended->points, "");
+        ns_json_numbers(j, "amended", limits, 6);
+        ns_json_numbers(j, "U", r->amended->U, r->amended->points);
     }
-    fprintf(out, "}\n");
+    ns_json_end(j);
 }
 
 /* Names of --region and --base must be coordinates of the model: others would be ignored. */
@@ -370,7 +370,7 @@ static int search(ns_cli *cli, const ns_arguments *a, ns_model *model, bool as_j
         r.amended = ns_momentum_amended(model->system, r.best, &run, model->p, model->x0,
                                         &message);
     if (as_json)
-        json(cli, &r);
+        put_json(cli, &r);
     else
         print(cli, &r);
     return 0;

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/math/vecmath.h"
 #include "out/mesh/gltf_internal.h"
-#include "out/report/report_json.h"
 
 enum { ARRAY_BUFFER = 34962, ELEMENT_BUFFER = 34963 };
 
@@ -175,135 +175,119 @@ void ns_gltf_animate(ns_gltf *f, uint32_t node, ns_gltf_path path, const float *
 
 static void put_accessors(ns_json *j, const ns_gltf *f)
 {
-    ns_json_key(j, "accessors");
-    ns_json_open(j, '[');
+    ns_json_array(j, "accessors");
     for (uint32_t i = 0; i < f->accessors.n; i++) {
         const ns_gltf_accessor *a = &f->accessors.at[i];
-        ns_json_open(j, '{');
-        ns_json_value(j, "bufferView", a->view);
-        ns_json_value(j, "componentType", a->indices ? 5125 : 5126);
-        ns_json_value(j, "count", a->count);
+        ns_json_object(j, NULL);
+        ns_json_number(j, "bufferView", a->view);
+        ns_json_number(j, "componentType", a->indices ? 5125 : 5126);
+        ns_json_number(j, "count", a->count);
         ns_json_text(j, "type", a->width == 1 ? "SCALAR" : a->width == 3 ? "VEC3" : "VEC4");
         for (int k = 0; a->bounded && k < 2; k++) {
             double v[3];
             for (uint32_t c = 0; c < a->width; c++)
                 v[c] = k ? (double)a->high[c] : (double)a->low[c];
-            ns_json_key(j, k ? "max" : "min");
-            ns_json_vector(j, v, a->width);
+            ns_json_numbers(j, k ? "max" : "min", v, a->width);
         }
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
-    ns_json_key(j, "bufferViews");
-    ns_json_open(j, '[');
+    ns_json_end(j);
+    ns_json_array(j, "bufferViews");
     for (uint32_t i = 0; i < f->views.n; i++) {
-        ns_json_open(j, '{');
-        ns_json_value(j, "buffer", 0);
-        ns_json_value(j, "byteOffset", (double)f->views.at[i].offset);
-        ns_json_value(j, "byteLength", (double)f->views.at[i].length);
+        ns_json_object(j, NULL);
+        ns_json_number(j, "buffer", 0);
+        ns_json_number(j, "byteOffset", (double)f->views.at[i].offset);
+        ns_json_number(j, "byteLength", (double)f->views.at[i].length);
         if (f->views.at[i].target)
-            ns_json_value(j, "target", f->views.at[i].target);
-        ns_json_close(j, '}');
+            ns_json_number(j, "target", f->views.at[i].target);
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_materials(ns_json *j, const ns_gltf *f)
 {
-    ns_json_key(j, "materials");
-    ns_json_open(j, '[');
+    ns_json_array(j, "materials");
     for (uint32_t i = 0; i < f->materials.n; i++) {
         const ns_gltf_material *m = &f->materials.at[i];
         const double colour[4] = {m->rgb[0], m->rgb[1], m->rgb[2], m->alpha};
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", m->name);
-        ns_json_key(j, "pbrMetallicRoughness");
-        ns_json_open(j, '{');
-        ns_json_key(j, "baseColorFactor");
-        ns_json_vector(j, colour, 4);
-        ns_json_value(j, "metallicFactor", 0);
-        ns_json_value(j, "roughnessFactor", 0.6);
-        ns_json_close(j, '}');
+        ns_json_object(j, "pbrMetallicRoughness");
+        ns_json_numbers(j, "baseColorFactor", colour, 4);
+        ns_json_number(j, "metallicFactor", 0);
+        ns_json_number(j, "roughnessFactor", 0.6);
+        ns_json_end(j);
         if (m->alpha < 1)
             ns_json_text(j, "alphaMode", "BLEND");
         if (m->thin) {
-            ns_json_key(j, "doubleSided");
-            ns_json_bool(j, true);
+            ns_json_bool(j, "doubleSided", true);
         }
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_meshes(ns_json *j, const ns_gltf *f)
 {
-    ns_json_key(j, "meshes");
-    ns_json_open(j, '[');
+    ns_json_array(j, "meshes");
     for (uint32_t i = 0; i < f->meshes.n; i++) {
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", f->meshes.at[i].name);
-        ns_json_key(j, "primitives");
-        ns_json_open(j, '[');
+        ns_json_array(j, "primitives");
         for (uint32_t k = 0; k < f->meshes.at[i].primitives.n; k++) {
             const ns_gltf_primitive *p = &f->meshes.at[i].primitives.at[k];
-            ns_json_open(j, '{');
-            ns_json_key(j, "attributes");
-            ns_json_open(j, '{');
-            ns_json_value(j, "POSITION", p->position);
+            ns_json_object(j, NULL);
+            ns_json_object(j, "attributes");
+            ns_json_number(j, "POSITION", p->position);
             if (p->normal >= 0)
-                ns_json_value(j, "NORMAL", p->normal);
-            ns_json_close(j, '}');
+                ns_json_number(j, "NORMAL", p->normal);
+            ns_json_end(j);
             if (p->indices >= 0)
-                ns_json_value(j, "indices", p->indices);
-            ns_json_value(j, "material", p->material);
+                ns_json_number(j, "indices", p->indices);
+            ns_json_number(j, "material", p->material);
             if (p->line)
-                ns_json_value(j, "mode", 3);
-            ns_json_close(j, '}');
+                ns_json_number(j, "mode", 3);
+            ns_json_end(j);
         }
-        ns_json_close(j, ']');
-        ns_json_close(j, '}');
+        ns_json_end(j);
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_nodes(ns_json *j, const ns_gltf *f)
 {
     static const double half = 0.70710678118654752;
-    ns_json_key(j, "nodes");
-    ns_json_open(j, '[');
+    ns_json_array(j, "nodes");
     for (uint32_t i = 0; i <= f->nodes.n; i++) {
         const ns_gltf_node *n = i ? &f->nodes.at[i - 1] : NULL; /* 0: turns z up to y up */
         bool children = false;
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", n ? n->name : "z up");
         if (!n) {
-            ns_json_key(j, "rotation");
-            ns_json_vector(j, (const double[]){-half, 0, 0, half}, 4);
+            ns_json_numbers(j, "rotation", (const double[]){-half, 0, 0, half}, 4);
         } else {
             if (n->mesh >= 0)
-                ns_json_value(j, "mesh", n->mesh);
-            ns_json_key(j, "translation");
-            ns_json_vector(j, n->translation, 3);
-            ns_json_key(j, "rotation");
-            ns_json_vector(j, n->rotation, 4);
-            ns_json_key(j, "scale");
-            ns_json_vector(j, n->scale, 3);
+                ns_json_number(j, "mesh", n->mesh);
+            ns_json_numbers(j, "translation", n->translation, 3);
+            ns_json_numbers(j, "rotation", n->rotation, 4);
+            ns_json_numbers(j, "scale", n->scale, 3);
         }
         for (uint32_t k = 0; k < f->nodes.n; k++) {
             if (f->nodes.at[k].parent != (int)i - 1)
                 continue;
             if (!children) {
-                ns_json_key(j, "children");
-                ns_json_open(j, '[');
+                ns_json_array(j, "children");
             }
             children = true;
-            ns_json_number(j, k + 1);
+            ns_json_number(j, NULL, k + 1);
         }
         if (children)
-            ns_json_close(j, ']');
-        ns_json_close(j, '}');
+            ns_json_end(j);
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_animation(ns_json *j, const ns_gltf *f)
@@ -311,67 +295,59 @@ static void put_animation(ns_json *j, const ns_gltf *f)
     static const char *const paths[] = {"translation", "rotation", "scale"};
     if (f->channels.n == 0)
         return;
-    ns_json_key(j, "animations");
-    ns_json_open(j, '[');
-    ns_json_open(j, '{');
+    ns_json_array(j, "animations");
+    ns_json_object(j, NULL);
     ns_json_text(j, "name", "motion");
-    ns_json_key(j, "channels");
-    ns_json_open(j, '[');
+    ns_json_array(j, "channels");
     for (uint32_t i = 0; i < f->channels.n; i++) {
-        ns_json_open(j, '{');
-        ns_json_value(j, "sampler", i);
-        ns_json_key(j, "target");
-        ns_json_open(j, '{');
-        ns_json_value(j, "node", f->channels.at[i].node + 1);
+        ns_json_object(j, NULL);
+        ns_json_number(j, "sampler", i);
+        ns_json_object(j, "target");
+        ns_json_number(j, "node", f->channels.at[i].node + 1);
         ns_json_text(j, "path", paths[f->channels.at[i].path]);
-        ns_json_close(j, '}');
-        ns_json_close(j, '}');
+        ns_json_end(j);
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
-    ns_json_key(j, "samplers");
-    ns_json_open(j, '[');
+    ns_json_end(j);
+    ns_json_array(j, "samplers");
     for (uint32_t i = 0; i < f->channels.n; i++) {
-        ns_json_open(j, '{');
-        ns_json_value(j, "input", f->times);
+        ns_json_object(j, NULL);
+        ns_json_number(j, "input", f->times);
         ns_json_text(j, "interpolation", "LINEAR");
-        ns_json_value(j, "output", f->channels.at[i].output);
-        ns_json_close(j, '}');
+        ns_json_number(j, "output", f->channels.at[i].output);
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
-    ns_json_close(j, '}');
-    ns_json_close(j, ']');
+    ns_json_end(j);
+    ns_json_end(j);
+    ns_json_end(j);
 }
 
 const unsigned char *ns_gltf_finish(ns_gltf *f, const char *title, size_t *length)
 {
-    ns_json j = {.text = ns_text_new(f->arena), .fresh = true};
-    ns_json_open(&j, '{');
-    ns_json_key(&j, "asset");
-    ns_json_open(&j, '{');
+    ns_json j = ns_json_new(f->arena);
+    ns_json_object(&j, NULL);
+    ns_json_object(&j, "asset");
     ns_json_text(&j, "version", "2.0");
     ns_json_text(&j, "generator", "noslip " NS_VERSION);
-    ns_json_close(&j, '}');
-    ns_json_value(&j, "scene", 0);
-    ns_json_key(&j, "scenes");
-    ns_json_open(&j, '[');
-    ns_json_open(&j, '{');
+    ns_json_end(&j);
+    ns_json_number(&j, "scene", 0);
+    ns_json_array(&j, "scenes");
+    ns_json_object(&j, NULL);
     ns_json_text(&j, "name", title);
-    ns_json_key(&j, "nodes");
-    ns_json_vector(&j, (const double[]){0}, 1);
-    ns_json_close(&j, '}');
-    ns_json_close(&j, ']');
+    ns_json_numbers(&j, "nodes", (const double[]){0}, 1);
+    ns_json_end(&j);
+    ns_json_end(&j);
     put_nodes(&j, f);
     put_meshes(&j, f);
     put_materials(&j, f);
     put_animation(&j, f);
     put_accessors(&j, f);
-    ns_json_key(&j, "buffers");
-    ns_json_open(&j, '[');
-    ns_json_open(&j, '{');
-    ns_json_value(&j, "byteLength", (double)f->bytes.length);
-    ns_json_close(&j, '}');
-    ns_json_close(&j, ']');
-    ns_json_close(&j, '}');
+    ns_json_array(&j, "buffers");
+    ns_json_object(&j, NULL);
+    ns_json_number(&j, "byteLength", (double)f->bytes.length);
+    ns_json_end(&j);
+    ns_json_end(&j);
+    ns_json_end(&j);
     while (j.text.length % 4)
         ns_text_add(&j.text, " ");
     ns_text out = ns_text_new(f->arena);

@@ -286,8 +286,6 @@ static void fill(const ns_record *record, ns_arena *arena, ns_text *out)
     stage s = {.r = r, .arena = arena};
     s.plot = ns_plot_new(arena, r->system->description->title);
     s.plot->columns = 2;
-    char tolerance[40];
-    ns_output_number(tolerance, record->options.run.tolerance);
     s.plot->subtitle = ns_arena_format(arena, "formulation %s, method %s, %llu steps%s%s",
                                        r->system->formulation->name, record->method->name,
                                        (unsigned long long)record->outcome->steps,

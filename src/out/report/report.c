@@ -77,7 +77,7 @@ static void put_head(ns_report *r, const char *command)
 {
     const ns_record *record = r->record;
     ns_json *j = &r->json;
-    ns_json_value(j, "format", 1);
+    ns_json_number(j, "format", 1);
     ns_report_put_model(j, r->model, r->arena);
     ns_json_text(j, "method", record->method->name);
     if (record->chosen && record->choice[0])
@@ -85,10 +85,10 @@ static void put_head(ns_report *r, const char *command)
     ns_json_text(j, "engine", record->native ? "native" : "interpreter");
     ns_json_text(j, "version", NS_VERSION);
     if (record->options.run.fixed_step <= 0)
-        ns_json_value(j, "tolerance", record->options.run.tolerance);
-    ns_json_value(j, "steps", (double)record->outcome->steps);
-    ns_json_value(j, "evaluations", (double)record->outcome->evaluations);
-    ns_json_value(j, "seconds", record->seconds);
+        ns_json_number(j, "tolerance", record->options.run.tolerance);
+    ns_json_number(j, "steps", (double)record->outcome->steps);
+    ns_json_number(j, "evaluations", (double)record->outcome->evaluations);
+    ns_json_number(j, "seconds", record->seconds);
     ns_json_text(j, "status", record->status == NS_OK ? "done" : "stopped");
     if (record->status != NS_OK)
         ns_json_text(j, "reason", record->message);
@@ -104,22 +104,21 @@ const char *ns_report_data(const ns_record *record, const char *command, ns_aren
     r->model = record->model;
     r->system = record->model->system;
     r->arena = arena;
-    r->json = (ns_json){.text = ns_text_new(arena), .fresh = true};
+    r->json = ns_json_new(arena);
     r->frames = ns_frames_new(&record->motion, r->model, arena);
     r->n = r->frames->n;
     r->t = r->frames->t;
     observe(r);
     ns_report_collect(r);
     ns_report_thin(r);
-    ns_json_open(&r->json, '{');
+    ns_json_object(&r->json, NULL);
     put_head(r, command);
     ns_report_put_facts(r);
     ns_report_put_equations(r);
-    ns_json_key(&r->json, "time");
-    ns_json_f64(&r->json, r->t, 1, r->keep, r->kept);
+    ns_packed_f64(&r->json, "time", r->t, 1, r->keep, r->kept);
     ns_report_put_series(r);
     ns_report_put_scene(r);
-    ns_json_close(&r->json, '}');
+    ns_json_end(&r->json);
     *length = r->json.text.length;
     return ns_text_string(&r->json.text);
 }

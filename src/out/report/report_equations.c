@@ -30,12 +30,12 @@ static void end(sheet *s, const char *caption)
     ns_text_add(&s->text, "</mtable></math>");
     if (!s->lines)
         return;
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     char *words = ns_arena_format(s->r->arena, "%s", caption);
     words[0] = (char)toupper((unsigned char)words[0]);
     ns_json_text(j, "caption", words);
     ns_json_text(j, "mathml", ns_text_string(&s->text));
-    ns_json_close(j, '}');
+    ns_json_end(j);
     s->bytes += s->text.length;
 }
 
@@ -131,10 +131,9 @@ void ns_report_put_equations(ns_report *r)
         roots[i] = system->equations.at[i].value;
     for (uint32_t i = 0; i < system->states.n; i++)
         roots[system->equations.n + i] = system->states.at[i].rate;
-    ns_json_key(j, "equations");
-    ns_json_open(j, '[');
+    ns_json_array(j, "equations");
     const size_t start = j->text.length;
-    const bool fresh = j->fresh;
+    const bool inside = j->inside;
     sheet s = {.r = r};
     if (nodes_of(r, roots, n) <= MOST_NODES) {
         s.shared = ns_print_shared(system->graph, roots, n, "t");
@@ -145,14 +144,14 @@ void ns_report_put_equations(ns_report *r)
     if (!s.bytes || s.bytes > MOST_BYTES) { /* take back, and say where they are */
         j->text.length = start;
         j->text.at[start] = 0;
-        j->fresh = fresh;
-        ns_json_open(j, '{');
+        j->inside = inside;
+        ns_json_object(j, NULL);
         ns_json_text(j, "caption", "Equations of motion");
         ns_json_text(
             j, "mathml",
             "<math><mtext>They are too long for a page: `noslip equations MODEL` prints "
             "them.</mtext></math>");
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }

@@ -23,11 +23,11 @@ static const char *level(judge j, double value)
 static void put_fact(ns_report *r, const char *name, const char *text, const char *how)
 {
     ns_json *j = &r->json;
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "name", name);
     ns_json_text(j, "text", text);
     ns_json_text(j, "level", how);
-    ns_json_close(j, '}');
+    ns_json_end(j);
 }
 
 /* ---- the contact ------------------------------------------------------------------------- */
@@ -162,7 +162,7 @@ __attribute__((format(printf, 2, 3))) static void warn(ns_report *r, const char 
     va_start(list, format);
     ns_text_vaddf(&text, format, list);
     va_end(list);
-    ns_json_string(&r->json, ns_text_string(&text));
+    ns_json_text(&r->json, NULL, ns_text_string(&text));
 }
 
 static void warn_contact(ns_report *r, const contact *c)
@@ -210,8 +210,7 @@ static void put_warnings(ns_report *r, const contact *c)
     const ns_system *s = r->system;
     const ns_outcome *o = r->record->outcome;
     ns_json *j = &r->json;
-    ns_json_key(j, "warnings");
-    ns_json_open(j, '[');
+    ns_json_array(j, "warnings");
     warn_contact(r, c);
     warn_events(r);
     for (uint32_t i = 0; i < s->pushes.n; i++)
@@ -243,7 +242,7 @@ static void put_warnings(ns_report *r, const contact *c)
     if (r->record->options.resume)
         warn(r, "the run was continued from a checkpoint: the motion before %.4g s is not here",
              r->n ? r->t[0] : 0.0);
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 /* ---- events and spans -------------------------------------------------------------------- */
@@ -256,19 +255,18 @@ static void put_events(ns_report *r)
                                           [NS_EVENT_SINGULAR] = "stopped the run"};
     const ns_outcome *o = r->record->outcome;
     ns_json *j = &r->json;
-    ns_json_key(j, "events");
-    ns_json_open(j, '[');
+    ns_json_array(j, "events");
     for (uint32_t i = 0; i < o->n_events && i < MOST_EVENTS; i++) {
         const ns_event *event = &r->system->events.at[o->events[i].event];
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", event->name);
-        ns_json_value(j, "t", o->events[i].t);
-        ns_json_value(j, "direction", o->events[i].direction);
+        ns_json_number(j, "t", o->events[i].t);
+        ns_json_number(j, "direction", o->events[i].direction);
         ns_json_text(j, "action", actions[event->action]);
         ns_json_text(j, "text", event->meaning);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 /* Times at which the ground would have to pull. */
@@ -276,8 +274,7 @@ static void put_spans(ns_report *r)
 {
     const double *normal = ns_report_observed(r, "force.normal");
     ns_json *j = &r->json;
-    ns_json_key(j, "spans");
-    ns_json_open(j, '[');
+    ns_json_array(j, "spans");
     unsigned count = 0;
     for (size_t k = 0; normal && k < r->n && count < MOST_SPANS; k++) {
         if (!(normal[k] < 0))
@@ -292,61 +289,58 @@ static void put_spans(ns_report *r)
         double to = r->t[end];
         if (end + 1 < r->n && isfinite(normal[end + 1]))
             to += (r->t[end + 1] - r->t[end]) * normal[end] / (normal[end] - normal[end + 1]);
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", "lifted off");
-        ns_json_value(j, "from", from);
-        ns_json_value(j, "to", to);
-        ns_json_close(j, '}');
+        ns_json_number(j, "from", from);
+        ns_json_number(j, "to", to);
+        ns_json_end(j);
         count++;
         k = end;
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 
 static void put_quantity(ns_json *j, const char *name, double value, const char *unit)
 {
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "name", name);
-    ns_json_value(j, "value", value);
+    ns_json_number(j, "value", value);
     ns_json_text(j, "unit", unit && *unit ? unit : NULL);
-    ns_json_close(j, '}');
+    ns_json_end(j);
 }
 
 void ns_report_put_parameters(ns_json *j, const ns_model *model)
 {
     const ns_description *d = model->system->description;
-    ns_json_key(j, "parameters");
-    ns_json_open(j, '[');
+    ns_json_array(j, "parameters");
     for (uint32_t i = 0; i < d->params.n; i++)
         put_quantity(j, d->params.at[i].name, model->p[i], d->params.at[i].unit);
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_final(ns_report *r)
 {
-    ns_json_key(&r->json, "final");
-    ns_json_open(&r->json, '[');
+    ns_json_array(&r->json, "final");
     for (uint32_t i = 0; i < r->system->observables.n; i++) {
         const ns_observable *o = &r->system->observables.at[i];
         if (o->basic)
             put_quantity(&r->json, o->name, r->record->last[i], o->unit);
     }
-    ns_json_close(&r->json, ']');
+    ns_json_end(&r->json);
 }
 
 void ns_report_put_facts(ns_report *r)
 {
     const contact c = look(r);
-    ns_json_key(&r->json, "facts");
-    ns_json_open(&r->json, '[');
+    ns_json_array(&r->json, "facts");
     put_quality(r);
     put_contact_fact(r, &c);
     put_trust(r);
     put_invariants(r);
     put_work(r);
-    ns_json_close(&r->json, ']');
+    ns_json_end(&r->json);
     put_warnings(r, &c);
     put_events(r);
     put_spans(r);

@@ -13,35 +13,26 @@ enum { MOST_ROWS = 2000 }; /* of a table; files hold them all */
 
 static void put_flag(ns_json *j, const char *key, bool value)
 {
-    if (!value)
-        return;
-    ns_json_key(j, key);
-    ns_json_bool(j, true);
+    if (value)
+        ns_json_bool(j, key, true);
 }
 
 static void put_range(ns_json *j, double from, double to)
 {
     if (from == to)
         return;
-    ns_json_value(j, "from", from);
-    ns_json_value(j, "to", to);
+    ns_json_number(j, "from", from);
+    ns_json_number(j, "to", to);
 }
 
 static void put_axis(ns_json *j, const char *key, const ns_plot_axis *axis)
 {
-    ns_json_key(j, key);
-    ns_json_open(j, '{');
+    ns_json_object(j, key);
     ns_json_text(j, "label", axis->label);
     ns_json_text(j, "unit", axis->unit);
     put_flag(j, "log", axis->log);
     put_range(j, axis->from, axis->to);
-    ns_json_close(j, '}');
-}
-
-static void put_numbers(ns_json *j, const char *key, const double *v, size_t n)
-{
-    ns_json_key(j, key);
-    ns_json_f64(j, v, 1, NULL, n);
+    ns_json_end(j);
 }
 
 /* Words about some of n things: their numbers and their texts. */
@@ -49,43 +40,36 @@ static void put_notes(ns_json *j, const char *const *note, size_t n)
 {
     if (!note)
         return;
-    ns_json_key(j, "notes");
-    ns_json_open(j, '[');
+    ns_json_array(j, "notes");
     for (size_t i = 0; i < n; i++)
         if (note[i] && *note[i]) {
-            ns_json_open(j, '[');
-            ns_json_number(j, (double)i);
-            ns_json_string(j, note[i]);
-            ns_json_close(j, ']');
+            ns_json_array(j, NULL);
+            ns_json_number(j, NULL, (double)i);
+            ns_json_text(j, NULL, note[i]);
+            ns_json_end(j);
         }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_words(ns_json *j, const ns_plot_field *f)
 {
     if (!f->word || !f->n_words)
         return;
-    ns_json_key(j, "words");
-    ns_json_open(j, '[');
+    ns_json_texts(j, "words", f->words, f->n_words);
+    ns_json_array(j, "word_colors");
     for (uint32_t k = 0; k < f->n_words; k++)
-        ns_json_string(j, f->words[k]);
-    ns_json_close(j, ']');
-    ns_json_key(j, "word_colors");
-    ns_json_open(j, '[');
-    for (uint32_t k = 0; k < f->n_words; k++)
-        ns_json_string(j, ns_paint_word(k));
-    ns_json_close(j, ']');
+        ns_json_text(j, NULL, ns_paint_word(k));
+    ns_json_end(j);
     /* runs of equal cells: length, word */
-    ns_json_key(j, "word");
-    ns_json_open(j, '[');
+    ns_json_array(j, "word");
     const size_t n = f->columns * f->rows;
     for (size_t i = 0, begin = 0; i < n; begin = i) {
         while (i < n && f->word[i] == f->word[begin])
             i++;
-        ns_json_number(j, (double)(i - begin));
-        ns_json_number(j, f->word[begin]);
+        ns_json_number(j, NULL, (double)(i - begin));
+        ns_json_number(j, NULL, f->word[begin]);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_series(ns_json *j, const ns_plot_series *s)
@@ -100,143 +84,128 @@ static void put_series(ns_json *j, const ns_plot_series *s)
         [NS_PLOT_ORANGE] = "orange", [NS_PLOT_SKY] = "sky",
         [NS_PLOT_BROWN] = "brown",   [NS_PLOT_BLACK] = "black",
         [NS_PLOT_GREY] = "grey"};
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "name", s->name);
     put_flag(j, "line", s->line);
     put_flag(j, "dashed", s->dashed);
     ns_json_text(j, "marker", markers[s->marker]);
     ns_json_text(j, "color", s->paint ? s->paint : colours[s->colour]);
     if (s->width > 0)
-        ns_json_value(j, "width", s->width);
-    put_numbers(j, "x", s->x, s->n);
-    put_numbers(j, "y", s->y, s->n);
+        ns_json_number(j, "width", s->width);
+    ns_packed_f64(j, "x", s->x, 1, NULL, s->n);
+    ns_packed_f64(j, "y", s->y, 1, NULL, s->n);
     put_notes(j, s->note, s->n);
-    ns_json_close(j, '}');
+    ns_json_end(j);
 }
 
 static void put_field(ns_json *j, const ns_plot_field *f)
 {
-    ns_json_key(j, "field");
-    ns_json_open(j, '{');
+    ns_json_object(j, "field");
     ns_json_text(j, "label", f->label);
     ns_json_text(j, "unit", f->unit);
-    ns_json_value(j, "columns", (double)f->columns);
-    ns_json_value(j, "rows", (double)f->rows);
-    ns_json_key(j, "x");
-    ns_json_vector(j, f->x, 2);
-    ns_json_key(j, "y");
-    ns_json_vector(j, f->y, 2);
+    ns_json_number(j, "columns", (double)f->columns);
+    ns_json_number(j, "rows", (double)f->rows);
+    ns_json_numbers(j, "x", f->x, 2);
+    ns_json_numbers(j, "y", f->y, 2);
     put_range(j, f->from, f->to);
     put_flag(j, "log", f->log);
     put_flag(j, "diverging", f->diverging);
-    put_numbers(j, "value", f->value, f->columns * f->rows);
+    ns_packed_f64(j, "value", f->value, 1, NULL, f->columns * f->rows);
     if (f->at_x)
-        put_numbers(j, "at_x", f->at_x, f->columns);
+        ns_packed_f64(j, "at_x", f->at_x, 1, NULL, f->columns);
     if (f->at_y)
-        put_numbers(j, "at_y", f->at_y, f->rows);
+        ns_packed_f64(j, "at_y", f->at_y, 1, NULL, f->rows);
     put_words(j, f);
     put_notes(j, f->note, f->columns * f->rows);
-    ns_json_close(j, '}');
+    ns_json_end(j);
 }
 
 static void put_panel(ns_json *j, const ns_plot_panel *p)
 {
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "title", p->title);
     put_axis(j, "x", &p->x);
     put_axis(j, "y", &p->y);
     put_flag(j, "equal", p->equal);
     if (p->height > 0)
-        ns_json_value(j, "height", p->height);
-    ns_json_key(j, "series");
-    ns_json_open(j, '[');
+        ns_json_number(j, "height", p->height);
+    ns_json_array(j, "series");
     for (uint32_t i = 0; i < p->series.n; i++)
         put_series(j, p->series.at[i]);
-    ns_json_close(j, ']');
-    ns_json_key(j, "levels");
-    ns_json_open(j, '[');
+    ns_json_end(j);
+    ns_json_array(j, "levels");
     for (uint32_t i = 0; i < p->levels.n; i++) {
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", p->levels.at[i]->name);
-        ns_json_value(j, "at", p->levels.at[i]->at);
+        ns_json_number(j, "at", p->levels.at[i]->at);
         put_flag(j, "vertical", p->levels.at[i]->vertical);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
-    ns_json_key(j, "spans");
-    ns_json_open(j, '[');
+    ns_json_end(j);
+    ns_json_array(j, "spans");
     for (uint32_t i = 0; i < p->spans.n; i++) {
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         put_range(j, p->spans.at[i]->from, p->spans.at[i]->to);
         put_flag(j, "horizontal", p->spans.at[i]->horizontal);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
     if (p->field)
         put_field(j, p->field);
-    if (p->command)
-        ns_json_text(j, "command", p->command);
-    ns_json_close(j, '}');
+    ns_json_text(j, "command", p->command);
+    ns_json_end(j);
 }
 
 void ns_report_put_figure(ns_json *j, const ns_plot *plot)
 {
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "title", plot->subtitle ? plot->subtitle : plot->title);
-    ns_json_value(j, "columns", plot->columns ? plot->columns : 1);
-    ns_json_key(j, "panels");
-    ns_json_open(j, '[');
+    ns_json_number(j, "columns", plot->columns ? plot->columns : 1);
+    ns_json_array(j, "panels");
     for (uint32_t i = 0; i < plot->panels.n; i++)
         put_panel(j, plot->panels.at[i]);
-    ns_json_close(j, ']');
-    ns_json_close(j, '}');
+    ns_json_end(j);
+    ns_json_end(j);
 }
 
 /* ---- facts and tables -------------------------------------------------------------------- */
 
 static void put_results(ns_json *j, const ns_sheet *sheet)
 {
-    ns_json_key(j, "results");
-    ns_json_open(j, '[');
+    ns_json_array(j, "results");
     for (uint32_t i = 0; i < sheet->facts.n; i++) {
         const ns_sheet_fact *f = &sheet->facts.at[i];
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", f->name);
         if (f->text)
             ns_json_text(j, "text", f->text);
         else
-            ns_json_value(j, "value", f->number);
-        ns_json_close(j, '}');
+            ns_json_number(j, "value", f->number);
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_table(ns_json *j, const ns_sheet_table *t)
 {
     const size_t rows = t->rows < MOST_ROWS ? t->rows : MOST_ROWS;
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "name", t->name);
-    ns_json_value(j, "rows", (double)t->rows);
-    ns_json_key(j, "columns");
-    ns_json_open(j, '[');
+    ns_json_number(j, "rows", (double)t->rows);
+    ns_json_array(j, "columns");
     for (uint32_t i = 0; i < t->columns.n; i++) {
         const ns_sheet_column *c = &t->columns.at[i];
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", c->name);
         ns_json_text(j, "unit", c->unit);
-        if (c->text) {
-            ns_json_key(j, "words");
-            ns_json_open(j, '[');
-            for (size_t k = 0; k < rows; k++)
-                ns_json_string(j, c->text[k]);
-            ns_json_close(j, ']');
-        } else {
-            put_numbers(j, "data", c->number, rows);
-        }
-        ns_json_close(j, '}');
+        if (c->text)
+            ns_json_texts(j, "words", c->text, rows);
+        else
+            ns_packed_f64(j, "data", c->number, 1, NULL, rows);
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
-    ns_json_close(j, '}');
+    ns_json_end(j);
+    ns_json_end(j);
 }
 
 /* ---- the page ---------------------------------------------------------------------------- */
@@ -245,7 +214,7 @@ const char *ns_report_study_data(const ns_study_page *page, const char *command,
                                  ns_arena *arena, size_t *length)
 {
     const ns_sheet *sheet = page->sheet;
-    ns_json *j = &(ns_json){.text = ns_text_new(arena), .fresh = true};
+    ns_json json = ns_json_new(arena), *const j = &json;
     const char *reason = NULL;
     bool stopped = false;
     for (uint32_t i = 0; i < sheet->facts.n; i++) {
@@ -255,8 +224,8 @@ const char *ns_report_study_data(const ns_study_page *page, const char *command,
         if (f->text && strcmp(f->name, "reason") == 0)
             reason = f->text;
     }
-    ns_json_open(j, '{');
-    ns_json_value(j, "format", 1);
+    ns_json_object(j, NULL);
+    ns_json_number(j, "format", 1);
     ns_json_text(j, "study", sheet->study);
     ns_report_put_model(j, page->model, arena);
     ns_json_text(j, "version", NS_VERSION);
@@ -266,17 +235,15 @@ const char *ns_report_study_data(const ns_study_page *page, const char *command,
     ns_json_text(j, "command", command);
     ns_report_put_parameters(j, page->model);
     put_results(j, sheet);
-    ns_json_key(j, "tables");
-    ns_json_open(j, '[');
+    ns_json_array(j, "tables");
     for (uint32_t i = 0; i < sheet->tables.n; i++)
         put_table(j, sheet->tables.at[i]);
-    ns_json_close(j, ']');
-    ns_json_key(j, "figures");
-    ns_json_open(j, '[');
+    ns_json_end(j);
+    ns_json_array(j, "figures");
     if (page->plot)
         ns_report_put_figure(j, page->plot);
-    ns_json_close(j, ']');
-    ns_json_close(j, '}');
+    ns_json_end(j);
+    ns_json_end(j);
     *length = j->text.length;
     return ns_text_string(&j->text);
 }

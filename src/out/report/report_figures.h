@@ -4,9 +4,9 @@
 #ifndef NS_OUT_REPORT_REPORT_FIGURES_H
 #define NS_OUT_REPORT_REPORT_FIGURES_H
 
+#include "base/json.h"
 #include "out/plot/plot.h"
 #include "out/report/report.h"
-#include "out/report/report_json.h"
 #include "out/tables/sheet.h"
 #include "session/model.h"
 

@@ -2,8 +2,9 @@
 #ifndef NS_OUT_REPORT_REPORT_INTERNAL_H
 #define NS_OUT_REPORT_REPORT_INTERNAL_H
 
+#include "base/json.h"
+#include "out/report/packed.h"
 #include "out/report/report.h"
-#include "out/report/report_json.h"
 
 /* A quantity over time. */
 typedef struct ns_report_series {

@@ -35,16 +35,14 @@ static void put_vector(const stage *s, const char *key, const ns_v3 *v)
 {
     double value[3];
     numbers(s, v, value);
-    ns_json_key(&s->r->json, key);
-    ns_json_vector(&s->r->json, value, 3);
+    ns_json_numbers(&s->r->json, key, value, 3);
 }
 
 static void put_track(const stage *s, const char *key, const ns_track *track)
 {
     if (!track->at)
         return;
-    ns_json_key(&s->r->json, key);
-    ns_json_f32(&s->r->json, track->at, track->width, s->r->keep, s->r->kept);
+    ns_packed_f32(&s->r->json, key, track->at, track->width, s->r->keep, s->r->kept);
 }
 
 /* ---- meshes ------------------------------------------------------------------------------ */
@@ -52,14 +50,11 @@ static void put_track(const stage *s, const char *key, const ns_track *track)
 static void put_mesh(const stage *s, const ns_mesh *mesh)
 {
     ns_json *j = &s->r->json;
-    ns_json_open(j, '{');
-    ns_json_key(j, "positions");
-    ns_json_floats(j, mesh->positions, 3 * (size_t)mesh->vertices);
-    ns_json_key(j, "normals");
-    ns_json_floats(j, mesh->normals, 3 * (size_t)mesh->vertices);
-    ns_json_key(j, "indices");
-    ns_json_indices(j, mesh->indices, 3 * (size_t)mesh->triangles, mesh->vertices);
-    ns_json_close(j, '}');
+    ns_json_object(j, "mesh");
+    ns_packed_floats(j, "positions", mesh->positions, 3 * (size_t)mesh->vertices);
+    ns_packed_floats(j, "normals", mesh->normals, 3 * (size_t)mesh->vertices);
+    ns_packed_indices(j, "indices", mesh->indices, 3 * (size_t)mesh->triangles, mesh->vertices);
+    ns_json_end(j);
 }
 
 static void make_meshes(stage *s)
@@ -121,8 +116,7 @@ static void put_axes(const stage *s, uint32_t i)
         return;
     principal(body->inertia, v);
     ns_json *j = &s->r->json;
-    ns_json_key(j, "axes");
-    ns_json_open(j, '[');
+    ns_json_array(j, "axes");
     for (int k = 0; k < 3; k++) {
         double reach = 0;
         for (uint32_t n = 0; n < mesh->vertices; n++) {
@@ -135,15 +129,15 @@ static void put_axes(const stage *s, uint32_t i)
         double axis[3];
         for (int c = 0; c < 3; c++)
             axis[c] = reach * v[k][c];
-        ns_json_vector(j, axis, 3);
+        ns_json_numbers(j, NULL, axis, 3);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_size(const stage *s, const char *key, ns_ex size)
 {
     if (size)
-        ns_json_value(&s->r->json, key, number(s, size));
+        ns_json_number(&s->r->json, key, number(s, size));
 }
 
 static void put_sizes(const stage *s, const char *key, const ns_ex size[3])
@@ -156,14 +150,13 @@ static void put_sizes(const stage *s, const char *key, const ns_ex size[3])
 static void put_outline(const stage *s, const ns_scene_shape *shape)
 {
     ns_json *j = &s->r->json;
-    ns_json_key(j, "outline");
-    ns_json_open(j, '[');
+    ns_json_array(j, "outline");
     for (uint32_t k = 0; k < shape->outlines; k++) {
         double v[3];
         numbers(s, &shape->outline[k], v);
-        ns_json_vector(j, v, 2);
+        ns_json_numbers(j, NULL, v, 2);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 /* What its kind calls the sizes of a shape. */
@@ -198,7 +191,7 @@ static void put_shape(const stage *s, const ns_scene_shape *shape, const char *n
         [NS_SHAPE_PLATE] = "plate",   [NS_SHAPE_BLADE] = "blade",
     };
     ns_json *j = &s->r->json;
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "shape", kinds[shape->kind]);
     ns_json_text(j, "name", name);
     put_shape_sizes(s, shape);
@@ -213,12 +206,12 @@ static void put_shape(const stage *s, const ns_scene_shape *shape, const char *n
     if (shape->outlines)
         put_outline(s, shape);
     if (shape->spokes)
-        ns_json_value(j, "spokes", shape->spokes);
+        ns_json_number(j, "spokes", shape->spokes);
     ns_json_text(j, "color", shape->colour);
     ns_json_text(j, "pattern", shape->pattern);
     if (shape->opacity > 0)
-        ns_json_value(j, "opacity", shape->opacity);
-    ns_json_close(j, '}');
+        ns_json_number(j, "opacity", shape->opacity);
+    ns_json_end(j);
 }
 
 /* Round flat things are painted in sectors, others in octants. */
@@ -234,23 +227,20 @@ static void put_shapes(const stage *s, uint32_t i)
     const ns_mesh *mesh = &s->meshes[i];
     ns_json *j = &s->r->json;
     if (mesh->vertices && !body->shapes.n && !is_round(body->drawing.kind)) {
-        ns_json_key(j, "mesh");
         put_mesh(s, mesh);
         return;
     }
-    ns_json_key(j, "shapes");
-    ns_json_open(j, '[');
+    ns_json_array(j, "shapes");
     if (mesh->vertices) {
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "shape", "mesh");
         ns_json_text(j, "pattern", is_round(body->drawing.kind) ? "sectors" : "octants");
-        ns_json_key(j, "mesh");
         put_mesh(s, mesh);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
     for (uint32_t k = 0; k < body->shapes.n; k++)
         put_shape(s, &body->shapes.at[k], NULL);
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_body(const stage *s, uint32_t i)
@@ -258,23 +248,21 @@ static void put_body(const stage *s, uint32_t i)
     const ns_scene_body *body = &s->scene->bodies.at[i];
     const struct ns_frame_body *frame = &s->frames->bodies[i];
     ns_json *j = &s->r->json;
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "name", body->name);
     ns_json_text(j, "color", body->colour);
     if (frame->position.at) {
-        ns_json_key(j, "pose");
-        ns_json_open(j, '{');
+        ns_json_object(j, "pose");
         put_track(s, "position", &frame->position);
         put_track(s, "quaternion", &frame->quat);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
     put_shapes(s, i);
     if (body->massive) {
-        ns_json_key(j, "com");
-        ns_json_vector(j, frame->com, 3);
+        ns_json_numbers(j, "com", frame->com, 3);
         put_axes(s, i);
     }
-    ns_json_close(j, '}');
+    ns_json_end(j);
 }
 
 /* ---- ground ------------------------------------------------------------------------------ */
@@ -317,11 +305,10 @@ static void put_ground_pose(const stage *s)
     ns_json *j = &s->r->json;
     if (!s->frames->ground_origin.at)
         return;
-    ns_json_key(j, "pose");
-    ns_json_open(j, '{');
+    ns_json_object(j, "pose");
     put_track(s, "position", &s->frames->ground_origin);
     put_track(s, "quaternion", &s->frames->ground_quat);
-    ns_json_close(j, '}');
+    ns_json_end(j);
 }
 
 static void put_drawn_ground(const stage *s)
@@ -332,37 +319,30 @@ static void put_drawn_ground(const stage *s)
     if (d->kind == NS_DRAW_PLANE) {
         double point[3], normal[3], along[3];
         ns_mesh_plane(s->r->model, d, point, normal, along);
-        ns_json_open(j, '{');
-        ns_json_key(j, "plane");
-        ns_json_open(j, '{');
-        ns_json_key(j, "point");
-        ns_json_vector(j, point, 3);
-        ns_json_key(j, "normal");
-        ns_json_vector(j, normal, 3);
-        ns_json_close(j, '}');
+        ns_json_object(j, NULL);
+        ns_json_object(j, "plane");
+        ns_json_numbers(j, "point", point, 3);
+        ns_json_numbers(j, "normal", normal, 3);
+        ns_json_end(j);
     } else if (d->kind == NS_DRAW_CURVE) {
         size_t n;
         bool closed;
         const double *points = ns_mesh_curve(s->r->arena, s->r->model, d, &fit, &n, &closed);
-        ns_json_open(j, '{');
-        ns_json_key(j, "wire");
-        ns_json_open(j, '{');
-        ns_json_key(j, "points");
-        ns_json_f32(j, points, 3, NULL, n);
-        ns_json_key(j, "closed");
-        ns_json_bool(j, closed);
-        ns_json_value(j, "radius", 0.04 * (s->size > 0 ? s->size : 1));
-        ns_json_close(j, '}');
+        ns_json_object(j, NULL);
+        ns_json_object(j, "wire");
+        ns_packed_f32(j, "points", points, 3, NULL, n);
+        ns_json_bool(j, "closed", closed);
+        ns_json_number(j, "radius", 0.04 * (s->size > 0 ? s->size : 1));
+        ns_json_end(j);
     } else {
         ns_mesh mesh;
         if (!ns_mesh_ground(s->r->arena, s->r->model, d, &fit, &mesh))
             return;
-        ns_json_open(j, '{');
-        ns_json_key(j, "mesh");
+        ns_json_object(j, NULL);
         put_mesh(s, &mesh);
     }
     put_ground_pose(s);
-    ns_json_close(j, '}');
+    ns_json_end(j);
 }
 
 static double *curve_points(const stage *s, const ns_scene_curve *curve, size_t *n)
@@ -394,34 +374,30 @@ static void put_curve_ground(const stage *s, const ns_scene_curve *curve)
     ns_json *j = &s->r->json;
     size_t n;
     const double *points = curve_points(s, curve, &n);
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     if (curve->kind == NS_CURVE_GROUND) {
-        ns_json_key(j, "curve");
-        ns_json_f32(j, points, 3, NULL, n);
-        ns_json_value(j, "side", curve->side < 0 ? -1 : 1);
+        ns_packed_f32(j, "curve", points, 3, NULL, n);
+        ns_json_number(j, "side", curve->side < 0 ? -1 : 1);
     } else {
-        ns_json_key(j, "wire");
-        ns_json_open(j, '{');
-        ns_json_key(j, "points");
-        ns_json_f32(j, points, 3, NULL, n);
+        ns_json_object(j, "wire");
+        ns_packed_f32(j, "points", points, 3, NULL, n);
         put_size(s, "radius", curve->radius);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
     ns_json_text(j, "color", curve->colour);
-    ns_json_close(j, '}');
+    ns_json_end(j);
 }
 
 static void put_grounds(const stage *s)
 {
     ns_json *j = &s->r->json;
-    ns_json_key(j, "ground");
-    ns_json_open(j, '[');
+    ns_json_array(j, "ground");
     if (s->scene->ground.kind != NS_DRAW_NONE)
         put_drawn_ground(s);
     for (uint32_t i = 0; i < s->scene->curves.n; i++)
         if (s->scene->curves.at[i].kind != NS_CURVE_LINE)
             put_curve_ground(s, &s->scene->curves.at[i]);
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 /* ---- paths, arrows, links, points -------------------------------------------------------- */
@@ -430,25 +406,23 @@ static void put_path(const stage *s, const char *name, const char *frame, const 
                      const ns_scene_path *path, bool contact)
 {
     ns_json *j = &s->r->json;
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "name", name);
     ns_json_text(j, "frame", frame);
-    ns_json_key(j, "points");
-    ns_json_f32(j, points, 3, s->r->keep, s->r->kept);
+    ns_packed_f32(j, "points", points, 3, s->r->keep, s->r->kept);
     if (contact)
         ns_json_text(j, "role", "contact");
     else if (path->role == NS_PATH_COM)
         ns_json_text(j, "role", "com");
     ns_json_text(j, "color", path->colour);
-    ns_json_close(j, '}');
+    ns_json_end(j);
 }
 
 static void put_paths(const stage *s)
 {
     const ns_scene *scene = s->scene;
     ns_json *j = &s->r->json;
-    ns_json_key(j, "paths");
-    ns_json_open(j, '[');
+    ns_json_array(j, "paths");
     for (uint32_t i = 0; i < scene->paths.n; i++) {
         const ns_scene_path *path = &scene->paths.at[i];
         const double *points = s->frames->paths[i].at;
@@ -474,48 +448,44 @@ static void put_paths(const stage *s)
             continue;
         size_t n;
         const double *points = curve_points(s, curve, &n);
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name",
                      curve->name ? curve->name
                                  : ns_arena_format(s->r->arena, "line %u", i + 1));
-        ns_json_key(j, "points");
-        ns_json_f32(j, points, 3, NULL, n);
-        ns_json_key(j, "static");
-        ns_json_bool(j, true);
+        ns_packed_f32(j, "points", points, 3, NULL, n);
+        ns_json_bool(j, "static", true);
         ns_json_text(j, "color", curve->colour);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_arrows(const stage *s)
 {
     ns_json *j = &s->r->json;
-    ns_json_key(j, "arrows");
-    ns_json_open(j, '[');
+    ns_json_array(j, "arrows");
     for (uint32_t i = 0; i < s->scene->arrows.n; i++) {
         const ns_scene_arrow *arrow = &s->scene->arrows.at[i];
         if (!s->frames->arrows[i].origin.at || !s->frames->arrows[i].vector.at)
             continue;
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", arrow->name);
         ns_json_text(j, "unit", arrow->unit);
         ns_json_text(j, "color", arrow->colour);
         if (arrow->scale)
-            ns_json_value(j, "scale", number(s, arrow->scale));
+            ns_json_number(j, "scale", number(s, arrow->scale));
         put_track(s, "origin", &s->frames->arrows[i].origin);
         put_track(s, "vector", &s->frames->arrows[i].vector);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_end(const stage *s, const char *key, const ns_track *track)
 {
-    ns_json_key(&s->r->json, key);
-    ns_json_open(&s->r->json, '{');
+    ns_json_object(&s->r->json, key);
     put_track(s, "track", track);
-    ns_json_close(&s->r->json, '}');
+    ns_json_end(&s->r->json);
 }
 
 static void put_links(const stage *s)
@@ -523,44 +493,40 @@ static void put_links(const stage *s)
     static const char *const kinds[] = {
         [NS_LINK_ROD] = "rod", [NS_LINK_SPRING] = "spring", [NS_LINK_LINE] = "line"};
     ns_json *j = &s->r->json;
-    ns_json_key(j, "links");
-    ns_json_open(j, '[');
+    ns_json_array(j, "links");
     for (uint32_t i = 0; i < s->scene->links.n; i++) {
         const ns_scene_link *link = &s->scene->links.at[i];
         if (!s->frames->links[i].a.at || !s->frames->links[i].b.at)
             continue;
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "kind", kinds[link->kind]);
         ns_json_text(j, "name", link->name);
         ns_json_text(j, "color", link->colour);
         put_size(s, "radius", link->radius);
         put_end(s, "a", &s->frames->links[i].a);
         put_end(s, "b", &s->frames->links[i].b);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
-    ns_json_key(j, "points");
-    ns_json_open(j, '[');
+    ns_json_end(j);
+    ns_json_array(j, "points");
     for (uint32_t i = 0; i < s->scene->points.n; i++) {
         const ns_scene_point *point = &s->scene->points.at[i];
         if (!s->frames->points[i].at)
             continue;
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", point->name);
         if (!point->name) {
-            ns_json_key(j, "label");
-            ns_json_bool(j, false);
+            ns_json_bool(j, "label", false);
         }
         ns_json_text(j, "color", point->colour);
         put_track(s, "track", &s->frames->points[i]);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
-    ns_json_key(j, "decor");
-    ns_json_open(j, '[');
+    ns_json_end(j);
+    ns_json_array(j, "decor");
     for (uint32_t i = 0; i < s->scene->decor.n; i++)
         put_shape(s, &s->scene->decor.at[i], NULL);
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 /* ---- the algebra ------------------------------------------------------------------------- */
@@ -571,25 +537,24 @@ static void put_level(const stage *s, const ns_scene_level *level)
                                        [NS_LEVEL_PLANE] = "normal",
                                        [NS_LEVEL_POINT] = "point"};
     ns_json *j = &s->r->json;
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "name", level->name);
     ns_json_text(j, "color", level->colour);
     put_vector(s, what[level->kind], &level->at);
     if (level->kind == NS_LEVEL_PLANE)
         put_size(s, "offset", level->size);
-    ns_json_close(j, '}');
+    ns_json_end(j);
 }
 
 static void put_levels(const stage *s, const char *key, int kind)
 {
     const ns_scene_algebra *a = &s->scene->algebra;
     ns_json *j = &s->r->json;
-    ns_json_key(j, key);
-    ns_json_open(j, '[');
+    ns_json_array(j, key);
     for (uint32_t i = 0; i < a->levels.n; i++)
         if ((int)a->levels.at[i].kind == kind)
             put_level(s, &a->levels.at[i]);
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 static void put_algebra(const stage *s)
@@ -598,17 +563,12 @@ static void put_algebra(const stage *s)
     ns_json *j = &s->r->json;
     if (!a->drawn || !s->frames->algebra.at)
         return;
-    ns_json_key(j, "sphere");
-    ns_json_open(j, '{');
+    ns_json_object(j, "sphere");
     ns_json_text(j, "title", a->title);
     ns_json_text(j, "unit", a->unit);
     ns_json_text(j, "name", a->name);
     if (a->axes[0] && a->axes[1] && a->axes[2]) {
-        ns_json_key(j, "axes");
-        ns_json_open(j, '[');
-        for (int i = 0; i < 3; i++)
-            ns_json_string(j, a->axes[i]);
-        ns_json_close(j, ']');
+        ns_json_texts(j, "axes", a->axes, 3);
     }
     put_track(s, "curve", &s->frames->algebra);
     for (uint32_t i = 0; i < a->levels.n; i++)
@@ -620,18 +580,17 @@ static void put_algebra(const stage *s)
     put_levels(s, "ellipsoids", NS_LEVEL_ELLIPSOID);
     put_levels(s, "planes", NS_LEVEL_PLANE);
     put_levels(s, "points", NS_LEVEL_POINT);
-    ns_json_key(j, "vectors");
-    ns_json_open(j, '[');
+    ns_json_array(j, "vectors");
     for (uint32_t i = 0; i < a->vectors.n; i++) {
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", a->vectors.at[i].name);
         ns_json_text(j, "unit", a->vectors.at[i].unit);
         ns_json_text(j, "color", a->vectors.at[i].colour);
         put_track(s, "vector", &s->frames->algebra_arrows[i]);
-        ns_json_close(j, '}');
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
-    ns_json_close(j, '}');
+    ns_json_end(j);
+    ns_json_end(j);
 }
 
 /* ---- all --------------------------------------------------------------------------------- */
@@ -646,11 +605,10 @@ void ns_report_put_scene(ns_report *r)
 {
     stage s = {.r = r, .scene = r->frames->scene, .frames = r->frames};
     ns_json *j = &r->json;
-    ns_json_key(j, "scene");
-    ns_json_open(j, '{');
+    ns_json_object(j, "scene");
     if (!is_drawn(s.scene) || !r->n) {
         ns_json_text(j, "kind", "none");
-        ns_json_close(j, '}');
+        ns_json_end(j);
         put_algebra(&s);
         return;
     }
@@ -660,22 +618,19 @@ void ns_report_put_scene(ns_report *r)
     ns_json_text(j, "unit", s.scene->unit);
     if (s.scene->ground.kind != NS_DRAW_NONE && s.scene->ground.kind != NS_DRAW_PLANE) {
         /* the ground has an end and is worth seeing as a whole */
-        ns_json_key(j, "camera");
-        ns_json_open(j, '{');
-        ns_json_key(j, "follow");
-        ns_json_bool(j, false);
-        ns_json_close(j, '}');
+        ns_json_object(j, "camera");
+        ns_json_bool(j, "follow", false);
+        ns_json_end(j);
     }
     make_meshes(&s);
-    ns_json_key(j, "bodies");
-    ns_json_open(j, '[');
+    ns_json_array(j, "bodies");
     for (uint32_t i = 0; i < s.scene->bodies.n; i++)
         put_body(&s, i);
-    ns_json_close(j, ']');
+    ns_json_end(j);
     put_grounds(&s);
     put_paths(&s);
     put_arrows(&s);
     put_links(&s);
-    ns_json_close(j, '}');
+    ns_json_end(j);
     put_algebra(&s);
 }

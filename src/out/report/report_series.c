@@ -267,13 +267,12 @@ static bool has_series(const ns_report *r, const char *name)
 static void put_plot(ns_report *r, const char *title, const char *x, const char *y, bool equal)
 {
     ns_json *j = &r->json;
-    ns_json_open(j, '{');
+    ns_json_object(j, NULL);
     ns_json_text(j, "title", title);
     ns_json_text(j, "x", x);
     ns_json_text(j, "y", y);
-    ns_json_key(j, "equal");
-    ns_json_bool(j, equal);
-    ns_json_close(j, '}');
+    ns_json_bool(j, "equal", equal);
+    ns_json_end(j);
 }
 
 /* The contact's path from above, the plane of the first two momenta (of quasivelocities, of a
@@ -282,8 +281,7 @@ static void put_plots(ns_report *r)
 {
     const ns_system *s = r->system;
     ns_json *j = &r->json;
-    ns_json_key(j, "plots");
-    ns_json_open(j, '[');
+    ns_json_array(j, "plots");
     if (has_series(r, "contact.x") && has_series(r, "contact.y"))
         put_plot(r, "Contact path", "contact.x", "contact.y", true);
     else if (has_series(r, "x") && has_series(r, "y"))
@@ -301,43 +299,38 @@ static void put_plots(ns_report *r)
         put_plot(r, ns_arena_format(r->arena, "Phase portrait of %s", name), name, rate, false);
         portraits++;
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
 }
 
 void ns_report_put_series(ns_report *r)
 {
     ns_json *j = &r->json;
-    ns_json_key(j, "series");
-    ns_json_open(j, '[');
+    ns_json_array(j, "series");
     for (uint32_t i = 0; i < r->series.n; i++) {
         const ns_report_series *s = &r->series.at[i];
-        ns_json_open(j, '{');
+        ns_json_object(j, NULL);
         ns_json_text(j, "name", s->name);
         ns_json_text(j, "unit", s->unit);
         ns_json_text(j, "group", s->group);
         if (s->log) {
-            ns_json_key(j, "log");
-            ns_json_bool(j, true);
+            ns_json_bool(j, "log", true);
         }
         if (s->hidden) {
-            ns_json_key(j, "shown");
-            ns_json_bool(j, false);
+            ns_json_bool(j, "shown", false);
         }
-        ns_json_key(j, "data");
-        ns_json_f32(j, s->data, 1, r->keep, r->kept);
-        ns_json_close(j, '}');
+        ns_packed_f32(j, "data", s->data, 1, r->keep, r->kept);
+        ns_json_end(j);
     }
-    ns_json_close(j, ']');
+    ns_json_end(j);
     put_plots(r);
     if (has_series(r, "force.normal")) {
-        ns_json_key(j, "levels");
-        ns_json_open(j, '[');
-        ns_json_open(j, '{');
+        ns_json_array(j, "levels");
+        ns_json_object(j, NULL);
         ns_json_text(j, "group", "force");
         ns_json_text(j, "unit", "N");
-        ns_json_value(j, "value", 0);
+        ns_json_number(j, "value", 0);
         ns_json_text(j, "name", "lift-off");
-        ns_json_close(j, '}');
-        ns_json_close(j, ']');
+        ns_json_end(j);
+        ns_json_end(j);
     }
 }

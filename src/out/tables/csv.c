@@ -1,11 +1,13 @@
-/* CSV: a line of names, comment lines (#) with units and origin, one line per output time with
- * 17 digits (34 in quadruple precision), so that every number reads back the same.  The file
- * grows line by line; when there is no room for more it is cut back to its last whole line. */
+/* CSV: a line of names, comment lines (#) with units and origin, one line per output time.
+ * Numbers have the shortest digits that read back the same (34 digits in quadruple precision).
+ * The file grows line by line; when there is no room for more it is cut back to its last whole
+ * line. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "out/formats.h"
 
 typedef struct lines {
@@ -44,8 +46,8 @@ static void add_precise(lines *l, double value, double low, int digits)
 
 static void add_number(lines *l, double value)
 {
-    char buffer[40];
-    ns_output_number(buffer, value);
+    char buffer[NS_NUMBER_ROOM];
+    ns_text_number(buffer, value);
     add_text(l, buffer);
 }
 
@@ -175,6 +177,6 @@ static bool write_csv(ns_output *o, const ns_record *r)
 
 const ns_output_format ns_output_csv = {
     .extension = "csv",
-    .summary = "a line of names, one line per output time, 17 digits",
+    .summary = "a line of names, one line per output time",
     .write = write_csv,
 };

@@ -1,225 +1,145 @@
-/* JSON: the object that `noslip run --json` prints and FILE.json holds (docs/cli.md).
- * Numbers read back the same; what is not finite is null. */
+/* JSON: the object that `noslip run --json` prints and FILE.json holds (docs/cli.md). */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/json.h"
 #include "out/formats.h"
 #include "session/digits.h"
 #include "session/trust.h"
 #include "study/orbits/relative.h"
 
-static void put_number(FILE *f, double value)
-{
-    char buffer[40];
-    if (!isfinite(value)) {
-        fputs("null", f);
-        return;
-    }
-    /* Short if that is enough: 0.1 rather than 0.10000000000000001. */
-    snprintf(buffer, sizeof buffer, "%.15g", value);
-    const double back = strtod(buffer, NULL);
-    if (back < value || back > value)
-        snprintf(buffer, sizeof buffer, "%.17g", value);
-    char *comma = strchr(buffer, ',');
-    if (comma)
-        *comma = '.';
-    fputs(buffer, f);
-}
-
-static void put_string(FILE *f, const char *text)
-{
-    const char *s = text ? text : "";
-    size_t left = strlen(s);
-    fputc('"', f);
-    while (*s) {
-        const size_t n = ns_text_character(s, left);
-        const unsigned char c = (unsigned char)*s;
-        if (n == 0)
-            fputs("\\ufffd", f);
-        else if (c == '"' || c == '\\')
-            fprintf(f, "\\%c", c);
-        else if (c < 0x20 || c == 0x7F)
-            fprintf(f, "\\u%04x", (unsigned)c);
-        else
-            fwrite(s, 1, n, f);
-        s += n ? n : 1;
-        left -= n ? n : 1;
-    }
-    fputc('"', f);
-}
-
 /* The sums of two doubles. */
-static void put_sums(FILE *f, const double *values, const double *low, size_t n, int digits)
+static void put_sums(ns_json *j, const char *key, const double *values, const double *low,
+                     size_t n, int digits)
 {
     char buffer[64];
-    fputc('[', f);
+    ns_json_array(j, key);
     for (size_t i = 0; i < n; i++) {
         ns_output_precise(buffer, values[i], low[i], digits);
-        fprintf(f, "%s%s", i ? ", " : "", isfinite(values[i]) ? buffer : "null");
+        ns_json_literal(j, NULL, isfinite(values[i]) ? buffer : "null");
     }
-    fputc(']', f);
+    ns_json_end(j);
 }
 
-static void put_array(FILE *f, const double *values, size_t n)
-{
-    fputc('[', f);
-    for (size_t i = 0; i < n; i++) {
-        if (i)
-            fputs(", ", f);
-        put_number(f, values[i]);
-    }
-    fputc(']', f);
-}
-
-static void put_key(FILE *f, const char *indent, bool first, const char *name)
-{
-    fprintf(f, "%s\n%s", first ? "" : ",", indent);
-    put_string(f, name);
-    fputs(": ", f);
-}
-
-static void put_values(FILE *f, const ns_record *r, size_t rows)
+static void put_values(ns_json *j, const ns_record *r, size_t rows)
 {
     const ns_system *s = r->model->system;
-    fputs("{", f);
+    ns_json_object(j, "values");
     for (uint32_t i = 0; i < r->columns; i++) {
-        put_key(f, "    ", i == 0, s->observables.at[i].name);
+        const char *name = s->observables.at[i].name;
+        const double *column = ns_table_column(&r->table, i);
         if (r->low.rows)
-            put_sums(f, ns_table_column(&r->table, i), ns_table_column(&r->low, i), rows,
-                     NS_PRECISE_DIGITS);
+            put_sums(j, name, column, ns_table_column(&r->low, i), rows, NS_PRECISE_DIGITS);
         else
-            put_array(f, ns_table_column(&r->table, i), rows);
+            ns_json_numbers(j, name, column, rows);
     }
-    fputs(r->columns ? "\n  }" : "}", f);
+    ns_json_end(j);
 }
 
 /* As the values; null where it is not known. */
-static void put_trust(FILE *f, const ns_trust *q)
+static void put_digits(ns_json *j, const ns_record *r, size_t rows)
 {
-    put_key(f, "  ", false, "trust");
-    fputs("{", f);
-    put_key(f, "    ", true, "until");
-    put_number(f, q->until);
-    put_key(f, "    ", false, "largest");
-    put_number(f, q->largest);
-    put_key(f, "    ", false, "tenfold");
-    put_number(f, q->tenfold);
-    fputs("}", f);
-}
-
-static void put_digits(FILE *f, const ns_record *r, size_t rows)
-{
-    fputc('{', f);
+    ns_json_object(j, "digits");
     for (uint32_t c = 0; c < r->columns; c++) {
-        put_key(f, "    ", c == 0, r->model->system->observables.at[c].name);
-        fputc('[', f);
+        ns_json_array(j, r->model->system->observables.at[c].name);
         for (size_t k = 0; k < rows; k++) {
             const int digits = ns_digits_at(r, c, k);
-            fputs(k ? ", " : "", f);
-            put_number(f, digits < 0 ? (double)NAN : digits);
+            ns_json_number(j, NULL, digits < 0 ? (double)NAN : digits);
         }
-        fputc(']', f);
+        ns_json_end(j);
     }
-    fputs(r->columns ? "\n  }" : "}", f);
+    ns_json_end(j);
 }
 
-static void put_events(FILE *f, const ns_record *r, size_t n)
+static void put_trust(ns_json *j, const ns_trust *q)
+{
+    ns_json_object(j, "trust");
+    ns_json_number(j, "until", q->until);
+    ns_json_number(j, "largest", q->largest);
+    ns_json_number(j, "tenfold", q->tenfold);
+    ns_json_end(j);
+}
+
+static void put_events(ns_json *j, const ns_record *r, size_t n)
 {
     const ns_system *s = r->model->system;
-    fputc('[', f);
+    ns_json_array(j, "events");
     for (size_t i = 0; i < n; i++) {
-        fputs(i ? ",\n    {" : "\n    {", f);
-        fputs("\"name\": ", f);
-        put_string(f, s->events.at[r->outcome->events[i].event].name);
-        fputs(", \"t\": ", f);
-        put_number(f, r->events.t[i]);
-        fputs(", \"values\": {", f);
-        for (uint32_t j = 0; j < r->columns; j++) {
-            if (j)
-                fputs(", ", f);
-            put_string(f, s->observables.at[j].name);
-            fputs(": ", f);
-            put_number(f, ns_table_column(&r->events, j)[i]);
-        }
-        fputs("}}", f);
+        ns_json_object(j, NULL);
+        ns_json_text(j, "name", s->events.at[r->outcome->events[i].event].name);
+        ns_json_number(j, "t", r->events.t[i]);
+        ns_json_object(j, "values");
+        for (uint32_t c = 0; c < r->columns; c++)
+            ns_json_number(j, s->observables.at[c].name, ns_table_column(&r->events, c)[i]);
+        ns_json_end(j);
+        ns_json_end(j);
     }
-    fputs(n ? "\n  ]" : "]", f);
+    ns_json_end(j);
 }
 
-/* What was said about the model, if anything: guesses that changed, doubts about the start. */
-static void put_notes(FILE *f, const ns_diag *diag)
+static void put_ranks(ns_json *j, const ns_outcome *o)
 {
-    if (!diag->messages.n)
-        return;
-    put_key(f, "    ", false, "notes");
-    for (uint32_t i = 0; i < diag->messages.n; i++) {
-        fputs(i ? ", " : "[", f);
-        put_string(f, diag->messages.at[i].text);
-    }
-    fputc(']', f);
+    const double A[2] = {o->rank_A[0], o->rank_A[1]}, all[2] = {o->rank_all[0], o->rank_all[1]};
+    ns_json_object(j, "rank");
+    ns_json_numbers(j, "A", A, 2);
+    ns_json_number(j, "rows", o->rank_rows);
+    ns_json_numbers(j, "M|A^T", all, 2);
+    ns_json_number(j, "coordinates", o->rank_coordinates);
+    ns_json_end(j);
 }
 
-static void put_diagnostics(FILE *f, const ns_record *r)
+static void put_periodic(ns_json *j, const ns_record *r)
+{
+    double rest;
+    const uint64_t k = ns_relative_periods(r->relative, r->options.run.t0, r->outcome->t,
+                                           &rest);
+    ns_json_object(j, "periodic");
+    ns_json_number(j, "period", r->relative->period);
+    ns_json_number(j, "periods", (double)k);
+    ns_json_number(j, "error", ns_relative_error(r->relative, k));
+    ns_json_end(j);
+}
+
+static void put_diagnostics(ns_json *j, const ns_record *r)
 {
     const ns_system *s = r->model->system;
     const ns_outcome *o = r->outcome;
-    fputc('{', f);
-    put_key(f, "    ", true, "energy_drift");
-    put_number(f, ns_record_energy_drift(r));
+    const ns_diag *diag = r->model->diag;
+    ns_json_object(j, "diagnostics");
+    ns_json_number(j, "energy_drift", ns_record_energy_drift(r));
     if (s->energy && !s->conservative) {
-        put_key(f, "    ", false, "energy_conserved");
-        fputs("false", f);
-        put_key(f, "    ", false, "energy_change");
-        put_number(f, o->energy_drift);
+        ns_json_bool(j, "energy_conserved", false);
+        ns_json_number(j, "energy_change", o->energy_drift);
     }
-    put_key(f, "    ", false, "constraints");
-    fputc('{', f);
-    for (uint32_t i = 0; i < s->constraints.n; i++) {
-        put_key(f, "      ", i == 0, s->constraints.at[i].name);
-        put_number(f, o->residual[i]);
-    }
-    fputs(s->constraints.n ? "\n    }" : "}", f);
-    put_key(f, "    ", false, "invariants");
-    fputc('{', f);
-    for (uint32_t i = 0; i < s->invariants.n; i++) {
-        put_key(f, "      ", i == 0, s->invariants.at[i].name);
-        put_number(f, o->drift[i]);
-    }
-    fputs(s->invariants.n ? "\n    }" : "}", f);
-    if (o->rank_coordinates) {
-        put_key(f, "    ", false, "rank");
-        fprintf(f, "{\"A\": [%u, %u], \"rows\": %u, \"M|A^T\": [%u, %u], \"coordinates\": %u}",
-                o->rank_A[0], o->rank_A[1], o->rank_rows, o->rank_all[0], o->rank_all[1],
-                o->rank_coordinates);
-    }
-    if (r->relative) {
-        double rest;
-        const uint64_t k = ns_relative_periods(r->relative, r->options.run.t0, o->t, &rest);
-        put_key(f, "    ", false, "periodic");
-        fprintf(f, "{\"period\": %.17g, \"periods\": %llu, \"error\": %.3g}",
-                r->relative->period, (unsigned long long)k, ns_relative_error(r->relative, k));
-    }
+    ns_json_object(j, "constraints");
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        ns_json_number(j, s->constraints.at[i].name, o->residual[i]);
+    ns_json_end(j);
+    ns_json_object(j, "invariants");
+    for (uint32_t i = 0; i < s->invariants.n; i++)
+        ns_json_number(j, s->invariants.at[i].name, o->drift[i]);
+    ns_json_end(j);
+    if (o->rank_coordinates)
+        put_ranks(j, o);
+    if (r->relative)
+        put_periodic(j, r);
     if (s->pushes.n && o->push_least) {
-        put_key(f, "    ", false, "contacts");
-        fputc('{', f);
-        for (uint32_t i = 0; i < s->pushes.n; i++) {
-            put_key(f, "      ", i == 0, s->pushes.at[i].name);
-            put_number(f, o->push_least[i]);
-        }
-        fputs("\n    }", f);
+        ns_json_object(j, "contacts");
+        for (uint32_t i = 0; i < s->pushes.n; i++)
+            ns_json_number(j, s->pushes.at[i].name, o->push_least[i]);
+        ns_json_end(j);
     }
-    put_notes(f, r->model->diag);
-    put_key(f, "    ", false, "steps");
-    put_number(f, (double)o->steps);
-    put_key(f, "    ", false, "evaluations");
-    put_number(f, (double)o->evaluations);
-    put_key(f, "    ", false, "seconds");
-    put_number(f, r->seconds);
-    fputs("\n  }", f);
+    if (diag->messages.n) { /* guesses that changed, doubts about the start */
+        ns_json_array(j, "notes");
+        for (uint32_t i = 0; i < diag->messages.n; i++)
+            ns_json_text(j, NULL, diag->messages.at[i].text);
+        ns_json_end(j);
+    }
+    ns_json_number(j, "steps", (double)o->steps);
+    ns_json_number(j, "evaluations", (double)o->evaluations);
+    ns_json_number(j, "seconds", r->seconds);
+    ns_json_end(j);
 }
 
 static bool put_object(FILE *f, const ns_output *output, const ns_record *r)
@@ -228,40 +148,26 @@ static bool put_object(FILE *f, const ns_output *output, const ns_record *r)
     const char *reason;
     const bool done = ns_output_done(output, r, &reason);
     const size_t rows = output ? output->rows_end : r->table.rows;
-    const size_t events = output ? output->events_end : r->events.rows;
-    fputc('{', f);
-    put_key(f, "  ", true, "model");
-    put_string(f, s->description->title);
-    put_key(f, "  ", false, "formulation");
-    put_string(f, s->formulation->name);
-    put_key(f, "  ", false, "method");
-    put_string(f, r->method->name);
-    if (r->chosen && r->choice[0]) {
-        put_key(f, "  ", false, "method_choice");
-        put_string(f, r->choice);
-    }
-    put_key(f, "  ", false, "status");
-    put_string(f, done ? "done" : "stopped");
-    put_key(f, "  ", false, "reason");
-    put_string(f, reason);
-    put_key(f, "  ", false, "t");
+    ns_json json = ns_json_to(f), *const j = &json;
+    ns_json_object(j, NULL);
+    ns_json_text(j, "model", s->description->title);
+    ns_json_text(j, "formulation", s->formulation->name);
+    ns_json_text(j, "method", r->method->name);
+    ns_json_text(j, "method_choice", r->chosen && r->choice[0] ? r->choice : NULL);
+    ns_json_text(j, "status", done ? "done" : "stopped");
+    ns_json_text(j, "reason", reason ? reason : "");
     if (r->low.rows)
-        put_sums(f, r->table.t, r->low.t, rows, NS_PRECISE_DECIMAL);
+        put_sums(j, "t", r->table.t, r->low.t, rows, NS_PRECISE_DECIMAL);
     else
-        put_array(f, r->table.t, rows);
-    put_key(f, "  ", false, "values");
-    put_values(f, r, rows);
-    if (r->digits) {
-        put_key(f, "  ", false, "digits");
-        put_digits(f, r, rows);
-    }
+        ns_json_numbers(j, "t", r->table.t, rows);
+    put_values(j, r, rows);
+    if (r->digits)
+        put_digits(j, r, rows);
     if (r->trust)
-        put_trust(f, r->trust);
-    put_key(f, "  ", false, "events");
-    put_events(f, r, events);
-    put_key(f, "  ", false, "diagnostics");
-    put_diagnostics(f, r);
-    fputs("\n}\n", f);
+        put_trust(j, r->trust);
+    put_events(j, r, output ? output->events_end : r->events.rows);
+    put_diagnostics(j, r);
+    ns_json_end(j);
     return fflush(f) == 0 && !ferror(f);
 }
 

@@ -1,12 +1,12 @@
 #include "out/tables/sheet.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 
 #if NS_HDF5
 #include <hdf5.h>
@@ -56,71 +56,35 @@ void ns_sheet_words_add(ns_sheet *sheet, ns_sheet_table *table, const char *name
 
 /* ---- JSON -------------------------------------------------------------------------------- */
 
-static void put_string(ns_text *out, const char *text)
-{
-    ns_text_add(out, "\"");
-    for (const char *c = text ? text : ""; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            ns_text_addf(out, "\\%c", *c);
-        else if ((unsigned char)*c < 0x20)
-            ns_text_addf(out, "\\u%04x", (unsigned)*c);
-        else
-            ns_text_add_bytes(out, c, 1);
-    }
-    ns_text_add(out, "\"");
-}
-
-static void put_number(ns_text *out, double value)
-{
-    if (isfinite(value))
-        ns_text_add_double(out, value);
-    else
-        ns_text_add(out, "null");
-}
-
-static void put_table(ns_text *out, const ns_sheet_table *table)
-{
-    for (uint32_t i = 0; i < table->columns.n; i++) {
-        const ns_sheet_column *c = &table->columns.at[i];
-        ns_text_add(out, i ? ",\n      " : "\n      ");
-        put_string(out, c->name);
-        ns_text_add(out, ": [");
-        for (size_t k = 0; k < table->rows; k++) {
-            ns_text_add(out, k ? ", " : "");
-            if (c->text)
-                put_string(out, c->text[k]);
-            else
-                put_number(out, c->number[k]);
-        }
-        ns_text_add(out, "]");
-    }
-}
-
 void ns_sheet_json(const ns_sheet *sheet, ns_text *out)
 {
-    ns_text_add(out, "{\n  \"study\": ");
-    put_string(out, sheet->study);
-    ns_text_add(out, ",\n  \"model\": ");
-    put_string(out, sheet->model);
+    ns_json json = {.text = *out, .lines = true}, *const j = &json;
+    ns_json_object(j, NULL);
+    ns_json_text(j, "study", sheet->study);
+    ns_json_text(j, "model", sheet->model ? sheet->model : "");
     for (uint32_t i = 0; i < sheet->facts.n; i++) {
         const ns_sheet_fact *f = &sheet->facts.at[i];
-        ns_text_add(out, ",\n  ");
-        put_string(out, f->name);
-        ns_text_add(out, ": ");
         if (f->text)
-            put_string(out, f->text);
+            ns_json_text(j, f->name, f->text);
         else
-            put_number(out, f->number);
+            ns_json_number(j, f->name, f->number);
     }
-    ns_text_add(out, ",\n  \"tables\": {");
+    ns_json_object(j, "tables");
     for (uint32_t i = 0; i < sheet->tables.n; i++) {
-        ns_text_add(out, i ? ",\n    " : "\n    ");
-        put_string(out, sheet->tables.at[i]->name);
-        ns_text_add(out, ": {");
-        put_table(out, sheet->tables.at[i]);
-        ns_text_add(out, "}");
+        const ns_sheet_table *table = sheet->tables.at[i];
+        ns_json_object(j, table->name);
+        for (uint32_t k = 0; k < table->columns.n; k++) {
+            const ns_sheet_column *c = &table->columns.at[k];
+            if (c->text)
+                ns_json_texts(j, c->name, c->text, table->rows);
+            else
+                ns_json_numbers(j, c->name, c->number, table->rows);
+        }
+        ns_json_end(j);
     }
-    ns_text_add(out, "\n  }\n}\n");
+    ns_json_end(j);
+    ns_json_end(j);
+    *out = j->text;
 }
 
 /* ---- CSV --------------------------------------------------------------------------------- */
