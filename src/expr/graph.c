@@ -22,6 +22,22 @@ ns_graph *ns_graph_new(ns_arena *arena)
     return g;
 }
 
+ns_graph *ns_graph_fork(const ns_graph *g, ns_arena *arena)
+{
+    ns_graph *fork = ns_arena_copy(arena, g, sizeof *g);
+    fork->arena = arena;
+    fork->scratch = ns_arena_child(arena);
+    fork->workspace = ns_arena_child(arena);
+    fork->marks = NS_NEW(arena, ns_marks);
+    fork->table = ns_arena_copy(arena, g->table, g->table_size * sizeof *g->table);
+    /* Entries of these lists never change: a list without room is copied when it grows. */
+    fork->nodes.room = fork->nodes.n;
+    fork->pool.room = fork->pool.n;
+    fork->symbols.room = fork->symbols.n;
+    fork->patterns.room = fork->patterns.n;
+    return fork;
+}
+
 void ns_graph_shake(ns_graph *g)
 {
     g->shaken = true;

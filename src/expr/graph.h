@@ -57,6 +57,10 @@ ns_graph *ns_graph_new(ns_arena *arena);
 /* From now on a number that is no double becomes the double on its other side: 0.3, pi and the
  * like with an error as large as that of rounding, or larger, and of the other sign. */
 void ns_graph_shake(ns_graph *g);
+/* The same expressions under the same handles, in the memory of another arena: what is added to
+ * either is not seen by the other.  Costs next to nothing; the graph must outlive the fork, and
+ * one thread may use a fork while others use theirs. */
+ns_graph *ns_graph_fork(const ns_graph *g, ns_arena *arena);
 ns_arena *ns_graph_arena(const ns_graph *g);
 ns_arena *ns_graph_scratch(const ns_graph *g); /* use between ns_arena_mark and _release */
 

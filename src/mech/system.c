@@ -265,6 +265,21 @@ ns_system *ns_system_derive(ns_description *d)
     return s;
 }
 
+ns_system *ns_system_fork(const ns_system *s, ns_arena *arena)
+{
+    ns_system *fork = ns_arena_copy(arena, s, sizeof *s);
+    ns_description *d = ns_arena_copy(arena, s->description, sizeof *d);
+    fork->arena = d->arena = arena;
+    fork->graph = d->graph = ns_graph_fork(s->graph, arena);
+    fork->description = d;
+    /* without room a list is copied when it grows */
+    fork->invariants.room = fork->invariants.n;
+    fork->events.room = fork->events.n;
+    fork->observables.room = fork->observables.n;
+    fork->start.extra.room = fork->start.extra.n;
+    return fork;
+}
+
 void ns_system_params(const ns_system *s, const bool *is_set, const double *p_set, double *p)
 {
     const ns_description *d = s->description;

@@ -1,5 +1,9 @@
 /* A system: first-order equations x' = f(t, x; p) on the graph, with all that a run reports.
- * Made by a formulation from a description; immutable once built; shared by threads. */
+ * Made by a formulation from a description, and immutable from then on.
+ *
+ * Evaluating needs memory, and some starts need new expressions.  Both come from the system's
+ * arena and graph, its bench, so that a bench serves one thread at a time.  Threads that share a
+ * system work on forks of it: the same equations, each with a bench of its own. */
 #ifndef NS_MECH_SYSTEM_H
 #define NS_MECH_SYSTEM_H
 
@@ -205,6 +209,11 @@ extern const ns_formulation *const ns_formulations[]; /* ends with NULL */
 /* The system of a description, or NULL with errors in its diag.  Also adds what is common to
  * all formulations: observes, invariants, events, states as observables. */
 ns_system *ns_system_derive(ns_description *d);
+
+/* The system with its memory in another arena (see above): what is evaluated, built or changed
+ * there leaves the system alone.  It must outlive the fork.  Lists may be added to; entries that
+ * are changed in place must be copied first. */
+ns_system *ns_system_fork(const ns_system *s, ns_arena *arena);
 
 /* Values of all parameters (p[n]): defaults and what depends on them, with p_set[i] given from
  * outside where is_set[i]; is_set may be NULL. */
