@@ -113,15 +113,12 @@ static void compile_gallery(bench_facts *facts)
             const ns_problem *problem = ns_model_problem(model, method->needs_jacobian);
             char message[300];
             const double begin = all_cpu_seconds();
-            ns_native *native = problem ? ns_problem_native(problem, method->lanes, message,
-                                                            sizeof message, NULL)
-                                        : NULL;
-            if (native) {
+            if (problem &&
+                ns_problem_native(problem, method->lanes, message, sizeof message, NULL)) {
                 list[n].seconds = all_cpu_seconds() - begin;
                 snprintf(list[n].name, sizeof list[n].name, "%s", name);
                 n++;
             }
-            ns_native_free(native);
         }
         ns_model_free(model);
     }

@@ -51,7 +51,6 @@ typedef struct contender {
     bool native;
     ns_model *model;
     const ns_problem *problem;
-    ns_native *code;
     int64_t place[HAND_MAX_STATES];
     int64_t spin[3]; /* P1c: states of the angular velocity */
     double *observed, *work;
@@ -148,9 +147,8 @@ static bool open_model(contender *c)
         return false;
     c->problem = ns_model_problem(c->model, false);
     char message[300];
-    if (c->native)
-        c->code = ns_ensemble_native(c->problem, &c->options, message, sizeof message, NULL);
-    if (c->native && !c->code)
+    if (c->native &&
+        !ns_ensemble_native(c->problem, &c->options, message, sizeof message, NULL))
         fprintf(stderr, "no native code: %s\n", message);
     for (int i = 0; i < problem->n; i++) {
         c->place[i] = ns_model_observable(c->model, c->text->values[i]);
@@ -354,7 +352,6 @@ int main(int argc, char **argv)
     measure(contenders, count, rungs, n_rungs);
     print(contenders, count, rungs, n_rungs);
     for (int c = 0; c < count; c++) {
-        ns_native_free(contenders[c].code);
         ns_model_free(contenders[c].model);
         free(contenders[c].observed);
         free(contenders[c].work);

@@ -85,12 +85,11 @@ static void chain(int links, bench_chain *c)
         c->operations = (long)ns_program_operations(problem->rhs, NULL);
         c->interpreted = median_run(problem, model, until, tolerance);
         begin = bench_cpu_seconds() + children_seconds();
-        ns_native *native = ns_problem_native(problem, ns_method_find("gauss")->lanes, message,
+        const bool native = ns_problem_native(problem, ns_method_find("gauss")->lanes, message,
                                               sizeof message, NULL);
         c->compile = bench_cpu_seconds() + children_seconds() - begin;
         if (native)
             c->native = median_run(problem, model, until, tolerance);
-        ns_native_free(native);
     }
     ns_model_free(model);
     free(text);
@@ -143,7 +142,7 @@ static double motions_per_second(uint32_t lanes)
     char message[300];
     const char *words;
     double samples[ROUNDS];
-    ns_native *native = ns_ensemble_native(problem, &options, message, sizeof message, NULL);
+    ns_ensemble_native(problem, &options, message, sizeof message, NULL);
     for (int i = 0; i < ROUNDS; i++) {
         c.left = COUNT;
         const double begin = bench_cpu_seconds();
@@ -151,7 +150,6 @@ static double motions_per_second(uint32_t lanes)
         samples[i] = status == NS_OK && c.left == 0 ? COUNT / (bench_cpu_seconds() - begin)
                                                     : NAN;
     }
-    ns_native_free(native);
     ns_model_free(model);
     return bench_median(samples, ROUNDS);
 }
@@ -166,13 +164,11 @@ static void simulated_time(bench_growth *g)
     if (!model)
         return;
     const ns_problem *problem = ns_model_problem(model, false);
-    ns_native *native = ns_problem_native(problem, ns_method_find("gauss")->lanes, message,
-                                          sizeof message, NULL);
+    ns_problem_native(problem, ns_method_find("gauss")->lanes, message, sizeof message, NULL);
     for (int i = 0; i < GROWTH_TIMES; i++) {
         g->times[i] = times[i];
         g->seconds[i] = run(problem, model, times[i], 0, &g->energy[i]);
     }
-    ns_native_free(native);
     ns_model_free(model);
 }
 

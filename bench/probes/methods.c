@@ -87,8 +87,8 @@ static void measure(job *j, bool native)
         for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
             const ns_method *method = ns_method_find(methods[m]);
             char why[300];
-            ns_native *code =
-                native ? ns_problem_native(j->ode, method->lanes, why, sizeof why, NULL) : NULL;
+            if (native)
+                ns_problem_native(j->ode, method->lanes, why, sizeof why, NULL);
             double sample[SAMPLES], error = NAN;
             ns_outcome o = {0};
             for (int i = 0; i < SAMPLES; i++)
@@ -102,7 +102,7 @@ static void measure(job *j, bool native)
                    methods[m], (unsigned long long)o.steps, (unsigned long long)o.rejected,
                    (unsigned long long)o.evaluations, 1e3 * seconds, 1e-6 * cost,
                    1e-9 * cost / seconds, error, choice.method == method ? "  <- auto" : "");
-            ns_native_free(code);
+            ns_problem_interpret(j->ode);
         }
     }
     fflush(stdout);

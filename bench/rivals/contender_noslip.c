@@ -15,7 +15,6 @@
 typedef struct handle {
     ns_model *model;
     const ns_problem *problem;
-    ns_native *native;
     ns_run *observer; /* for values at states of an ensemble */
     const char *method;
     double t_end, tolerance;
@@ -32,7 +31,6 @@ static void close_noslip(void *opaque)
 {
     handle *h = opaque;
     ns_run_free(h->observer);
-    ns_native_free(h->native);
     ns_model_free(h->model);
     free(h->values);
     free(h->end);
@@ -44,11 +42,11 @@ static int compile(handle *h)
 {
     char message[300];
     const ns_method *method = ns_method_find(h->method);
-    h->native = ns_problem_native(h->problem, method ? method->lanes : NS_LANES_ALL, message,
-                                  sizeof message, NULL);
-    if (!h->native)
-        fprintf(stderr, "no native code: %s\n", message);
-    return h->native ? 0 : -1;
+    if (ns_problem_native(h->problem, method ? method->lanes : NS_LANES_ALL, message,
+                          sizeof message, NULL))
+        return 0;
+    fprintf(stderr, "no native code: %s\n", message);
+    return -1;
 }
 
 static void *open_text(const bench_problem *problem, const bench_text *text, const char *method,
@@ -201,8 +199,7 @@ static void *open_ensemble(const bench_problem *problem, const char *method)
     const ns_run_options options = options_of(h, 1e-6);
     const ns_ensemble_options ensemble = {.run = options};
     char why[300];
-    h->native = ns_ensemble_native(h->problem, &ensemble, why, sizeof why, NULL);
-    if (!h->native) {
+    if (!ns_ensemble_native(h->problem, &ensemble, why, sizeof why, NULL)) {
         fprintf(stderr, "no native code: %s\n", why);
         close_noslip(h);
         return NULL;

@@ -14,12 +14,19 @@ typedef struct block {
     char padding[ALIGN - 3 * sizeof(size_t)];
 } block;
 
+typedef struct ending {
+    struct ending *next;
+    void (*end)(void *object);
+    void *object;
+} ending;
+
 struct ns_arena {
     ns_arena *parent;   /* whose guard is used; NULL for an arena of its own */
     ns_arena *children; /* freed with this one */
     ns_arena *sibling;  /* next child of the same parent */
     block *blocks;
-    block *spare; /* the largest block given back: releasing and allocating again is cheap */
+    block *spare;    /* the largest block given back: releasing and allocating again is cheap */
+    ending *endings; /* the last first */
     size_t total;
     uint64_t fail_after; /* counts down; 0 = never fail */
 #if NS_ARENA_JUMPS
@@ -33,10 +40,18 @@ ns_arena *ns_arena_new(void)
     return calloc(1, sizeof(ns_arena));
 }
 
+/* Ends what was added after `last`. */
+static void end_all(ns_arena *arena, const ending *last)
+{
+    for (; arena->endings != last; arena->endings = arena->endings->next)
+        arena->endings->end(arena->endings->object);
+}
+
 void ns_arena_free(ns_arena *arena)
 {
     if (!arena)
         return;
+    end_all(arena, NULL);
     ns_arena *sibling = NULL;
     for (ns_arena *child = arena->children; child; child = sibling) {
         sibling = child->sibling;
@@ -76,11 +91,13 @@ ns_arena *ns_arena_child(ns_arena *parent)
 ns_arena_place ns_arena_mark(const ns_arena *arena)
 {
     return (ns_arena_place){.block = arena->blocks,
-                            .used = arena->blocks ? arena->blocks->used : 0};
+                            .used = arena->blocks ? arena->blocks->used : 0,
+                            .endings = arena->endings};
 }
 
 void ns_arena_release(ns_arena *arena, ns_arena_place mark)
 {
+    end_all(arena, mark.endings);
     while (arena->blocks != mark.block) {
         block *last = arena->blocks;
         arena->blocks = last->next;
@@ -172,6 +189,13 @@ char *ns_arena_format(ns_arena *arena, const char *format, ...)
     vsnprintf(text, size, format, again);
     va_end(again);
     return text;
+}
+
+void ns_arena_at_end(ns_arena *arena, void (*end)(void *object), void *object)
+{
+    ending *last = NS_NEW(arena, ending);
+    *last = (ending){.next = arena->endings, .end = end, .object = object};
+    arena->endings = last;
 }
 
 size_t ns_arena_size(const ns_arena *arena)

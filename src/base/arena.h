@@ -45,10 +45,16 @@ char *ns_arena_format(ns_arena *arena, const char *format, ...)
 typedef struct ns_arena_place {
     void *block;
     size_t used;
+    void *endings;
 } ns_arena_place;
 ns_arena *ns_arena_child(ns_arena *parent);
 ns_arena_place ns_arena_mark(const ns_arena *arena);
 void ns_arena_release(ns_arena *arena, ns_arena_place mark);
+
+/* For what an object of the arena holds of the system (mapped code, libraries): end(object) is
+ * called when the arena is freed, or released to before this call, while its memory is still
+ * there.  The last to be added is the first to be called. */
+void ns_arena_at_end(ns_arena *arena, void (*end)(void *object), void *object);
 
 /* Bytes taken from the system so far. */
 size_t ns_arena_size(const ns_arena *arena);

@@ -35,12 +35,13 @@ extern const ns_engine_math ns_scalar_math;
 void ns_scalar_bind(const ns_stream *stream, double *work, const double *p);
 void ns_scalar_eval(const ns_stream *stream, double *work, const double *t, const double *x,
                     double *out);
-/* Native code in the place of eval; NULL: the interpreter again.  Any thread may be evaluating
- * the program meanwhile: it goes on with either, and the bits are the same. */
+/* Native code in the place of eval, where it is not NULL; and the interpreter again.  Any thread
+ * may be evaluating the program meanwhile: it goes on with either, and the bits are the same. */
 typedef void (*ns_program_code)(const ns_engine_math *math, double *work, const double *t,
                                 const double *x, double *out);
 void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight,
                     ns_program_code eight_fused);
+void ns_program_interpret(const ns_program *program);
 const ns_stream *ns_program_stream(const ns_program *program);
 const ns_tape *ns_program_tape(const ns_program *program);
 const struct ns_jet *ns_program_jet(const ns_program *program); /* NULL if it has none */

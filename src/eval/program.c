@@ -179,9 +179,21 @@ const ns_jet *ns_program_jet(const ns_program *program)
 void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight,
                     ns_program_code eight_fused)
 {
-    atomic_store_explicit(&program->native->one, one, memory_order_release);
-    atomic_store_explicit(&program->native->eight, eight, memory_order_release);
-    atomic_store_explicit(&program->native->eight_fused, eight_fused, memory_order_release);
+    ns_program_native *native = program->native;
+    if (one)
+        atomic_store_explicit(&native->one, one, memory_order_release);
+    if (eight)
+        atomic_store_explicit(&native->eight, eight, memory_order_release);
+    if (eight_fused)
+        atomic_store_explicit(&native->eight_fused, eight_fused, memory_order_release);
+}
+
+void ns_program_interpret(const ns_program *program)
+{
+    ns_program_native *native = program->native;
+    atomic_store_explicit(&native->one, NULL, memory_order_release);
+    atomic_store_explicit(&native->eight, NULL, memory_order_release);
+    atomic_store_explicit(&native->eight_fused, NULL, memory_order_release);
 }
 
 size_t ns_program_work_quad(const ns_program *program)

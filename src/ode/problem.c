@@ -379,6 +379,7 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     builder b = {
         .system = system, .arena = system->arena, .graph = system->graph, .n = n, .np = np};
     ns_problem *problem = NS_NEW(b.arena, ns_problem);
+    problem->code = ns_problem_code_new(b.arena);
     problem->system = system;
     problem->n = n;
     problem->np = np;
@@ -432,7 +433,7 @@ void ns_problem_add_tangent(ns_problem *problem)
         return;
     builder b = {.system = system,
                  .arena = system->arena,
-                 .graph = system->graph,
+                 .graph = ns_graph_fork(system->graph, system->arena),
                  .n = 2 * n,
                  .np = problem->np};
     b.x = NS_NEW_ARRAY(b.arena, ns_ex, 2 * (size_t)n + 1);
@@ -445,57 +446,4 @@ void ns_problem_add_tangent(ns_problem *problem)
     }
     ns_diff_along(b.graph, rates, n, b.x, b.x + n, n, out);
     problem->tangent = build(&b, out, n, false);
-}
-
-ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
-                             ns_native_facts *facts)
-{
-    /* beside the right-hand side: what is done after every step, unless compiling it takes
-     * long */
-    enum { MOST = 24 };
-    const uint32_t most = ns_native_most(problem->rhs);
-    ns_native_request requests[MOST + 12];
-    uint32_t n = 0;
-    const bool eight = lanes == 8 || lanes == NS_LANES_ALL;
-    const ns_cascade *cascade = problem->cascade;
-    bool whole = lanes != 8 || ns_program_operations(problem->rhs, NULL) < most;
-    for (uint32_t p = 0; p < cascade->n && eight; p++)
-        for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
-            const ns_rate_block *block = &cascade->part[p].block[k];
-            whole = whole || block->all;
-            if (block->rhs && !block->all && n < MOST)
-                requests[n++] = (ns_native_request){.program = block->rhs, .eight = true};
-        }
-    if (whole)
-        requests[n++] = (ns_native_request){
-            .program = problem->rhs, .one = lanes != 8, .eight = eight};
-    const uint32_t manifold = ns_program_operations(problem->manifold, NULL);
-    if (manifold > 0 && manifold < most)
-        requests[n++] = (ns_native_request){.program = problem->manifold, .one = true};
-    const bool quick = ns_native_is_quick(problem->rhs);
-    const uint32_t events = ns_program_operations(problem->events, NULL);
-    if (events > 0 && events < most)
-        requests[n++] = (ns_native_request){
-            .program = problem->events, .one = quick, .eight = true};
-    if (quick && ns_program_operations(problem->stops, NULL) > 0)
-        requests[n++] = (ns_native_request){
-            .program = problem->stops, .one = true, .eight = true};
-    /* diagnostics, where that costs next to nothing */
-    const ns_program *const ends[] = {problem->ranks, problem->shift, problem->correction};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends && quick; i++)
-        if (ends[i] && ns_program_operations(ends[i], NULL) > 0)
-            requests[n++] = (ns_native_request){.program = ends[i], .one = true};
-    const ns_program *const looks[] = {problem->monitor, problem->residuals,
-                                       problem->observables, problem->pushes};
-    for (size_t i = 0; i < sizeof looks / sizeof *looks && quick; i++)
-        if (looks[i] && ns_program_operations(looks[i], NULL) > 0)
-            requests[n++] = (ns_native_request){.program = looks[i], .eight = true};
-    return ns_native_new(requests, n, message, room, facts);
-}
-
-bool ns_problem_native_pays(const ns_problem *problem, double seconds, double done)
-{
-    const bool quick = ns_native_is_quick(problem->rhs);
-    const double seconds_known = quick ? 0.002 : 0.25, seconds_left = quick ? 0.02 : 1.5;
-    return seconds > seconds_known && done > 0 && seconds * (1 - done) / done > seconds_left;
 }

@@ -1,4 +1,5 @@
-/* A problem: the programs of one system, ready to integrate.  Immutable, shared by threads. */
+/* A problem: the programs of one system, ready to integrate.  Immutable, shared by threads; its
+ * programs may get native code while they are used, which changes no bit of what they give. */
 #ifndef NS_ODE_PROBLEM_H
 #define NS_ODE_PROBLEM_H
 
@@ -51,9 +52,10 @@ typedef struct ns_problem {
     const ns_cascade
         *cascade;         /* the right-hand side by parts that are solved one after the other */
     uint64_t fingerprint; /* of the equations: tells checkpoints of different models apart */
+    struct ns_problem_code *code; /* native code that was made so far */
 } ns_problem;
 
-/* Builds in the system's arena.  `jacobian`: the Jacobian too, whatever it costs (methods that
+/* Builds in the system's arena and graph, which no other thread may use meanwhile.  `jacobian`: the Jacobian too, whatever it costs (methods that
  * need it say so in their descriptor); without, it is built only where that is cheap, for
  * `gauss`, which can use it on stiff problems but does without. */
 ns_problem *ns_problem_new(const ns_system *system, bool jacobian);
@@ -68,10 +70,18 @@ void ns_problem_add_tangent(ns_problem *problem);
 enum { NS_LANES_ALL = -1 }; /* for whichever method */
 
 /* Native code for what the steps of a method consist of that evaluates on `lanes` lanes
- * (ns_method.lanes); Taylor series stay interpreted.  The results keep their bits.  NULL if that is not possible, and why; to
- * be freed before the problem and after its last run. */
-ns_native *ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
-                             ns_native_facts *facts);
+ * (ns_method.lanes); Taylor series stay interpreted.  The results keep their bits.  False if
+ * that is not possible, and why.  Code is made once, for all runs of the problem, and lives as
+ * long as it; any thread may ask for it. */
+bool ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
+                       ns_native_facts *facts);
+/* The same for some of its programs. */
+bool ns_problem_compile(const ns_problem *problem, const ns_native_request *requests,
+                        uint32_t n, char *message, size_t room, ns_native_facts *facts);
+/* For tests and benchmarks: back to the interpreter.  Nothing may be evaluated meanwhile. */
+void ns_problem_interpret(const ns_problem *problem);
+/* For ns_problem_new: where the code will be. */
+struct ns_problem_code *ns_problem_code_new(ns_arena *arena);
 /* Does native code pay for the rest of a job, of which the part `done` (0 to 1) took so many
  * seconds, interpreted? It saves two thirds of the rest and more; making it takes 0.1 to 2
  * seconds with a compiler, 0.1 to 10 milliseconds without. */

@@ -360,8 +360,9 @@ ns_model *ns_model_twin(ns_model *model, ns_model_kind kind)
     pthread_mutex_lock(&model->lock);
     if (!model->twins[kind])
         model->twins[kind] = twin_new(model, kind);
+    ns_model *twin = model->twins[kind];
     pthread_mutex_unlock(&model->lock);
-    return model->twins[kind];
+    return twin;
 }
 
 void ns_model_free(ns_model *model)
@@ -376,21 +377,13 @@ void ns_model_free(ns_model *model)
     free(model);
 }
 
-const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method)
+/* ---- what is made when it is first asked for --------------------------------------------- */
+
+/* The lock is the arena's as well.  The system itself is left alone: other threads may be
+ * reading it. */
+static ns_system *begin(ns_model *model)
 {
-    if (!method->precise)
-        return ns_model_problem(model, method->needs_jacobian);
-    ns_model *from = ns_model_precise(model);
-    bool good = from && ns_model_exact(model, false);
-    if (!good)
-        return NULL;
-    pthread_mutex_lock(&model->lock);
-    good = !NS_ARENA_GUARD(from->arena);
-    if (good)
-        ns_problem_add_tangent(from->problem);
-    ns_arena_unguard(from->arena);
-    pthread_mutex_unlock(&model->lock);
-    return good ? from->problem : NULL;
+    return ns_system_fork(model->system, model->arena);
 }
 
 ns_model *ns_model_precise(ns_model *model)
@@ -405,12 +398,13 @@ const ns_exact *ns_model_exact(ns_model *model, bool shaken)
     if (!model->exact[shaken] && !NS_ARENA_GUARD(model->arena)) {
         ns_exact *exact = NS_NEW(model->arena, ns_exact);
         const double t0 = ns_model_run_options(model).t0;
-        *exact = ns_quad_start(model->system, model->arena, t0, model->p, model->x0, shaken);
+        *exact = ns_quad_start(begin(model), model->arena, t0, model->p, model->x0, shaken);
         model->exact[shaken] = exact;
     }
+    const ns_exact *exact = model->exact[shaken];
     ns_arena_unguard(model->arena);
     pthread_mutex_unlock(&model->lock);
-    return model->exact[shaken];
+    return exact;
 }
 
 const ns_problem *ns_model_problem(ns_model *model, bool jacobian)
@@ -419,8 +413,31 @@ const ns_problem *ns_model_problem(ns_model *model, bool jacobian)
         return model->problem;
     pthread_mutex_lock(&model->lock);
     if (!model->with_jacobian && !NS_ARENA_GUARD(model->arena))
-        model->with_jacobian = ns_problem_new(model->system, true);
+        model->with_jacobian = ns_problem_new(begin(model), true);
+    const ns_problem *problem = model->with_jacobian;
     ns_arena_unguard(model->arena);
     pthread_mutex_unlock(&model->lock);
-    return model->with_jacobian;
+    return problem;
+}
+
+static const ns_problem *with_tangent(ns_model *model)
+{
+    pthread_mutex_lock(&model->lock);
+    if (!model->with_tangent && !NS_ARENA_GUARD(model->arena)) {
+        ns_problem *problem = ns_arena_copy(model->arena, model->problem, sizeof *problem);
+        ns_problem_add_tangent(problem);
+        model->with_tangent = problem;
+    }
+    const ns_problem *problem = model->with_tangent;
+    ns_arena_unguard(model->arena);
+    pthread_mutex_unlock(&model->lock);
+    return problem;
+}
+
+const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method)
+{
+    if (!method->precise)
+        return ns_model_problem(model, method->needs_jacobian);
+    ns_model *from = ns_model_precise(model);
+    return from && ns_model_exact(model, false) ? with_tangent(from) : NULL;
 }

@@ -51,8 +51,8 @@ typedef struct ns_model {
     const volatile int *interrupt; /* for ns_model_run_options; NULL */
     double *p, *x0;
     const ns_exact *exact[2]; /* the same in quadruple precision: ask ns_model_exact */
-    ns_problem *problem, *with_jacobian; /* ask ns_model_problem */
-    struct ns_model *twins[3];           /* by kind: ask ns_model_twin */
+    ns_problem *problem, *with_jacobian, *with_tangent; /* ask ns_model_problem */
+    struct ns_model *twins[3];                          /* by kind: ask ns_model_twin */
     pthread_mutex_t lock;
 } ns_model;
 

@@ -524,23 +524,21 @@ static ns_status integrate(ns_record *r)
 static void say_singular(ns_record *r)
 {
     static const double small = 1e-6; /* such a pivot costs six digits */
-    ns_model *model = r->model;
+    const ns_model *model = r->model;
     const size_t used = strlen(r->message);
     ns_arena *arena = ns_arena_new();
-    pthread_mutex_lock(&model->lock);
     if (arena && !NS_ARENA_GUARD(arena)) {
         uint32_t n = 0;
-        const double pivot = ns_system_pivot(model->system, arena, ns_run_time(r->run),
-                                             model->p, ns_run_state(r->run), &n);
+        const double pivot = ns_system_pivot(ns_system_fork(model->system, arena), arena,
+                                             ns_run_time(r->run), model->p,
+                                             ns_run_state(r->run), &n);
         if (pivot < small)
             snprintf(r->message + used, sizeof r->message - used,
                      "; of the %u linear equations that give the rates one is all but a "
                      "combination of the others there (pivot %.2g)",
                      n, pivot);
     }
-    pthread_mutex_unlock(&model->lock);
-    if (arena)
-        ns_arena_free(arena);
+    ns_arena_free(arena);
 }
 
 ns_status ns_record_run(ns_record *r)
@@ -586,7 +584,6 @@ void ns_record_free(ns_record *r)
         ns_output_close(&r->files[i]);
     free(r->files);
     ns_run_free(r->run);
-    ns_native_free(r->native);
     ns_table_free(&r->table);
     ns_table_free(&r->low);
     ns_table_free(&r->events);

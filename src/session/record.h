@@ -86,7 +86,7 @@ struct ns_record {
     signed char
         *digits;     /* [columns][rows] that are right (session/digits.h); NULL: nobody asked */
     ns_trust *trust; /* how far to trust it; NULL: nobody asked */
-    ns_native *native;        /* NULL: interpreted */
+    bool native;     /* otherwise interpreted */
     char native_message[300]; /* why there is no native code though it was wanted; "" */
     const struct ns_relative
         *relative;    /* of the route `periodic`: period, shift, how well they hold */

@@ -110,7 +110,7 @@ typedef struct dependent {
 } dependent;
 
 struct ns_starter {
-    ns_system system; /* with varied starts, own evaluator and scratch memory */
+    ns_system *system; /* a fork with varied starts, own evaluator and scratch memory */
     compiled compiled;
     double t0;
     uint32_t n, np;  /* names, parameters */
@@ -123,7 +123,7 @@ struct ns_starter {
 
 bool ns_starter_varies(const ns_starter *q, ns_ex e)
 {
-    const ns_graph *g = q->system.graph;
+    const ns_graph *g = q->system->graph;
     for (uint32_t i = 0; i < q->np + q->n; i++)
         if (q->varied[i] && ns_graph_depends(g, e, &q->symbols[i], 1))
             return true;
@@ -191,7 +191,7 @@ static void release(ns_system *s, uint32_t state)
 
 static bool as_start(ns_starter *q, ns_arena *arena, const char *name, uint32_t k)
 {
-    ns_system *s = &q->system;
+    ns_system *s = q->system;
     const ns_ex symbol = ns_symbol_new(s->graph, name, NS_SYM_PARAM, q->np + k);
     q->symbols[q->np + k] = symbol;
     q->varied[q->np + k] = true;
@@ -211,7 +211,7 @@ static bool as_start(ns_starter *q, ns_arena *arena, const char *name, uint32_t 
     return as_equation(arena, s, name, symbol);
 }
 
-/* The start of the system is shared with others: what may change is copied. */
+/* What of the start is changed in place. */
 static void own_start(ns_arena *arena, ns_system *s)
 {
     const uint32_t n = s->states.n;
@@ -219,7 +219,6 @@ static void own_start(ns_arena *arena, ns_system *s)
     s->start.free = ns_arena_copy(arena, s->start.free, n * sizeof *s->start.free);
     s->start.extra.at = ns_arena_copy(arena, s->start.extra.at,
                                       s->start.extra.n * sizeof *s->start.extra.at);
-    s->start.extra.room = s->start.extra.n;
 }
 
 static void own_jacobian(ns_arena *arena, ns_system *s)
@@ -238,11 +237,11 @@ static void own_jacobian(ns_arena *arena, ns_system *s)
  * as ns_system_params does. */
 static void find_dependents(ns_starter *q, ns_arena *arena)
 {
-    const ns_description *d = q->system.description;
+    const ns_description *d = q->system->description;
     for (uint32_t i = 0; i < q->np; i++) {
         if (q->varied[i] || !ns_starter_varies(q, d->params.at[i].value))
             continue;
-        const ns_program_spec spec = {.graph = q->system.graph,
+        const ns_program_spec spec = {.graph = q->system->graph,
                                       .x = NULL,
                                       .p = q->symbols,
                                       .out = &d->params.at[i].value,
@@ -271,7 +270,7 @@ static bool in_start(const ns_description *d, const char *name)
 static bool find_names(ns_starter *q, ns_arena *arena, const char *const *names,
                        const char **message)
 {
-    const ns_description *d = q->system.description;
+    const ns_description *d = q->system->description;
     bool starts = false;
     for (uint32_t k = 0; k < q->n; k++) {
         uint32_t i = 0;
@@ -312,16 +311,16 @@ static bool find_names(ns_starter *q, ns_arena *arena, const char *const *names,
         q->varied[i] = true;
     }
     if (starts)
-        own_jacobian(arena, &q->system);
+        own_jacobian(arena, q->system);
     return true;
 }
 
-ns_starter *ns_starter_new(ns_arena *arena, ns_system *system, double t0,
+ns_starter *ns_starter_new(ns_arena *arena, const ns_system *shared, double t0,
                            const char *const *names, uint32_t n, const char **message)
 {
     ns_starter *q = NS_NEW(arena, ns_starter);
+    ns_system *system = q->system = ns_system_fork(shared, arena);
     const uint32_t np = system->description->params.n, states = system->states.n;
-    q->system = *system;
     q->t0 = t0;
     q->n = n;
     q->np = np;
@@ -332,15 +331,15 @@ ns_starter *ns_starter_new(ns_arena *arena, ns_system *system, double t0,
     for (uint32_t i = 0; i < np; i++)
         q->symbols[i] = system->description->params.at[i].symbol;
     ns_system_params(system, NULL, NULL, q->p);
-    own_start(arena, &q->system);
+    own_start(arena, system);
     if (!find_names(q, arena, names, message))
         return NULL;
     find_dependents(q, arena);
-    q->system.arena = ns_arena_child(arena);
+    system->arena = ns_arena_child(arena);
     compiled *c = &q->compiled;
     c->base.eval = eval;
     c->arena = arena;
-    c->system = &q->system;
+    c->system = system;
     c->n = states;
     c->x = ns_system_state_symbols(system, arena);
     /* parameters without a symbol (a name that is a parameter takes no place behind) are left
@@ -350,7 +349,7 @@ ns_starter *ns_starter_new(ns_arena *arena, ns_system *system, double t0,
     for (uint32_t k = 0; k < n; k++)
         if (!q->symbols[np + k])
             q->symbols[np + k] = ns_symbol_new(system->graph, names[k], NS_SYM_PARAM, np + k);
-    q->system.evaluator = &c->base;
+    system->evaluator = &c->base;
     return q;
 }
 
@@ -368,7 +367,7 @@ static void say(const ns_diag *diag, char *reason, size_t room)
 bool ns_starter_find(ns_starter *q, const double *values, double *p, double *x, char *reason,
                      size_t room)
 {
-    ns_arena *scratch = q->system.arena;
+    ns_arena *scratch = q->system->arena;
     const ns_arena_place mark = ns_arena_mark(scratch);
     for (uint32_t k = 0; k < q->n; k++)
         q->p[q->place[k]] = values[k];
@@ -379,7 +378,7 @@ bool ns_starter_find(ns_starter *q, const double *values, double *p, double *x, 
     }
     q->compiled.set++;
     ns_diag *diag = ns_diag_new(scratch);
-    bool good = ns_system_start(&q->system, diag, q->t0, q->p, x);
+    bool good = ns_system_start(q->system, diag, q->t0, q->p, x);
     if (!good)
         say(diag, reason, room);
     memcpy(p, q->p, q->np * sizeof *p);

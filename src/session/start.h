@@ -2,8 +2,7 @@
  * that depend on others, then the state that satisfies all constraints, as ns_system_params and
  * ns_system_start find them, with compiled expressions.
  *
- * A starter belongs to one thread, and so does its system (guesses of formulations may add to
- * its graph). */
+ * A starter belongs to one thread; its system is shared by all who read it. */
 #ifndef NS_SESSION_START_H
 #define NS_SESSION_START_H
 
@@ -15,7 +14,7 @@ typedef struct ns_starter ns_starter;
 
 /* Names are parameters, states, or velocities that a start may give.  On failure NULL, and a
  * message of the arena; the starter lives in the arena too. */
-ns_starter *ns_starter_new(ns_arena *arena, ns_system *system, double t0,
+ns_starter *ns_starter_new(ns_arena *arena, const ns_system *system, double t0,
                            const char *const *names, uint32_t n, const char **message);
 
 /* Does the expression, of parameters alone, change with what is varied? */

@@ -73,21 +73,18 @@ static bool pays(const ns_sweep_job *job)
     return tried && seconds / tried * (double)rows / job->threads > seconds_left;
 }
 
-static ns_native *go_native(const ns_sweep_job *job, const ns_arguments *a)
+static void go_native(const ns_sweep_job *job, const ns_arguments *a)
 {
     const char *word = ns_command_text(a, "engine");
     const bool asked = word && strcmp(word, "native") == 0;
     char message[300] = "";
-    if (word && strcmp(word, "interpreter") == 0)
-        return NULL;
-    if (!asked && !pays(job))
-        return NULL;
-    ns_native *native = ns_ensemble_native(job->sweep->problem, &job->sweep->options, message,
-                                           sizeof message, NULL);
-    if (!native && asked && !job->cli->quiet)
+    if ((word && strcmp(word, "interpreter") == 0) || (!asked && !pays(job)))
+        return;
+    if (!ns_ensemble_native(job->sweep->problem, &job->sweep->options, message, sizeof message,
+                            NULL) &&
+        asked && !job->cli->quiet)
         fprintf(job->cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
                 message);
-    return native;
 }
 
 static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
@@ -108,9 +105,8 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
         return 0; /* one is enough */
     ns_signals_catch(job->rank.rank == 0);
     if (job->rank.rank > 0) {
-        ns_native *native = go_native(job, a);
+        go_native(job, a);
         status = ns_sweep_job_follow(job);
-        ns_native_free(native);
         return ns_status_exit(status);
     }
     job->table = open_table(cli, facts, job->sweep, o.table, &fresh, &status);
@@ -123,9 +119,8 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     if (!fresh && !ns_sweep_job_count(job))
         return ns_status_exit(NS_ERR_IO);
     if (job->complete < job->sweep->plan.rows) {
-        ns_native *native = go_native(job, a);
+        go_native(job, a);
         status = ns_sweep_job_run(job);
-        ns_native_free(native);
     }
     return finish(job, a, &o, status);
 }

@@ -33,7 +33,6 @@ typedef struct crew {
     ns_sweep_client client;
     /* It has come to its end: why, and NS_OK if there were no more blocks. */
     void (*ended)(void *context, ns_status status, const char *message);
-    ns_system *system; /* NULL: it loads its own */
     pthread_t thread;
 } crew;
 
@@ -96,18 +95,9 @@ static bool done(void *context, uint64_t first, uint32_t count, const void *reco
 static void *work(void *context)
 {
     crew *c = context;
-    const ns_model *model = c->job->model;
-    ns_model *own = NULL;
-    char message[300] = "out of memory";
-    ns_status status = NS_ERR_MEMORY;
-    if (!c->system) {
-        own = ns_model_load_text(model->name, model->text, model->length, model->overrides,
-                                 model->n_overrides, NS_MODEL_DERIVED);
-        c->system = own && own->status == NS_OK ? own->system : NULL;
-    }
-    if (c->system)
-        status = ns_sweep_work(c->job->sweep, c->system, &c->client, message, sizeof message);
-    ns_model_free(own);
+    char message[300] = "";
+    const ns_status status = ns_sweep_work(c->job->sweep, c->job->model->system, &c->client,
+                                           message, sizeof message);
     c->ended(c->client.context, status, message);
     return NULL;
 }
@@ -117,7 +107,6 @@ static uint32_t start(const ns_sweep_job *job, crew *crews, const crew *pattern)
 {
     for (uint32_t i = 0; i < job->threads; i++) {
         crews[i] = *pattern;
-        crews[i].system = i ? NULL : job->model->system;
         if (pthread_create(&crews[i].thread, NULL, work, &crews[i]) == 0)
             continue;
         const ns_status status = i ? NS_OK : NS_ERR_SYSTEM; /* fewer will do */

@@ -643,7 +643,7 @@ void ns_native_free(ns_native *native)
     if (!native)
         return;
     for (uint32_t i = 0; i < native->n; i++)
-        ns_program_use(native->programs[i], NULL, NULL, NULL);
+        ns_program_interpret(native->programs[i]);
     if (native->library)
         dlclose(native->library);
     ns_install_remove(&native->installed);

@@ -37,8 +37,9 @@ typedef struct ns_native_facts {
     size_t code_length; /* of machine code that no compiler has made */
 } ns_native_facts;
 
-/* Makes the programs use native code.  NULL if that is not possible: then they stay as they are
- * and `message` says why.  The programs must outlive the code.  facts may be NULL. */
+/* Makes the programs use native code, which other threads may be evaluating meanwhile.  NULL if
+ * that is not possible: then they stay as they are and `message` says why.  The programs must
+ * outlive the code.  facts may be NULL. */
 ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
                          size_t room, ns_native_facts *facts);
 /* Is native code of this program made without a compiler, in milliseconds?  (It may be
@@ -47,7 +48,8 @@ bool ns_native_is_quick(const ns_program *program);
 /* Operations; of what is beside the right-hand side, longer programs should stay
  * interpreted. */
 uint32_t ns_native_most(const ns_program *program);
-/* Back to the interpreter.  No program may be evaluated meanwhile. */
+/* Back to the interpreter.  No program may be evaluated meanwhile: problems keep the code of
+ * their programs to their end (ode/problem.h). */
 void ns_native_free(ns_native *native);
 
 #endif

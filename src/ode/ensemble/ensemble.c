@@ -140,14 +140,14 @@ ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *
     return one_after_the_other(problem, options, client, message);
 }
 
-ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_options *options,
-                              char *message, size_t room, ns_native_facts *facts)
+bool ns_ensemble_native(const ns_problem *problem, const ns_ensemble_options *options,
+                        char *message, size_t room, ns_native_facts *facts)
 {
     const uint32_t most = ns_native_most(problem->rhs);
     const ns_method *method = ns_method_find(options->run.method);
     if (!method) {
         snprintf(message, room, "unknown method");
-        return NULL;
+        return false;
     }
     if (!in_lanes(problem, options))
         return ns_problem_native(problem, method->lanes, message, room, facts);
@@ -185,5 +185,5 @@ ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_optio
         if (work > 0 && work < most)
             requests[n++] = (ns_native_request){.program = others[i], .eight = true};
     }
-    return ns_native_new(requests, n, message, room, facts);
+    return ns_problem_compile(problem, requests, n, message, room, facts);
 }

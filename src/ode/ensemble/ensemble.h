@@ -46,7 +46,7 @@ ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *
 
 /* Native code for what an ensemble with these options evaluates; otherwise as
  * ns_problem_native. */
-ns_native *ns_ensemble_native(const ns_problem *problem, const ns_ensemble_options *options,
-                              char *message, size_t room, ns_native_facts *facts);
+bool ns_ensemble_native(const ns_problem *problem, const ns_ensemble_options *options,
+                        char *message, size_t room, ns_native_facts *facts);
 
 #endif

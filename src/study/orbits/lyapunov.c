@@ -201,14 +201,13 @@ ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_s
     if (pairs)
         canonical_start(pairs, flow, out->x, N);
     const ns_method *method = ns_method_find(spec->run.method);
-    ns_native *native = NULL; /* gives the same bits */
     bool asked = !method;
     char why[300];
     const double began = ns_clock_seconds();
     for (uint64_t k = 0; k < steps; k++) {
         if (!asked && ns_problem_native_pays(v->problem, ns_clock_seconds() - began,
                                              (double)k / (double)steps)) {
-            native = ns_problem_native(v->problem, method->lanes, why, sizeof why, NULL);
+            ns_problem_native(v->problem, method->lanes, why, sizeof why, NULL); /* same bits */
             asked = true;
         }
         const double from = t0 + spec->transient + sign * out->interval * (double)k;
@@ -238,7 +237,6 @@ ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_s
             break;
         }
     }
-    ns_native_free(native);
     if (out->span > 0)
         finish(out, sum, room);
     /* columns one after the other, without gaps */

@@ -156,7 +156,7 @@ static void *work(void *context)
  * few hundred steps; with one, up to 2 seconds, which only a long section is worth: between two
  * crossings the rates are evaluated EVALUATIONS times and more, a nanosecond and more an
  * operation. */
-static ns_native *go_native(crew *w, const ns_method *method, uint32_t threads)
+static void go_native(crew *w, const ns_method *method, uint32_t threads)
 {
     enum { EVALUATIONS = 300 };
     static const double worth = 0.2;
@@ -167,8 +167,8 @@ static ns_native *go_native(crew *w, const ns_method *method, uint32_t threads)
                                  ns_program_operations(problem->rhs, NULL);
     char message[300];
     if (!quick && least_seconds < worth)
-        return NULL;
-    return ns_ensemble_native(problem, &options, message, sizeof message, NULL);
+        return;
+    ns_ensemble_native(problem, &options, message, sizeof message, NULL);
 }
 
 ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_section_spec *spec,
@@ -194,7 +194,8 @@ ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_sectio
     uint32_t wanted = spec->threads ? spec->threads : cores > 0 ? (uint32_t)cores : 1;
     wanted = wanted > count ? count : wanted > MOST_THREADS ? MOST_THREADS : wanted;
     uint32_t started = 0;
-    ns_native *native = method && wanted ? go_native(&w, method, wanted) : NULL;
+    if (method && wanted)
+        go_native(&w, method, wanted);
     while (started < wanted && pthread_create(&thread[started], NULL, hand, &w) == 0)
         started++;
     if (!started)
@@ -210,7 +211,6 @@ ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_sectio
     }
     for (uint32_t i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
-    ns_native_free(native);
     for (uint32_t i = 0; w.failed && i < count; i++)
         if (!w.tracks[i].n) {
             w.tracks[i].status = NS_ERR_MEMORY;

@@ -299,7 +299,8 @@ static bool done(void *context, const ns_ensemble_result *result)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-static bool prepare(worker *w, ns_arena *arena, ns_system *system, char *message, size_t room)
+static bool prepare(worker *w, ns_arena *arena, const ns_system *system, char *message,
+                    size_t room)
 {
     const ns_sweep *sweep = w->sweep;
     const char *words = "";
@@ -320,7 +321,7 @@ static bool prepare(worker *w, ns_arena *arena, ns_system *system, char *message
     return true;
 }
 
-static ns_status guarded(worker *w, ns_arena *arena, ns_system *system, char *message,
+static ns_status guarded(worker *w, ns_arena *arena, const ns_system *system, char *message,
                          size_t room)
 {
     if (NS_ARENA_GUARD(arena)) {
@@ -340,8 +341,8 @@ static ns_status guarded(worker *w, ns_arena *arena, ns_system *system, char *me
     return status != NS_OK ? status : w->no_memory ? NS_ERR_MEMORY : NS_OK;
 }
 
-ns_status ns_sweep_work(const ns_sweep *sweep, ns_system *system, const ns_sweep_client *client,
-                        char *message, size_t room)
+ns_status ns_sweep_work(const ns_sweep *sweep, const ns_system *system,
+                        const ns_sweep_client *client, char *message, size_t room)
 {
     ns_arena *arena = ns_arena_new();
     worker *w = calloc(1, sizeof *w);
@@ -393,7 +394,7 @@ static bool take_block(void *context, uint64_t first, uint32_t count, const void
     return true;
 }
 
-ns_status ns_sweep_rows(const ns_sweep *sweep, ns_system *system, uint64_t first,
+ns_status ns_sweep_rows(const ns_sweep *sweep, const ns_system *system, uint64_t first,
                         uint32_t count, void *records, char *message, size_t room)
 {
     one_block b = {.first = first, .count = count, .to = records, .bytes = sweep->record};
