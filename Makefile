@@ -14,7 +14,7 @@ flagship = $(firstword $(wildcard models/rattleback.mech models/chaplygin-sleigh
 help:
 	@echo 'make run              build, run the flagship model, write its report'
 	@echo 'make test             build and run the tests      [PRESET=release|dev|ci|asan]'
-	@echo 'make golden           write tests/models/golden.txt anew, after a change of numbers on purpose'
+	@echo 'make golden           write tests/models/golden.txt anew, see CONTRIBUTING.md'
 	@echo 'make bench            the speed table'
 	@echo 'make install          [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make asan             tests under the address and undefined-behaviour sanitizers'

@@ -1,6 +1,6 @@
-# Benchmarks: noslip-bench, the program behind `noslip bench`, made of bench/*/*.c, and for every
-# other bench/*/*.c with a main a program bench_<stem>. The target `bench` builds them; with
-# NOSLIP_BENCH (the default) they are built with everything else.
+# Benchmarks: noslip-bench, the program behind `noslip bench`, made of bench/*/*.c, and for
+# every other bench/*/*.c with a main a program bench_<stem>. The target `bench` builds them;
+# with NOSLIP_BENCH (the default) they are built with everything else.
 file(GLOB files CONFIGURE_DEPENDS "bench/*/*.c")
 set(mains "")
 set(hand "")
@@ -21,8 +21,8 @@ if(NOT mains)
   return()
 endif()
 
-# The yardstick, bench/*/hand_*.c, is compiled as a specialist would compile it by hand: for this
-# machine and with contraction allowed (no noslip_flags), so that a comparison is fair.
+# The yardstick, bench/*/hand_*.c, is compiled as a specialist would compile it by hand: for
+# this machine and with contraction allowed (no noslip_flags), so that a comparison is fair.
 set(objects "")
 if(hand)
   add_library(bench_hand OBJECT EXCLUDE_FROM_ALL ${hand})
@@ -87,10 +87,12 @@ foreach(file IN LISTS mains)
     add_executable(${name} "${file}" ${objects})
   endif()
   target_include_directories(${name} PRIVATE bench)
-  target_link_libraries(${name} PRIVATE noslip_flags noslip_static ${NOSLIP_DEPENDENCIES} ${rivals})
+  target_link_libraries(${name} PRIVATE noslip_flags noslip_static
+    ${NOSLIP_DEPENDENCIES} ${rivals})
   target_link_options(${name} PRIVATE -Wl,--as-needed)
   target_compile_definitions(${name} PRIVATE NS_MODELS_DIR="${CMAKE_SOURCE_DIR}/models")
-  if(stem STREQUAL "main" OR stem STREQUAL "counted") # beside the program, which looks for them there
+  # beside the program, which looks for them there
+  if(stem STREQUAL "main" OR stem STREQUAL "counted")
     string(REPLACE "main" "noslip-bench" output ${stem})
     string(REPLACE "counted" "noslip-bench-counted" output ${output})
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${output})

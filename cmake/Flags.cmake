@@ -23,7 +23,8 @@ target_compile_options(noslip_warnings INTERFACE
 
 add_library(noslip_flags INTERFACE)
 target_link_libraries(noslip_flags INTERFACE noslip_warnings)
-target_include_directories(noslip_flags INTERFACE "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}/include")
+target_include_directories(noslip_flags INTERFACE
+  "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}/include")
 target_compile_definitions(noslip_flags INTERFACE
   NS_VERSION="${PROJECT_VERSION}" NS_X86=${NOSLIP_X86} NS_HDF5=$<BOOL:${NOSLIP_HDF5}>
   NS_CVODE=$<BOOL:${NOSLIP_CVODE}> NS_NATIVE=$<BOOL:${NOSLIP_NATIVE}>
@@ -33,16 +34,19 @@ target_compile_options(noslip_flags INTERFACE -ffp-contract=off -fno-math-errno)
 
 # gcc 12 for ARM fails on loops that look for a largest value ("internal compiler error: in
 # vect_transform_reduction"). What must be fast is written with vectors anyway.
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 13 AND processor MATCHES "^(aarch64|arm64)$")
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 13
+   AND processor MATCHES "^(aarch64|arm64)$")
   target_compile_options(noslip_flags INTERFACE -fno-tree-loop-vectorize)
 endif()
 
 if(NOSLIP_SANITIZE)
-  add_compile_options(-fsanitize=${NOSLIP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_compile_options(-fsanitize=${NOSLIP_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${NOSLIP_SANITIZE})
 endif()
 
-# Files *_avx2.c and *_avx512.c get their instruction set; on other processors they are left out.
+# Files *_avx2.c and *_avx512.c get their instruction set; on other processors they are left
+# out.
 function(noslip_simd_sources list)
   set(kept "")
   foreach(file IN LISTS ${list})

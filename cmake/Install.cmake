@@ -29,7 +29,8 @@ if(NOSLIP_HDF5)
   set(pc_hdf5 "${NOSLIP_HDF5_MODULE_NAME}")
 endif()
 if(NOSLIP_CVODE)
-  set(pc_cvode "-lsundials_cvode -lsundials_sunlinsoldense -lsundials_sunmatrixdense -lsundials_nvecserial ")
+  string(CONCAT pc_cvode "-lsundials_cvode -lsundials_sunlinsoldense "
+    "-lsundials_sunmatrixdense -lsundials_nvecserial ")
 endif()
 configure_file(cmake/noslip.pc.in noslip.pc @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/noslip.pc" DESTINATION "${pkgconfig_dir}")
@@ -38,7 +39,8 @@ install(FILES "${CMAKE_BINARY_DIR}/noslip.pc" DESTINATION "${pkgconfig_dir}")
 configure_package_config_file(cmake/noslipConfig.cmake.in noslipConfig.cmake
   INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file(noslipConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES "${CMAKE_BINARY_DIR}/noslipConfig.cmake" "${CMAKE_BINARY_DIR}/noslipConfigVersion.cmake"
+install(FILES "${CMAKE_BINARY_DIR}/noslipConfig.cmake"
+  "${CMAKE_BINARY_DIR}/noslipConfigVersion.cmake"
               cmake/Dependencies.cmake cmake/FindSundialsCvode.cmake
         DESTINATION "${package_dir}")
 install(EXPORT noslip NAMESPACE noslip:: FILE noslipTargets.cmake DESTINATION "${package_dir}")

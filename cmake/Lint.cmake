@@ -2,7 +2,8 @@
 # what changed. scripts/lint calls both targets.
 
 # Every header compiles alone, and twice.
-file(GLOB_RECURSE headers RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS "src/*.h" "include/*.h")
+file(GLOB_RECURSE headers RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS
+  "src/*.h" "include/*.h")
 set(checks "")
 foreach(header IN LISTS headers)
   string(REGEX REPLACE "^(src|include)/" "" spelling "${header}")

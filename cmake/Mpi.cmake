@@ -1,5 +1,6 @@
-# Sweeps over several processes and machines: noslip-mpi.so, a module that the program loads when
-# mpirun or srun has started it (src/base/exchange.h). Without MPI everything else is built.
+# Sweeps over several processes and machines: noslip-mpi.so, a module that the program loads
+# when mpirun or srun has started it (src/base/exchange.h). Without MPI everything else is
+# built.
 option(NOSLIP_MPI "build the module for mpirun, if MPI is there" ON)
 if(NOSLIP_MPI AND NOT NOSLIP_FUZZ)
   find_package(MPI QUIET COMPONENTS C)

@@ -1,5 +1,5 @@
-# The report page: viewer/dist/template.html, made by node and npm (scripts/build-page), goes into
-# the program as it is. All build folders share the one in viewer/dist. Gives page_sources.
+# The report page: viewer/dist/template.html, made by node and npm (scripts/build-page), goes
+# into the program as it is. All build folders share the one in viewer/dist. Gives page_sources.
 option(NOSLIP_PAGE "compile the report page in (needs node and npm)" ON)
 find_program(NOSLIP_NODE NAMES node nodejs)
 find_program(NOSLIP_NPM npm)

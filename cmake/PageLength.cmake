@@ -1,4 +1,5 @@
-# The length of the report page as a C file: cmake -DPAGE=template.html -DOUT=page_length.c -P ...
+# The length of the report page as a C file: cmake -DPAGE=template.html -DOUT=page_length.c -P
+# ...
 file(SIZE "${PAGE}" length)
 file(WRITE "${OUT}" "#include \"cli/page.h\"
 

@@ -1,5 +1,5 @@
-# Tests: every tests/*/test_*.c is one cmocka program linked to the static library (so that it sees
-# internal functions), every tests/*/test_*.sh one script run by bash.
+# Tests: every tests/*/test_*.c is one cmocka program linked to the static library (so that it
+# sees internal functions), every tests/*/test_*.sh one script run by bash.
 enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(LAPACK REQUIRED IMPORTED_TARGET lapacke openblas) # a judge; no part of noslip
@@ -47,18 +47,19 @@ foreach(file IN LISTS test_programs)
 endforeach()
 
 if(program)
+  set(script_environment NOSLIP=${program} MODELS=${CMAKE_SOURCE_DIR}/models
+    DOCS=${CMAKE_SOURCE_DIR}/docs TESTS=${CMAKE_SOURCE_DIR}/tests PYTHON=${NOSLIP_PYTHON})
   foreach(file IN LISTS test_scripts)
     get_filename_component(name "${file}" NAME_WE)
     add_test(NAME ${name} COMMAND bash "${file}" WORKING_DIRECTORY "${test_dir}")
-    set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
-      "NOSLIP=${program};MODELS=${CMAKE_SOURCE_DIR}/models;DOCS=${CMAKE_SOURCE_DIR}/docs;TESTS=${CMAKE_SOURCE_DIR}/tests;PYTHON=${NOSLIP_PYTHON}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${script_environment}")
   endforeach()
 endif()
 
-# What depends on instruction sets and engines; .ci/run repeats these with every lower instruction
-# set and with clang (target numerics).
-set(numerics algebra cascade ensemble events gauss jet jet_rules machine native ode ops program quad
-  step_sizes sweep taylor vecmath)
+# What depends on instruction sets and engines; .ci/run repeats these with every lower
+# instruction set and with clang (target numerics).
+set(numerics algebra cascade ensemble events gauss jet jet_rules machine native ode ops
+  program quad step_sizes sweep taylor vecmath)
 add_custom_target(numerics)
 foreach(name IN LISTS numerics)
   if(TARGET test_${name})
@@ -67,11 +68,14 @@ foreach(name IN LISTS numerics)
   endif()
 endforeach()
 
-# All results against tests/models/golden.txt, with several instruction sets, engines and numbers of threads.
+# All results against tests/models/golden.txt, with several instruction sets, engines and
+# numbers of threads.
 if(program AND NOSLIP_PYTHON)
   function(golden name)
-    add_test(NAME ${name} COMMAND "${NOSLIP_PYTHON}" "${CMAKE_SOURCE_DIR}/scripts/golden" "${program}" ${ARGN})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "whole;golden" PROCESSORS 2 COST 50)
+    add_test(NAME ${name} COMMAND
+      "${NOSLIP_PYTHON}" "${CMAKE_SOURCE_DIR}/scripts/golden" "${program}" ${ARGN})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "whole;golden"
+      PROCESSORS 2 COST 50)
   endfunction()
   golden(golden)
   golden(golden_interpreter --engine interpreter --threads 1 --brief)
@@ -89,12 +93,14 @@ if(TEST test_reproduce)
   set_tests_properties(test_reproduce PROPERTIES LABELS whole)
 endif()
 
-# In a browser: the reports (above), and the page's own tests. Not under sanitizers, where nothing
-# of C would be tested twice. They take longest: COST has them begin first.
+# In a browser: the reports (above), and the page's own tests. Not under sanitizers, where
+# nothing of C would be tested twice. They take longest: COST has them begin first.
 if(TEST test_browser)
-  set_tests_properties(test_browser PROPERTIES LABELS browser TIMEOUT 600 RESOURCE_LOCK browser COST 100)
+  set_tests_properties(test_browser PROPERTIES LABELS browser TIMEOUT 600
+    RESOURCE_LOCK browser COST 100)
   if(NOSLIP_NODE AND NOSLIP_NPM)
     add_test(NAME test_viewer COMMAND bash "${CMAKE_SOURCE_DIR}/viewer/test/run.sh")
-    set_tests_properties(test_viewer PROPERTIES LABELS browser TIMEOUT 900 RESOURCE_LOCK browser COST 100)
+    set_tests_properties(test_viewer PROPERTIES LABELS browser TIMEOUT 900
+      RESOURCE_LOCK browser COST 100)
   endif()
 endif()

@@ -27,9 +27,11 @@ if grep -rIl -e "$work" -e "$PWD" "$prefix" >"$work/leaks"; then
     fail "absolute paths in $(cat "$work/leaks")"
 fi
 
-foreign=$(nm -D --defined-only "$libdir/libnoslip.so" | awk '$2 ~ /[A-Za-z]/ && $3 !~ /^ns_/ { print $3 }')
+foreign=$(nm -D --defined-only "$libdir/libnoslip.so" |
+    awk '$2 ~ /[A-Za-z]/ && $3 !~ /^ns_/ { print $3 }')
 [ -z "$foreign" ] || fail "symbols without the prefix ns_:" $foreign
-nm -D --defined-only "$libdir/libnoslip.so" | grep -q ' T ns_version$' || fail "ns_version is not exported"
+nm -D --defined-only "$libdir/libnoslip.so" | grep -q ' T ns_version$' ||
+    fail "ns_version is not exported"
 
 cat >"$work/use.c" <<'C'
 #include <noslip/noslip.h>
@@ -58,21 +60,27 @@ expect() {
     [ "$said" = "$version" ] || fail "$1 says '$said', not $version"
 }
 
-gcc -std=c11 -Wall -Wextra -Wpedantic -Werror "$work/use.c" $(pkg-config --cflags --libs noslip) -o "$work/use"
+gcc -std=c11 -Wall -Wextra -Wpedantic -Werror "$work/use.c" \
+    $(pkg-config --cflags --libs noslip) -o "$work/use"
 expect "$work/use"
-gcc "$work/use.c" $(pkg-config --cflags noslip) -l:libnoslip.a $(pkg-config --static --libs noslip) -o "$work/use-a"
+gcc "$work/use.c" $(pkg-config --cflags noslip) -l:libnoslip.a \
+    $(pkg-config --static --libs noslip) -o "$work/use-a"
 LD_LIBRARY_PATH= expect "$work/use-a"
-cmake -G Ninja -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" || { cat "$work/log"; fail "find_package"; }
-cmake --build "$work/build" >"$work/log" || { cat "$work/log"; fail "build through find_package"; }
+cmake -G Ninja -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" ||
+    { cat "$work/log"; fail "find_package"; }
+cmake --build "$work/build" >"$work/log" ||
+    { cat "$work/log"; fail "build through find_package"; }
 expect "$work/build/use_shared"
 expect "$work/build/use_static"
 for header in "$prefix"/include/noslip/*.h; do
-    g++ -std=c++17 -Wall -Wextra -fsyntax-only -x c++ -I"$prefix/include" "$header" -Wno-pragma-once-outside-header ||
+    g++ -std=c++17 -Wall -Wextra -fsyntax-only -x c++ -I"$prefix/include" "$header" \
+        -Wno-pragma-once-outside-header ||
         fail "$header in C++"
 done
 
 if [ -x "$build/noslip" ]; then
-    LD_LIBRARY_PATH= "$prefix/bin/noslip" help >/dev/null || fail "the installed program does not run"
+    LD_LIBRARY_PATH= "$prefix/bin/noslip" help >/dev/null ||
+        fail "the installed program does not run"
     want=$(find models -name '*.mech' | wc -l)
     have=$(find "$prefix/share/noslip/models" -name '*.mech' | wc -l)
     [ "$want" -eq "$have" ] || fail "$have of $want models installed"

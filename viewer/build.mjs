@@ -14,8 +14,10 @@ const placeholder = '/*NOSLIP_DATA*/';
 
 async function bundle(file) {
     const result = await build({
-        entryPoints: [join(here, file)], bundle: true, minify: true, write: false, format: 'iife', charset: 'utf8',
-        target: ['es2022', 'chrome109', 'firefox115', 'safari16.4'], legalComments: 'none', logLevel: 'warning',
+        entryPoints: [join(here, file)], bundle: true, minify: true, write: false,
+        format: 'iife', charset: 'utf8',
+        target: ['es2022', 'chrome109', 'firefox115', 'safari16.4'], legalComments: 'none',
+        logLevel: 'warning',
     });
     return result.outputFiles[0].text.trim();
 }
@@ -26,15 +28,18 @@ export async function makeTemplate() {
     let [script, style] = await Promise.all([bundle('src/main.js'), bundle('src/style.css')]);
     // three names the XHTML namespace by its address; the document knows it, and the page then
     // holds no address at all
-    script = script.replace(/(["'`])http:\/\/www\.w3\.org\/1999\/xhtml\1/g, 'document.documentElement.namespaceURI');
+    script = script.replace(/(["'`])http:\/\/www\.w3\.org\/1999\/xhtml\1/g,
+        'document.documentElement.namespaceURI');
     const licenses = [];
     for (const name of ['three', 'uplot']) {
-        const { version } = JSON.parse(await readFile(join(here, 'node_modules', name, 'package.json'), 'utf8'));
+        const { version } = JSON.parse(
+            await readFile(join(here, 'node_modules', name, 'package.json'), 'utf8'));
         const text = await readFile(join(here, 'node_modules', name, 'LICENSE'), 'utf8');
         licenses.push(`This page contains ${name} ${version}:\n\n${text.trim()}\n`);
     }
     const csp = [
-        "default-src 'none'", `script-src ${hash(script)}`, `style-src ${hash(style)}`, 'img-src data: blob:',
+        "default-src 'none'", `script-src ${hash(script)}`, `style-src ${hash(style)}`,
+        'img-src data: blob:',
         "base-uri 'none'", "form-action 'none'",
     ].join('; ');
     let html = await readFile(join(here, 'src/index.html'), 'utf8');
@@ -44,7 +49,8 @@ export async function makeTemplate() {
     fill('style', style);
     fill('script', script);
     const wrong = [];
-    if (html.split(placeholder).length !== 2) wrong.push('the placeholder must be there exactly once');
+    if (html.split(placeholder).length !== 2)
+        wrong.push('the placeholder must be there exactly once');
     if (/<\/script/i.test(script)) wrong.push('the script contains its own end');
     const addresses = html.match(/\b(?:https?|wss?):\/\/[^\s"'`)]+/g);
     if (addresses) wrong.push(`addresses in the page: ${[...new Set(addresses)].join(' ')}`);

@@ -1,9 +1,10 @@
-// docs/gallery.md and its pictures: runs every model, opens its report, photographs the scene in mid-motion.
+// docs/gallery.md and its pictures: runs every model, opens its report, photographs the scene
+// in mid-motion.
 //
 //     node gallery.mjs --program build/release/noslip [--review DIR] [NAME...]
 //
-// With names only these pictures are made; the page always covers all models. --review also takes a second
-// picture of each, later and from another side, and leaves the reports there.
+// With names only these pictures are made; the page always covers all models. --review also
+// takes a second picture of each, later and from another side, and leaves the reports there.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,8 @@ import { parseArgs, promisify } from 'node:util';
 import { launch, openPage } from './test/browser.mjs';
 
 const { values: options, positionals: chosen } = parseArgs({
-    allowPositionals: true, options: { program: { type: 'string' }, review: { type: 'string' } },
+    allowPositionals: true, options: { program: { type: 'string' },
+        review: { type: 'string' } },
 });
 if (!options.program) {
     console.error('usage: node gallery.mjs --program PROGRAM [--review DIR] [NAME...]');
@@ -26,8 +28,10 @@ const run = promisify(execFile);
 async function modelsIn(folder, prefix = '') {
     const found = [];
     for (const entry of await readdir(folder, { withFileTypes: true })) {
-        if (entry.isDirectory()) found.push(...await modelsIn(join(folder, entry.name), `${prefix}${entry.name}/`));
-        else if (entry.name.endsWith('.mech')) found.push(prefix + basename(entry.name, '.mech'));
+        if (entry.isDirectory())
+            found.push(...await modelsIn(join(folder, entry.name), `${prefix}${entry.name}/`));
+        else if (entry.name.endsWith('.mech'))
+            found.push(prefix + basename(entry.name, '.mech'));
     }
     return found.sort();
 }
@@ -58,7 +62,9 @@ async function photograph(page, data, fraction, view, path) {
         await page.evaluate(() => {
             const stage = document.querySelector('#scene');
             for (const e of stage.querySelectorAll('*')) {
-                if (!e.querySelector('canvas') && e.tagName !== 'CANVAS' && !e.closest('svg#triad')) e.style.visibility = 'hidden';
+                if (!e.querySelector('canvas') && e.tagName !== 'CANVAS' &&
+                    !e.closest('svg#triad'))
+                    e.style.visibility = 'hidden';
             }
         });
         await page.waitForTimeout(150);
@@ -66,8 +72,10 @@ async function photograph(page, data, fraction, view, path) {
     } else {
         await page.waitForTimeout(150);
         const { x, y, width } = await page.locator('#plots').boundingBox();
-        await page.evaluate(() => document.querySelector('#transport').style.setProperty('visibility', 'hidden'));
-        await page.screenshot({ path, type: 'jpeg', quality: 86, fullPage: true, clip: { x, y, width, height: 428 } });
+        await page.evaluate(() => document.querySelector('#transport')
+            .style.setProperty('visibility', 'hidden'));
+        await page.screenshot({ path, type: 'jpeg', quality: 86, fullPage: true,
+            clip: { x, y, width, height: 428 } });
     }
 }
 
@@ -86,14 +94,17 @@ function part(lines, word) {
     const from = lines.findIndex((l) => l.startsWith(`${word}:`));
     if (from < 0) return null;
     const out = [lines[from].slice(word.length + 1).trim()];
-    for (let i = from + 1; i < lines.length && /^\s+\S/.test(lines[i]); i++) out.push(lines[i].trim());
+    for (let i = from + 1; i < lines.length && /^\s+\S/.test(lines[i]); i++)
+        out.push(lines[i].trim());
     return out.join(' ');
 }
 
 const plain = (text) => text.replace(/[\\`*_{}[\]<>#|]/g, (c) => `\\${c}`);
 
 const models = await modelsIn(join(top, 'models'));
-const work = options.review ? resolve(options.review) : await mkdtemp(join(tmpdir(), 'noslip-gallery-'));
+const work = options.review
+    ? resolve(options.review)
+    : await mkdtemp(join(tmpdir(), 'noslip-gallery-'));
 await mkdir(images, { recursive: true });
 await mkdir(work, { recursive: true });
 const browser = await launch();
@@ -103,16 +114,19 @@ for (const name of models) {
     const stem = name.replaceAll('/', '-');
     const report = join(work, `${stem}.html`);
     try {
-        await run(resolve(top, options.program), ['run', join(top, 'models', `${name}.mech`), '--quiet', '--report', report])
+        await run(resolve(top, options.program),
+            ['run', join(top, 'models', `${name}.mech`), '--quiet', '--report', report])
             .catch((e) => { if (e.code !== 1) throw e; });
         const data = await dataOf(report);
         entries.push({ name, stem, data });
         if (chosen.length && !chosen.includes(name)) continue;
-        const { page, context } = await openPage(browser, report, { hash: '#quality=high&theme=light', viewport: { width: 640, height: 690 } });
+        const { page, context } = await openPage(browser, report,
+            { hash: '#quality=high&theme=light', viewport: { width: 640, height: 690 } });
         await photograph(page, data, 0.4, null, join(images, `${stem}.jpg`));
         if (options.review) {
             await photograph(page, data, 0.4, null, join(work, `${stem}-a.jpg`));
-            await page.evaluate(() => ['side', 'solid'].forEach((v) => window.noslip.setView(v)));
+            await page.evaluate(() => ['side',
+                'solid'].forEach((v) => window.noslip.setView(v)));
             await photograph(page, data, 0.85, null, join(work, `${stem}-b.jpg`));
         }
         await context.close();
@@ -129,28 +143,34 @@ if (shown && (!chosen.length || chosen.includes('rattleback'))) {
         { hash: '#quality=high&theme=light&t=8', viewport: { width: 1280, height: 800 } });
     await page.evaluate(() => document.querySelector('.big-play')?.setAttribute('hidden', ''));
     await page.waitForTimeout(400);
-    await page.screenshot({ path: join(top, 'docs/images/report.jpg'), type: 'jpeg', quality: 86 });
+    await page.screenshot({ path: join(top, 'docs/images/report.jpg'), type: 'jpeg',
+        quality: 86 });
     await context.close();
 }
 await browser.close();
 if (!options.review) await rm(work, { recursive: true });
 
-const out = ['# Gallery', '', 'Every bundled model: what it is, what is known about it, and how to see it move.',
-    'Made by `scripts/gallery` from the models and their reports; run it after adding a model.', ''];
+const out = ['# Gallery', '',
+    'Every bundled model: what it is, what is known about it, and how to see it move.',
+    'Made by `scripts/gallery` from the models and their reports; run it after adding a model.',
+    ''];
 const groups = new Map();
-for (const e of entries) groups.set(e.data.formulation, [...(groups.get(e.data.formulation) ?? []), e]);
+for (const e of entries)
+    groups.set(e.data.formulation, [...(groups.get(e.data.formulation) ?? []), e]);
 out.push([...groups.keys()].map((g) => `[${g}](#${g})`).join(' · '), '');
 for (const [group, list] of groups) {
     out.push(`## ${group}`, '');
     for (const { name, stem, data } of list) {
         const head = headOf(data.model);
-        out.push(`### ${plain(data.title)}`, '', `![${plain(data.title)}](images/gallery/${stem}.jpg)`, '');
+        out.push(`### ${plain(data.title)}`, '',
+            `![${plain(data.title)}](images/gallery/${stem}.jpg)`, '');
         if (data.about) out.push(plain(data.about), '');
         for (const word of ['Known', 'Source']) {
             const text = part(head, word);
             if (text) out.push(`*${word}:* ${plain(text)}`, '');
         }
-        out.push(`    noslip run ${name} --report ${stem}.html`, '', `[${name}.mech](../models/${name}.mech)`, '');
+        out.push(`    noslip run ${name} --report ${stem}.html`, '',
+            `[${name}.mech](../models/${name}.mech)`, '');
     }
 }
 await writeFile(join(top, 'docs/gallery.md'), `${out.join('\n').trimEnd()}\n`);

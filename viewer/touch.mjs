@@ -1,4 +1,5 @@
-// How far a point is from what a report draws: bodies (meshes) and grounds (planes, meshes, wires).
+// How far a point is from what a report draws: bodies (meshes) and grounds (planes, meshes,
+// wires).
 
 function sub(a, b) {
     return [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -37,7 +38,8 @@ function toTriangle(p, a, b, c) {
     const det = ee * ff - ef * ef;
     const u = (ff * ed - ef * fd) / det;
     const v = (ee * fd - ef * ed) / det;
-    if (det > 0 && u >= 0 && v >= 0 && u + v <= 1) return Math.hypot(...d.map((k, i) => k - u * e[i] - v * f[i]));
+    if (det > 0 && u >= 0 && v >= 0 && u + v <= 1)
+        return Math.hypot(...d.map((k, i) => k - u * e[i] - v * f[i]));
     return Math.min(toSegment(p, a, b), toSegment(p, b, c), toSegment(p, c, a));
 }
 
@@ -46,7 +48,8 @@ export function toMesh(p, { positions, indices }) {
     const at = (i) => [positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]];
     let least = Infinity;
     for (let k = 0; k + 2 < indices.length; k += 3) {
-        least = Math.min(least, toTriangle(p, at(indices[k]), at(indices[k + 1]), at(indices[k + 2])));
+        least = Math.min(least, toTriangle(p, at(indices[k]), at(indices[k + 1]),
+            at(indices[k + 2])));
     }
     return least;
 }
@@ -55,7 +58,8 @@ export function toPolyline(p, points, closed) {
     const n = points.length / 3;
     const at = (i) => [points[3 * (i % n)], points[3 * (i % n) + 1], points[3 * (i % n) + 2]];
     let least = Infinity;
-    for (let i = 0; i + (closed ? 0 : 1) < n; i++) least = Math.min(least, toSegment(p, at(i), at(i + 1)));
+    for (let i = 0; i + (closed ? 0 : 1) < n; i++)
+        least = Math.min(least, toSegment(p, at(i), at(i + 1)));
     return least;
 }
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# No number comes from a function of the C library that depends on the processor: object files of the
-# project refer to none of libm's but those below, whose results are exact or correctly rounded, and to
-# those for quadruple precision, which are software and have no variants.
+# No number comes from a function of the C library that depends on the processor: object files
+# of the project refer to none of libm's but those below, whose results are exact or correctly
+# rounded, and to those for quadruple precision, which are software and have no variants.
 set -u
 : "${NOSLIP:?path of the program}"
 build=$(dirname "$NOSLIP")
 
-exact='sqrt sqrtf fabs floor ceil trunc rint nearbyint round lround llround lrint llrint roundeven
+exact='sqrt sqrtf fabs floor ceil trunc rint nearbyint round lround llround lrint llrint
+    roundeven
 fma fmod remainder frexp ldexp scalbn scalbln logb ilogb modf copysign nextafter'
 
 libm=$(ldd "$NOSLIP" | awk '/libm\.so/ { print $3 }')
@@ -23,8 +24,10 @@ if command -v readelf >/dev/null &&
 fi
 
 functions=$(nm -D --defined-only "$libm" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u)
-used=$(nm -uA "$build/libnoslip.a" "$build"/CMakeFiles/noslip_program.dir/src/cli/*.o "$build"/CMakeFiles/noslip_program.dir/src/cli/*/*.o |
-    awk '{ sub(/@.*/, "", $NF); n = split($1, part, /[:\/]/); print $NF, part[n] ? part[n] : part[n - 1] }')
+used=$(nm -uA "$build/libnoslip.a" "$build"/CMakeFiles/noslip_program.dir/src/cli/*.o \
+    "$build"/CMakeFiles/noslip_program.dir/src/cli/*/*.o |
+    awk '{ sub(/@.*/, "", $NF);
+          n = split($1, part, /[:\/]/); print $NF, part[n] ? part[n] : part[n - 1] }')
 [ "$(wc -l <<<"$used")" -gt 1000 ] || { echo "nm finds no symbols"; exit 1; }
 wrong=$(awk -v exact="$exact" -v functions="$functions" '
     BEGIN {

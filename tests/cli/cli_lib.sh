@@ -45,7 +45,8 @@ expect() {
 }
 
 py() {
-    if "$PYTHON" -c "import json, math, sys; d = json.load(open('$W/out')); sys.exit(not ($1))"; then
+    if "$PYTHON" -c "import json, math, sys; d = json.load(open('$W/out'))
+sys.exit(not ($1))"; then
         pass "$2"
     else
         fail "$2: $1"

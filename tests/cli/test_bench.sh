@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# noslip bench: the form of what it prints and writes, and that its contenders are as accurate as
-# they must be. Nothing is said about times.
+# noslip bench: the form of what it prints and writes, and that its contenders are as accurate
+# as they must be. Nothing is said about times.
 set -u
 : "${NOSLIP:?path of the program}" "${TESTS:?folder of the tests}"
 . "$(dirname "$0")/cli_lib.sh"
@@ -15,7 +15,8 @@ expect 2 'lists the problems' '' 'problems: .*P1c.* P2' -- bench P9
 expect 2 'unknown contender' '' "there is no contender 'nobody'" -- bench P2 --with gauss,nobody
 expect 2 'rounds' '' "not a number of rounds: '0'" -- bench P2 --rounds 0
 expect 2 'a page of all or nothing' '' 'no names with --write' -- bench P2 --write "$W/p.md"
-expect 3 'folder that is not there' '' 'cannot write' -- bench --quick P2 --with cvode --csv "$W/no/x.csv"
+expect 3 'folder that is not there' '' 'cannot write' -- bench --quick P2 --with cvode \
+    --csv "$W/no/x.csv"
 
 expect 0 'one problem, two contenders' '^P2: sleigh' '' -- \
     bench --quick P2 --with gauss,derived --csv "$W/rungs.csv"
@@ -43,7 +44,8 @@ else
     fail "instructions: status $status, $(head -c 300 "$W/out")"
 fi
 counted=$(dirname "$NOSLIP")/noslip-bench-counted
-"$counted" P2 C853 >"$W/out" && [ "$(awk '$1 < 1e-9 && $2 < 1e-7 && $3 == 1' "$W/out" | wc -l)" -ge 2 ] &&
+"$counted" P2 C853 >"$W/out" && [ \
+    "$(awk '$1 < 1e-9 && $2 < 1e-7 && $3 == 1' "$W/out" | wc -l)" -ge 2 ] &&
     pass 'what is counted' || fail 'noslip-bench-counted'
 "$counted" P2 nobody 2>"$W/err"
 [ $? = 2 ] && pass 'counted: unknown contender' || fail 'counted: unknown contender'
@@ -57,8 +59,8 @@ for name in ('C853', 'gauss', 'derived'):
     ladder = [r for r in rows if r['contender'] == name]
     assert len(ladder) >= 8, name
     assert all(float(r['seconds']) > 0 and int(r['steps']) > 0 for r in ladder), name
-    # the error of 100 s follows the tolerance: at most 1e4 times it down to round-off, where the
-    # three ways (by hand, equations given, equations derived) agree with the reference
+    # the error of 100 s follows the tolerance: at most 1e4 times it down to round-off, where
+    # the three ways (by hand, equations given, equations derived) agree with the reference
     for r in ladder:
         assert float(r['error']) < max(1e4*float(r['tolerance']), 1e-12), r
     assert min(float(r['error']) for r in ladder) < 1e-13, name

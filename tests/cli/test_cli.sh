@@ -10,7 +10,8 @@ set -u
 expect 2 "no command" "" "usage: noslip" --
 expect 0 "help" "gallery" "" -- help
 expect 0 "--help" "Commands" "" -- --help
-for topic in run check equations gallery help version methods formulations language units values \
+for topic in run check equations gallery help version methods formulations language units \
+    values \
     files json status gauss lagrange; do
     expect 0 "help $topic" "" "" -- help $topic
 done
@@ -19,28 +20,35 @@ expect 0 "help of a method" "tolerance" "" -- help gauss
 expect 2 "help about nothing" "" "did you mean 'gauss'" -- help gaus
 expect 0 "version" "noslip [0-9]" "" -- version
 expect 0 "--version" "noslip [0-9]" "" -- --version
-# A lower instruction set, by option or environment; a higher one than the processor's is refused.
+# A lower instruction set, by option or environment; a higher one than the processor's is
+# refused.
 for level in plain avx2 avx512; do
     if "$NOSLIP" version --simd $level >"$W/out" 2>"$W/err"; then
         expect 0 "--simd $level" "instructions: $level\$" "" -- version --simd=$level
         NOSLIP_SIMD=$level expect 0 "NOSLIP_SIMD=$level" "instructions: $level\$" "" -- version
     else
-        expect 2 "--simd $level" "" "--simd: this processor has no $level" -- version --simd=$level
+        expect 2 "--simd $level" "" "--simd: this processor has no $level" -- version \
+            --simd=$level
     fi
 done
 expect 0 "--simd of the gallery" "method" "" -- gallery coin --simd plain
-NOSLIP_SIMD=sse expect 2 "NOSLIP_SIMD=sse" "" "NOSLIP_SIMD: expected plain, avx2 or avx512" -- check "$W/oscillator.mech"
+NOSLIP_SIMD=sse expect 2 "NOSLIP_SIMD=sse" "" "NOSLIP_SIMD: expected plain, avx2 or avx512" \
+    -- check "$W/oscillator.mech"
 NOSLIP_SIMD= expect 0 "NOSLIP_SIMD=" "" "" -- check "$W/oscillator.mech"
-expect 2 "--simd of another name" "" "--simd: expected plain, avx2 or avx512, not 'sse'" -- run "$W/oscillator.mech" --simd sse
+expect 2 "--simd of another name" "" "--simd: expected plain, avx2 or avx512, not 'sse'" \
+    -- run "$W/oscillator.mech" --simd sse
 expect 2 "--simd without a value" "" "--simd needs a value" -- run "$W/oscillator.mech" --simd
-expect 2 "--simd with an empty value" "" "--simd needs a value" -- run "$W/oscillator.mech" --simd=
-expect 2 "--simd twice" "" "--simd is given twice" -- run "$W/oscillator.mech" --simd plain --simd plain
+expect 2 "--simd with an empty value" "" "--simd needs a value" -- run "$W/oscillator.mech" \
+    --simd=
+expect 2 "--simd twice" "" "--simd is given twice" -- run "$W/oscillator.mech" --simd plain \
+    --simd plain
 expect 2 "--simd misspelt" "" "did you mean '--simd'" -- run "$W/oscillator.mech" --smid plain
 # No number comes from a library that chooses its code by the processor.
 if command -v ldd >/dev/null; then
     for made in "$NOSLIP" "$(dirname "$NOSLIP")/libnoslip.so"; do
         [ -e "$made" ] || continue
-        ldd "$made" >"$W/libraries" && ! grep -iE 'blas|lapack' "$W/libraries" && pass "libraries of $(basename "$made")" ||
+        ldd "$made" >"$W/libraries" && ! grep -iE 'blas|lapack' "$W/libraries" &&
+            pass "libraries of $(basename "$made")" ||
             fail "libraries of $(basename "$made"): $(cat "$W/libraries")"
     done
 fi
@@ -48,7 +56,8 @@ expect 2 "unknown command" "" "did you mean 'run'" -- rnu x
 expect 2 "a file as command" "" "noslip run" -- "$W/oscillator.mech"
 
 expect 0 "emit c" "void model_rhs" "" -- emit c "$W/oscillator.mech"
-expect 2 "emit another language" "" "writes c, not 'fortran'" -- emit fortran "$W/oscillator.mech"
+expect 2 "emit another language" "" "writes c, not 'fortran'" \
+    -- emit fortran "$W/oscillator.mech"
 expect 2 "emit nothing" "" "needs more arguments" -- emit c
 
 # ---- options ---------------------------------------------------------------------------------
@@ -72,10 +81,13 @@ expect 2 "at and every" "" "exclude each other" -- run $O --at 1 --every 1
 expect 2 "output time outside" "" "outside of the run" -- run $O --until 1 --at 2
 expect 2 "unknown method" "" "did you mean 'gauss'" -- run $O --method gaus
 expect 2 "method far off" "" "unknown method 'euler'" -- run $O --method euler
-expect 0 "method auto says why" "chosen by +gauss, for a run of some [0-9]+ steps is too short" "" -- run $O --method auto
-expect 0 "method auto in JSON" '"method_choice": "gauss, for a run' "" -- run $O --method auto --tol 1e-6 --json
+expect 0 "method auto says why" \
+    "chosen by +gauss, for a run of some [0-9]+ steps is too short" "" -- run $O --method auto
+expect 0 "method auto in JSON" '"method_choice": "gauss, for a run' "" -- run $O --method auto \
+    --tol 1e-6 --json
 expect 0 "help on auto" "clock is read: the same command" "" -- help auto
-expect 2 "quad has its own method" "" "leave out --method auto" -- run $O --method auto --precision quad
+expect 2 "quad has its own method" "" "leave out --method auto" -- run $O --method auto \
+    --precision quad
 export XDG_CACHE_HOME=$W/cache
 expect 0 "native engine" "" "" -- run $O --engine native
 NOSLIP_NATIVE=c expect 0 "native by the compiler" "" "" -- run $O --engine native
@@ -85,7 +97,8 @@ expect 0 "native beside series" "Oscillator" "" -- run $O --engine native --meth
 expect 2 "unknown engine" "" "interpreter, native or auto" -- run $O --engine jit
 expect 2 "quad precision" "" "method of its own" -- run $O --precision quad --method gauss
 expect 0 "report" "a.html \(report" "" -- run $O --report "$W/a.html"
-expect 2 "report nowhere" "" "cannot write .*No such file" -- run $O --report "$W/nowhere/a.html"
+expect 2 "report nowhere" "" "cannot write .*No such file" -- run $O \
+    --report "$W/nowhere/a.html"
 expect 2 "report over an output" "" "given twice" -- run $O --out "$W/a.csv" --report "$W/a.csv"
 expect 0 "digits" "\([0-9]+ digits\)" "" -- run $O --digits
 expect 0 "digits in JSON" "\"digits\": \{" "" -- run $O --digits --json
@@ -93,7 +106,8 @@ expect 2 "set without =" "" "NAME=EXPR" -- run $O --set k
 expect 2 "set unknown" "" "nosuch" -- run $O --set nosuch=1
 expect 2 "set nonsense" "" "k" -- run $O "--set" "k=1+*2"
 expect 2 "show unknown" "" "did you mean 'energy'" -- run $O --show enery
-expect 0 "engine and precision that exist" "" "" -- run $O --engine interpreter --precision double
+expect 0 "engine and precision that exist" "" "" -- run $O --engine interpreter \
+    --precision double
 expect 0 "option with =" "0 to 2 s" "" -- run $O --until=2
 expect 0 "model behind --" "0 to 2 s" "" -- run --until 2 -- $O
 expect 0 "standard input" "Oscillator" "" -- run - <$O
@@ -126,8 +140,10 @@ start { x = 1 }
 observe l = log(x)
 run { until 5 }
 M
-expect 0 "a value without a number" "l +undefined" "'l' is not a finite number at t = 5 s" -- run log.mech
-expect 0 "... at output times" "^2 +-1 +undefined" "'l' is not a finite number at t = 1 s, and 4 more times" \
+expect 0 "a value without a number" "l +undefined" "'l' is not a finite number at t = 5 s" \
+    -- run log.mech
+expect 0 "... at output times" "^2 +-1 +undefined" \
+    "'l' is not a finite number at t = 1 s, and 4 more times" \
     -- run log.mech --every 1
 expect 2 "... with its place" "" "name.mech:3:12: error" -- run name.mech
 model corner.mech <<'M'
@@ -162,10 +178,13 @@ body egg(0.1, 0.08, 0.2) { $reduced mass 1; inertia diag(1, 1.2, 1.3)*2e-3 }
 start { tilt ~ 20 deg; omega [1, 2, 3] }
 run { until 0 }
 M
-    expect 0 "--start of the contact on a body $reduced" '"s.x": \[0.02' "" -- run egg.mech --start s.x=0.02 --start s.y=0.03 --json
-    py 'd["values"]["s.x"] == [0.02] and d["values"]["s.y"] == [0.03] and abs((0.0009 + 0.0004)/0.0064*
+    expect 0 "--start of the contact on a body $reduced" '"s.x": \[0.02' "" -- run egg.mech \
+        --start s.x=0.02 --start s.y=0.03 --json
+    py 'd["values"]["s.x"] == [0.02] and d["values"]["s.y"] == [0.03] and
+        abs((0.0009 + 0.0004)/0.0064*
         (1 + 2*d["values"]["s.z"][0]) + 100*d["values"]["s.z"][0]**2 - 1) < 1e-12' "... is met"
-    expect 2 "--start of what follows $reduced" "" "'com.z' follows from the states" -- run egg.mech --start com.z=1
+    expect 2 "--start of what follows $reduced" "" "'com.z' follows from the states" \
+        -- run egg.mech --start com.z=1
 done
 model vector.mech <<'M'
 coordinate x, y
@@ -256,12 +275,17 @@ expect 1 "a singularity, --json" "" "stopped" -- run blow.mech --json
 py 'd["status"] == "stopped" and d["reason"] and abs(d["t"][0] - 1) < 1e-3' "... and its JSON"
 
 expect 0 "--json" "" "" -- run $O --at 2.5,1,2.5 --json
-py 'sorted(d) == ["diagnostics", "events", "formulation", "method", "model", "reason", "status", "t", "values"]' "keys"
-py 'd["t"] == [1, 2.5] and d["status"] == "done" and d["reason"] == ""' "times sorted, once each"
-py 'abs(d["values"]["x"][1] - math.cos(2.5)) < 1e-13 and abs(d["values"]["x'"'"'"][1] + math.sin(2.5)) < 1e-13' \
+py 'sorted(d) == ["diagnostics", "events", "formulation", "method",
+    "model", "reason", "status", "t", "values"]' "keys"
+py 'd["t"] == [1, 2.5] and d["status"] == "done" and d["reason"] == ""' \
+    "times sorted, once each"
+py 'abs(d["values"]["x"][1] - math.cos(2.5)) < 1e-13 and
+    abs(d["values"]["x'"'"'"][1] + math.sin(2.5)) < 1e-13' \
     "values against the closed form"
-py 'sorted(d["diagnostics"]) == ["constraints", "energy_drift", "evaluations", "invariants", "seconds", "steps"]' "diagnostics"
-py 'd["diagnostics"]["energy_drift"] < 1e-14 and d["diagnostics"]["steps"] > 0' "diagnostics' values"
+py 'sorted(d["diagnostics"]) == ["constraints", "energy_drift", "evaluations",
+    "invariants", "seconds", "steps"]' "diagnostics"
+py 'd["diagnostics"]["energy_drift"] < 1e-14 and d["diagnostics"]["steps"] > 0' \
+    "diagnostics' values"
 model driven.mech <<'M'
 coordinate x
 lagrangian x'^2/2 - x^2/2
@@ -269,10 +293,13 @@ force x = sin(3*t)
 start { x ~ 1; x' = 0 }
 run { until 5 }
 M
-expect 0 "driven" "energy +[0-9.]+ +largest relative change: not conserved" "" -- run driven.mech
+expect 0 "driven" "energy +[0-9.]+ +largest relative change: not conserved" "" \
+    -- run driven.mech
 expect 0 "driven, --json" "" "" -- run driven.mech --json
-py 'd["diagnostics"]["energy_drift"] is None and d["diagnostics"]["energy_conserved"] is False' "no drift of a driven energy"
-py 'd["diagnostics"]["energy_change"] > 0.01 and "notes" not in d["diagnostics"]' "... but its change"
+py 'd["diagnostics"]["energy_drift"] is None and
+    d["diagnostics"]["energy_conserved"] is False' "no drift of a driven energy"
+py 'd["diagnostics"]["energy_change"] > 0.01 and "notes" not in d["diagnostics"]' \
+    "... but its change"
 model guessed.mech <<'M'
 coordinate x, y
 lagrangian (x'^2 + y'^2)/2
@@ -280,10 +307,13 @@ constraint circle: x^2 + y^2 = 1
 start { x = 0.6; y ~ 1; x' = 1 }
 run { until 1 }
 M
-expect 0 "a guess that changes" "" "guessed.mech:4:.*note: the guess is changed, y from 1 to 0.8, to satisfy .circle" -- run guessed.mech --json
+expect 0 "a guess that changes" "" \
+    "guessed.mech:4:.*note: the guess is changed, y from 1 to 0.8, to satisfy .circle" \
+    -- run guessed.mech --json
 py '"y from 1 to 0.8" in d["diagnostics"]["notes"][0]' "... and its JSON"
 expect 0 "events in JSON" "" "" -- run $O --json
-py '[e["name"] for e in d["events"]] == ["middle"]*3 and abs(d["events"][1]["t"] - 1.5*math.pi) < 1e-13' "events"
+py '[e["name"] for e in d["events"]] == ["middle"]*3 and
+    abs(d["events"][1]["t"] - 1.5*math.pi) < 1e-13' "events"
 py 'd["t"] == [10]' "without --at and --every: the end"
 expect 0 "--every" "" "" -- run $O --every 0.1 --json
 py 'len(d["t"]) == 101 and d["t"][-1] == 10 and d["t"][0] == 0' "rows of --every"
@@ -297,10 +327,12 @@ expect 2 "no extension" "" "ends* in .h5, .csv, .json, .svg or .glb" -- run $O -
 expect 2 "no such folder" "" "cannot write nosuch/a.csv" -- run $O --out nosuch/a.csv
 expect 2 "a folder as output" "" "cannot write dir.csv" -- run $O --out dir.csv
 expect 2 "the same file twice" "" "given twice" -- run $O --out a.csv --out a.csv
-expect 0 "three files at once" "101 rows" "" -- run $O --every 0.1 --out a.csv --out a.h5 --out a.json
+expect 0 "three files at once" "101 rows" "" -- run $O --every 0.1 --out a.csv --out a.h5 \
+    --out a.json
 expect 0 "a picture" "a.svg .picture" "" -- run $O --out a.svg
 head -c 4 a.svg | grep -q "<svg" || fail "a.svg is SVG"
-printf 'state x'"'"' = 1\nstart { x = 0 }\ndraw { ball [x, 0], 0.1 }\nrun { until 1 }\n' >drawn.mech
+printf '%s\n' "state x' = 1" 'start { x = 0 }' 'draw { ball [x, 0], 0.1 }' 'run { until 1 }' \
+    >drawn.mech
 expect 0 "a scene" "s.glb .scene" "" -- run drawn.mech --out s.glb
 head -c 4 s.glb | grep -q "glTF" || fail "s.glb is glTF"
 expect 2 "no scene" "" "has no picture; a .draw. block" -- run $O --out n.glb
@@ -356,7 +388,8 @@ expect 0 "check: energy" "energy +constant" "" -- check $O
 expect 0 "check: parameters" "k +2 .*--set" "" -- check $O --set k=2
 expect 0 "check: operations" "operations +[0-9]+ per" "" -- check $O
 sed 's/^run/invariant wrong = x\nrun/' oscillator.mech >wrong.mech
-expect 2 "check: an invariant that is none" "wrong +NOT constant" "'wrong' is not constant" -- check wrong.mech
+expect 2 "check: an invariant that is none" "wrong +NOT constant" "'wrong' is not constant" \
+    -- check wrong.mech
 model rest.mech <<'M'
 ground plane
 body sphere(0.1) { mass 1; uniform }
@@ -364,18 +397,22 @@ run { until 1 }
 M
 expect 0 "check: a ball at rest" "momentum.x +constant" "" -- check rest.mech
 sed 's/^run/invariant fast = cos(1e9*x)\nrun/' oscillator.mech >fast.mech
-expect 2 "check: an invariant that is none, by its fast changes" "fast +NOT constant" "" -- check fast.mech
+expect 2 "check: an invariant that is none, by its fast changes" "fast +NOT constant" "" \
+    -- check fast.mech
 expect 0 "run: the same" "" "warning: 'fast' is not constant" -- run fast.mech
 sed 's/^run/invariant slow = energy^3\nrun/' oscillator.mech >slow.mech
 expect 0 "run: an invariant that is one" "slow" "" -- run slow.mech
 [ -s err ] && fail "a warning about an invariant"
-expect 2 "energy that is not finite" "" "energy is not a finite number at the start" -- run $O --set A=1e300
+expect 2 "energy that is not finite" "" "energy is not a finite number at the start" -- run $O \
+    --set A=1e300
 ! grep -Eiq 'nan|inf\b' out || fail "nan or inf was printed"
-expect 0 "check without numbers for what is only looked at" "routh +not known" "" -- check ball-in-bowl --set m=1e300
+expect 0 "check without numbers for what is only looked at" "routh +not known" "" \
+    -- check ball-in-bowl --set m=1e300
 ! grep -Eq -w -e '-?nan' out || fail "nan was printed"
 for line in "tolerance 2" "tolerance -1" "max_steps 0.5" "every 0"; do
     sed "s/^run .*/run { until 1; $line }/" oscillator.mech >setting.mech
-    expect 2 "setting: $line" "" "setting.mech:[0-9]+:[0-9]+: error: '.*it must be" -- run setting.mech
+    expect 2 "setting: $line" "" "setting.mech:[0-9]+:[0-9]+: error: '.*it must be" \
+        -- run setting.mech
 done
 expect 0 "equations" "x" "" -- equations $O
 expect 0 "equations --latex" "begin{document}" "" -- equations $O --latex

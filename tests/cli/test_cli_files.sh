@@ -77,10 +77,12 @@ for signal in INT TERM; do
     wait $pid
     status=$?
     [ $status = 1 ] && grep -q "stopped: interrupted" err && grep -q "^At t = " out &&
-        pass "SIG$signal: status 1 and a summary" || fail "SIG$signal: status $status: $(cat err)"
+        pass "SIG$signal: status 1 and a summary" ||
+            fail "SIG$signal: status $status: $(cat err)"
     look s.h5 100 stopped "... HDF5 is complete"
     look s.csv 100 "" "... CSV is complete"
-    ls s.*.part >/dev/null 2>&1 && fail "a temporary file is left" # those of the killed runs above may be
+    ls s.*.part >/dev/null 2>&1 && fail "a temporary file is left" # those of the killed runs \
+        above may be
 done
 
 # ---- checkpoints -----------------------------------------------------------------------------
@@ -89,10 +91,13 @@ rows=$(grep -vc '^#' s.csv)
 expect 0 "resume" "" "" -- run $O --until $((rows + 500)) --every 1 --resume s.ckpt --out r.csv
 expect 0 "undisturbed" "" "" -- run $O --until $((rows + 500)) --every 1 --out u.csv
 cmp -s r.csv u.csv && pass "the same to the bit" || fail "a continued run differs"
-expect 2 "resume with another parameter" "" "parameters" -- run $O $ENDLESS --resume s.ckpt --set k=2
-expect 2 "resume with another method" "" "method" -- run $O $ENDLESS --resume s.ckpt --method dop853
+expect 2 "resume with another parameter" "" "parameters" -- run $O $ENDLESS --resume s.ckpt \
+    --set k=2
+expect 2 "resume with another method" "" "method" -- run $O $ENDLESS --resume s.ckpt \
+    --method dop853
 expect 2 "resume with other output" "" "output" -- run $O --until 1e9 --every 2 --resume s.ckpt
-expect 2 "resume behind the end" "" "behind the end" -- run $O --until 1 --every 1 --resume s.ckpt
+expect 2 "resume behind the end" "" "behind the end" -- run $O --until 1 --every 1 \
+    --resume s.ckpt
 expect 2 "resume from nothing" "" "nosuch.ckpt" -- run $O --resume nosuch.ckpt
 expect 2 "resume from a model" "" "no checkpoint" -- run $O --resume $O
 head -c 1000 s.ckpt >short.ckpt
@@ -110,7 +115,8 @@ full() { # folder, size in the name of the test
         status=$?
         [ $status = 3 ] && grep -q "cannot write $1/f.$format" err && pass "$2: status 3" ||
             fail "$2, $format: status $status: $(cat err)"
-        look "$1/f.$format" 1000 "$([ $format = csv ] || echo stopped)" "$2: $format is readable"
+        look "$1/f.$format" 1000 "$([ $format = csv ] || echo stopped)" \
+            "$2: $format is readable"
         rm -f "$1"/f.*
     done
 }
@@ -130,13 +136,15 @@ fi
 
 # ---- memory ----------------------------------------------------------------------------------
 
-limited() { (ulimit -v 80000 && exec timeout -s KILL 200 "$NOSLIP" "$@"); } # seconds: should it hang
+limited() { (ulimit -v 80000 && exec timeout -s KILL 200 "$NOSLIP" "$@"); } # seconds: should \
+    it hang
 if limited version >/dev/null 2>&1; then
     limited run $O --until 1e9 --every 1 --method dop853 --tol 1e-6 --json >out 2>err
     status=$?
     [ $status = 3 ] && grep -q "out of memory" err && pass "out of memory: status 3" ||
         fail "out of memory: status $status: $(cat err)"
-    limited check "${MODELS:-$(dirname "$0")/../../models}/suslov.mech" >out 2>err && pass "a little memory is enough" ||
+    limited check "${MODELS:-$(dirname "$0")/../../models}/suslov.mech" >out 2>err &&
+        pass "a little memory is enough" ||
         fail "little memory: status $?: $(cat err)"
 else
     echo "skip out of memory (this build needs more address space)"
@@ -167,8 +175,10 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 P
 export TERM=xterm
 "$PYTHON" terminal.py 2 "$NOSLIP" run $O --until 1e9 >out
-[ $? = 1 ] && grep -q ' % .*t = .* of 1e+09, .* left' out && pass "progress bar" || fail "progress bar: $(tail -3 out)"
-tr '\r' '\n' <out | grep -A1 'left' | tail -1 | grep -q '^.\[K' && pass "... cleared at the end" ||
+[ $? = 1 ] && grep -q ' % .*t = .* of 1e+09, .* left' out && pass "progress bar" ||
+    fail "progress bar: $(tail -3 out)"
+tr '\r' '\n' <out | grep -A1 'left' | tail -1 | grep -q '^.\[K' &&
+    pass "... cleared at the end" ||
     fail "progress bar is not cleared"
 grep -q $'\033\[1m' out && pass "... headings in bold" || fail "no bold on a terminal"
 NO_COLOR=1 "$PYTHON" terminal.py 20 "$NOSLIP" run $O >out

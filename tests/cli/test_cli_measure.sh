@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# The command line of `noslip measure`, and what `noslip equations` prints of frames and algebras.
+# The command line of `noslip measure`, and what `noslip equations` prints of frames and
+# algebras.
 set -u
 : "${NOSLIP:?path of the program}"
 . "$(dirname "$0")/cli_lib.sh"
 
 expect 0 "Suslov, generic: no measure" "no measure with a smooth positive density" "" -- \
     measure suslov
-expect 0 "Suslov, generic: residual" "residual *\(-0.09090909091, 0.3636363636, -0.2727272727\)" "" -- \
+expect 0 "Suslov, generic: residual" \
+    "residual *\(-0.09090909091, 0.3636363636, -0.2727272727\)" "" -- \
     measure suslov
 expect 0 "Suslov, principal axis" "Theorem 5.3 *the covectors are eigenvectors" "" -- \
     measure suslov-axis
@@ -15,7 +17,8 @@ expect 0 "balanced sleigh on se(2)" "the volume in the velocities is invariant" 
     measure sleigh-se2 --set a=0
 expect 0 "density of a coordinate" "d log\(rho\)/d theta *= -0.2027" "" -- \
     measure falling-disk-frame --until 1
-expect 0 "a large system" "not looked for in a system so large" "" -- measure five-rollers-curve --until 0.1
+expect 0 "a large system" "not looked for in a system so large" "" \
+    -- measure five-rollers-curve --until 0.1
 expect 0 "given density" "given density *invariant" "" -- \
     measure veselova --density "sqrt(g.31^2/A + g.32^2/B + g.33^2/C)" --until 5
 expect 0 "wrong density" "NOT invariant" "" -- measure veselova --density "1 + g.31^2" --until 5
@@ -29,7 +32,8 @@ expect 0 "density of chosen variables" "Density rho of g.31, g.32, g.33" "" -- \
     measure veselova --on g.31,g.32,g.33 --degree 2 --until 1
 expect 0 "no density" "no density of these variables" "" -- measure chaplygin-sleigh --until 1
 expect 0 "--json, search" '"closed": true' "" -- measure chaplygin-ball --until 1 --json
-py 'd["search"]["exists"] is True and d["search"]["margin"] > 1e8 and d["search"]["rho"].startswith("sqrt(")' \
+py 'd["search"]["exists"] is True and d["search"]["margin"] > 1e8 and
+    d["search"]["rho"].startswith("sqrt(")' \
     "--json: search"
 expect 2 "--degree out of range" "" "expects a number from 1 to 8" -- \
     measure chaplygin-ball --on s.x --degree 9

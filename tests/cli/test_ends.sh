@@ -19,32 +19,39 @@ start { q = 0.5 }
 run { until 5 }
 END
 
-# ---- no progress, limits -------------------------------------------------------------------------
+# ---- no progress, limits ---------------------------------------------------------------------
 
-expect 1 "a run that is stuck" "ended early" "no progress near t = 0.9999.*fastest there" -- run stuck.mech
+expect 1 "a run that is stuck" "ended early" "no progress near t = 0.9999.*fastest there" \
+    -- run stuck.mech
 expect 0 "a row that is stuck" "ended     1 at the time asked for, 3 before" "" -- \
     sweep stuck.mech --over K=0:0.3:4 --get u --out stuck.csv
-[ "$(grep -c ",3,no progress" stuck.csv)" = 3 ] && pass "is a row like any other" || fail "is a row like any other: $(cat stuck.csv)"
-expect 1 "--max-steps" "10 steps" "the limit of 10 steps was reached at t = .*fastest there" -- run swing.mech --max-steps 10
+[ "$(grep -c ",3,no progress" stuck.csv)" = 3 ] && pass "is a row like any other" ||
+    fail "is a row like any other: $(cat stuck.csv)"
+expect 1 "--max-steps" "10 steps" "the limit of 10 steps was reached at t = .*fastest there" \
+    -- run swing.mech --max-steps 10
 expect 0 "--max-steps of rows" "0 at the time asked for, 3 before" "" -- \
     sweep swing.mech --over q=0.1:0.3:3 --until 1e3 --get q --max-steps 100 --out rows.csv
 expect 2 "--max-steps 0" "" "must be positive" -- run swing.mech --max-steps 0
-expect 1 "--max-seconds" "ended early" "the limit of time was reached at t" -- run swing.mech --until 1e9 --max-seconds 0.5
+expect 1 "--max-seconds" "ended early" "the limit of time was reached at t" -- run swing.mech \
+    --until 1e9 --max-seconds 0.5
 expect 2 "--max-seconds -1" "" "must be positive" -- run swing.mech --max-seconds -1
-expect 1 "--max-seconds of a study" "" "the limit of time|interrupted" -- lyapunov swing.mech --until 1e9 --max-seconds 0.5
+expect 1 "--max-seconds of a study" "" "the limit of time|interrupted" -- lyapunov swing.mech \
+    --until 1e9 --max-seconds 0.5
 expect 1 "--max-seconds of a sweep" "rows      [0-9]+ of 100000" "continues" -- \
-    sweep swing.mech --over q=0.1:0.3:1e5 --until 1e4 --get q --max-seconds 0.5 --out some.h5 --report some.html
+    sweep swing.mech --over q=0.1:0.3:1e5 --until 1e4 --get q --max-seconds 0.5 --out some.h5 \
+        --report some.html
 grep -q '"status":"stopped"' some.html && grep -q "motions are not computed yet" some.html &&
     pass "its page says so" || fail "its page says so"
 
-# ---- searches ------------------------------------------------------------------------------------
+# ---- searches --------------------------------------------------------------------------------
 
 expect 1 "a surface that is not crossed" "" "the surface is not crossed: followed to t = " -- \
     section swing.mech --on "q - 2" --periodic 1
-expect 1 "nor by a section" "0 crossings" "the surface is not crossed: followed to t = " -- section swing.mech --on "q - 2"
+expect 1 "nor by a section" "0 crossings" "the surface is not crossed: followed to t = " \
+    -- section swing.mech --on "q - 2"
 expect 2 "lyapunov --every 1e-300" "" "too short" -- lyapunov swing.mech --every 1e-300
 
-# ---- emit c --------------------------------------------------------------------------------------
+# ---- emit c ----------------------------------------------------------------------------------
 
 cat >names.mech <<'END'
 param M_body = 2, M_ = 1
@@ -56,10 +63,11 @@ expect 0 "names that begin with M_" "const double value_M_body = p" "" -- emit c
 "$PYTHON" -c "
 print('state x\' = ' + ' + '.join('cos(%d*x)' % k for k in range(1, 100000)))
 print('start { x = 1 }')" >long.mech
-(ulimit -s 1024; exec "$NOSLIP" emit c long.mech) >long.c 2>e && grep -q "cos(99999.0\*x" long.c &&
+(ulimit -s 1024; exec "$NOSLIP" emit c long.mech) >long.c 2>e &&
+    grep -q "cos(99999.0\*x" long.c &&
     pass "a long sum" || fail "a long sum: $(head -3 e)"
 
-# ---- signals -------------------------------------------------------------------------------------
+# ---- signals ---------------------------------------------------------------------------------
 
 # stops NAME SECONDS WORDS arguments...: SIGTERM after so long; it must end with status 1
 stops() {
@@ -76,7 +84,8 @@ stops() {
     kill -KILL $child 2>/dev/null
     wait $child
     local got=$?
-    [ $got = 1 ] && grep -q "$words" e && pass "$name" || fail "$name: status $got: $(tail -2 e)"
+    [ $got = 1 ] && grep -q "$words" e && pass "$name" ||
+        fail "$name: status $got: $(tail -2 e)"
 }
 stops "a signal in a run" 0.5 "interrupted at t" run swing.mech --until 1e9
 stops "a signal in a search" 4 "interrupted" invariants bicycle

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The claims of the literature hold, their figures are written, a wrong name is an error; and all
-# models pass `noslip check`.
+# The claims of the literature hold, their figures are written, a wrong name is an error; and
+# all models pass `noslip check`.
 set -euo pipefail
 noslip=$NOSLIP
 folder=$(mktemp -d)

@@ -6,7 +6,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 failed=0
 
-# expect STATUS WORDS COMMAND...: the exit status, and that the output (both streams) contains the words
+# expect STATUS WORDS COMMAND...: the exit status, and that the output (both streams) contains
+# the words
 expect()
 {
     local status=$1 words=$2
@@ -41,14 +42,17 @@ lagrangian (x'^2 + y'^2)/2 - x^2/2 - y^2
 start { x = 1 }
 END
 
-expect 0 "8 on the manifold: 4 along symmetries, 2 along neighbouring steady motions, 2 that decide" \
+expect 0 "8 on the manifold: 4 along symmetries, 2 along neighbouring steady motions, \
+2 that decide" \
     equilibria wheel.mech
 expect 0 "rate = 4.0435133238311" equilibria wheel.mech --over rate=2:8
 expect 0 "asymptotically" equilibria - <<<"state x' = -x"
 expect 0 "unstable: deviations grow by e in 0.319275 s" equilibria swing.mech --from q=3
 expect 0 "error.omega   0 " equilibria "$MODELS/chaplygin-sleigh.mech" --set omega0=0
-expect 0 "deviations grow by e in 1.28125 s" equilibria "$MODELS/chaplygin-sleigh.mech" --set omega0=0 # K^2/(a v)
-expect 0 "bad       undefined" equilibria - <<<"state value' = -value; observe bad = sqrt(value - 1)"
+expect 0 "deviations grow by e in 1.28125 s" equilibria "$MODELS/chaplygin-sleigh.mech" \
+    --set omega0=0 # K^2/(a v)
+expect 0 "bad       undefined" equilibria - \
+    <<<"state value' = -value; observe bad = sqrt(value - 1)"
 expect 2 "did you mean 'rate'" equilibria wheel.mech --over rat=2:8
 expect 2 "expects NAME=LOW:HIGH" equilibria wheel.mech --over rate=2
 expect 2 "is not a state" equilibria swing.mech --from p=3
@@ -57,8 +61,10 @@ expect 1 "no steady motion" equilibria - <<<"state x' = 1 + x^2"
 expect 2 "must end in .csv, .json, .h5 or .svg" equilibria wheel.mech --out a.txt
 
 expect 0 "none in this family beside the energy" invariants swing.mech --search polynomial
-expect 0 "margin between found and not found" invariants two.mech --out family.csv --out family.svg --out family.h5
-grep -q "^\"\?integral" family.csv && grep -q "<svg" family.svg || { echo "FAILED: files of invariants"; failed=1; }
+expect 0 "margin between found and not found" invariants two.mech --out family.csv \
+    --out family.svg --out family.h5
+grep -q "^\"\?integral" family.csv && grep -q "<svg" family.svg ||
+    { echo "FAILED: files of invariants"; failed=1; }
 expect 0 "1 new" invariants two.mech --basis "x'^2 + x^2"
 expect 2 "lower --degree" invariants two.mech --degree 12,12
 expect 2 "--degree expects" invariants two.mech --degree 2,x
@@ -74,16 +80,20 @@ expect 0 "q=x" compare swing.mech - --match q=x --until 1 <<<"state x' = 1"
 
 expect 0 "period" section swing.mech --on q --periodic 1 --from q=0,"q'=1"
 expect 0 "1 start, 7 crossings" section swing.mech --on q=0.1 --crossings 7
-expect 0 "3 starts, 6 crossings" section two.mech --on x --grid y=0.1:0.3:3 --energy 0.5 --crossings 2
-expect 0 "3 starts, 6 crossings" section two.mech --on x --grid y=0.1:0.3:3 --energy 0.5 --crossings 2 --method dop853
+expect 0 "3 starts, 6 crossings" section two.mech --on x --grid y=0.1:0.3:3 --energy 0.5 \
+    --crossings 2
+expect 0 "3 starts, 6 crossings" section two.mech --on x --grid y=0.1:0.3:3 --energy 0.5 \
+    --crossings 2 --method dop853
 expect 2 "unknown method 'euler'" section swing.mech --on q --method euler
 # in lanes, whatever the threads: the same crossings to the bit, and those of gauss
 for threads in 1 2; do
-    "$NOSLIP" section two.mech --on x --grid y=0.1:0.4:11 --energy 0.5 --crossings 20 --method dop853 \
+    "$NOSLIP" section two.mech --on x --grid y=0.1:0.4:11 --energy 0.5 --crossings 20 \
+        --method dop853 \
         --threads $threads --out lanes$threads.csv --quiet || failed=1
 done
 cmp lanes1.csv lanes2.csv || failed=1
-"$NOSLIP" section two.mech --on x --grid y=0.1:0.4:11 --energy 0.5 --crossings 20 --out gauss.csv --quiet || failed=1
+"$NOSLIP" section two.mech --on x --grid y=0.1:0.4:11 --energy 0.5 --crossings 20 \
+    --out gauss.csv --quiet || failed=1
 "$PYTHON" - <<'P' || failed=1
 def rows(name):
     return [[float(v) for v in line.split(',')] for line in open(name) if line[0] not in '#s']
@@ -91,9 +101,11 @@ a, b = rows('lanes1.csv'), rows('gauss.csv')
 assert len(a) == len(b) == 220, (len(a), len(b))
 assert max(abs(x - y) for p, q in zip(a, b) for x, y in zip(p, q)) < 1e-9
 P
-expect 0 "no measure with a smooth positive density" measure suslov --out measure.csv --out measure.svg
+expect 0 "no measure with a smooth positive density" measure suslov --out measure.csv \
+    --out measure.svg
 [ "$(grep -vc '^#' measure.csv)" -gt 20 ] || failed=1
-expect 2 "no start is left" section swing.mech --on q --grid "q'=1:3:3" --energy -5 --crossings 2
+expect 2 "no start is left" section swing.mech --on q --grid "q'=1:3:3" --energy -5 \
+    --crossings 2
 expect 2 "--on EXPR says where" section swing.mech
 expect 2 "rising, falling or both" section swing.mech --on q --direction up
 
@@ -104,14 +116,16 @@ expect 0 "centre" portrait swing.mech
 expect 2 "no two states" portrait wheel.mech
 expect 2 "depends on" portrait swing.mech --plane "q',q'"
 
-"$NOSLIP" equilibria wheel.mech --over rate=2:8 --out b.csv --out b.json --out b.h5 --out b.svg --quiet || failed=1
+"$NOSLIP" equilibria wheel.mech --over rate=2:8 --out b.csv --out b.json --out b.h5 \
+    --out b.svg --quiet || failed=1
 "$NOSLIP" portrait swing.mech --out p.svg --quiet || failed=1
 "$NOSLIP" section swing.mech --on q --crossings 9 --json >s.json || failed=1
 "$PYTHON" - <<'END' || failed=1
 import csv, json
 import xml.dom.minidom as dom
 b = json.load(open("b.json"))
-assert b["study"] == "equilibria" and b["tables"]["special"]["label"] == ["double zero"], b["tables"]["special"]
+assert b["study"] == "equilibria" and b["tables"]["special"]["label"] == ["double zero"], \
+    b["tables"]["special"]
 rows = [r for r in csv.reader(l for l in open("b.csv") if not l.startswith("#"))]
 assert len(rows) - 1 == len(b["tables"]["branch"]["rate"])
 assert [float(r[0]) for r in rows[1:]] == b["tables"]["branch"]["rate"]
@@ -124,8 +138,10 @@ END
 expect 0 "(report: open it in a browser)" lyapunov swing.mech --until 3 --report page.html
 expect 2 "given twice" lyapunov swing.mech --until 3 --out x.svg --report x.svg
 expect 2 "cannot write" lyapunov swing.mech --until 3 --report no/such/folder.html
-for words in '"study":"lyapunov"' '"results":[{"name":"status","text":"done"}' '"tables":[{"name":"exponents","rows":2,' \
-    '"figures":[{"title":"running Lyapunov exponents"' '"levels":[{"at":0}]' '"command":"noslip lyapunov swing.mech'; do
+for words in '"study":"lyapunov"' '"results":[{"name":"status","text":"done"}' \
+    '"tables":[{"name":"exponents","rows":2,' \
+    '"figures":[{"title":"running Lyapunov exponents"' '"levels":[{"at":0}]' \
+        '"command":"noslip lyapunov swing.mech'; do
     grep -qF -- "$words" page.html || { echo "FAILED: page.html lacks $words"; failed=1; }
 done
 
@@ -138,8 +154,11 @@ run { until 800 }
 END
 expect 0 "147 times; built from one of them" run drift.mech --periodic --every 7 --out built.csv
 expect 0 "" run drift.mech --every 7 --out direct.csv --quiet
-paste -d, built.csv direct.csv | awk -F, '/^[0-9]/ { n++; for (i = 1; i <= 5; i++) { d = $i - $(i + NF/2); if (d < 0) d = -d; if (d > most) most = d } }
-    END { if (n != 115 || most > 1e-10) { print "FAILED: built rows differ by " most " in " n; exit 1 } }' || failed=1
+paste -d, built.csv direct.csv | awk -F, \
+    '/^[0-9]/ { n++; for (i = 1; i <= 5; i++) {
+        d = $i - $(i + NF/2); if (d < 0) d = -d; if (d > most) most = d } }
+    END { if (n != 115 || most > 1e-10) { print "FAILED: built rows differ by " most " in " n;
+          exit 1 } }' || failed=1
 expect 0 '"period": 5.44139' run drift.mech --periodic --json
 sed "s|start.*|start { x = 1; y = 0.3 }|" two.mech >both.mech
 expect 2 "is not periodic" run both.mech --periodic --until 50
@@ -156,7 +175,8 @@ event passing: omega.y = 0 stop
 run { until 3 }
 M
 for method in gauss dop853; do
-    expect 1 "the cylinder falls on its side" section fall.mech --on omega.x --crossings 2 --method $method
+    expect 1 "the cylinder falls on its side" section fall.mech --on omega.x --crossings 2 \
+        --method $method
 done
 expect 1 "the cylinder falls on its side" lyapunov fall.mech
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Sweeps that are killed, and sweeps whose disk is full: the same command goes on, and the table equals that of a
-# sweep nobody disturbed, row for row, bit for bit. ROUNDS is how often each kind of accident is tried (1; the full
-# measure is ROUNDS=20), SEED makes the moments repeat.
+# Sweeps that are killed, and sweeps whose disk is full: the same command goes on, and the table
+# equals that of a sweep nobody disturbed, row for row, bit for bit. ROUNDS is how often each
+# kind of accident is tried (1; the full measure is ROUNDS=20), SEED makes the moments repeat.
 #
 #   rank      kill -9 of one process of `mpirun -np 3`, at a random moment
 #   all       kill -9 of mpirun and all its processes
 #   alone     kill -9 of a sweep of one process with two threads
-#   disk      a tmpfs that somebody else fills at a random moment; without the right to mount: a limit on
-#             the size of files
+#   disk      a tmpfs that somebody else fills at a random moment; without the right to mount:
+#             a limit on the size of files
 set -uo pipefail
 . "$(dirname "$0")/cli_lib.sh"
 ROUNDS=${ROUNDS:-1}
@@ -49,7 +49,8 @@ import sys, h5py, numpy
 a, b = (h5py.File(name, "r") for name in sys.argv[1:])
 def arrays(f):
     out = {}
-    f.visititems(lambda name, x: out.update({name: x[()]}) if isinstance(x, h5py.Dataset) else None)
+    f.visititems(lambda name, x: out.update({name: x[()]})
+                if isinstance(x, h5py.Dataset) else None)
     return out
 x, y = arrays(a), arrays(b)
 bad = sorted(x.keys() ^ y.keys())
@@ -73,7 +74,8 @@ moment() { # somewhere in the sweep, sometimes in its first moments
 }
 
 rows_there() {
-    "$PYTHON" -c 'import sys, h5py; c = h5py.File(sys.argv[1], "r")["check"]; print(int((c[()] != 0).sum()), "of", len(c))' "$1" 2>/dev/null ||
+    "$PYTHON" -c 'import sys, h5py; c = h5py.File(sys.argv[1], "r")["check"]
+print(int((c[()] != 0).sum()), "of", len(c))' "$1" 2>/dev/null ||
         echo "no table"
 }
 
@@ -111,7 +113,8 @@ accident() { # kind, number
     kill -9 "$job" 2>/dev/null
     wait "$job" 2>/dev/null
     kept="$kept, $(rows_there "$table")"
-    "${runner[@]}" "$NOSLIP" "${request[@]}" --out "$table" --threads $threads >"$W/log" 2>&1 || {
+    "${runner[@]}" "$NOSLIP" "${request[@]}" --out "$table" --threads $threads >"$W/log" 2>&1 ||
+        {
         fail "$1 $2: resume"
         sed 's/^/     | /' "$W/log" | head -5
         return
@@ -125,7 +128,7 @@ for kind in $kinds; do
     for ((i = 1; i <= ROUNDS; i++)); do accident "$kind" "$i"; done
 done
 
-# ---- a full disk ------------------------------------------------------------------------------
+# ---- a full disk -----------------------------------------------------------------------------
 
 size=$(stat -c %s "$W/whole.h5")
 mkdir "$W/small"
@@ -133,7 +136,8 @@ if mount -t tmpfs -o size=$((size + 400000)) none "$W/small" 2>/dev/null; then
     mounted=1
     for ((i = 1; i <= ROUNDS; i++)); do
         rm -f "$W"/small/*
-        # room for half of it: refused or stopped, in words, never half a table that passes for a whole
+        # room for half of it: refused or stopped, in words, never half a table that passes for
+        # a whole
         head -c $((size / 2 + 400000)) /dev/zero >"$W/small/other"
         "$NOSLIP" "${request[@]}" --out "$W/small/t.h5" --threads 2 >"$W/log" 2>&1
         status=$?
@@ -150,7 +154,8 @@ if mount -t tmpfs -o size=$((size + 400000)) none "$W/small" 2>/dev/null; then
         status=$?
         case $status in 0 | 3) ;; *) fail "disk $i: status $status" ;; esac
         rm -f "$W/small/other"
-        "$NOSLIP" "${request[@]}" --out "$W/small/t.h5" --threads 2 >"$W/log" 2>&1 || fail "disk $i: resume"
+        "$NOSLIP" "${request[@]}" --out "$W/small/t.h5" --threads 2 >"$W/log" 2>&1 ||
+            fail "disk $i: resume"
         same "disk $i (status $status when it became full)" "$W/small/t.h5"
     done
 else
@@ -163,8 +168,10 @@ for ((i = 1; i <= ROUNDS; i++)); do
         "$NOSLIP" "${request[@]}" --out "$W/limited.h5" --threads 2
     ) >"$W/log" 2>&1
     status=$?
-    if [ $status = 3 ]; then pass "limit $i: said"; else fail "limit $i: status $status: $(head -c 200 "$W/log")"; fi
-    "$NOSLIP" "${request[@]}" --out "$W/limited.h5" --threads 2 >"$W/log" 2>&1 || fail "limit $i: resume"
+    if [ $status = 3 ]; then pass "limit $i: said"; else fail \
+        "limit $i: status $status: $(head -c 200 "$W/log")"; fi
+    "$NOSLIP" "${request[@]}" --out "$W/limited.h5" --threads 2 >"$W/log" 2>&1 ||
+        fail "limit $i: resume"
     same "limit $i" "$W/limited.h5"
 done
 finish

@@ -25,7 +25,8 @@ expect 0 "2 integrals linear in the momenta p1 .. p2, with fields that depend on
     "$NOSLIP" invariants "$MODELS/chaplygin-sleigh.mech" --base theta=0
 expect 0 "0 integrals linear in the momenta" \
     "$NOSLIP" invariants "$MODELS/sleigh-oscillator-momentum.mech" --until 5
-expect 2 "momentum integrals need a \`symmetry\` block" "$NOSLIP" invariants "$MODELS/kepler.mech" --search momentum
+expect 2 "momentum integrals need a \`symmetry\` block" "$NOSLIP" invariants \
+    "$MODELS/kepler.mech" --search momentum
 expect 2 "that is not a group coordinate" \
     "$NOSLIP" invariants "$MODELS/falling-disk.mech" --along theta
 expect 2 "the rate of x depends on theta" \
@@ -58,7 +59,8 @@ expect 0 "Motion up to symmetries" "$NOSLIP" period "$MODELS/kepler.mech"
 expect 0 "period" "$NOSLIP" period "$MODELS/sleigh-oscillator-frame.mech" --until 20 \
     --plot tracks.svg --also p10=0.5,p20=0.1
 grep -q "</svg>" tracks.svg || { echo "no picture"; failed=1; }
-expect 3 "nowhere/tracks.svg" "$NOSLIP" period "$MODELS/sleigh-oscillator-frame.mech" --until 20 \
+expect 3 "nowhere/tracks.svg" "$NOSLIP" period "$MODELS/sleigh-oscillator-frame.mech" \
+    --until 20 \
     --plot nowhere/tracks.svg
 
 expect 0 "t -> -t, r -> -r: holds" "$NOSLIP" check "$MODELS/sleigh-oscillator-momentum.mech"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Reports in a real browser: models of every kind of scene, and a hostile one. viewer/check.mjs looks
-# at each page (console, requests, play, dragging the time, poses, contact, final values).
+# Reports in a real browser: models of every kind of scene, and a hostile one. viewer/check.mjs
+# looks at each page (console, requests, play, dragging the time, poses, contact, final values).
 # KEEP=folder keeps reports and pictures.
 set -uo pipefail
 VIEWER=$TESTS/../viewer
@@ -19,14 +19,17 @@ work=${KEEP:-$(mktemp -d)}
 mkdir -p "$work"
 [ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 
-# chart on a plane, implicit bowl, graph, wire, moving plane, disk in a sphere, torus, can, hoop, implicit
-# body, pipe, planar, several bodies, particles with rods, quasivelocities, no picture at all
+# chart on a plane, implicit bowl, graph, wire, moving plane, disk in a sphere, torus, can,
+# hoop, implicit body, pipe, planar, several bodies, particles with rods, quasivelocities, no
+# picture at all
 reports=()
-for name in rattleback ball-in-bowl ball-on-egg-box ball-on-wire turntable disk-in-sphere torus can hoop \
+for name in rattleback ball-in-bowl ball-on-egg-box ball-on-wire turntable disk-in-sphere \
+    torus can hoop \
     egg ball-in-cylinder chaplygin-sleigh four-bar double-pendulum-particles roller-racer \
     harmonic-oscillator-first-order; do
     until=3
-    if ! "$NOSLIP" run "$MODELS/$name.mech" --until $until --quiet --report "$work/$name.html"; then
+    if ! "$NOSLIP" run "$MODELS/$name.mech" --until $until --quiet \
+        --report "$work/$name.html"; then
         fail "$name: no report"
         continue
     fi
@@ -36,7 +39,8 @@ done
 # Names and texts that would be markup if anybody let them.
 hostile="$work/x\"><img src=q onerror=injected=1>.mech"
 cat >"$hostile" <<'MODEL'
-# </script><script>window.injected = 1</script> <img src=x onerror="injected=1"> &lt;b&gt; ]]> <!--
+# </script><script>window.injected = 1</script> <img src=x onerror="injected=1">
+# &lt;b&gt; ]]> <!--
 title "</script><script>injected = 1</script><img src=y onerror=injected=1> <b>&amp;"
 ground plane
 body sphere(0.1) { mass 1; uniform }
@@ -45,7 +49,8 @@ observe angle = omega.x    # "quotes' \ and --> more
 run { until 1 }
 MODEL
 "$NOSLIP" run "$hostile" --quiet --report "$work/hostile.html" || fail "hostile: no report"
-[ "$(grep -c '<script' "$work/hostile.html")" = "$(grep -c '<script' "$work/hoop.html")" ] || fail "hostile: more scripts than others"
+[ "$(grep -c '<script' "$work/hostile.html")" = "$(grep -c '<script' "$work/hoop.html")" ] ||
+    fail "hostile: more scripts than others"
 reports+=("$work/hostile.html")
 
 # Studies: results, tables and figures with hover and zoom.
@@ -59,9 +64,11 @@ study() {
     fi
 }
 study study-branch equilibria "$MODELS/bicycle.mech" --set kick=0 --over v=4:6.5
-study study-section section "$MODELS/rattleback-attractor.mech" --on s.x --plot omega.z,omega.y --crossings 200 --tol 1e-9
+study study-section section "$MODELS/rattleback-attractor.mech" --on s.x \
+    --plot omega.z,omega.y --crossings 200 --tol 1e-9
 study study-hostile lyapunov "$hostile" --until 20
-study study-map sweep "$MODELS/coin.mech" --over v=0.1:0.4:7 --over m=0.005:0.01:4 --get 'end,fall=reversal(com.z - a/2)' --until 1
+study study-map sweep "$MODELS/coin.mech" --over v=0.1:0.4:7 --over m=0.005:0.01:4 \
+    --get 'end,fall=reversal(com.z - a/2)' --until 1
 study study-curve sweep "$MODELS/coin.mech" --over v=0.1:0.4:7 --get 'com.x' --until 1
 
 # A run that stops early, with warnings, still has its page.
@@ -81,7 +88,8 @@ reports+=("$work/stopped.html")
 for report in "${reports[@]}"; do
     grep -qE '(https?|wss?|ftp)://' "$report" && fail "$(basename "$report"): an address"
 done
-"$NOSLIP" run "$MODELS/rattleback.mech" --quiet --report "$work/whole.html" || fail "rattleback: no report"
+"$NOSLIP" run "$MODELS/rattleback.mech" --quiet --report "$work/whole.html" ||
+    fail "rattleback: no report"
 [ "$(stat -c %s "$work/whole.html")" -lt 3000000 ] || fail "20 s of rattleback: 3 MB or more"
 
 shots=()

@@ -42,7 +42,8 @@ export function readPage() {
 
 export function normalise(raw) {
     const problems = [];
-    const trouble = (what, e) => problems.push(`${what}: ${e instanceof Error ? e.message : e}.`);
+    const trouble = (what, e) => problems.push(
+        `${what}: ${e instanceof Error ? e.message : e}.`);
 
     let time = new Float64Array(0);
     try {
@@ -53,7 +54,8 @@ export function normalise(raw) {
     }
     for (let i = 0; i < time.length; i++) {
         if (!Number.isFinite(time[i]) || (i > 0 && time[i] < time[i - 1])) {
-            trouble('The times are used only as far as they grow', `sample ${i} of ${time.length}`);
+            trouble('The times are used only as far as they grow',
+                `sample ${i} of ${time.length}`);
             time = time.slice(0, i);
             break;
         }
@@ -81,7 +83,8 @@ export function normalise(raw) {
         if (source === undefined || source === null) return null;
         try {
             const data = numbers(source, Float32Array);
-            if (data === null || data.length % width) throw new Error(`not rows of ${width} numbers`);
+            if (data === null || data.length % width)
+                throw new Error(`not rows of ${width} numbers`);
             return data;
         } catch (e) {
             trouble(`${what} is not shown`, e);
@@ -107,7 +110,8 @@ export function normalise(raw) {
     }
 
     const events = list(raw.events).map((e) => ({
-        name: text(e?.name) || 'event', t: finite(e?.t) ? e.t : NaN, direction: text(e?.direction),
+        name: text(e?.name) || 'event', t: finite(e?.t) ? e.t : NaN,
+        direction: text(e?.direction),
         action: text(e?.action), text: text(e?.text),
     }));
     const spans = list(raw.spans).filter((s) => finite(s?.from) && finite(s?.to)).map((s) => ({
@@ -121,27 +125,34 @@ export function normalise(raw) {
         const x = series.find((s) => s.name === p?.x);
         const y = series.find((s) => s.name === p?.y);
         if (!x || !y) {
-            trouble(`The plot ${text(p?.title)} is not shown`, 'it names a series that is not there');
+            trouble(`The plot ${text(p?.title)} is not shown`,
+                'it names a series that is not there');
             continue;
         }
         const background = list(p.curves).map((c) => ({
             name: text(c?.name), points: points(c?.points, 2, `A curve of ${text(p.title)}`),
         })).filter((c) => c.points);
-        plots.push({ title: text(p.title) || `${y.name} over ${x.name}`, x, y, equal: p.equal === true, background });
+        plots.push({ title: text(p.title) || `${y.name} over ${x.name}`, x, y,
+            equal: p.equal === true, background });
     }
 
     /** Any numbers; null with a note if they are none. */
     const free = (source, what) => points(source, 1, what);
     const axis = (a) => ({
-        label: text(a?.label), unit: text(a?.unit), log: a?.log === true, from: finite(a?.from) ? a.from : NaN, to: finite(a?.to) ? a.to : NaN,
+        label: text(a?.label), unit: text(a?.unit), log: a?.log === true,
+        from: finite(a?.from) ? a.from : NaN, to: finite(a?.to) ? a.to : NaN,
     });
     const size = (v, most) => Number.isInteger(v) && v > 0 && v <= most ? v : 0;
 
-    const notes = (source) => new Map(list(source).filter((e) => Array.isArray(e) && Number.isInteger(e[0])).map(([i, t]) => [i, text(t)]));
+    const notes = (source) => new Map(list(source)
+        .filter((e) => Array.isArray(e) && Number.isInteger(e[0]))
+        .map(([i, t]) => [i, text(t)]));
     /** Small numbers given as length, number, length, number, ... */
     const runs = (source, n) => {
         const out = new Uint8Array(n);
-        for (let i = 0, at = 0; i + 1 < list(source).length && at < n; at += Math.max(0, source[i]), i += 2) out.fill(source[i + 1], at, at + source[i]);
+        for (let i = 0, at = 0; i + 1 < list(source).length && at < n;
+            at += Math.max(0, source[i]), i += 2)
+            out.fill(source[i + 1], at, at + source[i]);
         return out;
     };
 
@@ -153,15 +164,19 @@ export function normalise(raw) {
         const rows = size(f.rows, 8192);
         const edges = [f.x, f.y].map((e) => list(e).filter(finite));
         if (!value) return null;
-        if (!columns || !rows || value.length !== columns * rows || edges.some((e) => e.length !== 2 || e[0] === e[1])) {
+        if (!columns || !rows || value.length !== columns * rows ||
+            edges.some((e) => e.length !== 2 || e[0] === e[1])) {
             trouble(`${what} is not shown`, 'its size does not fit its values');
             return null;
         }
-        const out = { ...axis(f), columns, rows, value, x: edges[0], y: edges[1], diverging: f.diverging === true };
+        const out = { ...axis(f), columns, rows, value, x: edges[0], y: edges[1],
+            diverging: f.diverging === true };
         let [low, high] = [Infinity, -Infinity];
         const drawn = (v) => out.log ? (v > 0 ? Math.log10(v) : NaN) : v;
         const word = runs(f.word, columns * rows);
-        for (const v of Number.isFinite(out.from + out.to) ? [out.from, out.to] : value.filter((_, i) => !word[i])) {
+        for (const v of Number.isFinite(out.from + out.to)
+            ? [out.from, out.to]
+            : value.filter((_, i) => !word[i])) {
             const d = drawn(v);
             if (!Number.isFinite(d)) continue;
             low = Math.min(low, d);
@@ -170,9 +185,12 @@ export function normalise(raw) {
         if (!(high >= low)) [low, high] = [0, 1];
         if (out.diverging) [low, high] = [-Math.max(-low, high), Math.max(-low, high)];
         if (!(high > low)) [low, high] = [low - 0.5, high + 0.5];
-        const numbers = (v, n) => v === undefined ? null : points(v, 1, what)?.slice(0, n) ?? null;
+        const numbers = (v, n) => v === undefined
+            ? null
+            : points(v, 1, what)?.slice(0, n) ?? null;
         return Object.assign(out, {
-            low, high, at: [numbers(f.at_x, columns), numbers(f.at_y, rows)], notes: notes(f.notes),
+            low, high, at: [numbers(f.at_x, columns), numbers(f.at_y, rows)],
+            notes: notes(f.notes),
             words: list(f.words).map(text), wordColors: list(f.word_colors).map(text), word,
         });
     };
@@ -186,18 +204,26 @@ export function normalise(raw) {
                 const y = free(s?.y, `A series of ${what}`);
                 if (!x || !y) continue;
                 if (x.length !== y.length) {
-                    trouble(`A series of ${what} is not shown`, 'x and y have different lengths');
+                    trouble(`A series of ${what} is not shown`,
+                        'x and y have different lengths');
                     continue;
                 }
                 series.push({
-                    name: text(s.name), x, y, line: s.line === true, dashed: s.dashed === true, marker: text(s.marker), color: text(s.color),
-                    width: finite(s.width) && s.width > 0 ? Math.min(s.width, 40) : 0, notes: notes(s.notes),
+                    name: text(s.name), x, y, line: s.line === true, dashed: s.dashed === true,
+                    marker: text(s.marker), color: text(s.color),
+                    width: finite(s.width) && s.width > 0 ? Math.min(s.width, 40) : 0,
+                    notes: notes(s.notes),
                 });
             }
             return {
-                title: text(p?.title), x: axis(p?.x), y: axis(p?.y), equal: p?.equal === true, height: finite(p?.height) ? p.height : 0, series,
-                levels: list(p?.levels).filter((l) => finite(l?.at)).map((l) => ({ name: text(l.name), at: l.at, vertical: l.vertical === true })),
-                spans: list(p?.spans).filter((l) => finite(l?.from) && finite(l?.to)).map((l) => ({ from: l.from, to: l.to, horizontal: l.horizontal === true })),
+                title: text(p?.title), x: axis(p?.x), y: axis(p?.y), equal: p?.equal === true,
+                height: finite(p?.height) ? p.height : 0, series,
+                levels: list(p?.levels).filter((l) => finite(l?.at))
+                    .map((l) => ({ name: text(l.name), at: l.at,
+                        vertical: l.vertical === true })),
+                spans: list(p?.spans).filter((l) => finite(l?.from) && finite(l?.to))
+                    .map((l) => ({ from: l.from, to: l.to,
+                        horizontal: l.horizontal === true })),
                 field: field(p?.field, `The field of ${what}`), command: text(p?.command),
             };
         }),
@@ -206,7 +232,10 @@ export function normalise(raw) {
     const tables = list(raw.tables).map((t) => {
         const name = text(t?.name) || 'table';
         const columns = list(t?.columns).map((c) => ({
-            name: text(c?.name), unit: text(c?.unit), data: Array.isArray(c?.words) ? c.words.map(text) : free(c?.data, `A column of ${name}`) ?? [],
+            name: text(c?.name), unit: text(c?.unit),
+            data: Array.isArray(c?.words)
+            ? c.words.map(text)
+            : free(c?.data, `A column of ${name}`) ?? [],
         }));
         const shown = Math.max(0, ...columns.map((c) => c.data.length));
         return { name, columns, shown, total: Number.isInteger(t?.rows) ? t.rows : shown };
@@ -216,21 +245,27 @@ export function normalise(raw) {
         name: text(r?.name), value: r?.value ?? null, unit: text(r?.unit), text: text(r?.text),
         level: ['good', 'note', 'bad'].includes(r?.level) ? r.level : '',
     }));
-    const equations = list(raw.equations).map((e) => ({ caption: text(e?.caption), mathml: text(e?.mathml) }));
+    const equations = list(raw.equations)
+        .map((e) => ({ caption: text(e?.caption), mathml: text(e?.mathml) }));
 
     let final = rows(raw.final);
     if (!final.length && n) {
-        final = series.map((s) => ({ name: s.name, value: s.data[n - 1], unit: s.unit, text: '' }));
+        final = series.map((s) => ({ name: s.name, value: s.data[n - 1], unit: s.unit,
+            text: '' }));
     }
 
     return {
         title: text(raw.title) || text(raw.file) || 'Untitled motion',
-        file: text(raw.file), about: text(raw.about), model: text(raw.model), formulation: text(raw.formulation),
+        file: text(raw.file), about: text(raw.about), model: text(raw.model),
+        formulation: text(raw.formulation),
         method: text(raw.method), engine: text(raw.engine), tolerance: raw.tolerance ?? null,
         status: text(raw.status) || 'done', reason: text(raw.reason), steps: raw.steps ?? null,
-        evaluations: raw.evaluations ?? null, seconds: raw.seconds ?? null, version: text(raw.version),
-        command: text(raw.command), accuracy: text(raw.accuracy), timeUnit: text(raw.time_unit) || 's',
-        parameters: rows(raw.parameters), facts: rows(raw.facts), warnings: list(raw.warnings).map(text),
+        evaluations: raw.evaluations ?? null, seconds: raw.seconds ?? null,
+        version: text(raw.version),
+        command: text(raw.command), accuracy: text(raw.accuracy),
+        timeUnit: text(raw.time_unit) || 's',
+        parameters: rows(raw.parameters), facts: rows(raw.facts),
+        warnings: list(raw.warnings).map(text),
         study: text(raw.study), results: rows(raw.results), figures, tables,
         events, spans, levels, equations, final, time, n, series, plots,
         scene: raw.scene && typeof raw.scene === 'object' ? raw.scene : { kind: 'none' },

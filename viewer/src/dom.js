@@ -60,24 +60,29 @@ export function download(name, blob) {
 
 /** A file name made of a title. */
 export function fileName(text, ending) {
-    const stem = String(text).normalize('NFKD').replace(/[^A-Za-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
+    const stem = String(text).normalize('NFKD').replace(/[^A-Za-z0-9]+/g, '-')
+        .replace(/^-+|-+$/g, '');
     return (stem.slice(0, 60).toLowerCase() || 'noslip') + ending;
 }
 
 /** Comma-separated values: columns [{name, unit, data}], all of one length. */
 export function csv(columns) {
     const quote = (s) => /[",\r\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
-    const lines = [columns.map((c) => quote(c.unit ? `${c.name} [${c.unit}]` : c.name)).join(',')];
+    const lines = [columns.map((c) => quote(c.unit ? `${c.name} [${c.unit}]` : c.name))
+        .join(',')];
     const n = columns.length ? columns[0].data.length : 0;
     for (let i = 0; i < n; i++) {
         lines.push(columns.map((c) => {
             const v = c.data[i];
             if (!Number.isFinite(v)) return '';
-            return c.data instanceof Float32Array ? String(Number(v.toPrecision(8))) : String(v);
+            return c.data instanceof Float32Array
+                ? String(Number(v.toPrecision(8)))
+                : String(v);
         }).join(','));
     }
     return new Blob([lines.join('\n') + '\n'], { type: 'text/csv' });
 }
 
 /** Colour of the style sheet, for canvases. */
-export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name)
+    .trim();

@@ -11,7 +11,8 @@ function value(v, unit) {
 }
 
 function section(id, title, ...content) {
-    return el('section', { class: 'card', id, 'aria-labelledby': `${id}-title` }, el('h2', { id: `${id}-title` }, title), content);
+    return el('section', { class: 'card', id, 'aria-labelledby': `${id}-title` },
+        el('h2', { id: `${id}-title` }, title), content);
 }
 
 /** Long tables open on demand. */
@@ -31,27 +32,36 @@ export function buildHeader(data) {
     document.title = `${data.title} – noslip`;
     byId('title').textContent = data.title;
     const done = data.status === 'done';
-    const about = [data.study && `study: ${data.study}`, data.formulation && `formulation ${data.formulation}`, data.method, data.file].filter(Boolean).join(' · ');
+    const about = [data.study && `study: ${data.study}`,
+        data.formulation && `formulation ${data.formulation}`, data.method,
+        data.file].filter(Boolean).join(' · ');
     byId('subtitle').textContent = about;
     const chips = byId('chips');
-    chips.append(el('span', { class: `chip ${done ? 'good' : 'bad'}` }, done ? 'completed' : 'stopped early'));
+    chips.append(el('span', { class: `chip ${done ? 'good' : 'bad'}` },
+        done ? 'completed' : 'stopped early'));
     const signs = { good: '✓', note: '!', bad: '✕' };
     for (const f of data.facts.filter((f) => f.level).slice(0, 3)) {
-        chips.append(el('span', { class: `chip ${f.level}`, title: f.text }, `${signs[f.level]} ${f.name}`));
+        chips.append(el('span', { class: `chip ${f.level}`, title: f.text },
+            `${signs[f.level]} ${f.name}`));
     }
     const alerts = byId('alerts');
     const all = [];
-    if (!done) all.push(alert('bad', `Stopped early${data.reason ? ': ' + data.reason : ''}. Everything up to then is shown.`));
+    if (!done)
+        all.push(alert('bad', `Stopped early${data.reason ? ': ' + data.reason : ''}. ` +
+            `Everything up to then is shown.`));
     for (const w of data.warnings) all.push(alert('note', w));
     for (const p of data.problems) all.push(alert('note', `This page: ${p}`));
     const few = all.length > 4 ? 3 : all.length;
     alerts.append(...all.slice(0, few));
-    if (all.length > few) alerts.append(folded(`${all.length - few} more`, el('div', { class: 'more' }, all.slice(few)), false));
+    if (all.length > few)
+        alerts.append(folded(`${all.length - few} more`,
+            el('div', { class: 'more' }, all.slice(few)), false));
 }
 
 function alert(level, text) {
     return el('p', { class: `alert ${level}`, role: level === 'bad' ? 'alert' : 'note' },
-        el('span', { class: 'sign', 'aria-hidden': 'true' }, level === 'bad' ? '✕' : '!'), el('span', {}, text));
+        el('span', { class: 'sign', 'aria-hidden': 'true' }, level === 'bad' ? '✕' : '!'),
+        el('span', {}, text));
 }
 
 /** Names of results as words: kaplan_yorke is "kaplan yorke". */
@@ -61,66 +71,100 @@ function resultTable(data, t) {
     const cell = (v) => typeof v === 'number' ? value(v) : v === undefined ? dash : String(v);
     const most = 200;
     const rows = [];
-    for (let i = 0; i < Math.min(t.shown, most); i++) rows.push(el('tr', {}, t.columns.map((c) => el('td', { class: Array.isArray(c.data) ? 'wrap' : null }, cell(c.data[i])))));
-    const all = table(t.columns.map((c) => c.unit && c.unit !== '1' ? `${c.name} [${c.unit}]` : c.name), rows);
-    const note = t.total > rows.length ? `${rows.length} of ${t.total} rows` : `${rows.length} rows`;
-    const save = button('Save this table as CSV', { text: 'CSV', cls: 'text', on: () => saveTable(data, t) });
-    const more = t.total > t.shown ? `; the CSV has ${t.shown}, --out FILE writes them all` : '';
-    const shown = rows.length > 14 ? folded(note + more, all, false) : [all, more && el('p', {}, note + more)];
+    for (let i = 0; i < Math.min(t.shown, most); i++)
+        rows.push(el('tr', {}, t.columns.map((c) =>
+            el('td', { class: Array.isArray(c.data) ? 'wrap' : null }, cell(c.data[i])))));
+    const all = table(t.columns.map((c) => c.unit && c.unit !== '1'
+        ? `${c.name} [${c.unit}]`
+        : c.name), rows);
+    const note = t.total > rows.length
+        ? `${rows.length} of ${t.total} rows`
+        : `${rows.length} rows`;
+    const save = button('Save this table as CSV',
+        { text: 'CSV', cls: 'text', on: () => saveTable(data, t) });
+    const more = t.total > t.shown
+        ? `; the CSV has ${t.shown}, --out FILE writes them all`
+        : '';
+    const shown = rows.length > 14
+        ? folded(note + more, all, false)
+        : [all, more && el('p', {}, note + more)];
     return [el('h3', {}, words(t.name), ' ', save), shown];
 }
 
 function saveTable(data, t) {
     const quote = (s) => /[",\r\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
-    const lines = [t.columns.map((c) => quote(c.unit ? `${c.name} [${c.unit}]` : c.name)).join(',')];
+    const lines = [t.columns.map((c) => quote(c.unit ? `${c.name} [${c.unit}]` : c.name))
+        .join(',')];
     for (let i = 0; i < t.shown; i++) {
         lines.push(t.columns.map((c) => {
             const v = c.data[i];
-            return typeof v === 'number' ? (Number.isFinite(v) ? String(v) : '') : quote(v ?? '');
+            return typeof v === 'number'
+                ? (Number.isFinite(v) ? String(v) : '')
+                : quote(v ?? '');
         }).join(','));
     }
-    download(fileName(`${data.title}-${t.name}`, '.csv'), new Blob([lines.join('\n') + '\n'], { type: 'text/csv' }));
+    download(fileName(`${data.title}-${t.name}`, '.csv'),
+        new Blob([lines.join('\n') + '\n'], { type: 'text/csv' }));
 }
 
 export function buildFacts(data, clock) {
     const host = byId('facts');
     const cards = [];
     if (data.results.length) {
-        cards.push(section('results', 'Results', el('dl', { class: 'facts' }, data.results.map((r) => [
-            el('dt', {}, words(r.name)), el('dd', {}, r.text || (typeof r.value === 'number' ? number(r.value, 12) : value(r.value, r.unit))),
+        cards.push(section('results', 'Results',
+            el('dl', { class: 'facts' }, data.results.map((r) => [
+            el('dt', {}, words(r.name)), el('dd', {},
+                r.text || (typeof r.value === 'number'
+                    ? number(r.value, 12)
+                    : value(r.value, r.unit))),
         ]))));
     }
     if (data.about || data.facts.length) {
-        cards.push(section('quality', data.study ? 'What this is' : 'How good is this', data.about && el('p', { class: 'about' }, data.about),
+        cards.push(section('quality', data.study ? 'What this is' : 'How good is this',
+            data.about && el('p', { class: 'about' }, data.about),
             el('dl', { class: 'facts' }, data.facts.map((f) => [
-                el('dt', { class: f.level }, f.name), el('dd', {}, f.text || value(f.value, f.unit)),
+                el('dt', { class: f.level }, f.name),
+                el('dd', {}, f.text || value(f.value, f.unit)),
             ]))));
     }
     const run = [
-        ['Status', data.status === 'done' ? 'completed' : `stopped early${data.reason ? ': ' + data.reason : ''}`],
+        ['Status', data.status === 'done'
+            ? 'completed'
+            : `stopped early${data.reason ? ': ' + data.reason : ''}`],
         ['Formulation', data.formulation], ['Method', data.method], ['Engine', data.engine],
         ['Tolerance', data.tolerance === null ? '' : value(data.tolerance)],
-        ['Time', data.n ? `${number(data.time[0])} to ${number(data.time[data.n - 1], 7)} ${data.timeUnit}` : ''],
+        ['Time', data.n ? `${number(data.time[0])} to ${number(data.time[data.n - 1], 7)} ` +
+            `${data.timeUnit}` : ''],
         ['Steps', data.steps === null ? '' : value(data.steps)],
         ['Evaluations', data.evaluations === null ? '' : value(data.evaluations)],
         ['Computing time', data.seconds === null ? '' : value(data.seconds, 's')],
-        ['Samples on this page', data.study ? '' : data.n ? `${data.n}${data.accuracy ? ', ' + data.accuracy : ''}` : 'none'],
+        ['Samples on this page', data.study ? ''
+            : data.n ? `${data.n}${data.accuracy ? ', ' + data.accuracy : ''}`
+            : 'none'],
         ['Model file', data.file], ['Version', data.version && `noslip ${data.version}`],
     ].filter(([, v]) => v);
-    const events = data.events.length ? section('events', 'Events', eventTable(data, clock)) : null;
-    const runCard = section('run', data.study ? 'Study' : 'Run', el('dl', { class: 'facts' }, run.map(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])));
+    const events = data.events.length
+        ? section('events', 'Events', eventTable(data, clock))
+        : null;
+    const runCard = section('run', data.study ? 'Study' : 'Run',
+        el('dl', { class: 'facts' }, run.map(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])));
     if (data.command) runCard.append(el('h3', {}, 'To repeat it'), copyBox(data.command));
     if (data.parameters.length) {
-        cards.push(section('parameters', 'Parameters', table(['Name', 'Value'], data.parameters.map((p) =>
-            el('tr', {}, el('th', { scope: 'row' }, p.name), el('td', {}, value(p.value, p.unit)))))));
+        cards.push(section('parameters', 'Parameters',
+            table(['Name', 'Value'], data.parameters.map((p) =>
+            el('tr', {}, el('th', { scope: 'row' }, p.name),
+                el('td', {}, value(p.value, p.unit)))))));
     }
     cards.push(runCard);
     if (events) cards.push(events);
     if (data.final.length) {
-        const rows = data.final.map((f) => el('tr', {}, el('th', { scope: 'row' }, f.name), el('td', {}, f.text || value(f.value, f.unit))));
+        const rows = data.final.map((f) =>
+            el('tr', {}, el('th', { scope: 'row' }, f.name),
+                el('td', {}, f.text || value(f.value, f.unit))));
         const all = table(['Quantity', 'Value'], rows);
         const end = data.n ? ` at ${number(data.time[data.n - 1], 7)} ${data.timeUnit}` : '';
-        cards.push(section('final', `Final values${end}`, rows.length > 14 ? folded(`${rows.length} quantities`, all, false) : all));
+        cards.push(section('final', `Final values${end}`,
+            rows.length > 14 ? folded(`${rows.length} quantities`, all, false) : all));
     }
     if (data.tables.length) {
         const card = section('tables', 'Tables', data.tables.map((t) => resultTable(data, t)));
@@ -130,29 +174,35 @@ export function buildFacts(data, clock) {
     if (data.equations.length) {
         cards.push(section('equations', 'Equations', data.equations.map((e) =>
             el('figure', { class: 'equation' }, e.caption && el('figcaption', {}, e.caption),
-                el('div', { class: 'math', tabindex: 0, role: 'group', 'aria-label': e.caption || 'Equation' }, mathElement(e.mathml))))));
+                el('div', { class: 'math', tabindex: 0, role: 'group',
+                    'aria-label': e.caption || 'Equation' }, mathElement(e.mathml))))));
         cards[cards.length - 1].classList.add('wide');
     }
     if (data.model) {
-        const card = section('model', data.file ? `Model: ${data.file}` : 'Model', modelText(data.model));
+        const card = section('model', data.file ? `Model: ${data.file}` : 'Model',
+            modelText(data.model));
         card.classList.add('wide');
         cards.push(card);
     }
     // short cards in columns, wide ones below them
     const wide = cards.filter((c) => c.classList.contains('wide'));
-    host.append(el('div', { class: 'columns' }, cards.filter((c) => !wide.includes(c))), ...wide);
+    host.append(el('div', { class: 'columns' }, cards.filter((c) => !wide.includes(c))),
+        ...wide);
 }
 
 function eventTable(data, clock) {
     const rows = data.events.map((e) => {
         const go = Number.isFinite(e.t)
-            ? el('button', { type: 'button', class: 'link', title: 'Show this moment', on: { click: () => { clock.pause(); clock.setTime(e.t); } } },
+            ? el('button', { type: 'button', class: 'link', title: 'Show this moment',
+                on: { click: () => { clock.pause(); clock.setTime(e.t); } } },
                 number(e.t, 8))
             : dash;
         const note = [e.text, e.direction, e.action].filter(Boolean).join('; ');
-        return el('tr', {}, el('td', {}, go), el('th', { scope: 'row' }, e.name), el('td', { class: 'wrap' }, note));
+        return el('tr', {}, el('td', {}, go), el('th', { scope: 'row' }, e.name),
+            el('td', { class: 'wrap' }, note));
     });
-    const all = table([`Time [${data.timeUnit}]`, 'Event', 'What happened'], rows.slice(0, 2000), 'events');
+    const all = table([`Time [${data.timeUnit}]`, 'Event', 'What happened'],
+        rows.slice(0, 2000), 'events');
     return rows.length > 12 ? folded(`${rows.length} events`, all, false) : all;
 }
 
@@ -175,14 +225,17 @@ export function copyBox(text) {
     return el('div', { class: 'command' }, code, copy);
 }
 
-/** The model, line by line; numbers come from the style sheet so that copying leaves them out. */
+/**
+ * The model, line by line; numbers come from the style sheet so that copying leaves them out.
+ */
 function modelText(text) {
     const lines = text.replace(/\r\n?/g, '\n').replace(/\n$/, '').split('\n');
     const pre = el('pre', { class: 'model', tabindex: 0, 'aria-label': 'Text of the model' });
     for (const line of lines) {
         const row = el('span', { class: 'row' });
         const hash = commentStart(line);
-        if (hash >= 0) row.append(line.slice(0, hash), el('span', { class: 'comment' }, line.slice(hash)));
+        if (hash >= 0)
+            row.append(line.slice(0, hash), el('span', { class: 'comment' }, line.slice(hash)));
         else row.append(line);
         row.append('\n');
         pre.append(row);

@@ -1,6 +1,6 @@
-// Figures of studies: curves, points and fields of numbers over any two quantities, with the values
-// under the pointer and zoom. Everything works by keyboard too: arrows go from point to point, + and −
-// zoom about it, Home shows everything.
+// Figures of studies: curves, points and fields of numbers over any two quantities, with the
+// values under the pointer and zoom. Everything works by keyboard too: arrows go from point to
+// point, + and − zoom about it, Home shows everything.
 import { button, byId, css, download, el, fileName } from './dom.js';
 import { number, niceStep, power, ticks } from './numbers.js';
 import { copyBox } from './facts.js';
@@ -12,9 +12,11 @@ const near = 36; // pixels within which the pointer finds a point
 const withUnit = (a) => a.unit && a.unit !== '1' ? `${a.label} [${a.unit}]` : a.label;
 
 // as in the SVG files: dark to light, even in brightness; blue through white to red about zero
-const even = [[68, 1, 84], [72, 40, 120], [62, 73, 137], [49, 104, 142], [38, 130, 142], [31, 158, 137], [53, 183, 121], [110, 206, 88],
+const even = [[68, 1, 84], [72, 40, 120], [62, 73, 137], [49, 104, 142], [38, 130, 142],
+    [31, 158, 137], [53, 183, 121], [110, 206, 88],
     [181, 222, 43], [253, 231, 37]];
-const two = [[24, 79, 149], [67, 135, 196], [150, 196, 225], [214, 231, 241], [247, 247, 247], [251, 222, 204], [243, 164, 129],
+const two = [[24, 79, 149], [67, 135, 196], [150, 196, 225], [214, 231, 241], [247, 247, 247],
+    [251, 222, 204], [243, 164, 129],
     [214, 96, 77], [165, 23, 43]];
 
 function shade(map, place) {
@@ -38,7 +40,9 @@ function axisTicks(axis, from, to, most) {
     const [a, b] = [unscaled(axis, lo), unscaled(axis, hi)];
     const step = niceStep(b - a, most);
     const values = [];
-    for (let k = Math.ceil(a / step - 1e-9); k * step <= b + 1e-9 * step && values.length < 60; k++) values.push(k * step);
+    for (let k = Math.ceil(a / step - 1e-9); k * step <= b + 1e-9 * step && values.length < 60;
+        k++)
+        values.push(k * step);
     return { at: values.map((v) => scaled(axis, v)), labels: ticks(values, step) };
 }
 
@@ -46,9 +50,25 @@ const markers = {
     dot: (c, x, y, r) => c.rect(x - r, y - r, 2 * r, 2 * r),
     circle: (c, x, y, r) => { c.moveTo(x + r, y); c.arc(x, y, r, 0, 2 * Math.PI); },
     square: (c, x, y, r) => c.rect(x - r, y - r, 2 * r, 2 * r),
-    triangle: (c, x, y, r) => { c.moveTo(x, y - 1.2 * r); c.lineTo(x + 1.1 * r, y + 0.8 * r); c.lineTo(x - 1.1 * r, y + 0.8 * r); c.closePath(); },
-    diamond: (c, x, y, r) => { c.moveTo(x, y - 1.3 * r); c.lineTo(x + 1.3 * r, y); c.lineTo(x, y + 1.3 * r); c.lineTo(x - 1.3 * r, y); c.closePath(); },
-    cross: (c, x, y, r) => { c.moveTo(x - r, y - r); c.lineTo(x + r, y + r); c.moveTo(x - r, y + r); c.lineTo(x + r, y - r); },
+    triangle: (c, x, y, r) => {
+        c.moveTo(x, y - 1.2 * r);
+        c.lineTo(x + 1.1 * r, y + 0.8 * r);
+        c.lineTo(x - 1.1 * r, y + 0.8 * r);
+        c.closePath();
+    },
+    diamond: (c, x, y, r) => {
+        c.moveTo(x, y - 1.3 * r);
+        c.lineTo(x + 1.3 * r, y);
+        c.lineTo(x, y + 1.3 * r);
+        c.lineTo(x - 1.3 * r, y);
+        c.closePath();
+    },
+    cross: (c, x, y, r) => {
+        c.moveTo(x - r, y - r);
+        c.lineTo(x + r, y + r);
+        c.moveTo(x - r, y + r);
+        c.lineTo(x + r, y - r);
+    },
 };
 
 class Panel {
@@ -58,8 +78,10 @@ class Panel {
         this.visible = false;
         this.at = null; // the point shown: {series, i} or {cell}
         let auto = 0;
-        this.series = spec.series.map((s) => ({ ...s, shown: true, color: s.color || autoColors[auto++ % autoColors.length] }));
-        this.canvas = el('canvas', { tabindex: 0, role: 'application', 'aria-label': this.describe() });
+        this.series = spec.series.map((s) =>
+            ({ ...s, shown: true, color: s.color || autoColors[auto++ % autoColors.length] }));
+        this.canvas = el('canvas', { tabindex: 0, role: 'application',
+            'aria-label': this.describe() });
         this.tip = el('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
         this.said = el('p', { class: 'said', 'aria-live': 'polite' });
         this.host = el('div', { class: 'plot xy' }, this.canvas, this.tip);
@@ -72,8 +94,10 @@ class Panel {
                     button('Zoom in', { iconName: 'plus', on: () => this.zoom(0.5) }),
                     button('Zoom out', { iconName: 'minus', on: () => this.zoom(2) }),
                     button('Show everything', { iconName: 'reset', on: () => this.reset() }),
-                    button('Save this figure as PNG', { text: 'PNG', cls: 'text', on: () => this.savePng() }),
-                    button('Save the numbers of this figure as CSV', { text: 'CSV', cls: 'text', on: () => this.saveCsv() }))),
+                    button('Save this figure as PNG',
+                        { text: 'PNG', cls: 'text', on: () => this.savePng() }),
+                    button('Save the numbers of this figure as CSV',
+                        { text: 'CSV', cls: 'text', on: () => this.saveCsv() }))),
             this.legend(), this.host, this.repeat, this.said);
         this.full = this.extent();
         this.range = [...this.full];
@@ -83,21 +107,29 @@ class Panel {
     describe() {
         const { x, y, series, field, title } = this.spec;
         const points = series.reduce((n, s) => n + s.x.length, 0);
-        const what = field ? `${field.label || 'values'} on a grid of ${field.columns} by ${field.rows}` : `${series.length} series, ${points} points`;
-        return `${title ? title + ': ' : ''}${withUnit(y)} over ${withUnit(x)}, ${what}. Arrow keys go from point to point, plus and minus zoom, Home shows everything${
-            this.spec.command ? ', Enter tells the command that repeats the run behind the point' : ''}.`;
+        const what = field ? `${field.label || 'values'} on a grid of ${field.columns} by ` +
+            `${field.rows}` : `${series.length} series, ${points} points`;
+        const keys = 'Arrow keys go from point to point, plus and minus zoom, ' +
+            'Home shows everything';
+        const enter = ', Enter tells the command that repeats the run behind the point';
+        return `${title ? title + ': ' : ''}${withUnit(y)} over ${withUnit(x)}, ${what}. ` +
+            `${keys}${this.spec.command ? enter : ''}.`;
     }
 
     legend() {
         const named = this.series.filter((s) => s.name);
         const f = this.spec.field;
-        const words = f ? f.words.map((name, k) => ({ name, color: f.wordColors[k] })).filter((_, k) => f.word.includes(k + 1)) : [];
+        const words = f ? f.words.map((name, k) => ({ name, color: f.wordColors[k] }))
+            .filter((_, k) => f.word.includes(k + 1)) : [];
         if (!named.length && !words.length) return null;
-        return el('ul', { class: 'series' }, words.map((w) => el('li', {}, el('span', { class: 'swatch word', style: { background: w.color } }),
+        return el('ul', { class: 'series' },
+            words.map((w) => el('li', {},
+                el('span', { class: 'swatch word', style: { background: w.color } }),
             el('span', { class: 'name' }, w.name))), named.map((s) => {
             const swatch = el('span', { class: `swatch${s.line ? ' line' : ''}` });
             s.swatch = swatch;
-            const toggle = button(`${s.name}: show or hide`, { cls: 'series-toggle', pressed: true, title: s.name, on: () => {
+            const toggle = button(`${s.name}: show or hide`,
+                { cls: 'series-toggle', pressed: true, title: s.name, on: () => {
                 s.shown = !s.shown;
                 toggle.setAttribute('aria-pressed', String(s.shown));
                 if (this.at && this.at.series === s) this.point(null);
@@ -118,7 +150,8 @@ class Panel {
             box[k + 1] = Math.max(box[k + 1], v);
         };
         const fixed = (a) => Number.isFinite(scaled(a, a.from) + scaled(a, a.to));
-        const inside = (a, v) => !fixed(a) || (v >= Math.min(a.from, a.to) && v <= Math.max(a.from, a.to));
+        const inside = (a, v) => !fixed(a) ||
+            (v >= Math.min(a.from, a.to) && v <= Math.max(a.from, a.to));
         for (const s of this.series) {
             for (let i = 0; i < s.x.length; i++) {
                 const [u, v] = [scaled(x, s.x[i]), scaled(y, s.y[i])];
@@ -156,7 +189,8 @@ class Panel {
     resize() {
         const width = this.host.clientWidth;
         if (!width) return;
-        const height = Math.round(Math.min(620, Math.max(260, this.spec.height || width * (this.spec.equal ? 0.75 : 0.5))));
+        const height = Math.round(Math.min(620,
+            Math.max(260, this.spec.height || width * (this.spec.equal ? 0.75 : 0.5))));
         const ratio = window.devicePixelRatio || 1;
         if (this.width === width && this.height === height && this.ratio === ratio) return;
         Object.assign(this, { width, height, ratio });
@@ -179,7 +213,8 @@ class Panel {
         if (field) {
             const most = Math.max(2, (bottom - top) / 42);
             bar = axisTicks(field, field.low, field.high, most);
-            right -= 30 + Math.ceil(Math.max(...bar.labels.map((l) => c.measureText(l).width), 10)) + (field.label ? 18 : 0);
+            right -= 30 + Math.ceil(Math.max(...bar.labels.map((l) => c.measureText(l).width),
+                10)) + (field.label ? 18 : 0);
         }
         let [x0, x1, y0, y1] = this.range;
         let left = 60;
@@ -187,18 +222,22 @@ class Panel {
         for (let pass = 0; pass < 2; pass++) {
             if (equal) {
                 [x0, x1, y0, y1] = this.range;
-                const scale = Math.max(Math.abs(x1 - x0) / (right - left), Math.abs(y1 - y0) / (bottom - top));
-                const [hx, hy] = [scale * (right - left) / 2 * Math.sign(x1 - x0), scale * (bottom - top) / 2 * Math.sign(y1 - y0)];
+                const scale = Math.max(Math.abs(x1 - x0) / (right - left),
+                    Math.abs(y1 - y0) / (bottom - top));
+                const [hx, hy] = [scale * (right - left) / 2 * Math.sign(x1 - x0),
+                    scale * (bottom - top) / 2 * Math.sign(y1 - y0)];
                 const [mx, my] = [(x0 + x1) / 2, (y0 + y1) / 2];
                 [x0, x1, y0, y1] = [mx - hx, mx + hx, my - hy, my + hy];
             }
             vertical = axisTicks(y, y0, y1, Math.max(2, (bottom - top) / 42));
-            left = 30 + Math.ceil(Math.max(18, ...vertical.labels.map((l) => c.measureText(l).width)));
+            left = 30 + Math.ceil(Math.max(18,
+                ...vertical.labels.map((l) => c.measureText(l).width)));
         }
         this.area = { left, right, top, bottom, x0, x1, y0, y1 };
         this.toX = (v) => left + (scaled(x, v) - x0) / (x1 - x0) * (right - left);
         this.toY = (v) => bottom - (scaled(y, v) - y0) / (y1 - y0) * (bottom - top);
-        return { horizontal: axisTicks(x, x0, x1, Math.max(2, (right - left) / 80)), vertical, bar };
+        return { horizontal: axisTicks(x, x0, x1, Math.max(2, (right - left) / 80)), vertical,
+            bar };
     }
 
     draw() {
@@ -226,7 +265,8 @@ class Panel {
         this.drawPoint(c);
         c.restore();
         if (axes.bar) this.drawBar(c, axes.bar);
-        for (const s of this.series) s.swatch?.style.setProperty('background', cssColor(s.color));
+        for (const s of this.series)
+            s.swatch?.style.setProperty('background', cssColor(s.color));
         this.showTip();
     }
 
@@ -267,9 +307,12 @@ class Panel {
             const pixels = g.createImageData(f.columns, f.rows);
             for (let row = 0; row < f.rows; row++) {
                 for (let k = 0; k < f.columns; k++) {
-                    const place = (scaled(f, f.value[row * f.columns + k]) - f.low) / (f.high - f.low);
+                    const place = (scaled(f, f.value[row * f.columns + k]) - f.low) / (
+                        f.high - f.low);
                     const word = f.word[row * f.columns + k];
-                    const rgb = word ? rgbOf(f.wordColors[word - 1]) : Number.isFinite(place) ? shade(map, place) : [200, 200, 200];
+                    const rgb = word ? rgbOf(f.wordColors[word - 1])
+                        : Number.isFinite(place) ? shade(map, place)
+                        : [200, 200, 200];
                     // rows go up the page, those of an image down
                     pixels.data.set([...rgb, 255], 4 * ((f.rows - 1 - row) * f.columns + k));
                 }
@@ -287,13 +330,15 @@ class Panel {
         const { right, top, bottom } = this.area;
         const map = f.diverging ? two : even;
         const gradient = c.createLinearGradient(0, bottom, 0, top);
-        for (let k = 0; k <= 32; k++) gradient.addColorStop(k / 32, `rgb(${shade(map, k / 32).join(' ')})`);
+        for (let k = 0; k <= 32; k++)
+            gradient.addColorStop(k / 32, `rgb(${shade(map, k / 32).join(' ')})`);
         c.fillStyle = gradient;
         c.fillRect(right + 10, top, 12, bottom - top);
         c.fillStyle = css('--muted');
         c.textAlign = 'left';
         c.textBaseline = 'middle';
-        bar.at.forEach((v, i) => c.fillText(bar.labels[i], right + 27, bottom - (v - f.low) / (f.high - f.low) * (bottom - top)));
+        bar.at.forEach((v, i) => c.fillText(bar.labels[i], right + 27,
+            bottom - (v - f.low) / (f.high - f.low) * (bottom - top)));
         if (f.label) sideways(c, withUnit(f), this.width - 16, (top + bottom) / 2);
     }
 
@@ -301,8 +346,11 @@ class Panel {
         const { left, right, top, bottom } = this.area;
         c.fillStyle = css('--span');
         for (const s of this.spec.spans) {
-            if (s.horizontal) c.fillRect(left, this.toY(s.to), right - left, this.toY(s.from) - this.toY(s.to));
-            else c.fillRect(this.toX(s.from), top, this.toX(s.to) - this.toX(s.from), bottom - top);
+            if (s.horizontal)
+                c.fillRect(left, this.toY(s.to), right - left,
+                    this.toY(s.from) - this.toY(s.to));
+            else c.fillRect(this.toX(s.from), top, this.toX(s.to) - this.toX(s.from),
+                bottom - top);
         }
     }
 
@@ -319,7 +367,9 @@ class Panel {
                 segment(c, x, top, x, bottom);
                 c.textAlign = x > right - 130 ? 'right' : 'left';
                 c.textBaseline = 'top';
-                if (l.name) c.fillText(l.name, x + (x > right - 130 ? -4 : 4), top + 4 + 14 * (line++ % 4));
+                if (l.name)
+                    c.fillText(l.name, x + (x > right - 130 ? -4 : 4),
+                        top + 4 + 14 * (line++ % 4));
             } else {
                 const y = this.toY(l.at);
                 segment(c, left, y, right, y);
@@ -361,14 +411,17 @@ class Panel {
         const marker = markers[s.marker];
         if (!marker) return;
         const dot = s.x.length > 3000 ? 1.6 : 3; // few must be seen, many must not run together
-        const size = s.marker === 'dot' ? (s.line ? 1 : s.width || dot) / 2 : (s.line ? 7 : s.width || 7) / 2;
+        const size = s.marker === 'dot'
+            ? (s.line ? 1 : s.width || dot) / 2
+            : (s.line ? 7 : s.width || 7) / 2;
         const { left, right, top, bottom } = this.area;
         c.lineWidth = 1.6;
         c.beginPath();
         for (let i = 0; i < s.x.length; i++) {
             const X = this.toX(s.x[i]);
             const Y = this.toY(s.y[i]);
-            if (X > left - 9 && X < right + 9 && Y > top - 9 && Y < bottom + 9) marker(c, X, Y, size);
+            if (X > left - 9 && X < right + 9 && Y > top - 9 && Y < bottom + 9)
+                marker(c, X, Y, size);
         }
         if (s.marker === 'cross') c.stroke();
         else c.fill();
@@ -411,7 +464,9 @@ class Panel {
         const [y0, y1] = f.y.map((v) => this.toY(v));
         const column = Math.floor((px - x0) / (x1 - x0) * f.columns);
         const row = Math.floor((py - y0) / (y1 - y0) * f.rows);
-        return column >= 0 && column < f.columns && row >= 0 && row < f.rows ? { column, row } : best;
+        return column >= 0 && column < f.columns && row >= 0 && row < f.rows
+            ? { column, row }
+            : best;
     }
 
     /** The middle of a cell in the numbers of the axes. */
@@ -432,20 +487,25 @@ class Panel {
         const value = (v, a) => number(v, 9) + (a.unit && a.unit !== '1' ? ` ${a.unit}` : '');
         if (this.at.series) {
             const { series: s, i } = this.at;
-            return [s.name, [[x.label, value(s.x[i], x)], [y.label, value(s.y[i], y)], ...note(s.notes, i)]];
+            return [s.name, [[x.label, value(s.x[i], x)], [y.label, value(s.y[i], y)],
+                ...note(s.notes, i)]];
         }
         const [u, v] = this.middle(this.at);
         const cell = this.at.row * field.columns + this.at.column;
         const word = field.words[field.word[cell] - 1];
-        return ['', [[x.label, value(u, x)], [y.label, value(v, y)], [field.label || 'value', word ?? value(field.value[cell], field)],
+        return ['', [[x.label, value(u, x)], [y.label, value(v, y)],
+            [field.label || 'value', word ?? value(field.value[cell], field)],
             ...note(field.notes, cell)]];
     }
 
     /** The command that repeats the run behind a point, below the figure. */
     tellCommand() {
         if (!this.at || !this.spec.command) return;
-        const [u, v] = this.at.series ? [this.at.series.x[this.at.i], this.at.series.y[this.at.i]] : this.middle(this.at);
-        const command = this.spec.command.replaceAll('{x}', String(u)).replaceAll('{y}', String(v));
+        const [u, v] = this.at.series
+            ? [this.at.series.x[this.at.i], this.at.series.y[this.at.i]]
+            : this.middle(this.at);
+        const command = this.spec.command.replaceAll('{x}', String(u))
+            .replaceAll('{y}', String(v));
         this.repeat.replaceChildren(el('p', {}, 'To see this motion in 3D:'), copyBox(command));
         this.repeat.hidden = false;
     }
@@ -455,7 +515,8 @@ class Panel {
         this.draw();
         if (say && at) {
             const [title, rows] = this.values();
-            this.said.textContent = [title, ...rows.map(([k, v]) => `${k} ${v}`)].filter(Boolean).join(', ');
+            this.said.textContent = [title,
+                ...rows.map(([k, v]) => `${k} ${v}`)].filter(Boolean).join(', ');
         }
     }
 
@@ -464,14 +525,18 @@ class Panel {
         if (!this.at) return;
         const [title, rows] = this.values();
         this.tip.replaceChildren(...(title ? [el('b', {}, title)] : []), ...rows.map(([k, v]) =>
-            el('span', {}, el('span', { class: 'name' }, k), el('span', { class: 'value' }, v))));
-        const [u, v] = this.at.series ? [this.at.series.x[this.at.i], this.at.series.y[this.at.i]] : this.middle(this.at);
+            el('span', {}, el('span', { class: 'name' }, k),
+                el('span', { class: 'value' }, v))));
+        const [u, v] = this.at.series
+            ? [this.at.series.x[this.at.i], this.at.series.y[this.at.i]]
+            : this.middle(this.at);
         const [X, Y] = [this.toX(u), this.toY(v)];
         const w = this.tip.offsetWidth;
         const h = this.tip.offsetHeight;
         const left = X + 14 + w > this.width ? X - 14 - w : X + 14;
         const top = Math.min(Math.max(2, Y - h / 2), this.height - h - 2);
-        this.tip.style.transform = `translate(${Math.round(Math.max(2, left))}px, ${Math.round(top)}px)`;
+        this.tip.style.transform = `translate(${Math.round(Math.max(2, left))}px, ` +
+            `${Math.round(top)}px)`;
     }
 
     // ---- zoom
@@ -479,12 +544,15 @@ class Panel {
     /** Place of the canvas in the numbers that are drawn. */
     place([px, py]) {
         const { left, right, top, bottom, x0, x1, y0, y1 } = this.area;
-        return [x0 + (px - left) / (right - left) * (x1 - x0), y0 + (bottom - py) / (bottom - top) * (y1 - y0)];
+        return [x0 + (px - left) / (right - left) * (x1 - x0),
+            y0 + (bottom - py) / (bottom - top) * (y1 - y0)];
     }
 
     setRange(range) {
         const small = (a, b) => !(Math.abs(b - a) > 1e-13 * Math.max(Math.abs(a), Math.abs(b)));
-        if (!range.every(Number.isFinite) || small(range[0], range[1]) || small(range[2], range[3])) return;
+        if (!range.every(Number.isFinite) || small(range[0], range[1]) ||
+            small(range[2], range[3]))
+            return;
         this.range = range;
         this.draw();
     }
@@ -504,7 +572,8 @@ class Panel {
             about = [scaled(this.spec.x, series.x[i]), scaled(this.spec.y, series.y[i])];
         }
         const [ax, ay] = about ?? [(x0 + x1) / 2, (y0 + y1) / 2];
-        this.setRange([ax + (x0 - ax) * factor, ax + (x1 - ax) * factor, ay + (y0 - ay) * factor, ay + (y1 - ay) * factor]);
+        this.setRange([ax + (x0 - ax) * factor, ax + (x1 - ax) * factor,
+            ay + (y0 - ay) * factor, ay + (y1 - ay) * factor]);
     }
 
     listen() {
@@ -544,8 +613,11 @@ class Panel {
                 if (Math.abs(now[0] - start[0]) > 6 && Math.abs(now[1] - start[1]) > 6) {
                     const [a, b] = [this.place(start), this.place(now)];
                     const { x0, x1, y0, y1 } = this.area;
-                    const order = (u, v, up) => up ? [Math.min(u, v), Math.max(u, v)] : [Math.max(u, v), Math.min(u, v)];
-                    this.setRange([...order(a[0], b[0], x1 > x0), ...order(a[1], b[1], y1 > y0)]);
+                    const order = (u, v, up) => up
+                        ? [Math.min(u, v), Math.max(u, v)]
+                        : [Math.max(u, v), Math.min(u, v)];
+                    this.setRange([...order(a[0], b[0], x1 > x0),
+                        ...order(a[1], b[1], y1 > y0)]);
                 } else {
                     this.point(this.find(now), true);
                     this.tellCommand();
@@ -555,7 +627,8 @@ class Panel {
         };
         this.canvas.addEventListener('pointerup', finish);
         this.canvas.addEventListener('pointercancel', finish);
-        this.canvas.addEventListener('pointerleave', () => { if (start === null) this.point(null); });
+        this.canvas.addEventListener('pointerleave',
+            () => { if (start === null) this.point(null); });
         this.canvas.addEventListener('dblclick', () => this.reset());
         // the page must scroll past a figure that nobody works with
         this.canvas.addEventListener('wheel', (e) => {
@@ -566,8 +639,11 @@ class Panel {
         this.canvas.addEventListener('keydown', (e) => {
             if (e.ctrlKey || e.metaKey || e.altKey) return;
             const actions = {
-                ArrowLeft: () => this.go(-1, 0), ArrowRight: () => this.go(1, 0), ArrowUp: () => this.go(0, 1), ArrowDown: () => this.go(0, -1),
-                '+': () => this.zoom(0.5), '=': () => this.zoom(0.5), '-': () => this.zoom(2), Home: () => this.reset(), Escape: () => this.point(null), Enter: () => this.tellCommand(),
+                ArrowLeft: () => this.go(-1, 0), ArrowRight: () => this.go(1, 0),
+                ArrowUp: () => this.go(0, 1), ArrowDown: () => this.go(0, -1),
+                '+': () => this.zoom(0.5), '=': () => this.zoom(0.5), '-': () => this.zoom(2),
+                Home: () => this.reset(), Escape: () => this.point(null),
+                Enter: () => this.tellCommand(),
             };
             if (!Object.hasOwn(actions, e.key)) return;
             e.preventDefault();
@@ -583,7 +659,8 @@ class Panel {
         if (f && (!this.at || this.at.column !== undefined)) {
             const at = this.at ?? { column: -along, row: -across };
             this.point({
-                column: Math.min(f.columns - 1, Math.max(0, at.column + along)), row: Math.min(f.rows - 1, Math.max(0, at.row + across)),
+                column: Math.min(f.columns - 1, Math.max(0, at.column + along)),
+                row: Math.min(f.rows - 1, Math.max(0, at.row + across)),
             }, true);
             return;
         }
@@ -608,23 +685,31 @@ class Panel {
         const quote = (s) => /[",\r\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
         const { x, y, field } = this.spec;
         const value = (v) => Number.isFinite(v) ? String(v) : '';
-        const lines = [['series', withUnit(x), withUnit(y), ...(field ? [withUnit({ ...field, label: field.label || 'value' })] : [])].map(quote).join(',')];
+        const lines = [['series', withUnit(x), withUnit(y),
+            ...(field ? [withUnit({ ...field, label: field.label || 'value' })] : [])].map(
+            quote).join(',')];
         this.series.forEach((s, k) => {
-            for (let i = 0; i < s.x.length; i++) lines.push(`${quote(s.name || String(k + 1))},${value(s.x[i])},${value(s.y[i])}`);
+            for (let i = 0; i < s.x.length; i++)
+                lines.push(
+                    `${quote(s.name || String(k + 1))},${value(s.x[i])},${value(s.y[i])}`);
         });
         for (let row = 0; field && row < field.rows; row++) {
             for (let column = 0; column < field.columns; column++) {
                 const [u, v] = this.middle({ column, row });
-                lines.push(`field,${value(u)},${value(v)},${value(field.value[row * field.columns + column])}`);
+                const w = field.value[row * field.columns + column];
+                lines.push(`field,${value(u)},${value(v)},${value(w)}`);
             }
         }
-        download(fileName(`${this.data.title}-${this.title}`, '.csv'), new Blob([lines.join('\n') + '\n'], { type: 'text/csv' }));
+        download(fileName(`${this.data.title}-${this.title}`, '.csv'),
+            new Blob([lines.join('\n') + '\n'], { type: 'text/csv' }));
     }
 
     savePng() {
         this.draw();
-        const entries = this.series.filter((s) => s.name && s.shown).map((s) => ({ label: s.name, color: cssColor(s.color) }));
-        composePng(this.canvas, this.title, entries, fileName(`${this.data.title}-${this.title}`, '.png'));
+        const entries = this.series.filter((s) => s.name && s.shown)
+            .map((s) => ({ label: s.name, color: cssColor(s.color) }));
+        composePng(this.canvas, this.title, entries,
+            fileName(`${this.data.title}-${this.title}`, '.png'));
     }
 }
 
@@ -646,8 +731,11 @@ export class Figures {
         sizes.observe(host);
         data.figures.forEach((figure, i) => {
             const bar = el('div', { class: 'plot-bar' }, el('h2', {}, figure.title || 'Figure'),
-                i === 0 && el('span', { class: 'hint' }, 'drag or ctrl-scroll: zoom (scroll after a click) · shift-drag: move · double-click: all'));
-            const grid = el('div', { class: 'panels figures', style: { '--columns': String(figure.columns) } });
+                i === 0 && el('span', { class: 'hint' },
+                    'drag or ctrl-scroll: zoom (scroll after a click) · shift-drag: move · ' +
+                        'double-click: all'));
+            const grid = el('div', { class: 'panels figures',
+                style: { '--columns': String(figure.columns) } });
             host.append(bar, grid);
             for (const spec of figure.panels) {
                 const panel = new Panel(data, spec);
@@ -674,8 +762,11 @@ export class Figures {
         if (!p?.area) return null;
         const { left, right, top, bottom, x0, x1, y0, y1 } = p.area;
         return {
-            title: p.title, area: { left, right, top, bottom }, range: [x0, x1, y0, y1], said: p.said.textContent,
-            tip: p.tip.hidden ? null : p.tip.textContent, command: p.repeat.hidden ? null : p.repeat.querySelector('code').textContent, series: p.series.map((s) => ({ name: s.name, n: s.x.length, shown: s.shown })),
+            title: p.title, area: { left, right, top, bottom }, range: [x0, x1, y0, y1],
+            said: p.said.textContent,
+            tip: p.tip.hidden ? null : p.tip.textContent,
+            command: p.repeat.hidden ? null : p.repeat.querySelector('code').textContent,
+            series: p.series.map((s) => ({ name: s.name, n: s.x.length, shown: s.shown })),
         };
     }
 }

@@ -16,7 +16,8 @@ function readOptions() {
     const p = new URLSearchParams(location.hash.slice(1));
     const t = p.has('t') ? Number(p.get('t')) : NaN;
     return {
-        t, view: p.get('view'), theme: p.get('theme'), quality: p.get('quality') ?? 'auto', play: p.has('play'),
+        t, view: p.get('view'), theme: p.get('theme'), quality: p.get('quality') ?? 'auto',
+        play: p.has('play'),
         follow: p.has('follow') ? p.get('follow') !== '0' : null,
     };
 }
@@ -24,7 +25,8 @@ function readOptions() {
 function fail(message) {
     byId('title').textContent = 'noslip';
     byId('alerts').replaceChildren(el('p', { class: 'alert bad', role: 'alert' }, message));
-    for (const id of ['scene', 'plots', 'figures', 'facts', 'transport']) byId(id).hidden = true;
+    for (const id of ['scene', 'plots', 'figures', 'facts', 'transport'])
+        byId(id).hidden = true;
     window.noslip = { ready: true, error: message };
 }
 
@@ -39,7 +41,8 @@ function start() {
         return;
     }
     if (raw.missing) {
-        fail('This is the empty template of a report. "noslip run MODEL --report FILE.html" fills it.');
+        fail('This is the empty template of a report. "noslip run MODEL --report FILE.html" ' +
+            'fills it.');
         return;
     }
     if (raw.format !== 1) {
@@ -61,7 +64,8 @@ function start() {
     // the scene takes what the heading and the warnings leave of the window
     const measure = () => {
         const above = byId('scene').getBoundingClientRect().top + scrollY;
-        document.documentElement.style.setProperty('--above', `${Math.min(Math.round(above), 330)}px`);
+        document.documentElement.style.setProperty('--above',
+            `${Math.min(Math.round(above), 330)}px`);
     };
     if (!stage.view) byId('stage').classList.add('empty');
     measure();
@@ -130,7 +134,8 @@ function start() {
         }
         if (!stage.view) return;
         stage.view.render();
-        const image = el('img', { class: 'print-picture', alt: '', src: stage.canvas.toDataURL('image/png') });
+        const image = el('img', { class: 'print-picture', alt: '',
+            src: stage.canvas.toDataURL('image/png') });
         stage.host.append(image);
         addEventListener('afterprint', () => image.remove(), { once: true });
     });
@@ -173,7 +178,8 @@ function start() {
                 stage.buildLegend();
             }
         },
-        layers: () => stage.view ? [...stage.world.layers.values()].map((l) => ({ label: l.label, shown: l.shown })) : [],
+        layers: () => stage.view ? [...stage.world.layers.values()].map((l) =>
+            ({ label: l.label, shown: l.shown })) : [],
         pictures: () => stage.pictures.map((p) => p.title),
         openPicture: (i) => stage.view && stage.open(i),
         /** Where the time line of each drawn panel stands, as a time. */
@@ -186,11 +192,16 @@ function start() {
             stage.view.render();
             const w = stage.world;
             return {
-                ...stage.view.stats(), bodies: w.bodies.length, paths: w.paths.length, arrows: w.arrows.length, links: w.links.length,
-                points: w.points.length, radius: w.radius, bodyRadius: w.bodyRadius, follow: stage.view.follow, planar: w.planar,
+                ...stage.view.stats(), bodies: w.bodies.length, paths: w.paths.length,
+                arrows: w.arrows.length, links: w.links.length,
+                points: w.points.length, radius: w.radius, bodyRadius: w.bodyRadius,
+                follow: stage.view.follow, planar: w.planar,
             };
         },
-        /** Panel i of the figures: its title, frame and range, what is shown under the pointer; pixels of a point. */
+        /**
+         * Panel i of the figures: its title, frame and range, what is shown under the pointer;
+         * pixels of a point.
+         */
         figures: () => figures.panels.length,
         figure: (i) => figures.state(i),
         figurePixel: (i, series, k) => figures.pixel(i, series, k),

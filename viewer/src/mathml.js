@@ -1,19 +1,25 @@
-// MathML from the data, rebuilt node by node from a list of what is allowed. The text is read by
-// the few rules below and never by the browser's own parser.
+// MathML from the data, rebuilt node by node from a list of what is allowed. The text is read
+// by the few rules below and never by the browser's own parser.
 import { byId } from './dom.js';
 
-const elements = new Set(['math', 'mrow', 'mi', 'mn', 'mo', 'mtext', 'ms', 'mspace', 'mfrac', 'msqrt', 'mroot', 'msub', 'msup',
-    'msubsup', 'munder', 'mover', 'munderover', 'mmultiscripts', 'mprescripts', 'none', 'mtable', 'mtr', 'mtd', 'mstyle',
+const elements = new Set(['math', 'mrow', 'mi', 'mn', 'mo', 'mtext', 'ms', 'mspace', 'mfrac',
+    'msqrt', 'mroot', 'msub', 'msup',
+    'msubsup', 'munder', 'mover', 'munderover', 'mmultiscripts', 'mprescripts', 'none',
+    'mtable', 'mtr', 'mtd', 'mstyle',
     'mpadded', 'mphantom', 'merror']);
-const attributes = new Set(['display', 'displaystyle', 'mathvariant', 'stretchy', 'fence', 'separator', 'lspace', 'rspace',
-    'accent', 'accentunder', 'columnalign', 'rowspacing', 'columnspacing', 'scriptlevel', 'linethickness', 'width', 'height',
+const attributes = new Set(['display', 'displaystyle', 'mathvariant', 'stretchy', 'fence',
+    'separator', 'lspace', 'rspace',
+    'accent', 'accentunder', 'columnalign', 'rowspacing', 'columnspacing', 'scriptlevel',
+    'linethickness', 'width', 'height',
     'depth', 'largeop', 'movablelimits', 'symmetric', 'minsize', 'maxsize', 'form']);
 const entities = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'", nbsp: '\u00a0' };
 
 function unescape(text) {
     return text.replace(/&(#x[0-9a-fA-F]{1,6}|#[0-9]{1,7}|[a-z]+);/g, (whole, name) => {
         if (name[0] !== '#') return entities[name] ?? whole;
-        const code = name[1] === 'x' ? parseInt(name.slice(2), 16) : parseInt(name.slice(1), 10);
+        const code = name[1] === 'x'
+            ? parseInt(name.slice(2), 16)
+            : parseInt(name.slice(1), 10);
         return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
     });
 }
@@ -21,7 +27,8 @@ function unescape(text) {
 /** A <math> element; null if the source is not well-formed MathML of allowed elements. */
 function parse(source) {
     const space = byId('math').content.firstElementChild.namespaceURI;
-    const token = /<(\/?)([A-Za-z][\w:-]*)((?:\s+[\w:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/y;
+    const token = // closing, name, attributes, empty; or text
+    /<(\/?)([A-Za-z][\w:-]*)((?:\s+[\w:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/y;
     const stack = [];
     let root = null;
     token.lastIndex = 0;
@@ -37,11 +44,15 @@ function parse(source) {
             if (!top || top.localName !== name) return null;
             stack.pop();
         } else {
-            if (!elements.has(name) || (name === 'math') !== !top || (!top && root) || stack.length > 200) return null;
+            if (!elements.has(name) || (name === 'math') !== !top || (!top && root) ||
+                stack.length > 200)
+                return null;
             const node = document.createElementNS(space, name);
-            for (const [, a, v1, v2] of rest.matchAll(/([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+            for (const [, a, v1, v2] of rest.matchAll(
+                /([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
                 const value = v1 ?? v2;
-                if (attributes.has(a) && /^[\w\s.%+-]*$/.test(value)) node.setAttribute(a, value);
+                if (attributes.has(a) && /^[\w\s.%+-]*$/.test(value))
+                    node.setAttribute(a, value);
             }
             if (top) top.append(node);
             else root = node;

@@ -41,12 +41,16 @@ export class Samples {
 
 /** Slope at the middle of three points from the differences left and right of it. */
 function slope(dLeft, hLeft, dRight, hRight) {
-    if (!(hLeft > 0) || !Number.isFinite(dLeft)) return hRight > 0 && Number.isFinite(dRight) ? dRight / hRight : 0;
+    if (!(hLeft > 0) || !Number.isFinite(dLeft))
+        return hRight > 0 && Number.isFinite(dRight) ? dRight / hRight : 0;
     if (!(hRight > 0) || !Number.isFinite(dRight)) return dLeft / hLeft;
     return (dLeft / hLeft * hRight + dRight / hRight * hLeft) / (hLeft + hRight);
 }
 
-/** One-sided slope of the parabola at the first of three points; of the chord if there is no third. */
+/**
+ * One-sided slope of the parabola at the first of three points; of the chord if there is no
+ * third.
+ */
 function endSlope(d0, h0, d1, h1) {
     if (!(h1 > 0) || !Number.isFinite(d1)) return h0 > 0 ? d0 / h0 : 0;
     const s0 = d0 / h0;
@@ -94,7 +98,8 @@ export class Track {
             }
             slopes(time, (k) => data[(k + 1) * width + c] - data[k * width + c], n, i, pair);
             const v = 1 - u;
-            out[c] = a * v * v * (1 + 2 * u) + b * u * u * (3 - 2 * u) + h * u * v * (pair[0] * v - pair[1] * u);
+            out[c] = a * v * v * (1 + 2 * u) + b * u * u * (3 - 2 * u) +
+                h * u * v * (pair[0] * v - pair[1] * u);
         }
         for (let c = 0; c < width; c++) if (!Number.isFinite(out[c])) return false;
         return true;
@@ -143,8 +148,8 @@ export class Rotation {
             const k = 4 * (n > 1 && u !== 0 ? i + 1 : i);
             for (let c = 0; c < 4; c++) out[c] = data[k + c];
         } else {
-            // r(u) in the chart at sample i; the slope at the right end is taken in the chart of
-            // sample i+1 and carried over by the inverse of the exponential's derivative.
+            // r(u) in the chart at sample i; the slope at the right end is taken in the chart
+            // of sample i+1 and carried over by the inverse of the exponential's derivative.
             const { r, before, after, pair } = this;
             relative(data, 4 * i, data, 4 * (i + 1), r);
             const hBefore = i > 0 ? time[i] - time[i - 1] : 0;

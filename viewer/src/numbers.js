@@ -1,6 +1,7 @@
 // Numbers as people write them.
 
-const superscripts = { '-': '⁻', 0: '⁰', 1: '¹', 2: '²', 3: '³', 4: '⁴', 5: '⁵', 6: '⁶', 7: '⁷', 8: '⁸', 9: '⁹' };
+const superscripts = { '-': '⁻', 0: '⁰', 1: '¹', 2: '²', 3: '³', 4: '⁴', 5: '⁵', 6: '⁶', 7: '⁷',
+    8: '⁸', 9: '⁹' };
 
 /** 10 to the power e: '10⁻¹²'. */
 export const power = (e) => '10' + [...String(e)].map((c) => superscripts[c]).join('');
@@ -54,7 +55,9 @@ export function ticks(values, step) {
     });
 }
 
-/** Step of a scale with at most `count` intervals over `range`: 1, 2 or 5 times a power of ten. */
+/**
+ * Step of a scale with at most `count` intervals over `range`: 1, 2 or 5 times a power of ten.
+ */
 export function niceStep(range, count) {
     if (!(range > 0) || !Number.isFinite(range)) return 1;
     const raw = range / Math.max(1, count);

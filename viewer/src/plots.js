@@ -1,5 +1,5 @@
-// Quantities over time, in panels of one group and unit each. All panels share the time axis and
-// show the moment of the scene; pressing or dragging in a panel moves that moment.
+// Quantities over time, in panels of one group and unit each. All panels share the time axis
+// and show the moment of the scene; pressing or dragging in a panel moves that moment.
 import uPlot from 'uplot';
 import { button, byId, css, csv, download, el, fileName } from './dom.js';
 import { valueAt } from './motion.js';
@@ -22,7 +22,8 @@ export class Plots {
         const time = data.time;
         this.time = Array.from(time);
         this.full = [time[0] ?? 0, time[data.n - 1] ?? 1];
-        if (!(this.full[1] > this.full[0])) this.full = [this.full[0] - 0.5, this.full[0] + 0.5];
+        if (!(this.full[1] > this.full[0]))
+            this.full = [this.full[0] - 0.5, this.full[0] + 0.5];
         this.window = [...this.full];
         this.panels = [];
         this.xy = [];
@@ -33,19 +34,26 @@ export class Plots {
             document.body.classList.add('no-plots');
             return;
         }
-        this.zoomOut = button('Show all times', { iconName: 'reset', title: 'Show all times', on: () => this.setWindow(...this.full) });
+        this.zoomOut = button('Show all times',
+            { iconName: 'reset', title: 'Show all times',
+                on: () => this.setWindow(...this.full) });
         const bar = el('div', { class: 'plot-bar' }, el('h2', {}, 'Plots'),
-            el('span', { class: 'hint' }, 'drag: move time · shift-drag: zoom · double-click: all'),
+            el('span', { class: 'hint' },
+                'drag: move time · shift-drag: zoom · double-click: all'),
             el('div', { class: 'tools' },
-                button('Zoom in', { iconName: 'plus', title: 'Zoom in around the current time', on: () => this.zoom(0.5) }),
-                button('Zoom out', { iconName: 'minus', title: 'Zoom out', on: () => this.zoom(2) }), this.zoomOut,
-                button('Download all series as CSV', { iconName: 'table', text: 'CSV', on: () => this.saveAll() })));
+                button('Zoom in', { iconName: 'plus', title: 'Zoom in around the current time',
+                    on: () => this.zoom(0.5) }),
+                button('Zoom out', { iconName: 'minus', title: 'Zoom out',
+                    on: () => this.zoom(2) }), this.zoomOut,
+                button('Download all series as CSV',
+                    { iconName: 'table', text: 'CSV', on: () => this.saveAll() })));
         host.append(bar);
         this.grid = el('div', { class: 'panels' });
         host.append(this.grid);
         this.watcher = new IntersectionObserver((entries) => {
             for (const e of entries) {
-                const panel = this.panels.find((p) => p.card === e.target) ?? this.xy.find((p) => p.card === e.target);
+                const panel = this.panels.find((p) => p.card === e.target) ??
+                    this.xy.find((p) => p.card === e.target);
                 if (!panel) continue;
                 panel.visible = e.isIntersecting;
                 if (panel.visible) panel.appear();
@@ -62,7 +70,8 @@ export class Plots {
             groups.get(key).push(s);
         }
         const perGroup = new Map();
-        for (const list of groups.values()) perGroup.set(list[0].group, (perGroup.get(list[0].group) ?? 0) + 1);
+        for (const list of groups.values())
+            perGroup.set(list[0].group, (perGroup.get(list[0].group) ?? 0) + 1);
         for (const list of groups.values()) {
             this.panels.push(new Panel(this, list, perGroup.get(list[0].group) > 1));
         }
@@ -97,7 +106,8 @@ export class Plots {
     }
 
     updateZoom() {
-        this.zoomOut.disabled = this.window[0] === this.full[0] && this.window[1] === this.full[1];
+        this.zoomOut.disabled = this.window[0] === this.full[0] &&
+            this.window[1] === this.full[1];
     }
 
     zoom(factor, around = this.clock.t) {
@@ -108,7 +118,8 @@ export class Plots {
 
     saveAll() {
         const { data } = this;
-        download(fileName(data.title, '.csv'), csv([{ name: 't', unit: data.timeUnit, data: data.time }, ...data.series]));
+        download(fileName(data.title, '.csv'),
+            csv([{ name: 't', unit: data.timeUnit, data: data.time }, ...data.series]));
     }
 
     redraw() {
@@ -132,24 +143,31 @@ class Panel {
         this.log = list.some((s) => s.log);
         this.shown = list.map((s) => s.shown);
         this.visible = false;
-        const title = list.length === 1 && several && list[0].label !== this.group ? `${capital(this.group)}: ${list[0].label}` : capital(this.group);
+        const title = list.length === 1 && several && list[0].label !== this.group
+            ? `${capital(this.group)}: ${list[0].label}`
+            : capital(this.group);
         this.title = title;
         this.axisLabel = `[${this.unit || '1'}]`;
-        this.levels = owner.data.levels.filter((l) => l.group === this.group && (l.unit || this.unit) === this.unit);
+        this.levels = owner.data.levels.filter((l) =>
+            l.group === this.group && (l.unit || this.unit) === this.unit);
         this.host = el('div', { class: 'plot', style: { height: `${height}px` } });
         this.legend = el('ul', { class: 'series' });
-        this.logButton = button('Logarithmic scale', { text: 'log', pressed: this.log, cls: 'text', on: () => this.setLog(!this.log) });
+        this.logButton = button('Logarithmic scale',
+            { text: 'log', pressed: this.log, cls: 'text', on: () => this.setLog(!this.log) });
         this.card = el('figure', { class: 'panel', 'aria-label': withUnit(title, this.unit) },
             el('figcaption', {}, el('h3', {}, title),
                 el('div', { class: 'tools' }, this.logButton,
-                    button('Save this plot as PNG', { text: 'PNG', cls: 'text', on: () => this.savePng() }),
-                    button('Save these series as CSV', { text: 'CSV', cls: 'text', on: () => this.saveCsv() }))),
+                    button('Save this plot as PNG',
+                        { text: 'PNG', cls: 'text', on: () => this.savePng() }),
+                    button('Save these series as CSV',
+                        { text: 'CSV', cls: 'text', on: () => this.saveCsv() }))),
             this.legend, this.host);
         this.values = list.map((s, i) => {
             const value = el('span', { class: 'value' });
             const swatch = el('i', { class: 'swatch line' });
             const toggle = el('button', {
-                type: 'button', class: 'series-toggle', 'aria-pressed': String(this.shown[i]), title: `Show or hide ${s.label}`,
+                type: 'button', class: 'series-toggle', 'aria-pressed': String(this.shown[i]),
+                title: `Show or hide ${s.label}`,
                 on: { click: () => this.toggle(i) },
             }, swatch, el('span', { class: 'name' }, s.label), value);
             this.legend.append(el('li', {}, toggle));
@@ -201,22 +219,31 @@ class Panel {
             width: Math.max(160, this.host.clientWidth), height,
             padding: [14, 18, 0, 0],
             legend: { show: false },
-            cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { size: 7 } },
+            cursor: { y: false, drag: { x: false, y: false, setScale: false },
+                points: { size: 7 } },
             scales: {
-                x: { time: false, min: owner.window[0], max: owner.window[1], range: (u, a, b) => [a ?? owner.full[0], b ?? owner.full[1]] },
-                y: { distr: this.log ? 3 : 1, log: 10, range: this.log ? logRange : linearRange(this.levels) },
+                x: { time: false, min: owner.window[0], max: owner.window[1],
+                    range: (u, a, b) => [a ?? owner.full[0], b ?? owner.full[1]] },
+                y: { distr: this.log ? 3 : 1, log: 10,
+                    range: this.log ? logRange : linearRange(this.levels) },
             },
             axes: [
-                { stroke: text, grid, ticks: grid, font, labelFont: font, size: 34, label: `t [${owner.data.timeUnit}]`, labelSize: 16,
+                { stroke: text, grid, ticks: grid, font, labelFont: font, size: 34,
+                    label: `t [${owner.data.timeUnit}]`, labelSize: 16,
                     labelGap: -2, values: (u, splits, i, space, step) => ticks(splits, step) },
-                { stroke: text, grid, ticks: grid, font, labelFont: font, label: this.log ? `|value| ${this.axisLabel}` : this.axisLabel,
+                { stroke: text, grid, ticks: grid, font, labelFont: font,
+                    label: this.log ? `|value| ${this.axisLabel}` : this.axisLabel,
                     labelSize: 20, gap: 5,
                     size: (u, values) => axisSize(u, values),
-                    ...(this.log ? { splits: logSplits, values: (u, splits) => splits.map((v) => power(Math.round(Math.log10(v)))) }
-                        : { space: 34, values: (u, splits, i, space, step) => ticks(splits, step) }) },
+                    ...(this.log ? { splits: logSplits,
+                        values: (u, splits) => splits.map((v) =>
+                            power(Math.round(Math.log10(v)))) }
+                        : { space: 34, values: (u, splits, i, space, step) =>
+                            ticks(splits, step) }) },
             ],
             series: [{}, ...this.list.map((s, i) => ({
-                label: s.label, stroke: () => this.color(i), width: 1.7, dash: dashes[Math.floor(i / 8) % 3], show: this.shown[i],
+                label: s.label, stroke: () => this.color(i), width: 1.7,
+                dash: dashes[Math.floor(i / 8) % 3], show: this.shown[i],
                 points: { show: owner.data.n === 1, size: 7 },
             }))],
             hooks: {
@@ -243,7 +270,8 @@ class Panel {
         const { owner } = this;
         const timeAt = (e) => {
             const box = over.getBoundingClientRect();
-            return this.plot.posToVal(Math.min(box.width, Math.max(0, e.clientX - box.left)), 'x');
+            return this.plot.posToVal(Math.min(box.width, Math.max(0, e.clientX - box.left)),
+                'x');
         };
         let start = null;
         let zooming = false;
@@ -266,7 +294,8 @@ class Panel {
             }
             const a = this.plot.valToPos(start, 'x');
             const b = this.plot.valToPos(timeAt(e), 'x');
-            this.plot.setSelect({ left: Math.min(a, b), top: 0, width: Math.abs(b - a), height: over.clientHeight }, false);
+            this.plot.setSelect({ left: Math.min(a, b), top: 0, width: Math.abs(b - a),
+                height: over.clientHeight }, false);
         });
         const finish = (e) => {
             if (start === null) return;
@@ -297,12 +326,14 @@ class Panel {
             this.tip.hidden = true;
             return;
         }
-        const rows = [el('b', {}, `t = ${number(this.owner.data.time[idx], 6)} ${this.owner.data.timeUnit}`)];
+        const rows = [el('b', {}, `t = ${number(this.owner.data.time[idx], 6)} ` +
+            `${this.owner.data.timeUnit}`)];
         this.list.forEach((s, i) => {
             if (!this.shown[i] || rows.length > 9) return;
             const swatch = el('i', { class: 'swatch line' });
             swatch.style.background = this.color(i);
-            rows.push(el('span', {}, swatch, el('span', { class: 'name' }, s.label), el('span', { class: 'value' }, number(s.data[idx], 6))));
+            rows.push(el('span', {}, swatch, el('span', { class: 'name' }, s.label),
+                el('span', { class: 'value' }, number(s.data[idx], 6))));
         });
         this.tip.replaceChildren(...rows);
         this.tip.hidden = false;
@@ -386,14 +417,18 @@ class Panel {
 
     saveCsv() {
         const { data } = this.owner;
-        download(fileName(`${data.title}-${this.title}`, '.csv'), csv([{ name: 't', unit: data.timeUnit, data: data.time }, ...this.list]));
+        download(fileName(`${data.title}-${this.title}`, '.csv'),
+            csv([{ name: 't', unit: data.timeUnit, data: data.time }, ...this.list]));
     }
 
     savePng() {
         if (!this.plot) this.build();
         const source = this.plot.ctx.canvas;
-        const entries = this.list.map((s, i) => ({ label: s.label, color: this.color(i), shown: this.shown[i] })).filter((s) => s.shown);
-        composePng(source, this.title, entries, fileName(`${this.owner.data.title}-${this.title}`, '.png'));
+        const entries = this.list.map((s, i) =>
+            ({ label: s.label, color: this.color(i), shown: this.shown[i] }))
+            .filter((s) => s.shown);
+        composePng(source, this.title, entries,
+            fileName(`${this.owner.data.title}-${this.title}`, '.png'));
     }
 }
 

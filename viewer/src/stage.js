@@ -18,23 +18,28 @@ export class Stage {
         this.viewName = 'home';
         const kind = data.scene.kind;
         if (kind === '3d' || kind === 'plane') this.add('Motion', data.scene);
-        if (data.sphere) this.add(String(data.sphere.title ?? 'Momentum space'), abstractScene(data.sphere, data));
+        if (data.sphere)
+            this.add(String(data.sphere.title ?? 'Momentum space'),
+                abstractScene(data.sphere, data));
         if (!this.pictures.length) {
             byId('scene').hidden = true;
             document.body.classList.add('no-scene');
             return;
         }
-        this.canvas = el('canvas', { class: 'gl', tabindex: 0, role: 'img', 'aria-label': this.describe() });
+        this.canvas = el('canvas', { class: 'gl', tabindex: 0, role: 'img',
+            'aria-label': this.describe() });
         this.labels = el('div', { class: 'labels', 'aria-hidden': 'true' });
         this.host.append(this.canvas, this.labels);
         try {
             this.view = new View(this.canvas, this.labels, { quality: options.quality });
         } catch (e) {
-            this.unavailable('This browser offers no WebGL, which the moving picture needs. Plots, facts and ' +
+            this.unavailable('This browser offers no WebGL, which the moving picture needs. ' +
+                'Plots, facts and ' +
                 'downloads work without it.');
             return;
         }
-        this.view.onLost = () => this.unavailable('The graphics system was reset; reload the page to see the picture again.');
+        this.view.onLost = () => this.unavailable(
+            'The graphics system was reset; reload the page to see the picture again.');
         this.view.onTouched = () => this.setPressed(null);
         this.view.onRendered = () => this.rendered();
         this.buildControls();
@@ -44,7 +49,8 @@ export class Stage {
             if (!this.touched) this.home();
         }).observe(this.host);
         this.canvas.addEventListener('pointerdown', () => { this.touched = true; });
-        this.canvas.addEventListener('wheel', () => { this.touched = true; }, { passive: true });
+        this.canvas.addEventListener('wheel', () => { this.touched = true; },
+            { passive: true });
     }
 
     add(title, spec) {
@@ -54,7 +60,8 @@ export class Stage {
 
     describe() {
         const names = this.pictures.flatMap((p) => p.world.bodies.map((b) => b.name));
-        return `Moving picture of ${this.data.title}` + (names.length ? `: ${names.slice(0, 8).join(', ')}` : '') +
+        return `Moving picture of ${this.data.title}` +
+            (names.length ? `: ${names.slice(0, 8).join(', ')}` : '') +
             '. Drag to turn, scroll to zoom; the keys are listed under Help.';
     }
 
@@ -67,10 +74,11 @@ export class Stage {
         return this.picture.world;
     }
 
-    // ---- controls ------------------------------------------------------------------------------
+    // ---- controls ---------------------------------------------------------------------------
 
     buildControls() {
-        this.bigPlay = button('Play', { iconName: 'play', cls: 'big-play', on: () => this.clock.play() });
+        this.bigPlay = button('Play',
+            { iconName: 'play', cls: 'big-play', on: () => this.clock.play() });
         this.bigPlay.hidden = !(this.clock.duration > 0);
         this.clock.onState(() => { if (this.clock.playing) this.bigPlay.hidden = true; });
         this.clock.onTime((t) => { if (t !== this.clock.t0) this.bigPlay.hidden = true; });
@@ -80,16 +88,19 @@ export class Stage {
         this.legend = el('ul', { class: 'legend', 'aria-label': 'Arrows and curves' });
         this.scale = el('div', { class: 'scale' });
         this.triad = byId('triad');
-        this.host.append(this.switches, this.views, this.legend, this.scale, this.triad, this.bigPlay);
+        this.host.append(this.switches, this.views, this.legend, this.scale, this.triad,
+            this.bigPlay);
         this.triad.removeAttribute('hidden');
         if (this.pictures.length > 1) {
-            this.tabButtons = this.pictures.map((p, i) => button(p.title, { text: p.title, pressed: false, on: () => this.open(i) }));
+            this.tabButtons = this.pictures.map((p, i) =>
+                button(p.title, { text: p.title, pressed: false, on: () => this.open(i) }));
             this.tabs.append(...this.tabButtons);
             this.host.before(this.tabs);
             this.host.classList.add('below-tabs');
         }
         document.addEventListener('pointerdown', (e) => {
-            if (this.switches.open && !this.switches.contains(e.target) && !matchMedia('(min-width: 900px)').matches) {
+            if (this.switches.open && !this.switches.contains(e.target) &&
+                !matchMedia('(min-width: 900px)').matches) {
                 this.switches.open = false;
             }
         });
@@ -118,25 +129,32 @@ export class Stage {
     buildViews() {
         const planar = this.picture.world.planar;
         const list = planar
-            ? [['home', 'Plane', 'The plane, seen from above (1)'], ['solid', '3D', 'From the side, in perspective (2)']]
-            : [['home', 'Home', 'Everything in view (1)'], ['top', 'Top', 'From above (2)'], ['side', 'Side', 'From the side, along x (3)'],
+            ? [['home', 'Plane', 'The plane, seen from above (1)'],
+                ['solid', '3D', 'From the side, in perspective (2)']]
+            : [['home', 'Home', 'Everything in view (1)'], ['top', 'Top', 'From above (2)'],
+                ['side', 'Side', 'From the side, along x (3)'],
                 ['front', 'Front', 'From the front, along y (4)']];
         this.viewButtons = new Map(list.map(([name, label, title]) =>
-            [name, button(label, { text: label, title, pressed: false, on: () => this.go(name) })]));
+            [name, button(label, { text: label, title, pressed: false,
+                on: () => this.go(name) })]));
         const tools = [];
         if (this.picture.world.bodies.length) {
             this.followButton = button('Follow the body', {
-                iconName: 'follow', title: 'Camera follows the body (F)', pressed: this.view.follow, on: () => this.setFollow(!this.view.follow),
+                iconName: 'follow', title: 'Camera follows the body (F)',
+                pressed: this.view.follow, on: () => this.setFollow(!this.view.follow),
             });
             tools.push(this.followButton);
         } else {
             this.followButton = null;
         }
         tools.push(
-            button('Reset the camera', { iconName: 'reset', title: 'Reset the camera (R)', on: () => this.reset() }),
-            button('Save the picture', { iconName: 'camera', title: 'Save this picture as PNG', on: () => this.save() }));
+            button('Reset the camera', { iconName: 'reset', title: 'Reset the camera (R)',
+                on: () => this.reset() }),
+            button('Save the picture', { iconName: 'camera', title: 'Save this picture as PNG',
+                on: () => this.save() }));
         if (this.host.requestFullscreen) {
-            tools.push(button('Full screen', { iconName: 'full', on: () => this.fullscreen() }));
+            tools.push(button('Full screen',
+                { iconName: 'full', on: () => this.fullscreen() }));
         }
         this.views.replaceChildren(...this.viewButtons.values(), ...tools);
     }
@@ -192,15 +210,18 @@ export class Stage {
 
     setPressed(name) {
         this.viewName = name;
-        for (const [n, b] of this.viewButtons) b.setAttribute('aria-pressed', String(n === name));
+        for (const [n, b] of this.viewButtons)
+            b.setAttribute('aria-pressed', String(n === name));
     }
 
-    // ---- cameras -------------------------------------------------------------------------------
+    // ---- cameras ----------------------------------------------------------------------------
 
     homeDirection() {
         const { world, spec } = this.picture;
         const d = spec.camera?.direction;
-        if (Array.isArray(d) && d.length === 3 && d.every(Number.isFinite) && Math.hypot(...d) > 0) return new Vector3(...d);
+        if (Array.isArray(d) && d.length === 3 && d.every(Number.isFinite) &&
+            Math.hypot(...d) > 0)
+            return new Vector3(...d);
         if (spec.abstract) return new Vector3(1, 0.62, 0.5);
         const deep = world.grounds.some((g) => g.deep);
         return deep ? new Vector3(0.5, -0.9, 0.85) : new Vector3(0.5, -1, 0.55);
@@ -210,7 +231,8 @@ export class Stage {
         const { world } = this;
         if (world.planar) {
             const direction = world.upright ? new Vector3(0, -1, 0) : new Vector3(0, 0, 1);
-            this.look(direction, { flat: true, up: world.upright ? new Vector3(0, 0, 1) : new Vector3(0, 1, 0) });
+            this.look(direction, { flat: true,
+                up: world.upright ? new Vector3(0, 0, 1) : new Vector3(0, 1, 0) });
         } else {
             this.look(this.homeDirection());
         }
@@ -224,7 +246,8 @@ export class Stage {
             const reach = world.focus(center);
             const room = options.flat ? 2.4 : world.bodies.length > 1 ? 1.2 : 1.5;
             this.view.frame(direction, center, room * reach, options);
-            this.view.lastFocus.copy(center); // what the camera stands to now, whatever was drawn last
+            this.view.lastFocus.copy(center);
+                // what the camera stands to now, whatever was drawn last
             this.view.lastFocusValid = true;
             return;
         }
@@ -233,14 +256,18 @@ export class Stage {
             return;
         }
         const box = new Box3().copy(world.box).union(world.tips);
-        this.view.frame(direction, box.getCenter(new Vector3()), world.radius, { ...options, box });
+        this.view.frame(direction, box.getCenter(new Vector3()), world.radius,
+            { ...options, box });
     }
 
     go(name) {
         this.touched = name !== 'home';
         if (!this.viewButtons.has(name)) return;
         if (name === 'home') this.home();
-        if (name === 'solid') this.look(this.world.upright ? new Vector3(0.5, -1, 0.45) : new Vector3(0.45, -1, 0.8));
+        if (name === 'solid')
+            this.look(this.world.upright
+                ? new Vector3(0.5, -1, 0.45)
+                : new Vector3(0.45, -1, 0.8));
         if (name === 'top') this.look(new Vector3(0, -1e-3, 1));
         if (name === 'side') this.look(new Vector3(1, 0, 0.06));
         if (name === 'front') this.look(new Vector3(0, -1, 0.06));
@@ -258,7 +285,8 @@ export class Stage {
         // from where the user looks now
         const { camera, control } = this.view;
         const flat = camera.isOrthographicCamera;
-        this.look(camera.position.clone().sub(control.target), flat ? { flat, up: camera.up.clone() } : {});
+        this.look(camera.position.clone().sub(control.target),
+            flat ? { flat, up: camera.up.clone() } : {});
     }
 
     reset() {
@@ -273,7 +301,7 @@ export class Stage {
         if (blob) download(fileName(`${this.data.title}-scene`, '.png'), blob);
     }
 
-    // ---- time, theme ---------------------------------------------------------------------------
+    // ---- time, theme ------------------------------------------------------------------------
 
     setTime(t) {
         for (const p of this.pictures) p.world.update(t);
@@ -318,7 +346,8 @@ export class Stage {
         if (this.readouts) {
             this.buildLegend();
             for (const [i, layer] of [...this.world.layers.values()].entries()) {
-                const swatch = this.switches.querySelectorAll('label')[i]?.querySelector('.swatch');
+                const swatch = this.switches.querySelectorAll('label')[i]?.querySelector(
+                    '.swatch');
                 if (swatch && layer.key) swatch.style.background = cssColor(layer.key);
             }
         }

@@ -9,17 +9,21 @@ export class Transport {
         const still = !(clock.duration > 0);
         this.digits = timeDigits(clock.duration);
         this.unit = data.timeUnit;
-        this.playButton = button('Play', { iconName: 'play', cls: 'play', title: 'Play (space)', on: () => clock.toggle() });
+        this.playButton = button('Play',
+            { iconName: 'play', cls: 'play', title: 'Play (space)', on: () => clock.toggle() });
         this.playButton.disabled = still;
         this.range = el('input', {
-            type: 'range', min: 0, max: 100000, step: 1, value: 0, 'aria-label': 'Time', class: 'scrub', disabled: still,
+            type: 'range', min: 0, max: 100000, step: 1, value: 0, 'aria-label': 'Time',
+            class: 'scrub', disabled: still,
         });
         this.range.addEventListener('input', () => {
             clock.setTime(clock.t0 + clock.duration * Number(this.range.value) / 100000);
         });
         this.readout = el('output', { class: 'time', 'aria-label': 'Time' });
-        this.speed = el('select', { 'aria-label': 'Speed of playback', title: 'Speed (+ and −)' },
-            clock.constructor.speeds.map((s) => el('option', { value: s }, `× ${number(s, 3)}`)));
+        this.speed = el('select', { 'aria-label': 'Speed of playback',
+            title: 'Speed (+ and −)' },
+            clock.constructor.speeds.map((s) =>
+                el('option', { value: s }, `× ${number(s, 3)}`)));
         this.speed.addEventListener('change', () => clock.setSpeed(Number(this.speed.value)));
         this.loop = button('Repeat', {
             iconName: 'loop', title: 'Repeat (L)', pressed: clock.loop, on: () => {
@@ -27,9 +31,11 @@ export class Transport {
                 clock.changed();
             },
         });
-        this.help = button('Help', { iconName: 'help', title: 'Keys (?)', on: () => this.showHelp() });
+        this.help = button('Help', { iconName: 'help', title: 'Keys (?)',
+            on: () => this.showHelp() });
         this.marks = el('div', { class: 'marks', 'aria-hidden': 'true' });
-        host.append(this.playButton, el('div', { class: 'track' }, this.marks, this.range), this.readout, this.speed,
+        host.append(this.playButton, el('div', { class: 'track' }, this.marks, this.range),
+            this.readout, this.speed,
             this.loop, this.help);
         for (const s of data.spans) {
             const a = this.fraction(s.from);
@@ -54,7 +60,9 @@ export class Transport {
 
     fraction(t) {
         const { clock } = this;
-        return clock.duration > 0 ? Math.min(1, Math.max(0, (t - clock.t0) / clock.duration)) : 0;
+        return clock.duration > 0
+            ? Math.min(1, Math.max(0, (t - clock.t0) / clock.duration))
+            : 0;
     }
 
     updateState() {
@@ -74,7 +82,8 @@ export class Transport {
         this.range.value = String(Math.round(100000 * this.fraction(clock.t)));
         const text = `${this.format(clock.t)} ${this.unit}`;
         this.range.setAttribute('aria-valuetext', text);
-        this.readout.textContent = `${this.format(clock.t)} / ${this.format(clock.t1)} ${this.unit}`;
+        this.readout.textContent = `${this.format(clock.t)} / ${this.format(clock.t1)} ` +
+            `${this.unit}`;
     }
 
     format(t) {
@@ -93,7 +102,8 @@ export class Transport {
         document.addEventListener('keydown', (e) => {
             if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey) return;
             const target = e.target;
-            const typing = target.closest?.('input:not([type=range]):not([type=checkbox]), textarea, select, dialog[open]');
+            const typing = target.closest?.(
+                'input:not([type=range]):not([type=checkbox]), textarea, select, dialog[open]');
             if (typing) return;
             const onButton = target.closest?.('button, summary, a, input[type=checkbox]');
             const onRange = target === this.range;

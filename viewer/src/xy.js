@@ -1,5 +1,5 @@
-// One quantity against another (contact path, phase portrait) with the moving point. Pressing or
-// dragging goes to the nearest moment; shift-drag zooms; double-click shows everything.
+// One quantity against another (contact path, phase portrait) with the moving point. Pressing
+// or dragging goes to the nearest moment; shift-drag zooms; double-click shows everything.
 import { button, css, csv, download, el, fileName } from './dom.js';
 import { number, niceStep, steady, ticks } from './numbers.js';
 import { Track, valueAt } from './motion.js';
@@ -17,11 +17,14 @@ export class XYPlot {
         this.canvas = el('canvas', {});
         this.host = el('div', { class: 'plot xy' }, this.canvas);
         this.readout = el('span', { class: 'value' });
-        this.card = el('figure', { class: 'panel', 'aria-label': `${spec.title}: ${withUnit(spec.y)} over ${withUnit(spec.x)}` },
+        this.card = el('figure', { class: 'panel',
+            'aria-label': `${spec.title}: ${withUnit(spec.y)} over ${withUnit(spec.x)}` },
             el('figcaption', {}, el('h3', {}, spec.title),
                 el('div', { class: 'tools' },
-                    button('Save this plot as PNG', { text: 'PNG', cls: 'text', on: () => this.savePng() }),
-                    button('Save these series as CSV', { text: 'CSV', cls: 'text', on: () => this.saveCsv() }))),
+                    button('Save this plot as PNG',
+                        { text: 'PNG', cls: 'text', on: () => this.savePng() }),
+                    button('Save these series as CSV',
+                        { text: 'CSV', cls: 'text', on: () => this.saveCsv() }))),
             el('p', { class: 'xy-values' }, this.readout), this.host);
         this.full = this.extent();
         this.range = this.full;
@@ -39,7 +42,8 @@ export class XYPlot {
         };
         const { x, y, background } = this.spec;
         for (let i = 0; i < x.data.length; i++) grow(x.data[i], y.data[i]);
-        for (const c of background) for (let i = 0; i + 1 < c.points.length; i += 2) grow(c.points[i], c.points[i + 1]);
+        for (const c of background)
+            for (let i = 0; i + 1 < c.points.length; i += 2) grow(c.points[i], c.points[i + 1]);
         if (!(box[1] >= box[0])) return [0, 1, 0, 1];
         for (const k of [0, 2]) {
             const size = Math.max(Math.abs(box[k]), Math.abs(box[k + 1]));
@@ -59,7 +63,9 @@ export class XYPlot {
     resize() {
         const width = this.host.clientWidth;
         if (!width) return;
-        const height = this.spec.equal ? Math.round(Math.min(340, Math.max(220, width * 0.7))) : 240;
+        const height = this.spec.equal
+            ? Math.round(Math.min(340, Math.max(220, width * 0.7)))
+            : 240;
         const ratio = window.devicePixelRatio || 1;
         if (this.width === width && this.height === height && this.ratio === ratio) return;
         Object.assign(this, { width, height, ratio });
@@ -82,9 +88,12 @@ export class XYPlot {
         let yTicks;
         for (let pass = 0; pass < 2; pass++) {
             if (this.spec.equal) {
-                const scale = Math.max((this.range[1] - this.range[0]) / (this.width - left - 12), (this.range[3] - this.range[2]) / (bottom - top));
-                const [mx, my] = [(this.range[0] + this.range[1]) / 2, (this.range[2] + this.range[3]) / 2];
-                const [hx, hy] = [scale * (this.width - left - 12) / 2, scale * (bottom - top) / 2];
+                const scale = Math.max((this.range[1] - this.range[0]) / (
+                    this.width - left - 12), (this.range[3] - this.range[2]) / (bottom - top));
+                const [mx, my] = [(this.range[0] + this.range[1]) / 2,
+                    (this.range[2] + this.range[3]) / 2];
+                const [hx, hy] = [scale * (this.width - left - 12) / 2,
+                    scale * (bottom - top) / 2];
                 [x0, x1, y0, y1] = [mx - hx, mx + hx, my - hy, my + hy];
             }
             const step = niceStep(y1 - y0, Math.max(2, (bottom - top) / 42));
@@ -230,7 +239,8 @@ export class XYPlot {
             c.stroke();
         }
         const { x, y } = this.spec;
-        const value = (s) => `${s.label} = ${steady(valueAt(this.owner.samples, s.data))}${s.unit && s.unit !== '1' ? ' ' + s.unit : ''}`;
+        const value = (s) => `${s.label} = ${steady(valueAt(this.owner.samples, s.data))}` +
+            (s.unit && s.unit !== '1' ? ' ' + s.unit : '');
         this.readout.textContent = `${value(x)},  ${value(y)}`;
     }
 
@@ -243,7 +253,8 @@ export class XYPlot {
         };
         const value = ([px, py]) => {
             const { left, right, top, bottom, x0, x1, y0, y1 } = this.area;
-            return [x0 + (px - left) / (right - left) * (x1 - x0), y0 + (bottom - py) / (bottom - top) * (y1 - y0)];
+            return [x0 + (px - left) / (right - left) * (x1 - x0),
+                y0 + (bottom - py) / (bottom - top) * (y1 - y0)];
         };
         this.canvas.addEventListener('pointerdown', (e) => {
             if (e.button !== 0 || !this.area) return;
@@ -267,7 +278,8 @@ export class XYPlot {
         const finish = (e) => {
             if (start !== null && zooming && e.type === 'pointerup') {
                 const [a, b] = [value(start), value(place(e))];
-                const range = [Math.min(a[0], b[0]), Math.max(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[1], b[1])];
+                const range = [Math.min(a[0], b[0]), Math.max(a[0], b[0]), Math.min(a[1], b[1]),
+                    Math.max(a[1], b[1])];
                 if (range[1] > range[0] && range[3] > range[2]) this.range = range;
                 this.stale = true;
                 this.draw();
@@ -306,13 +318,15 @@ export class XYPlot {
     saveCsv() {
         const { data } = this.owner;
         download(fileName(`${data.title}-${this.spec.title}`, '.csv'),
-            csv([{ name: 't', unit: data.timeUnit, data: data.time }, this.spec.x, this.spec.y]));
+            csv([{ name: 't', unit: data.timeUnit, data: data.time }, this.spec.x,
+                this.spec.y]));
     }
 
     savePng() {
         this.draw();
         const t = `t = ${number(this.owner.clock.t, 6)} ${this.owner.data.timeUnit}`;
-        composePng(this.canvas, this.spec.title, [{ label: t, color: css('--c5') }], fileName(`${this.owner.data.title}-${this.spec.title}`, '.png'));
+        composePng(this.canvas, this.spec.title, [{ label: t, color: css('--c5') }],
+            fileName(`${this.owner.data.title}-${this.spec.title}`, '.png'));
     }
 }
 
@@ -325,6 +339,8 @@ function segment(c, x0, y0, x1, y1) {
 
 function multiples(a, b, step) {
     const out = [];
-    for (let k = Math.ceil(a / step - 1e-9); k * step <= b + 1e-9 * step && out.length < 100; k++) out.push(k * step);
+    for (let k = Math.ceil(a / step - 1e-9); k * step <= b + 1e-9 * step && out.length < 100;
+        k++)
+        out.push(k * step);
     return out;
 }

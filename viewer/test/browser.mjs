@@ -6,21 +6,26 @@ export async function launch(extra = []) {
     return chromium.launch({
         executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
         args: [
-            '--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
-            '--disable-sync', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', ...extra,
+            '--no-sandbox', '--disable-quic', '--no-first-run',
+            '--disable-background-networking', '--disable-component-update',
+            '--disable-sync', '--use-gl=angle', '--use-angle=swiftshader',
+            '--enable-unsafe-swiftshader', ...extra,
         ],
     });
 }
 
 /** A page that notes everything it should not do. */
 export async function openPage(browser, file, { hash = '', wait = true, ...options } = {}) {
-    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+    const context = await browser.newContext(
+        { viewport: { width: 1400, height: 900 }, ...options });
     const page = await context.newPage();
     const notes = { console: [], errors: [], requests: [] };
-    page.on('console', (m) => { if (['error', 'warning'].includes(m.type())) notes.console.push(m.text()); });
+    page.on('console', (m) => { if (['error', 'warning'].includes(m.type())) notes.console.push(
+        m.text()); });
     page.on('pageerror', (e) => notes.errors.push(String(e)));
     const url = pathToFileURL(file).href;
-    page.on('request', (r) => { if (r.url() !== url && r.url() !== url + hash) notes.requests.push(r.url()); });
+    page.on('request', (r) => { if (r.url() !== url &&
+        r.url() !== url + hash) notes.requests.push(r.url()); });
     await page.goto(url + hash);
     if (wait) await page.waitForFunction(() => window.noslip?.ready, null, { timeout: 20000 });
     return { page, context, notes };

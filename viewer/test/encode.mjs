@@ -1,7 +1,8 @@
 // Writing data of the format in docs/report.md, as the program does it.
 export const placeholder = '/*NOSLIP_DATA*/';
 
-const base64 = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString('base64');
+const base64 = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength)
+    .toString('base64');
 export const f32 = (values) => 'f32:' + base64(Float32Array.from(values));
 export const f64 = (values) => 'f64:' + base64(Float64Array.from(values));
 export const u32 = (values) => 'u32:' + base64(Uint32Array.from(values));
@@ -32,12 +33,15 @@ export function meshFromGrid(f, nu, nv) {
 
 // ---- a little mechanics --------------------------------------------------------------------
 
-export const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+export const cross = (a, b) =>
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 export const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 export const add = (a, b, s = 1) => a.map((v, i) => v + s * b[i]);
 export const times = (q, p) => [
-    q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3], q[0] * p[1] + q[1] * p[0] + q[2] * p[3] - q[3] * p[2],
-    q[0] * p[2] - q[1] * p[3] + q[2] * p[0] + q[3] * p[1], q[0] * p[3] + q[1] * p[2] - q[2] * p[1] + q[3] * p[0],
+    q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3],
+    q[0] * p[1] + q[1] * p[0] + q[2] * p[3] - q[3] * p[2],
+    q[0] * p[2] - q[1] * p[3] + q[2] * p[0] + q[3] * p[1],
+    q[0] * p[3] + q[1] * p[2] - q[2] * p[1] + q[3] * p[0],
 ];
 export const unit = (q) => {
     const n = Math.hypot(...q);

@@ -5,16 +5,20 @@ import { Rotation, Samples, Track, valueAt } from '../src/motion.js';
 import { about, times, unit } from './encode.mjs';
 
 /** Uneven times over [0, 2]. */
-const uneven = (n) => Float64Array.from({ length: n }, (_, i) => 2 * i / (n - 1) + 0.15 / n * Math.sin(9 * i));
+const uneven = (n) => Float64Array.from({ length: n },
+    (_, i) => 2 * i / (n - 1) + 0.15 / n * Math.sin(9 * i));
 
 const place = (t) => [Math.cos(3 * t), Math.sin(2 * t + 1), t * t * t];
-const attitude = (t) => unit(times(times(about([0, 0, 1], 3 * t), about([1, 0, 0], 0.5 + 0.3 * Math.sin(2 * t))), about([0, 0, 1], -7 * t)));
+const attitude = (t) => unit(times(
+    times(about([0, 0, 1], 3 * t), about([1, 0, 0], 0.5 + 0.3 * Math.sin(2 * t))),
+    about([0, 0, 1], -7 * t)));
 
 function worst(n) {
     const time = uneven(n);
     const samples = new Samples(time);
     const track = new Track(samples, Float64Array.from([...time].flatMap(place)));
-    const rotation = new Rotation(samples, Float64Array.from([...time].flatMap((t) => attitude(t))));
+    const rotation = new Rotation(samples,
+        Float64Array.from([...time].flatMap((t) => attitude(t))));
     const error = [0, 0];
     for (let k = 0; k <= 2000; k++) {
         const t = samples.t0 + (samples.t1 - samples.t0) * k / 2000;
@@ -56,7 +60,8 @@ test('a uniform rotation is exact, however coarse the samples', () => {
 test('samples are met exactly, the sign of a quaternion does not matter', () => {
     const time = uneven(20);
     const samples = new Samples(time);
-    const data = Float64Array.from([...time].flatMap((t, i) => attitude(t).map((v) => i % 3 ? v : -v)));
+    const data = Float64Array.from(
+        [...time].flatMap((t, i) => attitude(t).map((v) => i % 3 ? v : -v)));
     const rotation = new Rotation(samples, data);
     for (let i = 0; i < 20; i++) {
         samples.locate(time[i]);
@@ -68,7 +73,8 @@ test('samples are met exactly, the sign of a quaternion does not matter', () => 
     samples.locate((time[5] + time[6]) / 2);
     const out = [0, 0, 0, 0];
     rotation.at(out);
-    const d = Math.abs(attitude((time[5] + time[6]) / 2).reduce((s, v, k) => s + v * out[k], 0));
+    const d = Math.abs(attitude((time[5] + time[6]) / 2)
+        .reduce((s, v, k) => s + v * out[k], 0));
     assert.ok(2 * Math.acos(Math.min(1, d)) < 0.02);
 });
 

@@ -21,7 +21,8 @@ test('labels of axes show their step', () => {
     assert.deepEqual(ticks([0, 2.5, 5], 2.5), ['0', '2.5', '5.0']);
     assert.deepEqual(ticks([0, 2, 4], 2), ['0', '2', '4']);
     assert.deepEqual(ticks([-0.02, 0, 0.02], 0.02), ['−0.02', '0', '0.02']);
-    assert.deepEqual(ticks([1e6, 2e6], 1e6), ['1·10⁶', '2·10⁶'].map((s) => s).map((s, i) => i ? '2·10⁶' : s));
+    assert.deepEqual(ticks([1e6, 2e6], 1e6),
+        ['1·10⁶', '2·10⁶'].map((s) => s).map((s, i) => i ? '2·10⁶' : s));
     assert.deepEqual(ticks([1e-9, 1.5e-9], 5e-10), ['1.0·10⁻⁹', '1.5·10⁻⁹']);
 });
 

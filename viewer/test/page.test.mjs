@@ -1,4 +1,5 @@
-// The page in a real browser: every kind of scene, hostile and broken data, keyboard, phone, dark.
+// The page in a real browser: every kind of scene, hostile and broken data, keyboard, phone,
+// dark.
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -57,7 +58,8 @@ describe('the template', () => {
     });
 
     test('says so when it is empty or its data cannot be read', async () => {
-        for (const [content, expected] of [[template, /empty template/], [template.replace(placeholder, '{"format": 1,'), /cannot be read/],
+        for (const [content, expected] of [[template, /empty template/],
+            [template.replace(placeholder, '{"format": 1,'), /cannot be read/],
             [template.replace(placeholder, '{"format": 2}'), /format 2/]]) {
             const file = join(folder, 'bare.html');
             await writeFile(file, content);
@@ -76,12 +78,14 @@ describe('the template', () => {
 describe('the manual', () => {
     test('its example is a page', async () => {
         const manual = await readFile(new URL('../../docs/report.md', import.meta.url), 'utf8');
-        const example = manual.split('### A small example')[1].split('\n').filter((l) => l.startsWith('    ')).join('\n');
+        const example = manual.split('### A small example')[1].split('\n')
+            .filter((l) => l.startsWith('    ')).join('\n');
         const file = join(folder, 'manual.html');
         await writeFile(file, fill(template, JSON.parse(example)));
         const { page, context, notes } = await open(file);
         await page.evaluate(() => window.noslip.setTime(2));
-        assert.deepEqual((await page.evaluate(() => window.noslip.bodyPose(0))).position, [2, 0, 0.5]);
+        assert.deepEqual((await page.evaluate(() => window.noslip.bodyPose(0))).position,
+            [2, 0, 0.5]);
         assert.deepEqual(await page.evaluate(() => window.noslip.contactPoint()), [2, 0, 0]);
         assert.deepEqual(await page.evaluate(() => window.noslip.problems()), []);
         assertQuiet(notes);
@@ -96,7 +100,8 @@ describe('every scene', () => {
             const moves = await page.evaluate(() => window.noslip.duration() > 0);
             if (moves) {
                 await page.evaluate(() => window.noslip.play());
-                await page.waitForFunction(() => window.noslip.time() > 0, null, { timeout: 10000 });
+                await page.waitForFunction(() => window.noslip.time() > 0, null,
+                    { timeout: 10000 });
                 await page.evaluate(() => window.noslip.pause());
             }
             await page.evaluate(() => window.noslip.setTime(window.noslip.duration() * 0.6));
@@ -107,7 +112,8 @@ describe('every scene', () => {
                 assert.ok(await colours(page) > 12, 'the picture is empty');
             }
             assertQuiet(notes);
-            assert.deepEqual(await page.evaluate(() => window.noslip.problems().length > 0), name === 'broken');
+            assert.deepEqual(await page.evaluate(() => window.noslip.problems().length > 0),
+                name === 'broken');
             await context.close();
         });
     }
@@ -125,7 +131,8 @@ async function colours(page) {
         d.drawImage(gl, 0, 0, 96, 72);
         const seen = new Set();
         const p = d.getImageData(0, 0, 96, 72).data;
-        for (let i = 0; i < p.length; i += 4) seen.add((p[i] >> 3) << 10 | (p[i + 1] >> 3) << 5 | p[i + 2] >> 3);
+        for (let i = 0; i < p.length; i += 4)
+            seen.add((p[i] >> 3) << 10 | (p[i + 1] >> 3) << 5 | p[i + 2] >> 3);
         return seen.size;
     });
 }
@@ -142,7 +149,8 @@ describe('time', () => {
                 window.noslip.setTime(t);
                 return [window.noslip.bodyPose(0), window.noslip.contactPoint()];
             }, time[i]);
-            for (let k = 0; k < 3; k++) assert.ok(Math.abs(p.position[k] - position[3 * i + k]) < 1e-7);
+            for (let k = 0; k < 3; k++)
+                assert.ok(Math.abs(p.position[k] - position[3 * i + k]) < 1e-7);
             const d = p.quaternion.reduce((s, v, k) => s + v * quaternion[4 * i + k], 0);
             assert.ok(Math.abs(Math.abs(d) - 1) < 1e-6);
             // support of the ellipsoid downwards: the centre is as high as the body is deep
@@ -157,7 +165,8 @@ describe('time', () => {
             window.noslip.setTime(1 + 0.0137 * i);
             const { position: p, quaternion: [w, x, y, z] } = window.noslip.bodyPose(0);
             const gamma = [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)];
-            return Math.abs(p[2] - Math.hypot(0.2 * gamma[0], 0.03 * gamma[1], 0.02 * gamma[2]));
+            return Math.abs(p[2] - Math.hypot(0.2 * gamma[0], 0.03 * gamma[1],
+                0.02 * gamma[2]));
         }));
         // 12 samples a period of the rocking, amplitude of the tip several cm
         assert.ok(Math.max(...gaps) < 1.5e-4, `largest gap ${Math.max(...gaps)} m`);
@@ -178,12 +187,14 @@ describe('time', () => {
         const expected = decode(data.ellipsoid.series.find((s) => s.name === 'omega.z').data);
         const value = await page.evaluate(() => window.noslip.seriesValue('omega.z'));
         const i = Math.floor(t / 20 * 4000);
-        assert.ok(value >= Math.min(expected[i], expected[i + 1]) - 1e-6 && value <= Math.max(expected[i], expected[i + 1]) + 1e-6);
+        assert.ok(value >= Math.min(expected[i], expected[i + 1]) - 1e-6 &&
+            value <= Math.max(expected[i], expected[i + 1]) + 1e-6);
         assertQuiet(notes);
         await context.close();
     });
 
-    test('pressing and dragging in a plot moves time; shift-drag zooms; double-click shows all', async () => {
+    test('pressing and dragging in a plot moves time; shift-drag zooms; double-click shows all',
+        async () => {
         const { page, context, notes } = await open('disk');
         const over = page.locator('.u-over').first();
         await over.scrollIntoViewIfNeeded();
@@ -206,7 +217,8 @@ describe('time', () => {
         await page.keyboard.up('Shift');
         assert.ok(Math.abs(await time() - 9) < 0.1, 'zooming leaves the time');
         await page.mouse.click(...at(0.5));
-        assert.ok(Math.abs(await time() - 7.5) < 0.1, `in the zoomed window the middle is 7.5, not ${await time()}`);
+        assert.ok(Math.abs(await time() - 7.5) < 0.1,
+            `in the zoomed window the middle is 7.5, not ${await time()}`);
         await page.mouse.dblclick(...at(0.5));
         await page.mouse.click(...at(0.5));
         assert.ok(Math.abs(await time() - 6) < 0.1);
@@ -220,21 +232,26 @@ describe('time', () => {
         await canvas.scrollIntoViewIfNeeded();
         const box = await canvas.boundingBox();
         await page.mouse.click(box.x + box.width * 0.5, box.y + box.height * 0.08);
-        const [x, y] = await page.evaluate(() => [window.noslip.seriesValue('x'), window.noslip.seriesValue('y')]);
+        const [x, y] = await page.evaluate(() =>
+            [window.noslip.seriesValue('x'), window.noslip.seriesValue('y')]);
         assert.ok(y > 0.9 && Math.abs(x) < 0.5, `${x} ${y}`);
         await context.close();
     });
 
     test('play loops, ends without repeat, events jump, final values are right', async () => {
         const { page, context, notes } = await open('disk');
-        await page.evaluate(() => { window.noslip.setSpeed(100); window.noslip.setTime(11.9); });
+        await page.evaluate(() => {
+            window.noslip.setSpeed(100);
+            window.noslip.setTime(11.9);
+        });
         await page.click('button[aria-label="Repeat"]');
         await page.click('#transport .play');
         await page.waitForFunction(() => !window.noslip.playing(), null, { timeout: 10000 });
         assert.equal(await page.evaluate(() => window.noslip.time()), 12);
         for (const s of data.disk.series) {
             const last = decode(s.data).at(-1);
-            assert.equal(await page.evaluate((n) => window.noslip.seriesValue(n), s.name), last);
+            assert.equal(await page.evaluate((n) => window.noslip.seriesValue(n), s.name),
+                last);
         }
         await page.click('#events button.link');
         assert.equal(await page.evaluate(() => window.noslip.time()), 3.21);
@@ -253,7 +270,8 @@ describe('figures of studies', () => {
             await canvas(i).scrollIntoViewIfNeeded();
             await page.waitForFunction((n) => window.noslip.figure(n), i);
             const box = await canvas(i).boundingBox();
-            const [x, y] = await page.evaluate((a) => window.noslip.figurePixel(...a), [i, series, k]);
+            const [x, y] = await page.evaluate((a) => window.noslip.figurePixel(...a),
+                [i, series, k]);
             await page.mouse.move(box.x + x, box.y + y);
             return [box.x + x, box.y + y];
         };
@@ -265,7 +283,9 @@ describe('figures of studies', () => {
         await page.keyboard.down('Control');
         await page.mouse.wheel(0, -200);
         await page.keyboard.up('Control');
-        await page.waitForFunction((w) => window.noslip.figure(0).range[1] - window.noslip.figure(0).range[0] < w, 0.8 * (before[1] - before[0]));
+        await page.waitForFunction((w) =>
+            window.noslip.figure(0).range[1] - window.noslip.figure(0).range[0] < w,
+            0.8 * (before[1] - before[0]));
         const after = await pointAt(0, 2, 1);
         assert.ok(Math.hypot(after[0] - at[0], after[1] - at[1]) < 1, `${at} ${after}`);
         await page.mouse.dblclick(...after);
@@ -282,7 +302,8 @@ describe('figures of studies', () => {
         const { said } = await look(1);
         const expected = Math.sin(1 / 5) * Math.cos(1 / 4);
         assert.match(said, /^p .*, q 0.3 s, exponent /);
-        assert.ok(Math.abs(Number(said.match(/exponent ([0-9.]+)/)[1]) - expected) < 1e-8, said);
+        assert.ok(Math.abs(Number(said.match(/exponent ([0-9.]+)/)[1]) - expected) < 1e-8,
+            said);
         const p = 10 ** (-2 + 3 * 1.5 / 30);
         assert.ok(Math.abs(Number(said.match(/p ([0-9.]+)/)[1]) - p) < 1e-8, said);
         // cells with words and notes; a click tells the command that repeats the run
@@ -291,7 +312,8 @@ describe('figures of studies', () => {
         const cell = async (column, row) => {
             const { area } = await look(2);
             const box = await canvas(2).boundingBox();
-            return [box.x + area.left + (column + 0.5) / 3 * (area.right - area.left), box.y + area.bottom - (row + 0.5) / 2 * (area.bottom - area.top)];
+            return [box.x + area.left + (column + 0.5) / 3 * (area.right - area.left),
+                box.y + area.bottom - (row + 0.5) / 2 * (area.bottom - area.top)];
         };
         await page.mouse.move(...await cell(2, 0));
         assert.equal((await look(2)).tip, 'p3q0.1 stimenever');
@@ -313,7 +335,8 @@ describe('figures of studies', () => {
         await page.waitForFunction(() => window.noslip.figure(4));
         const { range, area } = await look(4);
         assert.ok(range[2] > range[3]);
-        const scale = [(range[1] - range[0]) / (area.right - area.left), (range[2] - range[3]) / (area.bottom - area.top)];
+        const scale = [(range[1] - range[0]) / (area.right - area.left),
+            (range[2] - range[3]) / (area.bottom - area.top)];
         assert.ok(Math.abs(scale[0] / scale[1] - 1) < 0.02, String(scale));
         assert.match(await page.textContent('#results'), /largest value0.123456789012/);
         assert.match(await page.textContent('#tables'), /41 of 5000 rows; the CSV has 41/);
@@ -348,7 +371,8 @@ describe('controls', () => {
         await page.keyboard.press('-');
         assert.equal(await page.inputValue('#transport select'), '0.5');
         await page.keyboard.press('2');
-        assert.equal(await page.getAttribute('.views button:has-text("Top")', 'aria-pressed'), 'true');
+        assert.equal(await page.getAttribute('.views button:has-text("Top")', 'aria-pressed'),
+            'true');
         await page.keyboard.press('f');
         assert.equal((await page.evaluate(() => window.noslip.sceneStats())).follow, true);
         await page.keyboard.press('r');
@@ -361,9 +385,12 @@ describe('controls', () => {
         const reached = new Set();
         for (let i = 0; i < 60; i++) {
             await page.keyboard.press('Tab');
-            reached.add(await page.evaluate(() => document.activeElement.className || document.activeElement.id || document.activeElement.getAttribute('aria-label')));
+            reached.add(await page.evaluate(() =>
+                document.activeElement.className || document.activeElement.id ||
+                document.activeElement.getAttribute('aria-label')));
         }
-        for (const want of ['gl', 'scrub', 'play', 'series-toggle']) assert.ok(reached.has(want), `${want} in ${[...reached]}`);
+        for (const want of ['gl', 'scrub', 'play', 'series-toggle'])
+            assert.ok(reached.has(want), `${want} in ${[...reached]}`);
         assertQuiet(notes);
         await context.close();
     });
@@ -377,7 +404,8 @@ describe('controls', () => {
         const layers = await page.evaluate(() => window.noslip.layers());
         assert.ok(layers.find((l) => l.label === 'Principal axes').shown);
         assert.ok(!layers.find((l) => l.label === 'angular velocity').shown);
-        assert.notEqual(await page.evaluate(() => window.noslip.sceneStats().triangles), before);
+        assert.notEqual(await page.evaluate(() => window.noslip.sceneStats().triangles),
+            before);
         const log = page.locator('.panel button.text:has-text("log")').first();
         assert.equal(await log.getAttribute('aria-pressed'), 'true');
         await log.click();
@@ -392,16 +420,19 @@ describe('controls', () => {
     test('downloads: CSV has all samples, PNG is one', async () => {
         const { page, context } = await open('ellipsoid', { acceptDownloads: true });
         const get = async (selector) => {
-            const [download] = await Promise.all([page.waitForEvent('download'), page.locator(selector).first().click()]);
+            const [download] = await Promise.all(
+                [page.waitForEvent('download'), page.locator(selector).first().click()]);
             return readFile(await download.path());
         };
-        const lines = (await get('button[aria-label="Download all series as CSV"]')).toString().trim().split('\n');
+        const lines = (await get('button[aria-label="Download all series as CSV"]')).toString()
+            .trim().split('\n');
         assert.equal(lines.length, 4002);
         assert.equal(lines[0].split(',')[0], 't [s]');
         const omega = decode(data.ellipsoid.series.find((s) => s.name === 'omega.z').data);
         const column = lines[0].split(',').indexOf('omega.z [rad/s]');
         assert.ok(Math.abs(Number(lines[1001].split(',')[column]) - omega[1000]) < 1e-6);
-        for (const selector of ['button[aria-label="Save this plot as PNG"]', 'button[aria-label="Save the picture"]']) {
+        for (const selector of ['button[aria-label="Save this plot as PNG"]',
+            'button[aria-label="Save the picture"]']) {
             const png = await get(selector);
             assert.equal(png.subarray(1, 4).toString(), 'PNG');
             assert.ok(png.length > 5000);
@@ -421,7 +452,8 @@ describe('controls', () => {
 
     test('two pictures: both can be opened, both follow the time', async () => {
         const { page, context, notes } = await open('both');
-        assert.deepEqual(await page.evaluate(() => window.noslip.pictures()), ['Motion', 'Momentum sphere']);
+        assert.deepEqual(await page.evaluate(() => window.noslip.pictures()),
+            ['Motion', 'Momentum sphere']);
         await page.click('.tabs button:nth-child(2)');
         await page.evaluate(() => window.noslip.setTime(3));
         assert.ok(await colours(page) > 12);
@@ -435,19 +467,28 @@ describe('controls', () => {
 describe('hostile data', () => {
     test('is text and nothing else', async () => {
         const { page, context, notes } = await open('hostile');
-        await page.evaluate(() => { window.noslip.setTime(1.5); document.querySelectorAll('details').forEach((d) => { d.open = true; }); });
+        await page.evaluate(() => { window.noslip.setTime(1.5);
+            document.querySelectorAll('details').forEach((d) => { d.open = true; }); });
         await page.hover('.u-over');
-        for (const card of await page.locator('.panel').all()) await card.scrollIntoViewIfNeeded();
+        for (const card of await page.locator('.panel').all())
+            await card.scrollIntoViewIfNeeded();
         await page.waitForTimeout(200);
         assert.equal(await page.evaluate(() => window.pwned), undefined);
         assertQuiet(notes);
         const bad = await page.evaluate(() => {
             const out = [];
             for (const e of document.querySelectorAll('body *')) {
-                for (const a of e.attributes) if (/^on/i.test(a.name) || /javascript:/i.test(a.value) && a.name === 'href') out.push(`${e.localName} ${a.name}`);
-                if (['img', 'iframe', 'object', 'embed', 'annotation-xml'].includes(e.localName)) out.push(e.localName);
+                for (const a of e.attributes)
+                    if (/^on/i.test(a.name) || /javascript:/i.test(a.value) &&
+                        a.name === 'href')
+                        out.push(`${e.localName} ${a.name}`);
+                if (['img', 'iframe', 'object', 'embed',
+                    'annotation-xml'].includes(e.localName))
+                    out.push(e.localName);
             }
-            return { out, scripts: document.scripts.length, title: document.querySelector('h1').textContent, model: document.querySelector('pre.model').textContent };
+            return { out, scripts: document.scripts.length,
+                title: document.querySelector('h1').textContent,
+                model: document.querySelector('pre.model').textContent };
         });
         assert.deepEqual(bad.out, []);
         assert.equal(bad.scripts, 2);
@@ -467,24 +508,32 @@ describe('hostile data', () => {
 });
 
 describe('devices', () => {
-    for (const name of ['ellipsoid', 'disk', 'hostile', 'broken', 'both', 'lie', 'plots-only', 'sleigh']) {
+    for (const name of ['ellipsoid', 'disk', 'hostile', 'broken', 'both', 'lie', 'plots-only',
+        'sleigh']) {
         test(`${name}: no sideways scrolling on a phone, text does not overlap`, async () => {
-            const { page, context, notes } = await open(name, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
+            const { page, context, notes } =
+                await open(name, { viewport: { width: 360, height: 740 }, hasTouch: true,
+                    isMobile: true });
             const width = await page.evaluate(() => document.documentElement.scrollWidth);
             assert.ok(width <= 360, `${width} px wide`);
             const overlaps = await page.evaluate(() => {
-                const nodes = [...document.querySelectorAll('#stage .switches summary, #stage .views button, .tabs button, header h1, #subtitle, #chips .chip, #theme, #transport > *')]
+                const nodes = [...document.querySelectorAll(
+                    '#stage .switches summary, #stage .views button, .tabs button, ' +
+                        'header h1, #subtitle, #chips .chip, #theme, #transport > *')]
                     .filter((e) => e.getClientRects().length);
                 const boxes = nodes.map((e) => e.getBoundingClientRect());
                 const out = [];
                 const transport = document.querySelector('#transport');
                 for (let i = 0; i < boxes.length; i++) {
                     for (let k = i + 1; k < boxes.length; k++) {
-                        if (transport.contains(nodes[i]) !== transport.contains(nodes[k])) continue;
+                        if (transport.contains(nodes[i]) !== transport.contains(nodes[k]))
+                            continue;
                         const [a, b] = [boxes[i], boxes[k]];
                         const x = Math.min(a.right, b.right) - Math.max(a.left, b.left);
                         const y = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-                        if (x > 1 && y > 1) out.push(`${nodes[i].textContent.trim()} | ${nodes[k].textContent.trim()}`);
+                        if (x > 1 && y > 1)
+                            out.push(`${nodes[i].textContent.trim()} | ` +
+                                `${nodes[k].textContent.trim()}`);
                     }
                 }
                 return out;
@@ -497,7 +546,9 @@ describe('devices', () => {
 
     test('dark follows the system and the button', async () => {
         const { page, context, notes } = await open('disk', { colorScheme: 'dark' });
-        const shade = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((s, v) => s + Number(v), 0));
+        const shade = () => page.evaluate(() =>
+            getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3)
+            .reduce((s, v) => s + Number(v), 0));
         assert.ok(await shade() < 150);
         await page.click('#theme');
         assert.ok(await shade() > 600, 'light');
@@ -513,7 +564,9 @@ describe('devices', () => {
             const low = await page.evaluate(() => {
                 const number = (c) => c.match(/[\d.]+/g).map(Number);
                 const luminance = ([r, g, b]) => {
-                    const f = (v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
+                    const f = (v) => { v /= 255; return v <= 0.04045
+                        ? v / 12.92
+                        : ((v + 0.055) / 1.055) ** 2.4; };
                     return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b);
                 };
                 const back = (e) => {
@@ -524,11 +577,17 @@ describe('devices', () => {
                     return [255, 255, 255];
                 };
                 const out = new Set();
-                for (const e of document.querySelectorAll('h1, h2, h3, p, dt, dd, th, td, .chip, .value, .name, button span, .comment, .hint, summary, figcaption, output')) {
-                    if (!e.getClientRects().length || !e.textContent.trim() || e.closest(':disabled')) continue;
-                    const [a, b] = [luminance(number(getComputedStyle(e).color)), luminance(back(e))].sort((x, y) => y - x);
+                for (const e of document.querySelectorAll(
+                    'h1, h2, h3, p, dt, dd, th, td, .chip, .value, .name, button span, ' +
+                        '.comment, .hint, summary, figcaption, output')) {
+                    if (!e.getClientRects().length || !e.textContent.trim() ||
+                        e.closest(':disabled'))
+                        continue;
+                    const [a, b] = [luminance(number(getComputedStyle(e).color)),
+                        luminance(back(e))].sort((x, y) => y - x);
                     const ratio = (a + 0.05) / (b + 0.05);
-                    if (ratio < 4.5) out.add(`${e.localName}.${e.className} ${ratio.toFixed(2)}`);
+                    if (ratio < 4.5)
+                        out.add(`${e.localName}.${e.className} ${ratio.toFixed(2)}`);
                 }
                 return [...out];
             });
@@ -541,13 +600,15 @@ describe('devices', () => {
         const other = await launch(['--disable-gpu', '--disable-3d-apis']);
         const { page, context, notes } = await openPage(other, pages.disk);
         assert.match(await page.textContent('.no-webgl'), /no WebGL/);
-        assert.deepEqual(await page.evaluate(() => window.noslip.sceneStats()), { webgl: false });
+        assert.deepEqual(await page.evaluate(() => window.noslip.sceneStats()),
+            { webgl: false });
         await page.keyboard.press('Space');
         await page.waitForFunction(() => window.noslip.time() > 0);
         await page.keyboard.press('Space');
         await page.evaluate(() => window.noslip.setTime(4));
         assert.ok(await page.evaluate(() => window.noslip.bodyPose(0).position[2] > 0));
-        assert.ok((await page.evaluate(() => window.noslip.cursorTimes())).every((t) => Math.abs(t - 4) < 0.05));
+        assert.ok((await page.evaluate(() => window.noslip.cursorTimes()))
+            .every((t) => Math.abs(t - 4) < 0.05));
         assert.deepEqual(notes.errors, []);
         assert.deepEqual(notes.requests, []);
         await context.close();

@@ -18,11 +18,16 @@ const browser = await launch();
 const shots = [
     { key: 'light', hash: '#theme=light&quality=high', at: 0.37 },
     { key: 'dark', hash: '#theme=dark&quality=high', at: 0.8 },
-    { key: 'phone', hash: '#theme=light&quality=high', at: 0.6, viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 },
+    { key: 'phone', hash: '#theme=light&quality=high', at: 0.6,
+        viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 },
 ];
 for (const name of names) {
     for (const shot of shots) {
-        const { page, context, notes } = await openPage(browser, pages[name], { hash: shot.hash, ...(shot.viewport ? { viewport: shot.viewport, deviceScaleFactor: shot.deviceScaleFactor } : {}) });
+        const { page, context, notes } =
+            await openPage(browser, pages[name],
+                { hash: shot.hash, ...(shot.viewport
+                    ? { viewport: shot.viewport, deviceScaleFactor: shot.deviceScaleFactor }
+                    : {}) });
         await page.evaluate((u) => {
             const n = window.noslip;
             if (n.setTime && n.duration() > 0) n.setTime(u * n.duration());
@@ -34,13 +39,15 @@ for (const name of names) {
             for (const view of ['top', 'side', 'solid']) {
                 const has = await page.evaluate((v) => {
                     const labels = { top: 'Top', side: 'Side', solid: '3D' };
-                    const b = [...document.querySelectorAll('.views button')].find((x) => x.textContent === labels[v]);
+                    const b = [...document.querySelectorAll('.views button')].find((x) =>
+                        x.textContent === labels[v]);
                     b?.click();
                     return Boolean(b);
                 }, view);
                 if (!has) continue;
                 await page.waitForTimeout(100);
-                await (await page.$('#scene')).screenshot({ path: join(folder, `${name}-${view}.png`) });
+                await (await page.$('#scene'))
+                    .screenshot({ path: join(folder, `${name}-${view}.png`) });
             }
         }
         const wrong = [...notes.console, ...notes.errors, ...notes.requests];

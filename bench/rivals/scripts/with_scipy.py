@@ -1,9 +1,10 @@
-"""SciPy's DOP853 on the problems of the speed table, right-hand sides in plain floats, the fastest
-way in Python for so few states.  Run by noslip bench:
+"""SciPy's DOP853 on the problems of the speed table, right-hand sides in plain floats, the
+fastest way in Python for so few states.  Run by noslip bench:
 
     python3 with_scipy.py PROBLEM TOLERANCE
 
-Prints the CPU seconds of the integration, steps, and the final state in the problem's components."""
+Prints the CPU seconds of the integration, steps, and the final state in the problem's
+components."""
 import sys
 import time
 from math import cos, sin, sqrt

@@ -1,8 +1,10 @@
 // Arrows of constant thickness on the screen. Parts hidden by bodies shine through faintly.
-import { ConeGeometry, CylinderGeometry, GreaterDepth, Group, Mesh, MeshLambertMaterial, Quaternion, Vector3 } from 'three';
+import { ConeGeometry, CylinderGeometry, GreaterDepth, Group, Mesh, MeshLambertMaterial,
+    Quaternion, Vector3 } from 'three';
 
 const Z = new Vector3(0, 0, 1);
-const shaftGeometry = new CylinderGeometry(1, 1, 1, 14).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+const shaftGeometry = new CylinderGeometry(1, 1, 1, 14).rotateX(Math.PI / 2)
+    .translate(0, 0, 0.5);
 const headGeometry = new ConeGeometry(1, 1, 20).rotateX(Math.PI / 2).translate(0, 0, 0.5);
 
 export class Arrow {
@@ -35,7 +37,10 @@ export class Arrow {
         }
     }
 
-    /** From `origin` along `vector` (both Vector3, world units); `pixel`: world size of a pixel there. */
+    /**
+     * From `origin` along `vector` (both Vector3, world units); `pixel`: world size of a pixel
+     * there.
+     */
     set(origin, vector, pixel) {
         const length = vector.length();
         this.object.position.copy(origin);

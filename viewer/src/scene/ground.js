@@ -1,6 +1,7 @@
 // Grounds: a plane that fits the motion, any mesh, a curve of a planar scene, a wire.
 import {
-    BufferAttribute, BufferGeometry, CircleGeometry, Group, Mesh, MeshLambertMaterial, PlaneGeometry,
+    BufferAttribute, BufferGeometry, CircleGeometry, Group, Mesh, MeshLambertMaterial,
+    PlaneGeometry,
     Quaternion, Vector3,
 } from 'three';
 import { niceStep } from '../numbers.js';
@@ -14,17 +15,20 @@ const Z = new Vector3(0, 0, 1);
 
 export function buildGrounds(world) {
     const source = world.spec.ground;
-    const sources = (Array.isArray(source) ? source : source ? [source] : []).filter((g) => g && typeof g === 'object');
+    const sources = (Array.isArray(source) ? source : source ? [source] : [])
+        .filter((g) => g && typeof g === 'object');
     const grounds = [];
     for (const g of sources) {
         const group = new Group();
-        const ground = { group, pose: g.pose ? world.pose(g.pose, 'the ground') : null, step: 0 };
+        const ground = { group, pose: g.pose ? world.pose(g.pose, 'the ground') : null,
+            step: 0 };
         if (g.plane) plane(world, ground, g);
         else if (g.mesh) mesh(world, ground, g);
         else if (g.curve) curve(world, ground, g);
         else if (g.wire) wire(world, ground, g);
         else {
-            world.data.trouble('A ground is not shown', 'it is neither plane nor mesh nor curve nor wire');
+            world.data.trouble('A ground is not shown',
+                'it is neither plane nor mesh nor curve nor wire');
             continue;
         }
         world.root.add(group);
@@ -36,7 +40,9 @@ export function buildGrounds(world) {
 
 function stepFor(world, g) {
     if (g.grid > 0) return g.grid;
-    return niceStep(world.far ? world.bodyRadius : Math.max(world.radius / 10, 0.45 * world.bodyRadius), 1);
+    return niceStep(world.far
+        ? world.bodyRadius
+        : Math.max(world.radius / 10, 0.45 * world.bodyRadius), 1);
 }
 
 /** Front and back of one geometry, with grid and colours. */
@@ -58,7 +64,8 @@ function surface(world, ground, geometry, options) {
             uniforms.uMajor.value.set(c.major);
         },
     });
-    world.layers.set('Grid', world.layers.get('Grid') ?? { label: 'Grid', shown: true, objects: [], uniforms: [] });
+    world.layers.set('Grid', world.layers.get('Grid') ??
+        { label: 'Grid', shown: true, objects: [], uniforms: [] });
     const grid = world.layers.get('Grid');
     grid.uniforms.push(uniforms);
     grid.apply = (on) => grid.uniforms.forEach((u) => { u.uLines.value = on ? 1 : 0; });
@@ -76,14 +83,16 @@ function plane(world, ground, g) {
         d.addScaledVector(normal, -d.dot(normal));
         const turn = new Quaternion().setFromUnitVectors(normal, Z);
         d.applyQuaternion(turn);
-        d.set(Math.round(d.x / (5 * step)) * 5 * step, Math.round(d.y / (5 * step)) * 5 * step, 0);
+        d.set(Math.round(d.x / (5 * step)) * 5 * step, Math.round(d.y / (5 * step)) * 5 * step,
+            0);
         centre = point.clone().add(d.applyQuaternion(turn.invert()));
     }
     const radius = p.radius > 0 ? p.radius : Math.max(2.1 * world.radius, 7 * world.bodyRadius);
     if (p.radius > 0) {
         const turn = new Quaternion().setFromUnitVectors(Z, normal);
         for (let k = 0; k < 32; k++) {
-            const rim = new Vector3(radius * Math.cos(k * Math.PI / 16), radius * Math.sin(k * Math.PI / 16), 0);
+            const rim = new Vector3(radius * Math.cos(k * Math.PI / 16),
+                radius * Math.sin(k * Math.PI / 16), 0);
             world.box.expandByPoint(rim.applyQuaternion(turn).add(centre));
         }
         world.box.getCenter(world.center);
@@ -124,10 +133,12 @@ function curve(world, ground, g) {
     const points = world.data.points(g.curve, 3, 'The ground');
     if (!points || points.length < 6) return;
     const n = points.length / 3;
-    const side = g.side === -1 ? -1 : 1; // the body is on the left (1) or right (-1) of the curve
+    const side = g.side === -1 ? -1 : 1;
+        // the body is on the left (1) or right (-1) of the curve
     const depth = 0.5 * world.bodyRadius;
     const across = world.upright ? new Vector3(0, depth, 0) : new Vector3(0, 0, depth);
-    const out = world.upright ? new Vector3(0, -1, 0) : new Vector3(0, 0, 1); // towards the viewer
+    const out = world.upright ? new Vector3(0, -1, 0) : new Vector3(0, 0, 1);
+        // towards the viewer
     const at = (i) => new Vector3(points[3 * i], points[3 * i + 1], points[3 * i + 2]);
     const position = new Float32Array(n * 6);
     const index = [];
@@ -144,7 +155,8 @@ function curve(world, ground, g) {
     geometry.setAttribute('position', new BufferAttribute(position, 3));
     geometry.setIndex(index);
     geometry.computeVertexNormals();
-    const material = new MeshLambertMaterial({ side: 2, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
+    const material = new MeshLambertMaterial(
+        { side: 2, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
     const sheet = new Mesh(geometry, material);
     sheet.receiveShadow = true;
     ground.group.add(world.layer('Ground', true, sheet));
@@ -163,13 +175,15 @@ function curve(world, ground, g) {
         const normal = new Vector3().crossVectors(out, d).multiplyScalar(side);
         for (; left < length; left += gap) {
             const p = a.clone().addScaledVector(d, left);
-            const q = p.clone().addScaledVector(normal, -0.8 * gap).addScaledVector(d, -0.8 * gap * side);
+            const q = p.clone().addScaledVector(normal, -0.8 * gap)
+                .addScaledVector(d, -0.8 * gap * side);
             strokes.push(...p.toArray(), ...q.toArray(), NaN, NaN, NaN);
         }
         left -= length;
         if (strokes.length > 60000) break;
     }
-    const hatch = new FatLine(new Float32Array(strokes), null, { width: 1.2, past: 0.8, bias: 0.001 });
+    const hatch = new FatLine(new Float32Array(strokes), null,
+        { width: 1.2, past: 0.8, bias: 0.001 });
     world.radius = world.box.getSize(new Vector3()).length() / 2;
     world.box.getCenter(world.center);
     for (const l of [line, hatch]) {
@@ -210,7 +224,8 @@ function backdrop(world, grounds) {
     const radius = 3 * world.radius;
     surface(world, ground, new PlaneGeometry(2 * radius, 2 * radius), { step, radius });
     const centre = world.center.clone();
-    centre.set(Math.round(centre.x / (5 * step)) * 5 * step, centre.y, Math.round(centre.z / (5 * step)) * 5 * step);
+    centre.set(Math.round(centre.x / (5 * step)) * 5 * step, centre.y,
+        Math.round(centre.z / (5 * step)) * 5 * step);
     for (const holder of ground.group.children) {
         const m = holder.children[0];
         m.quaternion.setFromAxisAngle(new Vector3(1, 0, 0), Math.PI / 2);

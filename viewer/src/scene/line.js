@@ -1,13 +1,15 @@
 // Curves of constant width in pixels, drawn up to the current time and faintly after it. The
-// width is laid out in view space, so that curves passing behind the camera are clipped rightly;
-// every point is drawn a little nearer to the eye than it is, so that curves on surfaces stay
-// visible without moving on the screen.
-import { BufferAttribute, BufferGeometry, Color, DoubleSide, Mesh, ShaderMaterial, Sphere, Vector3 } from 'three';
+// width is laid out in view space, so that curves passing behind the camera are clipped
+// rightly; every point is drawn a little nearer to the eye than it is, so that curves on
+// surfaces stay visible without moving on the screen.
+import { BufferAttribute, BufferGeometry, Color, DoubleSide, Mesh, ShaderMaterial, Sphere,
+    Vector3 } from 'three';
 
 const vertexShader = `
 attribute vec3 before, after;
 attribute float side, stamp;
-uniform float uWidth, uPixel, uBias;   // width in px; view height in px over 2 tan(fov/2) or half height
+// width in px; view height in px over 2 tan(fov/2) or half height
+uniform float uWidth, uPixel, uBias;
 varying float vSide, vStamp;
 void main() {
     vec4 p = modelViewMatrix * vec4(position, 1.0);
@@ -31,7 +33,8 @@ uniform float uNow, uPast, uFuture, uWidth, uTail;
 varying float vSide, vStamp;
 void main() {
     float alpha = vStamp <= uNow ? uPast : uFuture;
-    if (uTail > 0.0 && vStamp <= uNow) alpha *= mix(1.0, 0.22, smoothstep(0.3, 1.0, (uNow - vStamp) / uTail));
+    if (uTail > 0.0 && vStamp <= uNow)
+        alpha *= mix(1.0, 0.22, smoothstep(0.3, 1.0, (uNow - vStamp) / uTail));
     alpha *= clamp(uWidth * 0.5 + 0.5 - abs(vSide), 0.0, 1.0);
     if (alpha < 0.004) discard;
     gl_FragColor = vec4(uColor, alpha);
@@ -43,7 +46,8 @@ export class FatLine {
      * points: 3 numbers each, non-finite ones are gaps. stamps: a time each, or null. What is
      * older than `tail` (if not 0) pales.
      */
-    constructor(points, stamps, { width = 2.5, past = 1, future = 0.28, bias = 0.0015, tail = 0 } = {}) {
+    constructor(points, stamps, { width = 2.5, past = 1, future = 0.28, bias = 0.0015,
+        tail = 0 } = {}) {
         const n = points.length / 3;
         const position = new Float32Array(n * 6);
         const before = new Float32Array(n * 6);
@@ -88,7 +92,8 @@ export class FatLine {
         let radius = 0;
         for (let i = 0; i < n; i++) {
             if (!good(i)) continue;
-            radius = Math.max(radius, Math.hypot(points[3 * i] - center.x, points[3 * i + 1] - center.y,
+            radius = Math.max(radius, Math.hypot(points[3 * i] - center.x,
+                points[3 * i + 1] - center.y,
                 points[3 * i + 2] - center.z));
         }
         const geometry = new BufferGeometry();
@@ -100,12 +105,15 @@ export class FatLine {
         geometry.setIndex(index);
         geometry.boundingSphere = new Sphere(center, radius);
         this.uniforms = {
-            uWidth: { value: width }, uPixel: { value: 1 }, uBias: { value: bias }, uColor: { value: new Color() },
-            uNow: { value: 0 }, uTail: { value: tail }, uPast: { value: past }, uFuture: { value: stamps ? future : past },
+            uWidth: { value: width }, uPixel: { value: 1 }, uBias: { value: bias },
+            uColor: { value: new Color() },
+            uNow: { value: 0 }, uTail: { value: tail }, uPast: { value: past },
+            uFuture: { value: stamps ? future : past },
         };
         this.start = stamps && stamps.length ? stamps[0] : 0;
         this.material = new ShaderMaterial({
-            vertexShader, fragmentShader, uniforms: this.uniforms, transparent: true, depthWrite: false,
+            vertexShader, fragmentShader, uniforms: this.uniforms, transparent: true,
+            depthWrite: false,
             side: DoubleSide,
         });
         this.object = new Mesh(geometry, this.material);

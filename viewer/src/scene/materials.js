@@ -2,26 +2,33 @@
 // coordinates that makes rotation visible, and grid lines in object coordinates that make
 // curvature visible.
 import {
-    Color, DoubleSide, FrontSide, BackSide, MeshLambertMaterial, MeshPhongMaterial, Vector2, Vector3,
+    Color, DoubleSide, FrontSide, BackSide, MeshLambertMaterial, MeshPhongMaterial, Vector2,
+    Vector3,
 } from 'three';
 
 const patterns = { plain: 0, octants: 1, sectors: 2, halves: 3 };
 
 /** `centre` and `half`: the box of the shape in body coordinates. */
-export function bodyMaterial({ pattern = 'octants', centre, half, doubleSided = false, flat = false }) {
+export function bodyMaterial({ pattern = 'octants', centre, half, doubleSided = false,
+    flat = false }) {
     const uniforms = {
-        uTone: { value: new Color() }, uSecond: { value: new Color() }, uAccent: { value: new Color() },
-        uCentre: { value: centre.clone() }, uHalf: { value: half.clone().max(new Vector3(1e-9, 1e-9, 1e-9)) },
+        uTone: { value: new Color() }, uSecond: { value: new Color() },
+        uAccent: { value: new Color() },
+        uCentre: { value: centre.clone() },
+        uHalf: { value: half.clone().max(new Vector3(1e-9, 1e-9, 1e-9)) },
     };
     const kind = patterns[pattern] ?? patterns.octants;
     const material = new MeshPhongMaterial({
-        shininess: 45, specular: 0x2a2a2a, side: doubleSided ? DoubleSide : FrontSide, flatShading: flat,
+        shininess: 45, specular: 0x2a2a2a, side: doubleSided ? DoubleSide : FrontSide,
+        flatShading: flat,
     });
     material.onBeforeCompile = (shader) => {
         Object.assign(shader.uniforms, uniforms);
         shader.vertexShader = shader.vertexShader
-            .replace('#include <common>', '#include <common>\nvarying vec3 vBody;\nuniform vec3 uCentre, uHalf;')
-            .replace('#include <begin_vertex>', '#include <begin_vertex>\nvBody = (position - uCentre) / uHalf;');
+            .replace('#include <common>',
+                '#include <common>\nvarying vec3 vBody;\nuniform vec3 uCentre, uHalf;')
+            .replace('#include <begin_vertex>',
+                '#include <begin_vertex>\nvBody = (position - uCentre) / uHalf;');
         shader.fragmentShader = shader.fragmentShader
             .replace('#include <common>', `#include <common>
 varying vec3 vBody;
@@ -50,7 +57,8 @@ vec3 patternColor() {
     return uTone;
 #endif
 }`)
-            .replace('#include <color_fragment>', '#include <color_fragment>\ndiffuseColor.rgb = patternColor();');
+            .replace('#include <color_fragment>',
+                '#include <color_fragment>\ndiffuseColor.rgb = patternColor();');
         shader.fragmentShader = `#define NS_PATTERN ${kind}\n` + shader.fragmentShader;
     };
     material.customProgramCacheKey = () => `body${kind}`;
@@ -69,7 +77,8 @@ export function paintBody(material, tone, dark, colors) {
     if (hsl.l > 0.78) uSecond.value.set('#4a545f');
     else uSecond.value.set(colors.pattern).lerp(tone, dark ? 0.06 : 0.1);
     // the accent is the tone, lighter: it breaks the last symmetry of the pattern
-    uAccent.value.setHSL(hsl.h, Math.min(1, hsl.s * 0.95), dark ? Math.min(0.82, hsl.l + 0.2) : Math.min(0.72, hsl.l + 0.26));
+    uAccent.value.setHSL(hsl.h, Math.min(1, hsl.s * 0.95),
+        dark ? Math.min(0.82, hsl.l + 0.2) : Math.min(0.72, hsl.l + 0.26));
 }
 
 /**
@@ -81,12 +90,14 @@ export function paintBody(material, tone, dark, colors) {
 export function groundMaterials({ step, hasUv = false, uvStep, radius = 0, plain = false }) {
     const uniforms = {
         uStep: { value: step }, uUvStep: { value: new Vector2(...(uvStep ?? [step, step])) },
-        uRadius: { value: radius }, uLine: { value: new Color() }, uMajor: { value: new Color() },
+        uRadius: { value: radius }, uLine: { value: new Color() },
+        uMajor: { value: new Color() },
         uLines: { value: 1 }, uPlain: { value: plain ? 1 : 0 },
     };
     const make = (side, opacity) => {
         const material = new MeshLambertMaterial({
-            side, transparent: side === BackSide || radius > 0, opacity, depthWrite: side === FrontSide,
+            side, transparent: side === BackSide || radius > 0, opacity,
+            depthWrite: side === FrontSide,
             polygonOffset: true, polygonOffsetFactor: 1.5, polygonOffsetUnits: 2,
         });
         material.onBeforeCompile = (shader) => {
@@ -135,16 +146,19 @@ float lineAt(float x, float width) {
     vec3 n = abs(normalize(vObjectNormal));
     vec3 on = smoothstep(0.999, 0.97, n);   // no lines in the coordinate in which it is flat
     minor = max(max(lineAt(g.x, 1.0) * on.x, lineAt(g.y, 1.0) * on.y), lineAt(g.z, 1.0) * on.z);
-    major = max(max(lineAt(g.x / 5.0, 1.4) * on.x, lineAt(g.y / 5.0, 1.4) * on.y), lineAt(g.z / 5.0, 1.4) * on.z);
+    major = max(max(lineAt(g.x / 5.0, 1.4) * on.x, lineAt(g.y / 5.0, 1.4) * on.y),
+        lineAt(g.z / 5.0, 1.4) * on.z);
 #endif
     minor *= uLines;
     major *= uLines;
     diffuseColor.rgb = mix(mix(diffuseColor.rgb, uLine, minor), uMajor, major);
     if (uGlass > 0.5) diffuseColor.a = max(diffuseColor.a, 0.55 * max(minor * 0.6, major));
-    if (uRadius > 0.0) diffuseColor.a *= 1.0 - smoothstep(0.72, 1.0, length(vObject.xy) / uRadius);
+    if (uRadius > 0.0)
+        diffuseColor.a *= 1.0 - smoothstep(0.72, 1.0, length(vObject.xy) / uRadius);
 }`);
             shader.fragmentShader = shader.fragmentShader.replace('#include <opaque_fragment>',
-                'if (uPlain > 0.5) outgoingLight = diffuseColor.rgb;\n#include <opaque_fragment>');
+                'if (uPlain > 0.5) outgoingLight = diffuseColor.rgb;\n' +
+                    '#include <opaque_fragment>');
             if (hasUv) {
                 shader.vertexShader = '#define NS_UV\n' + shader.vertexShader;
                 shader.fragmentShader = '#define NS_UV\n' + shader.fragmentShader;

@@ -3,12 +3,16 @@
 import { Color } from 'three';
 
 const light = {
-    blue: '#0072b2', orange: '#d98c00', green: '#008f68', vermilion: '#d55e00', purple: '#b8588f',
-    sky: '#3d9fdb', yellow: '#c9b400', grey: '#6b7480', black: '#1d232b', white: '#f6f4ef', brown: '#8c5a2b',
+    blue: '#0072b2', orange: '#d98c00', green: '#008f68', vermilion: '#d55e00',
+    purple: '#b8588f',
+    sky: '#3d9fdb', yellow: '#c9b400', grey: '#6b7480', black: '#1d232b', white: '#f6f4ef',
+    brown: '#8c5a2b',
 };
 const dark = {
-    blue: '#3d9be0', orange: '#f0a82a', green: '#1fbf92', vermilion: '#ff7d33', purple: '#e08fbb',
-    sky: '#7cc8f5', yellow: '#f0e442', grey: '#9aa4b0', black: '#dfe5ec', white: '#e9e6df', brown: '#c08a55',
+    blue: '#3d9be0', orange: '#f0a82a', green: '#1fbf92', vermilion: '#ff7d33',
+    purple: '#e08fbb',
+    sky: '#7cc8f5', yellow: '#f0e442', grey: '#9aa4b0', black: '#dfe5ec', white: '#e9e6df',
+    brown: '#c08a55',
 };
 
 /** Order in which bodies and curves without a colour of their own take theirs. */
@@ -23,7 +27,10 @@ export function useTheme(isDark) {
 }
 
 /** The key or '#rrggbb' if it is one. */
-export const known = (key) => typeof key === 'string' && (Object.hasOwn(light, key) || /^#[0-9a-fA-F]{6}$/.test(key)) ? key : undefined;
+export const known = (key) =>
+    typeof key === 'string' && (Object.hasOwn(light, key) || /^#[0-9a-fA-F]{6}$/.test(key))
+    ? key
+    : undefined;
 
 /** CSS colour of a key or of '#rrggbb'; anything else becomes `fallback`. */
 export function cssColor(key, fallback = 'blue') {
@@ -38,9 +45,11 @@ export const color = (key, fallback) => new Color(cssColor(key, fallback));
 
 /** Colours of the stage. */
 export const stage = (isDark) => isDark ? {
-    background: '#161b22', ground: '#37404b', line: '#586473', major: '#7a889a', sky: '#c9d6e6', below: '#5a6470',
+    background: '#161b22', ground: '#37404b', line: '#586473', major: '#7a889a', sky: '#c9d6e6',
+    below: '#5a6470',
     ambient: 1.5, sun: 1.7, fill: 1.1, pattern: '#e4e7ec',
 } : {
-    background: '#eef1f5', ground: '#fbfaf6', line: '#c9ced5', major: '#9fa8b3', sky: '#ffffff', below: '#d9d5cc',
+    background: '#eef1f5', ground: '#fbfaf6', line: '#c9ced5', major: '#9fa8b3', sky: '#ffffff',
+    below: '#d9d5cc',
     ambient: 1.4, sun: 1.35, fill: 0.62, pattern: '#f7f6f2',
 };

@@ -1,6 +1,7 @@
 // Geometry of the shapes a body is made of, in body coordinates.
 import {
-    BoxGeometry, BufferAttribute, BufferGeometry, CylinderGeometry, ExtrudeGeometry, Matrix4, Quaternion,
+    BoxGeometry, BufferAttribute, BufferGeometry, CylinderGeometry, ExtrudeGeometry, Matrix4,
+    Quaternion,
     Shape, SphereGeometry, TorusGeometry, Vector2, Vector3,
 } from 'three';
 
@@ -10,7 +11,9 @@ export const vector = (v, fallback = [0, 0, 0]) => {
     const a = Array.isArray(v) && v.length >= 3 && v.every(Number.isFinite) ? v : fallback;
     return new Vector3(a[0], a[1], a[2]);
 };
-const positive = (v, fallback) => typeof v === 'number' && v > 0 && Number.isFinite(v) ? v : fallback;
+const positive = (v, fallback) => typeof v === 'number' && v > 0 && Number.isFinite(v)
+    ? v
+    : fallback;
 
 /** three's cylinders stand along y; ours along z. */
 const alongZ = (geometry) => geometry.rotateX(Math.PI / 2);
@@ -24,7 +27,9 @@ function join(parts) {
         const base = position.length / 3;
         for (const v of part.attributes.position.array) position.push(v);
         for (const v of part.attributes.normal.array) normal.push(v);
-        const ids = part.index ? part.index.array : [...Array(part.attributes.position.count).keys()];
+        const ids = part.index
+            ? part.index.array
+            : [...Array(part.attributes.position.count).keys()];
         for (const i of ids) index.push(base + i);
     }
     const geometry = new BufferGeometry();
@@ -60,7 +65,8 @@ function orient(geometry) {
         sum += Math.sign(b.cross(c).dot(m.fromBufferAttribute(n, j)));
     }
     if (sum >= 0 || !index) return;
-    for (let i = 0; i + 2 < count; i += 3) [index[i + 1], index[i + 2]] = [index[i + 2], index[i + 1]];
+    for (let i = 0; i + 2 < count; i += 3)
+        [index[i + 1], index[i + 2]] = [index[i + 2], index[i + 1]];
 }
 
 export function meshGeometry(mesh, data, what) {
@@ -92,16 +98,19 @@ export function meshGeometry(mesh, data, what) {
         geometry.computeVertexNormals();
     }
     const uv = data.points(mesh.uv, 2, what);
-    if (uv && uv.length === 2 * n) geometry.setAttribute('grid', new BufferAttribute(Float32Array.from(uv), 2));
+    if (uv && uv.length === 2 * n)
+        geometry.setAttribute('grid', new BufferAttribute(Float32Array.from(uv), 2));
     return geometry;
 }
 
 /** Outline [[x, y], ...] as a plate of this thickness about z = 0. */
 function plate(outline, thickness) {
-    const points = (Array.isArray(outline) ? outline : []).filter((p) => Array.isArray(p) && p.every(Number.isFinite))
+    const points = (Array.isArray(outline) ? outline : [])
+        .filter((p) => Array.isArray(p) && p.every(Number.isFinite))
         .map((p) => new Vector2(p[0], p[1]));
     if (points.length < 3) return null;
-    return new ExtrudeGeometry(new Shape(points), { depth: thickness, bevelEnabled: false, steps: 1 })
+    return new ExtrudeGeometry(new Shape(points),
+        { depth: thickness, bevelEnabled: false, steps: 1 })
         .translate(0, 0, -thickness / 2);
 }
 
@@ -116,7 +125,8 @@ function blade(length, width, height) {
         const x = i / 24 - 0.5;
         points.push(new Vector2(x * length, -(0.25 - x * x) * 2 * width));
     }
-    return new ExtrudeGeometry(new Shape(points), { depth: height, bevelEnabled: false, steps: 1 });
+    return new ExtrudeGeometry(new Shape(points),
+        { depth: height, bevelEnabled: false, steps: 1 });
 }
 
 /** A round tube along a polyline, its cross sections carried along without twist. */
@@ -124,7 +134,9 @@ export function tubeGeometry(points, radius, closed = false, sides = 12) {
     const p = [];
     for (let i = 0; i + 2 < points.length; i += 3) {
         const v = new Vector3(points[i], points[i + 1], points[i + 2]);
-        if (Number.isFinite(v.x + v.y + v.z) && (!p.length || v.distanceTo(p[p.length - 1]) > 1e-9)) p.push(v);
+        if (Number.isFinite(v.x + v.y + v.z) &&
+            (!p.length || v.distanceTo(p[p.length - 1]) > 1e-9))
+            p.push(v);
     }
     if (closed && p.length > 2) p.push(p[0].clone());
     const n = p.length;
@@ -135,15 +147,18 @@ export function tubeGeometry(points, radius, closed = false, sides = 12) {
     const across = new Vector3();
     let last = null;
     for (let i = 0; i < n; i++) {
-        const along = new Vector3().subVectors(p[Math.min(n - 1, i + 1)], p[Math.max(0, i - 1)]).normalize();
+        const along = new Vector3().subVectors(p[Math.min(n - 1, i + 1)], p[Math.max(0, i - 1)])
+            .normalize();
         if (closed && (i === 0 || i === n - 1)) along.subVectors(p[1], p[n - 2]).normalize();
-        if (!last) across.set(Math.abs(along.x) < 0.8 ? 1 : 0, Math.abs(along.x) < 0.8 ? 0 : 1, 0);
+        if (!last)
+            across.set(Math.abs(along.x) < 0.8 ? 1 : 0, Math.abs(along.x) < 0.8 ? 0 : 1, 0);
         across.addScaledVector(along, -across.dot(along)).normalize();
         last = along;
         const other = new Vector3().crossVectors(along, across);
         for (let k = 0; k <= sides; k++) {
             const a = 2 * Math.PI * k / sides;
-            const d = new Vector3().addScaledVector(across, Math.cos(a)).addScaledVector(other, Math.sin(a));
+            const d = new Vector3().addScaledVector(across, Math.cos(a))
+                .addScaledVector(other, Math.sin(a));
             const o = (i * (sides + 1) + k) * 3;
             d.toArray(normals, o);
             d.multiplyScalar(radius).add(p[i]).toArray(position, o);
@@ -167,7 +182,8 @@ function wheel(r, tube, spokes) {
     for (let i = 0; i < spokes; i++) {
         const a = 2 * Math.PI * i / spokes;
         parts.push(bar(new Vector3(0.04 * r * Math.cos(a), 0.04 * r * Math.sin(a), 0),
-            new Vector3((r - tube) * Math.cos(a), (r - tube) * Math.sin(a), 0), Math.max(0.18 * tube, 0.006 * r), 8));
+            new Vector3((r - tube) * Math.cos(a), (r - tube) * Math.sin(a), 0),
+            Math.max(0.18 * tube, 0.006 * r), 8));
     }
     return join(parts);
 }
@@ -176,8 +192,8 @@ function wheel(r, tube, spokes) {
 const flat = ['disk', 'wheel', 'plate', 'blade', 'cylinder', 'torus'];
 
 /**
- * Geometry of one shape in its own frame and its place in the body, or null. `size`: length that
- * fits the scene, for what has no size of its own. `upright`: the scene is the x-z plane.
+ * Geometry of one shape in its own frame and its place in the body, or null. `size`: length
+ * that fits the scene, for what has no size of its own. `upright`: the scene is the x-z plane.
  */
 export function shapeGeometry(shape, data, size, what, upright) {
     const kind = shape.shape ?? (shape.mesh ? 'mesh' : '');
@@ -190,19 +206,22 @@ export function shapeGeometry(shape, data, size, what, upright) {
         open = true;
         break;
     case 'sphere':
-        geometry = new SphereGeometry(positive(shape.radius, size), 64, 40).rotateX(Math.PI / 2);
+        geometry = new SphereGeometry(positive(shape.radius, size), 64, 40)
+            .rotateX(Math.PI / 2);
         break;
     case 'ellipsoid': {
         const r = vector(shape.radii, [size, size, size]);
         geometry = new SphereGeometry(1, 80, 52).rotateX(Math.PI / 2);
         const normal = geometry.attributes.normal;
         for (let i = 0; i < normal.count; i++) {
-            const v = new Vector3(normal.getX(i) / r.x, normal.getY(i) / r.y, normal.getZ(i) / r.z).normalize();
+            const v = new Vector3(normal.getX(i) / r.x, normal.getY(i) / r.y,
+                normal.getZ(i) / r.z).normalize();
             normal.setXYZ(i, v.x, v.y, v.z);
         }
         const position = geometry.attributes.position;
         for (let i = 0; i < position.count; i++) {
-            position.setXYZ(i, position.getX(i) * r.x, position.getY(i) * r.y, position.getZ(i) * r.z);
+            position.setXYZ(i, position.getX(i) * r.x, position.getY(i) * r.y,
+                position.getZ(i) * r.z);
         }
         break;
     }
@@ -214,13 +233,15 @@ export function shapeGeometry(shape, data, size, what, upright) {
     case 'cylinder': {
         const radius = positive(shape.radius, size);
         const top = typeof shape.top === 'number' && shape.top >= 0 ? shape.top : radius;
-        geometry = alongZ(new CylinderGeometry(top, radius, positive(shape.height, 2 * radius), 72));
+        geometry = alongZ(new CylinderGeometry(top, radius, positive(shape.height, 2 * radius),
+            72));
         pattern = 'sectors';
         break;
     }
     case 'disk': {
         const radius = positive(shape.radius, size);
-        geometry = alongZ(new CylinderGeometry(radius, radius, positive(shape.thickness, 0.03 * radius), 96));
+        geometry = alongZ(new CylinderGeometry(radius, radius,
+            positive(shape.thickness, 0.03 * radius), 96));
         pattern = 'sectors';
         break;
     }
@@ -237,12 +258,14 @@ export function shapeGeometry(shape, data, size, what, upright) {
         break;
     }
     case 'rod':
-        geometry = bar(vector(shape.from), vector(shape.to, [size, 0, 0]), positive(shape.radius, 0.04 * size));
+        geometry = bar(vector(shape.from), vector(shape.to, [size, 0, 0]),
+            positive(shape.radius, 0.04 * size));
         pattern = 'plain';
         break;
     case 'tube': {
         const points = data.points(shape.points, 3, what);
-        geometry = points && tubeGeometry(points, positive(shape.radius, 0.03 * size), shape.closed === true);
+        geometry = points && tubeGeometry(points, positive(shape.radius, 0.03 * size),
+            shape.closed === true);
         pattern = 'plain';
         break;
     }
@@ -252,7 +275,8 @@ export function shapeGeometry(shape, data, size, what, upright) {
         break;
     case 'blade': {
         const length = positive(shape.length, 0.5 * size);
-        geometry = blade(length, positive(shape.width, 0.14 * length), positive(shape.height, 0.1 * length));
+        geometry = blade(length, positive(shape.width, 0.14 * length),
+            positive(shape.height, 0.1 * length));
         pattern = 'plain';
         break;
     }

@@ -1,7 +1,8 @@
 // The stage: renderer, cameras and what is laid over the picture. Nothing is drawn unless
 // something changed.
 import {
-    Color, DirectionalLight, HemisphereLight, OrthographicCamera, PCFShadowMap, PerspectiveCamera, Scene, Vector3,
+    Color, DirectionalLight, HemisphereLight, OrthographicCamera, PCFShadowMap,
+    PerspectiveCamera, Scene, Vector3,
     WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
@@ -31,7 +32,8 @@ export class View {
         this.software = /swiftshader|llvmpipe|software|basic render/i.test(this.rendererName);
         // without a graphics processor smooth edges cost more than anything else
         const cheap = quality === 'low' || (quality === 'auto' && this.software);
-        this.renderer = new WebGLRenderer({ canvas, antialias: !cheap, powerPreference: 'high-performance' });
+        this.renderer = new WebGLRenderer(
+            { canvas, antialias: !cheap, powerPreference: 'high-performance' });
         this.renderer.shadowMap.type = PCFShadowMap;
         this.scene = new Scene();
         this.world = null;
@@ -128,11 +130,11 @@ export class View {
         this.invalidate();
     }
 
-    // ---- cameras -------------------------------------------------------------------------------
+    // ---- cameras ----------------------------------------------------------------------------
 
     /**
-     * Put the camera in `direction` from `target` at a distance at which a ball of `radius` fits,
-     * or for a box the smaller distance at which its corners do.
+     * Put the camera in `direction` from `target` at a distance at which a ball of `radius`
+     * fits, or for a box the smaller distance at which its corners do.
      */
     frame(direction, target, radius, { flat = false, up = null, box = null } = {}) {
         this.use(flat ? 1 : 0);
@@ -154,11 +156,13 @@ export class View {
             let height = 0;
             const v = new Vector3();
             for (let i = 0; i < 8; i++) {
-                v.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(target);
+                v.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y,
+                    i & 4 ? box.max.z : box.min.z).sub(target);
                 const x = Math.abs(v.dot(right));
                 const y = Math.abs(v.dot(upward));
                 height = Math.max(height, y * margin, x * margin / aspect);
-                distance = Math.max(distance, v.dot(d) + Math.max(y, x / aspect) * margin / half);
+                distance = Math.max(distance,
+                    v.dot(d) + Math.max(y, x / aspect) * margin / half);
             }
             this.planeHeight = height;
         } else {
@@ -166,7 +170,8 @@ export class View {
             this.planeHeight = radius * margin / Math.min(1, aspect);
         }
         distance = Math.max(distance, 1e-6);
-        camera.position.copy(target).addScaledVector(d, flat ? Math.max(distance, 4 * this.planeHeight) : distance);
+        camera.position.copy(target).addScaledVector(d,
+            flat ? Math.max(distance, 4 * this.planeHeight) : distance);
         this.control.target.copy(target);
         this.control.enableRotate = !flat;
         this.control.mouseButtons.LEFT = flat ? 2 : 0;
@@ -181,7 +186,8 @@ export class View {
         const aspect = this.width / Math.max(1, this.height);
         this.perspective.aspect = aspect;
         const h = this.planeHeight ?? 1;
-        Object.assign(this.orthographic, { left: -h * aspect, right: h * aspect, top: h, bottom: -h });
+        Object.assign(this.orthographic,
+            { left: -h * aspect, right: h * aspect, top: h, bottom: -h });
     }
 
     /** World size of a pixel at a point. */
@@ -189,7 +195,8 @@ export class View {
         if (this.active) return 2 * this.planeHeight / this.orthographic.zoom / this.height;
         const v = this.scratch ?? (this.scratch = new Vector3());
         v.subVectors(point, this.camera.position);
-        const depth = v.dot(this.camera.getWorldDirection(this.scratch2 ?? (this.scratch2 = new Vector3())));
+        const depth = v.dot(this.camera.getWorldDirection(this.scratch2 ??
+            (this.scratch2 = new Vector3())));
         return Math.max(depth, 1e-9) * this.unitPixel();
     };
 
@@ -198,7 +205,7 @@ export class View {
         return 2 * Math.tan(fov * Math.PI / 360) / this.perspective.zoom / this.height;
     }
 
-    // ---- size and quality ----------------------------------------------------------------------
+    // ---- size and quality -------------------------------------------------------------------
 
     resize() {
         const rect = this.canvas.parentElement.getBoundingClientRect();
@@ -212,7 +219,8 @@ export class View {
 
     get pixelRatio() {
         const wanted = Math.min(window.devicePixelRatio || 1, 2);
-        return [wanted, Math.min(wanted, 1.25), Math.min(wanted, 1), Math.min(wanted, 0.75), 0.55][this.level];
+        return [wanted, Math.min(wanted, 1.25), Math.min(wanted, 1), Math.min(wanted, 0.75),
+            0.55][this.level];
     }
 
     applyQuality() {
@@ -236,7 +244,9 @@ export class View {
         if (this.lastFrame !== null) {
             const ms = now - this.lastFrame;
             if (ms < 3000) this.frameMs = this.frameMs ? 0.9 * this.frameMs + 0.1 * ms : ms;
-            this.slow = ms > 30 && ms < 3000 ? this.slow + (ms > 100 ? 3 : 1) : Math.max(0, this.slow - 1);
+            this.slow = ms > 30 && ms < 3000
+                ? this.slow + (ms > 100 ? 3 : 1)
+                : Math.max(0, this.slow - 1);
             if (this.slow > 18 && this.level < 4 && !this.fixedQuality) {
                 this.level++;
                 this.slow = 0;
@@ -247,7 +257,7 @@ export class View {
         this.lastFrame = now;
     }
 
-    // ---- drawing -------------------------------------------------------------------------------
+    // ---- drawing ----------------------------------------------------------------------------
 
     render() {
         this.dirty = false;
@@ -281,7 +291,8 @@ export class View {
         this.hemisphere.position.set(0, world.upright ? -1 : 0, 1);
         const s = this.sun.shadow.camera;
         const half = 1.35 * reach;
-        Object.assign(s, { left: -half, right: half, top: half, bottom: -half, near: 0.05 * lightDistance, far: 3 * lightDistance });
+        Object.assign(s, { left: -half, right: half, top: half, bottom: -half,
+            near: 0.05 * lightDistance, far: 3 * lightDistance });
         s.updateProjectionMatrix();
         this.sun.shadow.normalBias = 0.006 * reach;
         this.sun.shadow.bias = -0.0008;
@@ -297,7 +308,8 @@ export class View {
         const v = this.labelScratch ?? (this.labelScratch = new Vector3());
         for (const { node, p } of this.labels) {
             v.copy(p.position).project(this.camera);
-            const inside = p.object.visible && p.object.parent.visible && v.z < 1 && Math.abs(v.x) < 1.05 && Math.abs(v.y) < 1.05;
+            const inside = p.object.visible && p.object.parent.visible && v.z < 1 &&
+                Math.abs(v.x) < 1.05 && Math.abs(v.y) < 1.05;
             node.hidden = !inside;
             if (inside) {
                 const x = (v.x * 0.5 + 0.5) * this.width;
@@ -316,9 +328,12 @@ export class View {
     stats() {
         const { info } = this.renderer;
         return {
-            webgl: true, frames: this.frames, frameMs: this.frameMs, level: this.level, pixelRatio: this.pixelRatio,
-            shadows: this.renderer.shadowMap.enabled, triangles: info.render.triangles, calls: info.render.calls,
-            software: this.software, renderer: this.rendererName, width: this.width, height: this.height,
+            webgl: true, frames: this.frames, frameMs: this.frameMs, level: this.level,
+            pixelRatio: this.pixelRatio,
+            shadows: this.renderer.shadowMap.enabled, triangles: info.render.triangles,
+            calls: info.render.calls,
+            software: this.software, renderer: this.rendererName, width: this.width,
+            height: this.height,
             background: css('--page'),
         };
     }

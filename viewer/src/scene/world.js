@@ -1,7 +1,8 @@
 // What is in the picture: bodies, grounds, curves, arrows, links and labelled points, made of
 // the data and moved to the current time.
 import {
-    Box3, CanvasTexture, Color, CylinderGeometry, DoubleSide, Group, Mesh, MeshLambertMaterial, Quaternion,
+    Box3, CanvasTexture, Color, CylinderGeometry, DoubleSide, Group, Mesh, MeshLambertMaterial,
+    Quaternion,
     SphereGeometry, Sprite, SpriteMaterial, Vector3,
 } from 'three';
 import { Rotation, Track } from '../motion.js';
@@ -78,25 +79,33 @@ export class World {
         let size = 0;
         for (const body of list(this.spec.bodies)) {
             for (const s of this.shapesOf(body)) {
-                for (const v of [s.radius, s.length, s.height, ...list(s.radii), ...list(s.size), ...list(s.to), ...list(s.from)]) {
-                    if (s.shape !== 'point' && Number.isFinite(v)) size = Math.max(size, Math.abs(v));
+                for (const v of [s.radius, s.length, s.height, ...list(s.radii),
+                    ...list(s.size), ...list(s.to), ...list(s.from)]) {
+                    if (s.shape !== 'point' && Number.isFinite(v))
+                        size = Math.max(size, Math.abs(v));
                 }
-                for (const p of list(s.outline)) for (const v of list(p)) if (Number.isFinite(v)) size = Math.max(size, Math.abs(v));
+                for (const p of list(s.outline))
+                    for (const v of list(p))
+                        if (Number.isFinite(v)) size = Math.max(size, Math.abs(v));
             }
         }
         if (size > 0) return size;
         // points only: a fraction of where they go
         const box = new Box3();
         for (const body of list(this.spec.bodies)) {
-            const data = body?.pose?.position ? this.data.track(body.pose.position, 3, 'A position') : null;
+            const data = body?.pose?.position
+                ? this.data.track(body.pose.position, 3, 'A position')
+                : null;
             if (data) expand(box, data);
         }
-        return box.isEmpty() ? 1 : Math.max(1e-6, 0.25 * box.getSize(new Vector3()).length() || 1);
+        return box.isEmpty() ? 1 : Math.max(1e-6,
+            0.25 * box.getSize(new Vector3()).length() || 1);
     }
 
     shapesOf(body) {
         const shapes = list(body?.shapes).filter((s) => s && typeof s === 'object');
-        if (body?.mesh && typeof body.mesh === 'object') shapes.unshift({ shape: 'mesh', mesh: body.mesh });
+        if (body?.mesh && typeof body.mesh === 'object')
+            shapes.unshift({ shape: 'mesh', mesh: body.mesh });
         return shapes;
     }
 
@@ -121,7 +130,7 @@ export class World {
         if (layer.apply) layer.apply(on);
     }
 
-    // ---- bodies --------------------------------------------------------------------------------
+    // ---- bodies -----------------------------------------------------------------------------
 
     /** Position and orientation over time of a pose object. */
     pose(source, what) {
@@ -134,7 +143,8 @@ export class World {
             q = new Float64Array(4 * angle.length);
             for (let i = 0; i < angle.length; i++) {
                 q[4 * i] = Math.cos(angle[i] / 2);
-                q[4 * i + (this.upright ? 2 : 3)] = (this.upright ? -1 : 1) * Math.sin(angle[i] / 2);
+                q[4 * i + (this.upright ? 2 : 3)] =
+                    (this.upright ? -1 : 1) * Math.sin(angle[i] / 2);
             }
         }
         return {
@@ -149,8 +159,10 @@ export class World {
             const name = String(source?.name ?? `body ${i + 1}`);
             const group = new Group();
             const body = {
-                name, group, pose: this.pose(source?.pose, name), com: vector(source?.com), radius: 0,
-                key: known(source?.color) ?? order[i % order.length], materials: [], axes: [], sprite: null, valid: true,
+                name, group, pose: this.pose(source?.pose, name), com: vector(source?.com),
+                radius: 0,
+                key: known(source?.color) ?? order[i % order.length], materials: [], axes: [],
+                sprite: null, valid: true,
                 box: new Box3(),
             };
             const com = source?.com ? body.com : null;
@@ -161,7 +173,8 @@ export class World {
                 const opaque = !(shape.opacity < 1);
                 const material = bodyMaterial({
                     pattern: made.pattern, centre: box.getCenter(new Vector3()),
-                    half: box.getSize(new Vector3()).multiplyScalar(0.5), doubleSided: made.open || !opaque,
+                    half: box.getSize(new Vector3()).multiplyScalar(0.5),
+                    doubleSided: made.open || !opaque,
                     flat: shape.flat === true,
                 });
                 const opacity = opaque ? 1 : Math.max(0.05, shape.opacity);
@@ -175,7 +188,8 @@ export class World {
                 body.materials.push({ setOpacity });
                 const key = known(shape.color) ?? body.key;
                 this.materials.push({
-                    paint: (dark) => paintBody(material, color(key, body.key), dark, stage(dark)),
+                    paint: (dark) => paintBody(material, color(key, body.key), dark,
+                        stage(dark)),
                 });
                 const mesh = new Mesh(made.geometry, material);
                 mesh.position.copy(made.at);
@@ -186,17 +200,20 @@ export class World {
                 mesh.updateMatrix();
                 body.box.union(box.clone().applyMatrix4(mesh.matrix));
                 body.radius = Math.max(body.radius, made.geometry.boundingSphere.radius +
-                    made.geometry.boundingSphere.center.clone().applyQuaternion(made.turn).add(made.at).distanceTo(body.com));
+                    made.geometry.boundingSphere.center.clone().applyQuaternion(made.turn)
+                        .add(made.at).distanceTo(body.com));
             }
             list(source?.axes).slice(0, 3).forEach((axis, k) => {
                 const arrow = new Arrow({ width: 1.6 });
                 arrow.vector = vector(axis, [0, 0, 0]);
-                this.materials.push({ paint: () => arrow.setColor(color(['vermilion', 'green', 'sky'][k])) });
+                this.materials.push({ paint: () =>
+                    arrow.setColor(color(['vermilion', 'green', 'sky'][k])) });
                 body.axes.push(arrow);
                 group.add(this.layer('Principal axes', false, arrow.object));
             });
             if (com) {
-                const sprite = new Sprite(new SpriteMaterial({ map: texture, depthTest: false, transparent: true }));
+                const sprite = new Sprite(new SpriteMaterial(
+                    { map: texture, depthTest: false, transparent: true }));
                 sprite.renderOrder = 20;
                 sprite.position.copy(com);
                 body.sprite = sprite;
@@ -208,7 +225,8 @@ export class World {
         if (this.bodies.some((b) => b.materials.length)) {
             this.layers.set('See through bodies', {
                 label: 'See through bodies', shown: false, objects: [],
-                apply: (on) => this.bodies.forEach((b) => b.materials.forEach((m) => m.setOpacity(on))),
+                apply: (on) => this.bodies.forEach((b) =>
+                    b.materials.forEach((m) => m.setOpacity(on))),
             });
         }
     }
@@ -217,28 +235,39 @@ export class World {
         return this.bodies.find((b) => b.name === name);
     }
 
-    // ---- curves --------------------------------------------------------------------------------
+    // ---- curves -----------------------------------------------------------------------------
 
     buildPaths() {
         list(this.spec.paths).forEach((source, i) => {
             const name = String(source?.name ?? `path ${i + 1}`);
             const still = source?.static === true;
-            const points = still ? this.data.points(source.points, 3, name) : this.data.track(source?.points, 3, name);
+            const points = still
+                ? this.data.points(source.points, 3, name)
+                : this.data.track(source?.points, 3, name);
             if (!points || points.length < 3) return;
             const role = String(source.role ?? '');
             const frame = String(source.frame ?? 'space');
             const body = this.bodyNamed(frame);
-            const fallback = role === 'com' ? 'green' : role === 'contact' ? 'vermilion' : order[(i + 3) % order.length];
+            const fallback = role === 'com' ? 'green'
+                : role === 'contact' ? 'vermilion'
+                : order[(i + 3) % order.length];
             const key = known(source.color) ?? fallback;
             const line = new FatLine(points, still ? null : this.samples.time, {
-                width: source.width > 0 ? Math.min(12, source.width) : still ? 1.6 : body ? 2 : 2.6, past: still ? 0.75 : 1,
+                width: source.width > 0 ? Math.min(12, source.width)
+                    : still ? 1.6
+                    : body ? 2
+                    : 2.6, past: still ? 0.75
+                    : 1,
                 tail: source.tail >= 0 ? source.tail : body && !still ? this.tail : 0,
-                future: source.future === false || (body && source.future !== true) ? 0 : 0.25, bias: body ? 0.0022 : 0.0016,
+                future: source.future === false || (body && source.future !== true) ? 0 : 0.25,
+                bias: body ? 0.0022 : 0.0016,
             });
             this.materials.push({ paint: () => line.setColor(color(key, fallback)) });
             this.lines.push(line);
             const path = {
-                quiet: source.quiet === true, name, role, frame, line, track: still || !this.samples.n ? null : new Track(this.samples, points), points, body,
+                quiet: source.quiet === true, name, role, frame, line,
+                track: still || !this.samples.n ? null : new Track(this.samples, points),
+                points, body,
             };
             const shown = source.shown ?? (role !== 'com');
             const holder = this.layer(name, shown, line.object, key);
@@ -251,10 +280,13 @@ export class World {
 
     placeGroundPaths() {
         const parent = this.grounds[0]?.group ?? this.root;
-        for (const path of this.paths) if (path.frame === 'ground' && !path.body) parent.add(path.holder);
+        for (const path of this.paths)
+            if (path.frame === 'ground' && !path.body) parent.add(path.holder);
     }
 
-    /** About `count` indices of samples spread over the motion; one even if there is no time. */
+    /**
+     * About `count` indices of samples spread over the motion; one even if there is no time.
+     */
     someSamples(count) {
         const n = Math.max(1, this.samples.n);
         const step = Math.max(1, Math.floor(n / count));
@@ -263,7 +295,7 @@ export class World {
         return out;
     }
 
-    // ---- extent --------------------------------------------------------------------------------
+    // ---- extent -----------------------------------------------------------------------------
 
     /** Boxes of the motion and the length of the largest body. */
     measure() {
@@ -277,20 +309,30 @@ export class World {
             if (at) expand(this.box, at);
             if (body.box.isEmpty()) continue;
             for (const i of this.someSamples(200)) {
-                if (turn) q.set(turn[4 * i + 1], turn[4 * i + 2], turn[4 * i + 3], turn[4 * i]).normalize();
+                if (turn)
+                    q.set(turn[4 * i + 1], turn[4 * i + 2], turn[4 * i + 3], turn[4 * i])
+                        .normalize();
                 for (let k = 0; k < 8; k++) {
                     const { min, max } = body.box;
-                    corner.set(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).applyQuaternion(q);
-                    if (at) corner.set(corner.x + at[3 * i], corner.y + at[3 * i + 1], corner.z + at[3 * i + 2]);
-                    if (Number.isFinite(corner.x + corner.y + corner.z)) this.box.expandByPoint(corner);
+                    corner.set(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y,
+                        k & 4 ? max.z : min.z).applyQuaternion(q);
+                    if (at)
+                        corner.set(corner.x + at[3 * i], corner.y + at[3 * i + 1],
+                            corner.z + at[3 * i + 2]);
+                    if (Number.isFinite(corner.x + corner.y + corner.z))
+                        this.box.expandByPoint(corner);
                 }
             }
         }
-        for (const path of this.paths) if (path.frame === 'space') expand(this.box, path.points);
+        for (const path of this.paths)
+            if (path.frame === 'space') expand(this.box, path.points);
         const now = new Box3(); // of rods, springs and marks at the start
-        for (const source of [...list(this.spec.points), ...list(this.spec.links).flatMap((l) => [l?.a, l?.b])]) {
+        for (const source of [...list(this.spec.points),
+            ...list(this.spec.links).flatMap((l) => [l?.a, l?.b])]) {
             if (!source || source.body !== undefined) continue;
-            const track = source.track === undefined ? vector(source.point).toArray() : this.data.track(source.track, 3, 'an end of a link');
+            const track = source.track === undefined
+                ? vector(source.point).toArray()
+                : this.data.track(source.track, 3, 'an end of a link');
             if (!track) continue;
             expand(this.box, track);
             expand(now, track.slice(0, 3));
@@ -304,15 +346,17 @@ export class World {
         let apart = 0; // how far the bodies are from one another
         for (const i of this.someSamples(50)) {
             const box = new Box3();
-            for (const { pose } of this.bodies) if (pose.position) expand(box, pose.position.data.slice(3 * i, 3 * i + 3));
+            for (const { pose } of this.bodies)
+                if (pose.position) expand(box, pose.position.data.slice(3 * i, 3 * i + 3));
             if (!box.isEmpty()) apart = Math.max(apart, box.getSize(corner).length() / 2);
         }
         // so large a motion that one has to go along to see the body
-        this.far = this.bodies.length > 0 && this.radius > (this.planar ? 16 : 12) * Math.max(this.bodyRadius, spread, apart);
+        this.far = this.bodies.length > 0 &&
+            this.radius > (this.planar ? 16 : 12) * Math.max(this.bodyRadius, spread, apart);
         this.longest = this.spec.abstract ? Infinity : 3 * this.bodyRadius;
     }
 
-    // ---- arrows --------------------------------------------------------------------------------
+    // ---- arrows -----------------------------------------------------------------------------
 
     buildArrows() {
         list(this.spec.arrows).forEach((source, i) => {
@@ -329,34 +373,44 @@ export class World {
                     if (Number.isFinite(v)) lengths.push(v);
                 }
                 lengths.sort((a, b) => a - b);
-                const typical = lengths.length ? lengths[Math.floor(0.9 * (lengths.length - 1))] : 0;
+                const typical = lengths.length
+                    ? lengths[Math.floor(0.9 * (lengths.length - 1))]
+                    : 0;
                 const longest = lengths.length ? lengths[lengths.length - 1] : 0;
-                scale = 1.4 * this.bodyRadius / (typical > 0 ? typical : longest > 0 ? longest : 1);
+                scale = 1.4 * this.bodyRadius / (typical > 0 ? typical
+                    : longest > 0 ? longest
+                    : 1);
             }
             if (source.shown !== false) {
                 const tip = new Vector3();
                 const at = new Vector3();
                 for (const k of this.someSamples(200)) {
-                    tip.fromArray(vectorData, 3 * k).multiplyScalar(scale).clampLength(0, Math.min(this.longest, 1.5 * this.bodyRadius));
+                    tip.fromArray(vectorData, 3 * k).multiplyScalar(scale)
+                        .clampLength(0, Math.min(this.longest, 1.5 * this.bodyRadius));
                     if (origin) tip.add(at.fromArray(origin, 3 * k));
                     if (Number.isFinite(tip.x + tip.y + tip.z)) this.tips.expandByPoint(tip);
                 }
             }
             const arrow = new Arrow();
-            const key = known(source.color) ?? ['purple', 'orange', 'sky', 'yellow', 'grey'][i % 5];
+            const key = known(source.color) ??
+                ['purple', 'orange', 'sky', 'yellow', 'grey'][i % 5];
             this.materials.push({ paint: () => arrow.setColor(color(key, 'purple')) });
             this.root.add(this.layer(name, source.shown !== false, arrow.object, key));
             this.arrows.push({
                 name, unit: String(source.unit ?? ''), arrow, key, scale,
-                origin: origin ? new Track(this.samples, origin) : null, vector: new Track(this.samples, vectorData),
+                origin: origin ? new Track(this.samples, origin) : null,
+                vector: new Track(this.samples, vectorData),
                 at: new Vector3(), value: new Vector3(), magnitude: NaN, valid: false,
             });
         });
     }
 
-    // ---- links and points ----------------------------------------------------------------------
+    // ---- links and points -------------------------------------------------------------------
 
-    /** Function that writes the place of an end ({body, point} | {point} | {track}) into a Vector3. */
+    /**
+     * Function that writes the place of an end ({body, point} | {point} | {track}) into a
+     * Vector3.
+     */
     end(source, what) {
         const point = vector(source?.point);
         if (source?.track !== undefined) {
@@ -369,7 +423,8 @@ export class World {
         if (source?.body !== undefined) {
             const body = this.bodyNamed(String(source.body));
             if (!body) {
-                this.data.trouble(`${what} is not shown`, `there is no body "${String(source.body)}"`);
+                this.data.trouble(`${what} is not shown`,
+                    `there is no body "${String(source.body)}"`);
                 return null;
             }
             return (v) => {
@@ -394,13 +449,17 @@ export class World {
             this.samples.locate(this.samples.t0);
             const length = a(from) && b(to) ? from.distanceTo(to) : 0;
             const thick = (spring ? 0.09 : 0.04) * fitting;
-            const radius = source.radius > 0 ? source.radius : length > 0 ? Math.min(thick, (spring ? 0.2 : 0.03) * length) : thick;
+            const radius = source.radius > 0 ? source.radius
+                : length > 0 ? Math.min(thick, (spring ? 0.2 : 0.03) * length)
+                : thick;
             const key = known(source.color) ?? 'grey';
             const object = new Group();
-            const link = { a, b, radius, object, pa: new Vector3(), pb: new Vector3(), d: new Vector3(), spring, thin, parts: [] };
+            const link = { a, b, radius, object, pa: new Vector3(), pb: new Vector3(),
+                d: new Vector3(), spring, thin, parts: [] };
             if (spring || thin) {
                 const points = spring ? springGeometry() : new Float32Array([0, 0, 0, 0, 0, 1]);
-                const line = new FatLine(points, null, { width: thin ? 1.5 : 2.2, past: 1, bias: 0.0005 });
+                const line = new FatLine(points, null,
+                    { width: thin ? 1.5 : 2.2, past: 1, bias: 0.0005 });
                 this.lines.push(line);
                 this.materials.push({ paint: () => line.setColor(color(key, 'grey')) });
                 line.object.frustumCulled = false;
@@ -415,7 +474,8 @@ export class World {
                     },
                 });
                 link.stretch = new Mesh(rodGeometry, material);
-                link.ends = [new Mesh(ballGeometry, material), new Mesh(ballGeometry, material)];
+                link.ends = [new Mesh(ballGeometry, material),
+                    new Mesh(ballGeometry, material)];
                 for (const e of link.ends) e.scale.setScalar(radius * 1.7);
                 for (const m of [link.stretch, ...link.ends]) {
                     m.castShadow = true;
@@ -444,14 +504,16 @@ export class World {
             object.renderOrder = 6;
             if (source.bare === true) material.visible = false;
             this.root.add(this.layer('Labelled points', true, object));
-            this.points.push({ name, place, object, pixels: 4, label: source.label !== false, position: object.position });
+            this.points.push({ name, place, object, pixels: 4, label: source.label !== false,
+                position: object.position });
         });
     }
 
     /** Glassy surfaces around the motion: spheres, ellipsoids, planes (see abstract.js). */
     buildDecor() {
         list(this.spec.decor).forEach((source) => {
-            const made = shapeGeometry(source, this.data, this.bodyRadius, String(source?.name ?? 'decor'), false);
+            const made = shapeGeometry(source, this.data, this.bodyRadius,
+                String(source?.name ?? 'decor'), false);
             if (!made) return;
             const opacity = source.opacity > 0 ? Math.min(1, source.opacity) : 0.16;
             const material = new MeshLambertMaterial({
@@ -468,11 +530,12 @@ export class World {
             mesh.quaternion.copy(made.turn);
             mesh.renderOrder = 1;
             const label = String(source?.name ?? 'Surfaces');
-            this.root.add(this.layer(label, source.shown !== false, mesh, known(source.color) ?? 'grey'));
+            this.root.add(this.layer(label, source.shown !== false, mesh,
+                known(source.color) ?? 'grey'));
         });
     }
 
-    // ---- time ----------------------------------------------------------------------------------
+    // ---- time -------------------------------------------------------------------------------
 
     /** Move everything to the located time of `samples`. */
     update(t) {
@@ -493,7 +556,8 @@ export class World {
             body.valid = place(body.group, body.pose);
             body.group.visible = body.valid;
         }
-        for (const ground of this.grounds) if (ground.pose) ground.group.visible = place(ground.group, ground.pose);
+        for (const ground of this.grounds)
+            if (ground.pose) ground.group.visible = place(ground.group, ground.pose);
         for (const path of this.paths) path.line.setTime(t);
         for (const a of this.arrows) {
             a.valid = a.vector.at(out);
@@ -509,7 +573,8 @@ export class World {
             if (!link.object.visible) continue;
             const length = link.d.subVectors(link.pb, link.pa).length();
             link.stretch.position.copy(link.pa);
-            link.stretch.quaternion.setFromUnitVectors(Z, length > 0 ? link.d.divideScalar(length) : Z);
+            link.stretch.quaternion.setFromUnitVectors(Z,
+                length > 0 ? link.d.divideScalar(length) : Z);
             link.stretch.scale.set(link.radius, link.radius, Math.max(length, 1e-9));
             if (link.ends) {
                 link.ends[0].position.copy(link.pa);
@@ -519,7 +584,9 @@ export class World {
         for (const p of this.points) p.object.visible = Boolean(p.place(p.object.position));
     }
 
-    /** Sizes that are constant on the screen. `pixelAt(v)`: world size of a pixel at a point. */
+    /**
+     * Sizes that are constant on the screen. `pixelAt(v)`: world size of a pixel at a point.
+     */
     decorate(pixelAt, unitPixel) {
         for (const line of this.lines) line.setPixel(unitPixel);
         const v = new Vector3();
@@ -533,20 +600,23 @@ export class World {
             a.arrow.set(a.at, v, pixelAt(a.at));
         }
         for (const body of this.bodies) {
-            const pixel = pixelAt(v.copy(body.com).applyQuaternion(body.group.quaternion).add(body.group.position));
+            const pixel = pixelAt(v.copy(body.com).applyQuaternion(body.group.quaternion)
+                .add(body.group.position));
             if (body.sprite) body.sprite.scale.setScalar(15 * pixel);
             for (const axis of body.axes) {
                 axis.set(body.com, axis.vector, pixel);
             }
         }
-        for (const p of this.points) p.object.scale.setScalar(p.pixels * pixelAt(p.object.position));
+        for (const p of this.points)
+            p.object.scale.setScalar(p.pixels * pixelAt(p.object.position));
     }
 
     /** Middle of the bodies now, and the radius around it that holds them. */
     focus(center) {
         const box = new Box3();
         const v = new Vector3();
-        const place = (body) => v.copy(body.com).applyQuaternion(body.group.quaternion).add(body.group.position);
+        const place = (body) => v.copy(body.com).applyQuaternion(body.group.quaternion)
+            .add(body.group.position);
         for (const body of this.bodies) if (body.valid) box.expandByPoint(place(body));
         if (box.isEmpty()) {
             center.copy(this.center);
@@ -554,7 +624,9 @@ export class World {
         }
         box.getCenter(center);
         let reach = 0;
-        for (const body of this.bodies) if (body.valid) reach = Math.max(reach, place(body).distanceTo(center) + body.radius);
+        for (const body of this.bodies)
+            if (body.valid)
+                reach = Math.max(reach, place(body).distanceTo(center) + body.radius);
         return reach > 0 ? reach : this.bodyRadius;
     }
 
