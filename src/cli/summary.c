@@ -426,10 +426,12 @@ void ns_summary_warn(ns_cli *cli, const ns_record *r)
                 s->pushes.at[i].name, o->push_since[i], o->push_least[i]);
     if (r->status == NS_OK)
         warn_values(cli, r);
-    if (!(s->conservative && isfinite(o->energy_drift)) &&
-        strcmp(r->method->name, "gauss") == 0 && has_corners(cli->arena, s, r->model->text))
-        warn(cli, "the equations have corners (sign, abs, min or max), over which gauss loses "
-                  "digits; --method dop853 does not, and --digits says how many are right");
+    if (!(s->conservative && isfinite(o->energy_drift)) && r->method->loses_at_corners &&
+        has_corners(cli->arena, s, r->model->text))
+        warn(cli,
+             "the equations have corners (sign, abs, min or max), over which %s loses digits; "
+             "--method dop853 does not, and --digits says how many are right",
+             r->method->name);
     if (s->conservative && o->energy_drift > doubtful_energy)
         warn(cli,
              "the energy changed by %.2g of its size, though nothing in the model changes it: "

@@ -36,45 +36,13 @@ enum { FIRST_STEPS = 8, FEW_STEPS = 400 };
  * beginning of a motion, and the default is the method that loses fewest digits. */
 #define CLEARLY 0.9
 
-/* At equal tolerance the final errors of dop853 are about 100 times those of gauss, those of
- * taylor ten times (the last column of bench_methods): what it takes to make up for that, by
- * order 8 and by orders above 16.  Choices are at equal error; then nobody loses digits. */
-#define DOP853_DIGITS 1.8
-#define TAYLOR_DIGITS 1.1
-
-/* dop853 reaches three digits less than the others before round-off (docs/performance.md). */
-#define DOP853_LEAST 1e-10
-
-/* Nanoseconds: see the formulas above. */
+/* Nanoseconds of an operation: see the formulas above.  Those of steps and states are with the
+ * methods (ns_method.price). */
 static const struct {
     double one, eight, diagnostics;
-    double gauss_step, gauss_state;
-    double dop853_step, dop853_state;
-    double taylor_step, series, pair, product;
-    double bdf_step, bdf_state, bdf_entry;
+    double series, pair, product;
 } price = {
-    .one = 0.2,
-    .eight = 0.3,
-    .diagnostics = 1.5,
-    .gauss_step = 600,
-    .gauss_state = 5,
-    .dop853_step = 590,
-    .dop853_state = 2,
-    .taylor_step = 440,
-    .series = 1.5,
-    .pair = 5,
-    .product = 0.1,
-    .bdf_step = 1500,
-    .bdf_state = 30,
-    .bdf_entry = 1,
-};
-
-double ns_auto_digits(const ns_method *method)
-{
-    return method == &ns_method_dop853   ? DOP853_DIGITS
-           : method == &ns_method_taylor ? TAYLOR_DIGITS
-                                         : 1;
-}
+    .one = 0.2, .eight = 0.3, .diagnostics = 1.5, .series = 1.5, .pair = 5, .product = 0.1};
 
 double ns_auto_cost(const ns_problem *problem, const ns_method *method, double tolerance,
                     const ns_outcome *counts)
@@ -92,23 +60,19 @@ double ns_auto_cost(const ns_problem *problem, const ns_method *method, double t
     const double all = steps * (manifold * price.one +
                                 ns_program_weight(problem->events) * price.eight +
                                 diagnostics * price.diagnostics);
-    if (method == &ns_method_gauss)
-        return all + evaluations / 8 * (rhs * price.eight + n * price.gauss_state) +
-               attempts * price.gauss_step;
-    if (method == &ns_method_taylor) {
-        const double order = ns_taylor_order(problem, tolerance);
+    if (method->needs_series) {
+        const double order = method->series_order(problem, tolerance);
         double products;
         const double operations = ns_program_jet_weight(problem->rhs, &products);
-        return all + attempts * price.taylor_step +
+        return all + attempts * method->price.step +
                steps * order *
                    (operations * price.series +
                     products * (price.pair + order * price.product));
     }
-    if (method == &ns_method_bdf)
-        return all + evaluations * (rhs * price.one + n * price.bdf_state) +
-               attempts * (price.bdf_step + n * n * price.bdf_entry);
-    return all + evaluations * (rhs * price.one + n * price.dop853_state) +
-           attempts * price.dop853_step;
+    const double calls = evaluations / method->lanes;
+    const double operation = method->lanes > 1 ? price.eight : price.one;
+    return all + calls * (rhs * operation + n * method->price.state) +
+           attempts * (method->price.step + n * n * method->price.entry);
 }
 
 const char ns_auto_doc[] =
@@ -150,8 +114,7 @@ static double counted(ns_run *run)
     const ns_stepper *s = &run->s;
     const ns_outcome counts = {
         .steps = s->now.steps, .rejected = s->now.rejected, .evaluations = s->now.evaluations};
-    return ns_auto_digits(s->method) *
-           ns_auto_cost(s->problem, s->method, s->tolerance, &counts);
+    return s->method->price.digits * ns_auto_cost(s->problem, s->method, s->tolerance, &counts);
 }
 
 static ns_run *begin(const ns_problem *problem, const ns_run_options *options,
@@ -286,7 +249,7 @@ void ns_auto_choose(const ns_problem *problem, const ns_run_options *options, co
     choice->from = way.from;
     choice->span = way.to - way.from;
     choice->total = way.total;
-    choice->stiff = ns_gauss_is_stiff(&run->s);
+    choice->stiff = run->s.method->is_stiff && run->s.method->is_stiff(&run->s);
     ns_run_free(run);
     note(choice, ns_methods[0], first);
     if (way.all < FEW_STEPS) {
@@ -296,13 +259,12 @@ void ns_auto_choose(const ns_problem *problem, const ns_run_options *options, co
                  ns_methods[0]->name, ceil(way.all));
         return;
     }
-    if (isfinite(first)) {
-        if (options->tolerance >= DOP853_LEAST)
-            note(choice, &ns_method_dop853,
-                 try_method(problem, options, &ns_method_dop853, p, x0, choice));
-        if (!problem->pinv && !choice->stiff)
-            note(choice, &ns_method_taylor,
-                 try_method(problem, options, &ns_method_taylor, p, x0, choice));
+    static const ns_method *const others[] = {&ns_method_dop853, &ns_method_taylor};
+    for (size_t i = 0; i < sizeof others / sizeof *others && isfinite(first); i++) {
+        const bool series = !problem->pinv && !choice->stiff; /* of use here */
+        if (options->tolerance >= others[i]->price.least &&
+            (series || !others[i]->needs_series))
+            note(choice, others[i], try_method(problem, options, others[i], p, x0, choice));
     }
     explain(choice);
 }

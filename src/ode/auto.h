@@ -43,8 +43,6 @@ void ns_auto_choose(const ns_problem *problem, const ns_run_options *options, co
 void ns_auto_choose_stiff(const ns_problem *problem, const ns_run_options *options,
                           const double *p, const double *x0, ns_choice *choice);
 
-/* Factor of cost by which a method would come to the error of `gauss` at the same tolerance. */
-double ns_auto_digits(const ns_method *method);
 /* Nanoseconds, about, that steps with these counts take. */
 double ns_auto_cost(const ns_problem *problem, const ns_method *method, double tolerance,
                     const ns_outcome *counts);

@@ -17,10 +17,10 @@
  * There is no Taylor rule: method taylor is refused with this route. */
 #include "ode/pinv.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/algebra.h"
 #include "base/math/vecmath.h"
 
@@ -52,46 +52,45 @@ typedef struct room {
     double *work1, *work8, *out, *out8; /* of the program */
     double *M, *A, *N, *B, *y, *scale;  /* n x n, m x n, n x n, (n+m) x n, n+m, n */
     double *sigma, *V, *algebra;        /* n, n x n, work space of algebra.h */
-    size_t used;
 } room;
 
-static double *take(room *r, double *base, size_t count)
-{
-    double *at = base ? base + r->used : NULL;
-    r->used += (count + 7) / 8 * 8;
-    return at;
-}
-
-static room rooms(const ns_problem *problem, double *base)
+static room rooms(const ns_problem *problem, ns_layout *l)
 {
     const ns_rank_watch *w = problem->system->watch;
     const size_t n = w->n, m = w->m, rows = n + m, out = ns_program_nout(problem->pinv);
-    room r = {0};
-    r.work8 = take(&r, base, ns_program_work8(problem->pinv));
-    r.out8 = take(&r, base, 8 * out);
-    r.work1 = take(&r, base, ns_program_work1(problem->pinv));
-    r.out = take(&r, base, out);
-    r.M = take(&r, base, n * n);
-    r.A = take(&r, base, m * n);
-    r.N = take(&r, base, n * n);
-    r.B = take(&r, base, rows * n);
-    r.y = take(&r, base, rows);
-    r.scale = take(&r, base, n);
-    r.sigma = take(&r, base, n);
-    r.V = take(&r, base, n * n);
-    r.algebra = take(&r, base, ns_algebra_svd_work(w->n + w->m, w->n));
+    room r;
+    r.work8 = ns_layout_doubles(l, ns_program_work8(problem->pinv));
+    r.out8 = ns_layout_doubles(l, 8 * out);
+    r.work1 = ns_layout_doubles(l, ns_program_work1(problem->pinv));
+    r.out = ns_layout_doubles(l, out);
+    r.M = ns_layout_doubles(l, n * n);
+    r.A = ns_layout_doubles(l, m * n);
+    r.N = ns_layout_doubles(l, n * n);
+    r.B = ns_layout_doubles(l, rows * n);
+    r.y = ns_layout_doubles(l, rows);
+    r.scale = ns_layout_doubles(l, n);
+    r.sigma = ns_layout_doubles(l, n);
+    r.V = ns_layout_doubles(l, n * n);
+    r.algebra = ns_layout_doubles(l, ns_algebra_svd_work(w->n + w->m, w->n));
     return r;
 }
 
-size_t ns_pinv_work(const ns_problem *problem)
+double *ns_pinv_layout(const ns_problem *problem, ns_layout *l)
 {
-    return rooms(problem, NULL).used;
+    double *work = ns_layout_here(l);
+    rooms(problem, l);
+    return work;
+}
+
+static room rooms_in(const ns_problem *problem, double *work)
+{
+    NS_CHECK(work && problem->pinv);
+    return rooms(problem, &(ns_layout){.base = work});
 }
 
 void ns_pinv_bind(const ns_problem *problem, double *work, const double *p, const double *p8)
 {
-    assert(work);
-    const room r = rooms(problem, work);
+    const room r = rooms_in(problem, work);
     ns_program_bind1(problem->pinv, r.work1, p);
     ns_program_bind8(problem->pinv, r.work8, p8);
 }
@@ -194,8 +193,7 @@ static void rates(const ns_problem *problem, const room *r, double *f, uint32_t 
 
 void ns_pinv_rhs(const ns_problem *problem, double *work, double t, const double *x, double *f)
 {
-    assert(work);
-    const room r = rooms(problem, work);
+    const room r = rooms_in(problem, work);
     ns_program_eval1(problem->pinv, r.work1, t, x, r.out);
     rates(problem, &r, f, 1);
 }
@@ -203,8 +201,7 @@ void ns_pinv_rhs(const ns_problem *problem, double *work, double t, const double
 void ns_pinv_rhs8(const ns_problem *problem, double *work, const double *t, const double *x,
                   double *f)
 {
-    assert(work);
-    const room r = rooms(problem, work);
+    const room r = rooms_in(problem, work);
     const uint32_t count = ns_program_nout(problem->pinv);
     ns_program_eval8(problem->pinv, r.work8, t, x, r.out8);
     for (uint32_t lane = 0; lane < 8; lane++) {

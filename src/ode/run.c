@@ -25,25 +25,13 @@ ns_run_options ns_run_defaults(void)
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
-typedef struct room {
-    double *base; /* NULL while counting */
-    size_t used;
-} room;
-
-static double *take(room *r, size_t doubles)
-{
-    double *at = r->base ? r->base + r->used : NULL;
-    r->used += ns_round8(doubles);
-    return at;
-}
-
 static size_t most(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
-/* Places everything in the block; with base NULL only counts.  Kept part first. */
-static size_t layout(ns_run *run, double *base)
+/* Places everything in the block, the kept part first; returns its size in bytes. */
+static size_t layout(ns_run *run, void *base)
 {
     ns_stepper *s = &run->s;
     const ns_problem *problem = s->problem;
@@ -53,92 +41,97 @@ static size_t layout(ns_run *run, double *base)
     const size_t n_look = ns_program_nout(problem->events);
     const size_t n_inv = system->invariants.n, n_con = system->constraints.n;
     const size_t n_push = system->pushes.n;
-    room r = {.base = base};
+    ns_layout l = {.base = base};
+    ns_layout own = {0}, own_scratch = {0}; /* of the method */
 
     run->kept = base;
-    s->x = take(&r, n);
-    s->x_lo = take(&r, n);
-    s->x0 = take(&r, n);
-    s->x0_lo = take(&r, n);
-    s->size = take(&r, n);
-    s->noise = take(&r, n);
-    s->rough = take(&r, n);
-    s->kept = take(&r, s->method->memory(problem, s->tolerance));
-    run->residual = take(&r, n_con);
-    run->invariant_first = take(&r, n_inv);
-    run->invariant_off = take(&r, n_inv);
-    run->invariant_scale = take(&r, n_inv);
-    run->push_least = take(&r, n_push);
-    run->push_since = take(&r, n_push);
-    run->observable_min = take(&r, n_obs);
-    run->observable_max = take(&r, n_obs);
-    run->event_value = take(&r, n_ev);
-    run->event_sign = take(&r, n_ev);
-    run->event_first = take(&r, n_ev);
-    run->batch_t = take(&r, 8);
-    run->batch_x = take(&r, 8 * n);
-    run->drive_kept = take(&r, ns_drive_kept(problem));
-    run->bump_kept = take(&r, ns_bump_kept(problem));
-    run->n_kept = r.used;
+    s->x = ns_layout_doubles(&l, n);
+    s->x_lo = ns_layout_doubles(&l, n);
+    s->x0 = ns_layout_doubles(&l, n);
+    s->x0_lo = ns_layout_doubles(&l, n);
+    s->size = ns_layout_doubles(&l, n);
+    s->noise = ns_layout_doubles(&l, n);
+    s->rough = ns_layout_doubles(&l, n);
+    s->method->layout(s, &own, &own_scratch); /* counts */
+    own.base = ns_layout_take(&l, own.used, 1);
+    run->residual = ns_layout_doubles(&l, n_con);
+    run->invariant_first = ns_layout_doubles(&l, n_inv);
+    run->invariant_off = ns_layout_doubles(&l, n_inv);
+    run->invariant_scale = ns_layout_doubles(&l, n_inv);
+    run->push_least = ns_layout_doubles(&l, n_push);
+    run->push_since = ns_layout_doubles(&l, n_push);
+    run->observable_min = ns_layout_doubles(&l, n_obs);
+    run->observable_max = ns_layout_doubles(&l, n_obs);
+    run->event_value = ns_layout_doubles(&l, n_ev);
+    run->event_sign = ns_layout_doubles(&l, n_ev);
+    run->event_first = ns_layout_doubles(&l, n_ev);
+    run->batch_t = ns_layout_doubles(&l, 8);
+    run->batch_x = ns_layout_doubles(&l, 8 * n);
+    run->drive_kept = ns_layout_doubles(&l, ns_drive_kept(problem));
+    run->bump_kept = ns_layout_doubles(&l, ns_bump_kept(problem));
+    run->n_kept = l.used / sizeof(double);
 
-    s->change = take(&r, n);
-    s->other = take(&r, n);
-    s->rest = take(&r, n);
-    s->scratch = take(&r, s->method->scratch(problem, s->tolerance));
-    run->drive = take(&r, ns_drive_scratch(problem, s->method, s->tolerance));
-    run->bump = take(&r, ns_bump_scratch(problem));
-    s->p = take(&r, problem->np);
-    s->p8 = take(&r, 8 * (size_t)problem->np);
-    s->p_lo = take(&r, problem->np);
-    run->work_rhs = take(&r, ns_program_work1(problem->rhs));
-    run->work_observe = take(&r, ns_program_work1(problem->observables));
-    run->work_events = take(&r, ns_program_work1(problem->events));
+    s->change = ns_layout_doubles(&l, n);
+    s->other = ns_layout_doubles(&l, n);
+    s->rest = ns_layout_doubles(&l, n);
+    own_scratch.base = ns_layout_take(&l, own_scratch.used, 1);
+    own.used = own_scratch.used = 0;
+    s->method->layout(s, &own, &own_scratch);
+    run->drive = ns_drive_layout(s, &l);
+    run->bump = ns_bump_layout(problem, &l);
+    s->p = ns_layout_doubles(&l, problem->np);
+    s->p8 = ns_layout_doubles(&l, 8 * (size_t)problem->np);
+    s->p_lo = ns_layout_doubles(&l, problem->np);
+    run->work_rhs = ns_layout_doubles(&l, ns_program_work1(problem->rhs));
+    run->work_observe = ns_layout_doubles(&l, ns_program_work1(problem->observables));
+    run->work_events = ns_layout_doubles(&l, ns_program_work1(problem->events));
     if (!problem->correction)
-        run->work_manifold = take(&r, ns_program_work1(problem->manifold));
-    run->work8_observe = take(&r, ns_program_work8(problem->observables));
-    run->work8_events = take(&r, ns_program_work8(problem->events));
-    run->work8_residuals = take(&r, ns_program_work8(problem->residuals));
-    run->work8_monitor = take(&r, ns_program_work8(problem->monitor));
+        run->work_manifold = ns_layout_doubles(&l, ns_program_work1(problem->manifold));
+    run->work8_observe = ns_layout_doubles(&l, ns_program_work8(problem->observables));
+    run->work8_events = ns_layout_doubles(&l, ns_program_work8(problem->events));
+    run->work8_residuals = ns_layout_doubles(&l, ns_program_work8(problem->residuals));
+    run->work8_monitor = ns_layout_doubles(&l, ns_program_work8(problem->monitor));
     if (problem->pushes)
-        run->work8_pushes = take(&r, ns_program_work8(problem->pushes));
-    run->out8 = take(&r, 8 * most(most(n_obs, n_con), most(n_look, 2 + 2 * n_inv + n_push)));
-    run->time8 = take(&r, 8);
-    run->x8 = take(&r, 8 * n);
-    s->work8 = take(&r, ns_program_work8(problem->rhs));
+        run->work8_pushes = ns_layout_doubles(&l, ns_program_work8(problem->pushes));
+    run->out8 = ns_layout_doubles(
+        &l, 8 * most(most(n_obs, n_con), most(n_look, 2 + 2 * n_inv + n_push)));
+    run->time8 = ns_layout_doubles(&l, 8);
+    run->x8 = ns_layout_doubles(&l, 8 * n);
+    s->work8 = ns_layout_doubles(&l, ns_program_work8(problem->rhs));
     s->t8 = run->time8;
     s->x8 = run->x8;
-    s->f8 = take(&r, 8 * n);
-    run->manifold = take(&r, m * (n + 2));
-    run->basis = take(&r, m * n);
-    run->metric = take(&r, n);
-    run->triangle = take(&r, m * m + 3 * m);
-    run->x_try = take(&r, 2 * ns_round8(n));
-    run->zero = take(&r, n);
-    run->f = take(&r, n);
-    run->drift = take(&r, n_inv);
-    run->events_now = take(&r, n_look);
-    run->events_begin = take(&r, n_look);
-    run->events_end = take(&r, n_look);
-    run->events8 = take(&r, 8 * n_look);
-    run->ends8 = take(&r, problem->probes->kinks ? 8 * n_look : 0);
-    run->wild = (uint64_t *)take(&r, problem->probes->words);
-    run->x_event = take(&r, n);
+    s->f8 = ns_layout_doubles(&l, 8 * n);
+    run->manifold = ns_layout_doubles(&l, m * (n + 2));
+    run->basis = ns_layout_doubles(&l, m * n);
+    run->metric = ns_layout_doubles(&l, n);
+    run->triangle = ns_layout_doubles(&l, m * m + 3 * m);
+    run->x_try = ns_layout_doubles(&l, 2 * ns_round8(n));
+    run->zero = ns_layout_doubles(&l, n);
+    run->f = ns_layout_doubles(&l, n);
+    run->drift = ns_layout_doubles(&l, n_inv);
+    run->events_now = ns_layout_doubles(&l, n_look);
+    run->events_begin = ns_layout_doubles(&l, n_look);
+    run->events_end = ns_layout_doubles(&l, n_look);
+    run->events8 = ns_layout_doubles(&l, 8 * n_look);
+    run->ends8 = ns_layout_doubles(&l, problem->probes->kinks ? 8 * n_look : 0);
+    run->wild = ns_layout_take(&l, problem->probes->words, sizeof(uint64_t));
+    run->x_event = ns_layout_doubles(&l, n);
     if (problem->correction) {
         const size_t n_shift = problem->n_shift;
-        run->work_shift = take(&r, ns_program_work1(problem->shift));
-        run->work_correction = take(&r, ns_program_work1(problem->correction));
-        run->shift = take(&r, ns_program_nout(problem->shift));
-        run->shift_inputs = take(&r, n + n_shift);
+        run->work_shift = ns_layout_doubles(&l, ns_program_work1(problem->shift));
+        run->work_correction = ns_layout_doubles(&l, ns_program_work1(problem->correction));
+        run->shift = ns_layout_doubles(&l, ns_program_nout(problem->shift));
+        run->shift_inputs = ns_layout_doubles(&l, n + n_shift);
     }
     if (problem->pinv)
-        s->pinv = take(&r, ns_pinv_work(problem));
+        s->pinv = ns_pinv_layout(problem, &l);
     if (system->watch) {
         const ns_rank_watch *watch = system->watch;
-        run->work_ranks = take(&r, ns_program_work1(problem->ranks));
-        run->rank_values = take(&r, most(watch->entries.n, watch->n));
-        run->rank_matrix = take(&r, ns_rank_room(watch));
+        run->work_ranks = ns_layout_doubles(&l, ns_program_work1(problem->ranks));
+        run->rank_values = ns_layout_doubles(&l, most(watch->entries.n, watch->n));
+        run->rank_matrix = ns_layout_doubles(&l, ns_rank_room(watch));
     }
-    return r.used;
+    return l.used;
 }
 
 static void bind(ns_run *run)
@@ -209,10 +202,11 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
 
     *status = NS_ERR_MEMORY;
     *message = "out of memory";
-    run = calloc(1, sizeof *run);
+    run = calloc(1, sizeof *run + method->view);
     if (!run)
         return NULL;
     ns_stepper *s = &run->s;
+    s->view = run + 1;
     run->options = *options;
     const bool stops = options->only_stops && options->last_count == 0;
     run->look = stops ? problem->stops : problem->events;
@@ -227,8 +221,8 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
     s->first_step = options->first_step;
     s->max_step = options->max_step;
     s->fixed_step = options->fixed_step;
-    run->n_block = (layout(run, NULL) * sizeof(double) + 64) / 64 * 64;
-    run->block = aligned_alloc(64, run->n_block);
+    run->n_block = layout(run, NULL) + NS_LAYOUT_ALIGNMENT; /* never empty */
+    run->block = aligned_alloc(NS_LAYOUT_ALIGNMENT, run->n_block);
     if (!run->block) {
         free(run);
         return NULL;

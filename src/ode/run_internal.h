@@ -27,6 +27,8 @@ typedef struct ns_enclosure {
     double from, to;            /* `off` belongs to this step; nan: to none */
 } ns_enclosure;
 
+typedef struct ns_bump ns_bump; /* drive/bump.h */
+
 struct ns_run {
     ns_stepper s;
     ns_run_options options;
@@ -68,8 +70,9 @@ struct ns_run {
     uint64_t *wild;          /* set of probes, see probes.h */
     double *x_event;         /* [n] */
     double *work_shift, *work_correction, *shift, *shift_inputs; /* see correct.c */
-    double *drive, *bump;                                        /* see drive.c, bump.c */
-    double *work_ranks, *rank_values, *rank_matrix;              /* see rank.c */
+    ns_drive *drive; /* see drive.c; NULL: nothing happens in time */
+    ns_bump *bump;   /* see bump.c; NULL: nothing is narrow */
+    double *work_ranks, *rank_values, *rank_matrix; /* see rank.c */
 
     /* Events grow by reallocation, after a step and never inside one. */
     ns_occurrence *events;

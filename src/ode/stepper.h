@@ -4,8 +4,8 @@
  * compensated summation, so that rounding errors of the additions do not pile up.  Times are
  * plain doubles: steps are chosen so that t + h is exact.
  *
- * A method keeps what the next step or a checkpoint needs in `kept`; everything in `scratch`
- * may be lost between steps. */
+ * A method keeps what the next step or a checkpoint needs in arrays of its own that are part of
+ * checkpoints; everything in its scratch arrays may be lost between steps. */
 #ifndef NS_ODE_STEPPER_H
 #define NS_ODE_STEPPER_H
 
@@ -64,12 +64,12 @@ struct ns_stepper {
     double
         rough_share; /* the part of them that does not come from errors of the states counts so
                            much: a method takes the noise times its own errors over eps */
-    double *kept, *scratch; /* the method's blocks, 64-byte aligned */
-    double *work8;          /* of the right-hand side on eight lanes, bound */
-    double *pinv;           /* see pinv.h */
-    double *t8, *x8, *f8;   /* [8], [n][8], [n][8]: room for anybody, for a moment */
-    ns_drive *drive;        /* what happens in time; NULL: nothing */
-    void *outside;          /* memory of an outside library (CVODE), released by method->end */
+    void *view;      /* the method's own: see ns_method.layout */
+    double *work8;   /* of the right-hand side on eight lanes, bound */
+    double *pinv;    /* see pinv.h */
+    double *t8, *x8, *f8; /* [8], [n][8], [n][8]: room for anybody, for a moment */
+    ns_drive *drive;      /* what happens in time; NULL: nothing */
+    void *outside;        /* memory of an outside library (CVODE), released by method->end */
 
     ns_why why;
     char why_text[160];

@@ -91,7 +91,7 @@ static void cheapest(void **state)
             for (size_t m = 0; m < 3; m++) {
                 o.method = candidates[m]->name;
                 ns_run *run = ran(model, &o);
-                const double cost = ns_auto_digits(candidates[m]) *
+                const double cost = candidates[m]->price.digits *
                                     ns_auto_cost(problem, candidates[m], tolerances[t],
                                                  ns_run_outcome(run));
                 ns_run_free(run);

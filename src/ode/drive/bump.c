@@ -34,7 +34,7 @@ typedef struct kept {
     double clue[]; /* arguments of the functions at its end */
 } kept;
 
-typedef struct bump {
+struct ns_bump {
     kept *k;
     uint32_t clues;
     double *work_clues, *clue; /* at the end of the step */
@@ -50,7 +50,7 @@ typedef struct bump {
     ns_interval *out; /* [n] */
     uint32_t looks;
     bool inside; /* the method sees the eight points, not the ends */
-} bump;
+};
 
 /* ---- finding them ------------------------------------------------------------------------ */
 
@@ -115,41 +115,24 @@ const ns_program *ns_bump_build(const ns_system *system, ns_arena *arena, const 
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
-static size_t arrange(const ns_problem *problem, double *base, bump *b)
+static ns_bump place(const ns_problem *problem, ns_layout *l)
 {
     const ns_program *program = problem->bumps, *clues = problem->bump_clues;
-    const size_t n = problem->n, m = ns_program_nout(program);
-    size_t used = ns_round8(sizeof(bump) / sizeof(double) + 1);
-    const size_t sizes[] = {ns_interval_work(program, 0),
-                            ns_program_work8(program),
-                            8 * m,
-                            m,
-                            8 * DEPTH * n,
-                            2 * DEPTH * n,
-                            2 * n,
-                            2 * m,
-                            clues ? ns_program_work1(clues) : 0,
-                            clues ? ns_program_nout(clues) : 0};
-    double *at[sizeof sizes / sizeof *sizes];
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        at[i] = base ? base + used : NULL;
-        used += ns_round8(sizes[i]);
-    }
-    if (b)
-        *b = (bump){.clues = clues ? ns_program_nout(clues) : 0,
-                    .program = program,
-                    .n = (uint32_t)m,
-                    .work = at[0],
-                    .work8 = at[1],
-                    .values = at[2],
-                    .most = at[3],
-                    .points = at[4],
-                    .ends = at[5],
-                    .box = (ns_interval *)at[6],
-                    .out = (ns_interval *)at[7],
-                    .work_clues = at[8],
-                    .clue = at[9]};
-    return used;
+    const size_t n = problem->n;
+    ns_bump b = {.program = program,
+                 .n = ns_program_nout(program),
+                 .clues = clues ? ns_program_nout(clues) : 0};
+    b.work = ns_layout_doubles(l, ns_interval_work(program, 0));
+    b.work8 = ns_layout_doubles(l, ns_program_work8(program));
+    b.values = ns_layout_doubles(l, 8 * (size_t)b.n);
+    b.most = ns_layout_doubles(l, b.n);
+    b.points = ns_layout_doubles(l, 8 * DEPTH * n);
+    b.ends = ns_layout_doubles(l, 2 * DEPTH * n);
+    b.box = ns_layout_take(l, n, sizeof *b.box);
+    b.out = ns_layout_take(l, b.n, sizeof *b.out);
+    b.work_clues = ns_layout_doubles(l, clues ? ns_program_work1(clues) : 0);
+    b.clue = ns_layout_doubles(l, b.clues);
+    return b;
 }
 
 size_t ns_bump_kept(const ns_problem *problem)
@@ -158,19 +141,25 @@ size_t ns_bump_kept(const ns_problem *problem)
     return clues ? sizeof(kept) / sizeof(double) + ns_program_nout(clues) : 0;
 }
 
-size_t ns_bump_scratch(const ns_problem *problem)
+ns_bump *ns_bump_layout(const ns_problem *problem, ns_layout *l)
 {
-    return problem->bumps ? arrange(problem, NULL, NULL) : 0;
+    if (!problem->bumps)
+        return NULL;
+    ns_bump *b = ns_layout_take(l, 1, sizeof *b);
+    place(problem, l);
+    return b;
 }
 
 void ns_bump_begin(ns_run *run)
 {
     const ns_problem *problem = run->s.problem;
-    if (!problem->bumps)
+    ns_bump *b = run->bump;
+    if (!b)
         return;
-    bump *b = (bump *)run->bump;
-    arrange(problem, run->bump, b);
-    b->inside = run->s.method == &ns_method_gauss || run->s.method == &ns_method_quad;
+    ns_layout l = {.base = b};
+    ns_layout_take(&l, 1, sizeof *b);
+    *b = place(problem, &l);
+    b->inside = run->s.method->collocation;
     ns_interval_bind(b->program, b->work, 0, run->s.p);
     ns_program_bind8(b->program, b->work8, run->s.p8);
     b->k = (kept *)run->bump_kept;
@@ -196,7 +185,7 @@ static bool enclosed(ns_run *run, const double *u, const double *x, const double
                      const double *last, int k)
 {
     const ns_stepper *s = &run->s;
-    const bump *b = (const bump *)run->bump;
+    const ns_bump *b = run->bump;
     for (uint32_t i = 0; i < s->n; i++) {
         const double p = point(x, i, k, first, last), q = point(x, i, k + 1, first, last);
         const double before = k > 0 ? point(x, i, k - 1, first, last) : q;
@@ -220,7 +209,7 @@ static bool look(ns_run *run, double u0, double u1, const double *first, const d
                  uint32_t depth, double *part)
 {
     ns_stepper *s = &run->s;
-    bump *b = (bump *)run->bump;
+    ns_bump *b = run->bump;
     double u[10] = {u0}, t[8] __attribute__((aligned(64)));
     *part = u0;
     if (depth == DEPTH || b->looks++ == LOOKS)
@@ -260,7 +249,7 @@ static bool look(ns_run *run, double u0, double u1, const double *first, const d
 static bool is_calm(ns_run *run, bool *now)
 {
     const ns_stepper *s = &run->s;
-    const bump *b = (const bump *)run->bump;
+    const ns_bump *b = run->bump;
     *now = true;
     ns_program_eval1(s->problem->bump_clues, b->work_clues, s->now.t, s->x, b->clue);
     for (uint32_t j = 0; j < b->clues; j++)
@@ -271,7 +260,7 @@ static bool is_calm(ns_run *run, bool *now)
 static bool look_at_all(ns_run *run, double *part)
 {
     ns_stepper *s = &run->s;
-    bump *b = (bump *)run->bump;
+    ns_bump *b = run->bump;
     b->looks = 0;
     for (uint32_t j = 0; j < b->n; j++)
         b->most[j] = 0;
@@ -288,7 +277,7 @@ static bool look_at_all(ns_run *run, double *part)
 
 bool ns_bump_seen(ns_run *run, double *part)
 {
-    const bump *b = (const bump *)run->bump;
+    const ns_bump *b = run->bump;
     bool now = false;
     if (!is_calm(run, &now) && !look_at_all(run, part))
         return false;

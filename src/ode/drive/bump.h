@@ -14,9 +14,9 @@
 const ns_program *ns_bump_build(const ns_system *system, ns_arena *arena, const ns_ex *rates,
                                 const ns_program **clues);
 
-/* Doubles of its memory: what belongs to checkpoints, and scratch. */
+/* Its memory: doubles that belong to checkpoints; scratch, NULL if nothing is narrow. */
 size_t ns_bump_kept(const ns_problem *problem);
-size_t ns_bump_scratch(const ns_problem *problem);
+ns_bump *ns_bump_layout(const ns_problem *problem, ns_layout *l);
 void ns_bump_begin(ns_run *run);
 
 /* Did the stages of the last step see all of it?  If not, *part of the step is as far as it

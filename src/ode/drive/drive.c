@@ -137,64 +137,55 @@ const ns_program *ns_drive_build(const ns_system *system, ns_arena *arena, const
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
-static uint32_t order_for(const ns_problem *problem, const ns_method *method, double tolerance)
-{
-    return method == &ns_method_taylor ? ns_taylor_order(problem, tolerance)
-           : method == &ns_method_quad ? 32
-                                       : 16;
-}
-
-static double factor_for(const ns_method *method)
-{
-    return method == &ns_method_gauss || method == &ns_method_quad ? 0.25
-           : method == &ns_method_dop853                           ? 0.5
-                                                                   : 1;
-}
-
 size_t ns_drive_kept(const ns_problem *problem)
 {
     return problem->drivers ? sizeof(kept) / sizeof(double) + ns_program_nout(problem->drivers)
                             : 0;
 }
 
-size_t ns_drive_scratch(const ns_problem *problem, const ns_method *method, double tolerance)
-{
-    const ns_program *program = problem->drivers;
-    if (!program)
-        return 0;
-    const uint32_t n = ns_program_nout(program), order = order_for(problem, method, tolerance);
-    return ns_round8(sizeof(ns_drive) / sizeof(double) + 1) +
-           ns_round8(ns_interval_work(program, order)) +
-           ns_round8(ns_interval_work(program, BENDS)) +
-           ns_round8(ns_interval_work(program, 0)) + 2 * ns_round8(n) +
-           2 * (size_t)n * (order + 2);
-}
-
-void ns_drive_begin(ns_stepper *s, double *kept_block, double *scratch)
+static ns_drive place(const ns_stepper *s, ns_layout *l)
 {
     const ns_program *program = s->problem->drivers;
+    const ns_method *method = s->method;
+    ns_drive d = {.program = program,
+                  .n = ns_program_nout(program),
+                  .order = method->drive_order ? method->drive_order
+                                               : method->series_order(s->problem, s->tolerance),
+                  .factor = method->drive_part};
+    d.work = ns_layout_doubles(l, ns_interval_work(program, d.order));
+    d.work_bends = ns_layout_doubles(l, ns_interval_work(program, BENDS));
+    d.work_points = ns_layout_doubles(l, ns_interval_work(program, 0));
+    d.size = ns_layout_doubles(l, d.n);
+    d.noise = ns_layout_doubles(l, d.n);
+    d.values = ns_layout_take(l, d.n, sizeof *d.values);
+    d.out = ns_layout_take(l, (size_t)d.n * (d.order + 1), sizeof *d.out);
+    return d;
+}
+
+ns_drive *ns_drive_layout(const ns_stepper *s, ns_layout *l)
+{
+    if (!s->problem->drivers)
+        return NULL;
+    ns_drive *d = ns_layout_take(l, 1, sizeof *d);
+    place(s, l);
+    return d;
+}
+
+void ns_drive_begin(ns_stepper *s, double *kept_block, ns_drive *d)
+{
     s->drive = NULL;
-    if (!program || s->fixed_step > 0)
+    if (!d || s->fixed_step > 0)
         return;
-    ns_drive *d = (ns_drive *)scratch;
-    *d = (ns_drive){.program = program,
-                    .k = (kept *)kept_block,
-                    .n = ns_program_nout(program),
-                    .order = order_for(s->problem, s->method, s->tolerance),
-                    .factor = factor_for(s->method)};
-    const double least = s->method->precise ? 1e-33 : 0.5 * DBL_EPSILON;
+    ns_layout l = {.base = d};
+    ns_layout_take(&l, 1, sizeof *d);
+    *d = place(s, &l);
+    d->k = (kept *)kept_block;
+    const double least = s->method->precise ? 1e-33 : 0.5 * DBL_EPSILON; /* round-off */
     d->tolerance = ns_larger(s->tolerance, least);
-    d->work = scratch + ns_round8(sizeof *d / sizeof(double) + 1);
-    d->work_bends = d->work + ns_round8(ns_interval_work(program, d->order));
-    d->work_points = d->work_bends + ns_round8(ns_interval_work(program, BENDS));
-    d->size = d->work_points + ns_round8(ns_interval_work(program, 0));
-    d->noise = d->size + ns_round8(d->n);
-    d->values = (ns_interval *)(d->noise + ns_round8(d->n));
-    d->out = d->values + d->n;
     memset(d->k, 0, ns_drive_kept(s->problem) * sizeof(double));
-    ns_interval_bind(program, d->work, d->order, s->p);
-    ns_interval_bind(program, d->work_bends, BENDS, s->p);
-    ns_interval_bind(program, d->work_points, 0, s->p);
+    ns_interval_bind(d->program, d->work, d->order, s->p);
+    ns_interval_bind(d->program, d->work_bends, BENDS, s->p);
+    ns_interval_bind(d->program, d->work_points, 0, s->p);
     s->drive = d;
 }
 

@@ -7,18 +7,18 @@
 #ifndef NS_ODE_DRIVE_DRIVE_H
 #define NS_ODE_DRIVE_DRIVE_H
 
-#include "ode/method.h"
+#include "ode/stepper.h"
 
 /* The program of the drivers in the roots, without states; NULL if there are none. */
 const ns_program *ns_drive_build(const ns_system *system, ns_arena *arena, const ns_ex *roots,
                                  uint32_t n);
 
-/* Doubles of its memory: what belongs to checkpoints, and scratch. */
+/* Its memory: doubles that belong to checkpoints; scratch, NULL without drivers. */
 size_t ns_drive_kept(const ns_problem *problem);
-size_t ns_drive_scratch(const ns_problem *problem, const ns_method *method, double tolerance);
+ns_drive *ns_drive_layout(const ns_stepper *s, ns_layout *l);
 
 /* Begins at s->now.t; without drivers s->drive becomes NULL. */
-void ns_drive_begin(ns_stepper *s, double *kept, double *scratch);
+void ns_drive_begin(ns_stepper *s, double *kept, ns_drive *d);
 
 /* The longest step from s->now.t.  *end is moved to the next switch if that comes before: a
  * step must not go beyond. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "ode/ensemble/ensemble_internal.h"
+#include "ode/ensemble/ensemble_kernel.h"
 
 /* ---- results ----------------------------------------------------------------------------- */
 
@@ -121,9 +122,8 @@ static bool in_lanes(const ns_problem *problem, const ns_ensemble_options *optio
     const ns_method *method = ns_method_find(options->run.method);
     if (options->alone)
         return false;
-    return (method == &ns_method_dop853 ||
-            (method == &ns_method_gauss && options->run.fixed_step <= 0)) &&
-           !problem->pinv && !problem->bumps;
+    return method && method->bundle && !problem->pinv && !problem->bumps &&
+           (options->run.fixed_step <= 0 || method->bundle[0]->fixed_steps);
 }
 
 ns_status ns_ensemble_run(const ns_problem *problem, const ns_ensemble_options *options,
@@ -163,10 +163,10 @@ bool ns_ensemble_native(const ns_problem *problem, const ns_ensemble_options *op
     enum { MOST_BLOCKS = 24 };
     ns_native_request requests[MOST_BLOCKS + 2 + sizeof others / sizeof *others];
     uint32_t n = 0;
-    const bool fused = !options->unfused, gauss = method == &ns_method_gauss;
+    const bool fused = !options->unfused, by_parts = method->bundle[0]->by_parts;
     const ns_cascade *cascade = problem->cascade;
-    bool whole = !gauss;
-    for (uint32_t p = 0; p < cascade->n && gauss; p++)
+    bool whole = !by_parts;
+    for (uint32_t p = 0; p < cascade->n && by_parts; p++)
         for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
             const ns_rate_block *block = &cascade->part[p].block[k];
             whole = whole || block->all;
@@ -176,8 +176,8 @@ bool ns_ensemble_native(const ns_problem *problem, const ns_ensemble_options *op
         }
     if (whole)
         requests[n++] = (ns_native_request){
-            .program = problem->rhs, .eight = !fused || gauss, .eight_fused = fused};
-    if (problem->core && !gauss)
+            .program = problem->rhs, .eight = !fused || by_parts, .eight_fused = fused};
+    if (problem->core && !by_parts)
         requests[n++] = (ns_native_request){
             .program = problem->core, .eight = !fused, .eight_fused = fused};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

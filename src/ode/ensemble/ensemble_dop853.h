@@ -232,6 +232,7 @@ static void inside(ns_bundle *b, double u)
 const ns_bundle_kernel NS_JOIN(NS_BUNDLE, _dop853) = {
     .name = NS_BUNDLE_NAME,
     .kept = 1,
+    .fixed_steps = true,
     .attempt = attempt,
     .dense = dense,
     .inside = inside,

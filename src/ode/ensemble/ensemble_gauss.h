@@ -546,6 +546,7 @@ static void gauss_inside(ns_bundle *b, double u)
 const ns_bundle_kernel NS_JOIN(NS_BUNDLE, _gauss) = {
     .name = NS_BUNDLE_NAME,
     .kept = GAUSS_STAGES,
+    .by_parts = true,
     .attempt = gauss_attempt,
     .dense = gauss_dense,
     .inside = gauss_inside,

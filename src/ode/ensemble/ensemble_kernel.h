@@ -137,9 +137,11 @@ typedef struct ns_bundle_watch {
     bool *event, *probe;
 } ns_bundle_watch;
 
-typedef struct ns_bundle_kernel {
+struct ns_bundle_kernel {
     const char *name; /* as ns_program_lanes_name */
     uint32_t kept;    /* rows of K that a step begins with */
+    bool by_parts;    /* rates are evaluated by the parts of the cascade, not as a whole */
+    bool fixed_steps; /* can make them */
     /* A step tried in every bundle; several side by side hide each other's latencies.  Returns
      * which bundles have come to the end of theirs, one bit each: at least one. */
     unsigned (*attempt)(ns_bundle *const *bundles, uint32_t count);
@@ -156,7 +158,7 @@ typedef struct ns_bundle_kernel {
      * method keeps of the last step of a lane, so that it could go on alone. */
     void (*give)(const ns_stepper *s, ns_bundle *b, uint32_t lane);
     void (*take)(ns_stepper *s, const ns_bundle *b, uint32_t lane);
-} ns_bundle_kernel;
+};
 
 /* ensemble_parts.c: when the arrays of the bundle are there; NULL: no memory. */
 ns_bundle_parts *ns_bundle_parts_new(const ns_bundle *b);
@@ -171,5 +173,6 @@ void ns_gauss_take(ns_stepper *s, const ns_bundle *b, uint32_t lane);
 extern const ns_bundle_kernel ns_bundle_plain_dop853, ns_bundle_avx2_dop853,
     ns_bundle_avx512_dop853, ns_bundle_plain_gauss, ns_bundle_avx2_gauss,
     ns_bundle_avx512_gauss;
+extern const ns_bundle_kernel *const ns_gauss_bundles[]; /* see ns_method.bundle */
 
 #endif

@@ -45,7 +45,6 @@ typedef struct ensemble {
     const ns_ensemble_options *options;
     const ns_ensemble_client *client;
     const ns_bundle_kernel *kernel;
-    bool gauss; /* the method, otherwise dop853 */
     bool tally;
     const ns_program *look; /* for events */
     ns_bundle_watch watch;
@@ -61,78 +60,73 @@ typedef struct ensemble {
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
-typedef struct room {
-    double *base; /* NULL while counting */
-    size_t used;
-} room;
-
-static double *take(room *r, size_t cells)
+/* An array of vectors. */
+static double *take(ns_layout *l, size_t count)
 {
-    double *at = r->base ? r->base + r->used : NULL;
-    r->used += 8 * cells;
-    return at;
+    return ns_layout_doubles(l, 8 * count);
 }
 
-static size_t layout(const ensemble *e, group *g, ns_bundle *b, double *base)
+static size_t layout(const ensemble *e, group *g, ns_bundle *b, void *base)
 {
     const ns_problem *problem = e->problem;
     const ns_system *system = problem->system;
     const size_t n = problem->n, n_ev = system->events.n, n_inv = system->invariants.n;
-    room r = {.base = base};
+    ns_layout l = {.base = base};
     b->stride = 8 * (n + (n % 64 == 0)); /* not a multiple of a page */
-    b->work = take(&r, ns_program_work8(problem->rhs) / 8);
-    b->work_core = problem->core ? take(&r, ns_program_work8(problem->core) / 8) : NULL;
+    b->work = ns_layout_doubles(&l, ns_program_work8(problem->rhs));
+    b->work_core = problem->core ? ns_layout_doubles(&l, ns_program_work8(problem->core))
+                                 : NULL;
     double **const states[] = {&b->x,     &b->x_lo,   &b->x0,    &b->x0_lo,
                                &b->x_new, &b->x_low,  &b->size,  &b->noise,
                                &b->w,     &b->change, &b->x_try, &b->x_try_low};
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        *states[i] = take(&r, n);
-    if (!e->gauss) {
-        b->K = take(&r, NS_BUNDLE_STAGES * b->stride / 8);
-        b->F = take(&r, NS_BUNDLE_DENSE * n);
+        *states[i] = take(&l, n);
+    if (!e->kernel->by_parts) {
+        b->K = take(&l, NS_BUNDLE_STAGES * b->stride / 8);
+        b->F = take(&l, NS_BUNDLE_DENSE * n);
     } else {
         double **const more[] = {&b->weight, &b->settle, &b->out, &b->room};
         for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-            *more[i] = take(&r, n);
-        b->K = take(&r, 8 * n);
-        b->K_new = take(&r, 8 * n);
-        b->work_parts = take(&r, (problem->cascade->work + 7) / 8);
+            *more[i] = take(&l, n);
+        b->K = take(&l, 8 * n);
+        b->K_new = take(&l, 8 * n);
+        b->work_parts = ns_layout_doubles(&l, problem->cascade->work);
     }
     if (problem->correction) {
-        b->work_manifold = take(&r, ns_program_work8(problem->shift) / 8);
-        b->work_change = take(&r, ns_program_work8(problem->correction) / 8);
-        b->g = take(&r, ns_program_nout(problem->shift));
-        b->inputs = take(&r, n + problem->n_shift);
+        b->work_manifold = ns_layout_doubles(&l, ns_program_work8(problem->shift));
+        b->work_change = ns_layout_doubles(&l, ns_program_work8(problem->correction));
+        b->g = take(&l, ns_program_nout(problem->shift));
+        b->inputs = take(&l, n + problem->n_shift);
     } else {
         const size_t m = problem->n_manifold;
-        b->work_manifold = take(&r, ns_program_work8(problem->manifold) / 8);
-        b->g = take(&r, m * (n + 2));
-        b->rows = take(&r, m * n);
-        b->along = take(&r, m);
+        b->work_manifold = ns_layout_doubles(&l, ns_program_work8(problem->manifold));
+        b->g = take(&l, m * (n + 2));
+        b->rows = take(&l, m * n);
+        b->along = take(&l, m);
     }
-    g->p = take(&r, problem->np);
-    g->work_events = take(&r, ns_program_work8(problem->events) / 8);
-    g->sign = take(&r, n_ev);
+    g->p = take(&l, problem->np);
+    g->work_events = ns_layout_doubles(&l, ns_program_work8(problem->events));
+    g->sign = take(&l, n_ev);
     for (int i = 0; i < 5; i++)
-        g->value[i] = take(&r, ns_program_nout(problem->events));
+        g->value[i] = take(&l, ns_program_nout(problem->events));
     if (e->tally) {
         seen *s = &g->seen;
-        s->first = take(&r, 2 + n_inv);
-        s->last = take(&r, 2 + n_inv);
-        s->off = take(&r, 2 + n_inv);
-        s->scale = take(&r, 1 + n_inv);
-        s->residual = take(&r, system->constraints.n);
-        s->least = take(&r, system->observables.n);
-        s->most = take(&r, system->observables.n);
-        s->work_monitor = take(&r, ns_program_work8(problem->monitor) / 8);
-        s->work_residuals = take(&r, ns_program_work8(problem->residuals) / 8);
-        s->work_observe = take(&r, ns_program_work8(problem->observables) / 8);
+        s->first = take(&l, 2 + n_inv);
+        s->last = take(&l, 2 + n_inv);
+        s->off = take(&l, 2 + n_inv);
+        s->scale = take(&l, 1 + n_inv);
+        s->residual = take(&l, system->constraints.n);
+        s->least = take(&l, system->observables.n);
+        s->most = take(&l, system->observables.n);
+        s->work_monitor = ns_layout_doubles(&l, ns_program_work8(problem->monitor));
+        s->work_residuals = ns_layout_doubles(&l, ns_program_work8(problem->residuals));
+        s->work_observe = ns_layout_doubles(&l, ns_program_work8(problem->observables));
         size_t most = 2 + 2 * n_inv;
         most = system->constraints.n > most ? system->constraints.n : most;
         most = system->observables.n > most ? system->observables.n : most;
-        g->out = take(&r, most);
+        g->out = take(&l, most);
     }
-    return r.used;
+    return l.used;
 }
 
 static bool make_group(ensemble *e, group *g, ns_status *status, const char **message)
@@ -143,14 +137,14 @@ static bool make_group(ensemble *e, group *g, ns_status *status, const char **me
     if (!g->b)
         return false;
     *g->b = (ns_bundle){.problem = e->problem, .n = e->problem->n};
-    const size_t bytes = layout(e, g, g->b, NULL) * sizeof(double) + 64;
-    g->memory = aligned_alloc(64, bytes);
+    const size_t bytes = layout(e, g, g->b, NULL) + NS_LAYOUT_ALIGNMENT; /* never empty */
+    g->memory = aligned_alloc(NS_LAYOUT_ALIGNMENT, bytes);
     if (!g->memory)
         return false;
     memset(g->memory, 0, bytes);
     layout(e, g, g->b, g->memory);
-    g->b->parts = e->gauss ? ns_bundle_parts_new(g->b) : NULL;
-    if (e->gauss && !g->b->parts)
+    g->b->parts = e->kernel->by_parts ? ns_bundle_parts_new(g->b) : NULL;
+    if (e->kernel->by_parts && !g->b->parts)
         return false;
     for (uint32_t l = 0; l < e->width; l++) {
         lane *of = &g->lanes[l];
@@ -188,18 +182,14 @@ static void free_group(group *g)
     free(g->b);
 }
 
-static const ns_bundle_kernel *kernel_for(const ns_problem *problem, bool gauss)
+/* The kernel for the lanes that the right-hand side is evaluated on. */
+static const ns_bundle_kernel *kernel_for(const ns_problem *problem, const ns_method *method)
 {
-#if NS_X86
     const char *lanes = ns_program_lanes_name(problem->rhs);
-    if (strcmp(lanes, ns_bundle_avx512_gauss.name) == 0)
-        return gauss ? &ns_bundle_avx512_gauss : &ns_bundle_avx512_dop853;
-    if (strcmp(lanes, ns_bundle_avx2_gauss.name) == 0)
-        return gauss ? &ns_bundle_avx2_gauss : &ns_bundle_avx2_dop853;
-#else
-    (void)problem;
-#endif
-    return gauss ? &ns_bundle_plain_gauss : &ns_bundle_plain_dop853;
+    const ns_bundle_kernel *const *k = method->bundle;
+    while (strcmp((*k)->name, lanes) != 0 && strcmp((*k)->name, "plain") != 0)
+        k++;
+    return *k;
 }
 
 /* ---- lanes and their runs ---------------------------------------------------------------- */
@@ -494,7 +484,8 @@ static void refill(ensemble *e, group *g)
     ns_program_bind8(problem->rhs, b->work, g->p);
     if (problem->core)
         ns_program_bind8(problem->core, b->work_core, g->p);
-    for (uint32_t k = 0; e->gauss && k < b->parts->part[b->parts->n - 1].call_end; k++)
+    for (uint32_t k = 0; e->kernel->by_parts && k < b->parts->part[b->parts->n - 1].call_end;
+         k++)
         if (b->parts->call[k].work != b->work)
             ns_program_bind8(b->parts->call[k].program, b->parts->call[k].work, g->p);
     if (problem->correction) {
@@ -783,12 +774,11 @@ ns_status ns_ensemble_in_lanes(const ns_problem *problem, const ns_ensemble_opti
                                const ns_ensemble_client *client, const char **message)
 {
     const uint32_t n_ev = problem->system->events.n;
-    const bool gauss = ns_method_find(options->run.method) == &ns_method_gauss;
+    const ns_method *method = ns_method_find(options->run.method);
     ensemble e = {.problem = problem,
                   .options = options,
                   .client = client,
-                  .kernel = kernel_for(problem, gauss),
-                  .gauss = gauss,
+                  .kernel = kernel_for(problem, method),
                   .tally = options->extremes || options->diagnostics,
                   .look = options->events ? problem->events : problem->stops,
                   .width = options->lanes ? options->lanes : 8,

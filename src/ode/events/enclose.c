@@ -21,23 +21,28 @@ void ns_enclose_begin(ns_run *run)
     run->enclosure.from = run->enclosure.to = NAN;
 }
 
-static bool prepare(ns_run *run)
+static void place(ns_run *run, ns_layout *l)
 {
     ns_enclosure *e = &run->enclosure;
     const size_t n = run->s.n;
+    e->work = ns_layout_doubles(l, ns_interval_work(run->look, 0));
+    e->nodes = ns_layout_doubles(l, 8 * n);
+    e->ends = ns_layout_doubles(l, 8 * n);
+    e->off = ns_layout_doubles(l, n);
+    e->x = ns_layout_take(l, n, sizeof *e->x);
+    e->out = ns_layout_take(l, ns_program_nout(run->look), sizeof *e->out);
+}
+
+static bool prepare(ns_run *run)
+{
+    ns_enclosure *e = &run->enclosure;
     if (!e->memory) {
-        const size_t work = ns_round8(ns_interval_work(run->look, 0));
-        const size_t nout = ns_program_nout(run->look);
-        const size_t doubles = work + 16 * n + ns_round8(n) + ns_round8(2 * n) + 2 * nout;
-        e->memory = aligned_alloc(64, (doubles * sizeof(double) + 127) / 64 * 64);
+        ns_layout l = {0};
+        place(run, &l);
+        e->memory = aligned_alloc(NS_LAYOUT_ALIGNMENT, l.used + NS_LAYOUT_ALIGNMENT);
         if (!e->memory)
             return false;
-        e->work = e->memory;
-        e->nodes = e->work + work;
-        e->ends = e->nodes + 8 * n;
-        e->off = e->ends + 8 * n;
-        e->x = (ns_interval *)(e->off + ns_round8(n));
-        e->out = (ns_interval *)(e->off + ns_round8(n) + ns_round8(2 * n));
+        place(run, &(ns_layout){.base = e->memory});
     }
     if (!e->bound)
         ns_interval_bind(run->look, e->work, 0, run->s.p);

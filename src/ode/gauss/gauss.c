@@ -22,6 +22,7 @@
 #include <float.h>
 
 #include "base/math/vecmath.h"
+#include "ode/ensemble/ensemble_kernel.h"
 #include "ode/gauss/gauss_internal.h"
 #include "ode/gauss/gauss_newton.h"
 #include "ode/gauss/gauss_table.h"
@@ -40,20 +41,32 @@ enum { MAX_SWEEPS = 30 };
 #define LIMIT 4.0
 #define CONTRACTION 0.2
 
-static size_t memory(const ns_problem *problem, double tolerance)
+static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
 {
-    (void)tolerance;
-    return sizeof(ns_gauss_kept) / sizeof(double) + 16 * (size_t)problem->n;
-}
-
-static size_t scratch(const ns_problem *problem, double tolerance)
-{
-    (void)tolerance;
-    const size_t n = problem->n;
-    return ns_round8(sizeof(ns_gauss) / sizeof(double)) + 32 * n + 64 + 24 + 9 * ns_round8(n) +
-           ns_round8(ns_program_work_jet(problem->rhs, NS_GAUSS_START)) +
-           ns_round8((NS_GAUSS_START + 1) * n) + ns_round8(ns_newton_memory(problem)) +
-           problem->cascade->work;
+    const ns_problem *problem = s->problem;
+    const size_t n = s->n;
+    ns_gauss *g = s->view;
+    g->k = ns_layout_take(kept, 1, sizeof *g->k);
+    g->F = ns_layout_doubles(kept, 8 * n);
+    g->Z = ns_layout_doubles(kept, 8 * n);
+    g->a = (ns_gauss_arrays){.n = s->n, .size = s->size, .noise = s->noise};
+    g->a.Y = ns_layout_doubles(scratch, 8 * n);
+    g->a.Z = ns_layout_doubles(scratch, 8 * n);
+    g->a.X = ns_layout_doubles(scratch, 8 * n);
+    g->rates = ns_layout_doubles(scratch, 8 * n);
+    g->E = ns_layout_doubles(scratch, 8 * 8);
+    double **const of_stages[] = {&g->a.time, &g->a.hb, &g->a.hb_lo};
+    for (size_t i = 0; i < sizeof of_stages / sizeof *of_stages; i++)
+        *of_stages[i] = ns_layout_doubles(scratch, 8);
+    double **const of_states[] = {&g->a.weight, &g->a.settle, &g->a.share,
+                                  &g->x_new,    &g->x_new_lo, &g->f};
+    for (size_t i = 0; i < sizeof of_states / sizeof *of_states; i++)
+        *of_states[i] = ns_layout_doubles(scratch, n);
+    g->legendre = ns_layout_doubles(scratch, 3 * ns_round8(n));
+    g->work_jet = ns_layout_doubles(scratch, ns_program_work_jet(problem->rhs, NS_GAUSS_START));
+    g->jet = ns_layout_doubles(scratch, (NS_GAUSS_START + 1) * n);
+    g->newton = ns_layout_doubles(scratch, ns_newton_memory(problem));
+    g->work = ns_layout_doubles(scratch, problem->cascade->work);
 }
 
 static const ns_gauss_kernel *choose_kernel(const ns_stepper *s)
@@ -113,74 +126,44 @@ static ns_gauss_judging choose_judging(const ns_cascade *cascade)
                                : NS_GAUSS_AT_END;
 }
 
-/* The arrays and what does not change during a run, at the beginning of the scratch memory. */
-static void arrange(const ns_stepper *s)
-{
-    const size_t n = s->n, n8 = 8 * n, r = ns_round8(n);
-    ns_gauss g = {.kernel = choose_kernel(s),
-                  .k = (ns_gauss_kept *)s->kept,
-                  .goal = goal(s),
-                  .settled = settled(s),
-                  .early = 4e-4 * ns_math_pow(s->tolerance, 7.0 / 8),
-                  .judging = choose_judging(s->problem->cascade),
-                  .price = s->problem->jacobian ? ns_newton_price(s->problem) : 0};
-    g.F = s->kept + sizeof(ns_gauss_kept) / sizeof(double);
-    g.Z = g.F + n8;
-    double *at = s->scratch + ns_round8(sizeof(ns_gauss) / sizeof(double));
-    g.a = (ns_gauss_arrays){
-        .n = s->n, .Y = at, .Z = at + n8, .X = at + 2 * n8, .size = s->size, .noise = s->noise};
-    g.rates = g.a.X + n8;
-    g.E = g.rates + n8;
-    g.a.time = g.E + 64;
-    g.a.hb = g.a.time + 8;
-    g.a.hb_lo = g.a.hb + 8;
-    g.a.weight = g.a.hb_lo + 8;
-    g.a.settle = g.a.weight + r;
-    g.a.share = g.a.settle + r;
-    g.x_new = g.a.share + r;
-    g.x_new_lo = g.x_new + r;
-    g.f = g.x_new_lo + r;
-    g.legendre = g.f + r;
-    g.work_jet = g.legendre + 3 * r;
-    g.jet = g.work_jet + ns_round8(ns_program_work_jet(s->problem->rhs, NS_GAUSS_START));
-    g.newton = g.jet + ns_round8((NS_GAUSS_START + 1) * n);
-    g.work = g.newton + ns_round8(ns_newton_memory(s->problem));
-    memcpy(s->scratch, &g, sizeof g);
-}
-
 static ns_status begin(ns_stepper *s)
 {
-    arrange(s);
-    const ns_gauss g = *ns_gauss_view(s);
-    s->rough_share = DBL_EPSILON / g.settled;
-    ns_program_bind_jet(s->problem->rhs, g.work_jet, NS_GAUSS_START, s->p);
+    ns_gauss *const g = s->view;
+    g->kernel = choose_kernel(s);
+    g->goal = goal(s);
+    g->settled = settled(s);
+    g->early = 4e-4 * ns_math_pow(s->tolerance, 7.0 / 8);
+    g->judging = choose_judging(s->problem->cascade);
+    g->price = s->problem->jacobian ? ns_newton_price(s->problem) : 0;
+    s->rough_share = DBL_EPSILON / g->settled;
+    ns_program_bind_jet(s->problem->rhs, g->work_jet, NS_GAUSS_START, s->p);
     if (s->problem->jacobian)
-        ns_newton_bind(s, g.newton);
+        ns_newton_bind(s, g->newton);
     const ns_cascade *cascade = s->problem->cascade;
     for (uint32_t p = 0; p < cascade->n; p++)
         for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
             const ns_rate_block *block = &cascade->part[p].block[k];
             if (block->rhs && !block->all)
-                ns_program_bind8(block->rhs, g.work + block->place, s->p8);
+                ns_program_bind8(block->rhs, g->work + block->place, s->p8);
         }
-    memset(g.k, 0, sizeof *g.k);
-    g.k->rho = 0.3;
+    memset(g->k, 0, sizeof *g->k);
+    g->k->rho = 0.3;
 
     const uint32_t w = NS_GAUSS_START + 1;
     for (uint32_t i = 0; i < s->n; i++)
-        g.jet[i * w] = s->x[i];
-    ns_program_solve_jet(s->problem->rhs, g.work_jet, s->now.t, NS_GAUSS_START, g.jet);
+        g->jet[i * w] = s->x[i];
+    ns_program_solve_jet(s->problem->rhs, g->work_jet, s->now.t, NS_GAUSS_START, g->jet);
     s->now.evaluations += NS_GAUSS_START;
-    const double radius = ns_stepper_radius(s, g.jet, NS_GAUSS_START);
-    ns_gauss_view(s)->series = radius > 0;
+    const double radius = ns_stepper_radius(s, g->jet, NS_GAUSS_START);
+    g->series = radius > 0;
     if (s->first_step > 0)
         s->now.h = s->first_step;
     else if (radius > 0)
         s->now.h = radius * ns_smaller(0.8, 4 * ns_math_pow(s->tolerance, 1.0 / 16));
     else {
         for (uint32_t i = 0; i < s->n; i++)
-            g.f[i] = g.jet[i * w + 1];
-        s->now.h = ns_stepper_guess(s, g.f, 100);
+            g->f[i] = g->jet[i * w + 1];
+        s->now.h = ns_stepper_guess(s, g->f, 100);
     }
     return NS_OK;
 }
@@ -561,7 +544,7 @@ static double propose(const ns_stepper *s, const ns_gauss *g, double factor)
 
 static ns_status step(ns_stepper *s)
 {
-    ns_gauss *const g = ns_gauss_view(s);
+    ns_gauss *const g = s->view;
     ns_gauss_kept *k = g->k;
     const size_t bytes = 8 * sizeof(double) * s->n;
     const bool control = s->fixed_step <= 0;
@@ -659,7 +642,7 @@ static void polynomial(const ns_stepper *s, const ns_gauss *g, const double *u)
 
 static void state_at(ns_stepper *s, double t, double *x)
 {
-    ns_gauss *const g = ns_gauss_view(s);
+    ns_gauss *const g = s->view;
     const double h = t - g->k->from;
     g->h = h;
     g->little = ns_larger(0.001 * s->tolerance, 0.05 * DBL_EPSILON); /* x will be rounded */
@@ -684,7 +667,7 @@ static void state_at(ns_stepper *s, double t, double *x)
 
 static void sample(ns_stepper *s, const double *tau, double *x)
 {
-    ns_gauss *const g = ns_gauss_view(s);
+    ns_gauss *const g = s->view;
     const double *Z = g->Z;
     if (memcmp(tau, gauss_c, sizeof gauss_c) != 0) {
         polynomial(s, g, tau);
@@ -695,9 +678,9 @@ static void sample(ns_stepper *s, const double *tau, double *x)
             x[8 * i + j] = s->x0[i] + Z[8 * i + j];
 }
 
-bool ns_gauss_is_stiff(const ns_stepper *s)
+static bool is_stiff(const ns_stepper *s)
 {
-    const ns_gauss_kept *k = (const ns_gauss_kept *)s->kept;
+    const ns_gauss_kept *k = ((const ns_gauss *)s->view)->k;
     return k->stiff != 0 || k->stiff_step != 0;
 }
 
@@ -721,10 +704,17 @@ const ns_method ns_method_gauss = {
     .order = 16,
     .exact_restart = true,
     .lanes = 8,
+    .collocation = true,
+    .loses_at_corners = true,
+    .drive_order = 16,
+    .drive_part = 0.25,
+    .price = {.step = 600, .state = 5, .digits = 1},
+    .is_stiff = is_stiff,
+    .bundle = ns_gauss_bundles,
     .default_tolerance = 1e-17,
     .least_tolerance = 1e-18,
-    .memory = memory,
-    .scratch = scratch,
+    .view = sizeof(ns_gauss),
+    .layout = layout,
     .begin = begin,
     .step = step,
     .state_at = state_at,

@@ -8,7 +8,7 @@
  * nothing bounds the first step, as in uniform motion, it is as long as that one will be. */
 void ns_gauss_give(const ns_stepper *s, ns_bundle *b, uint32_t lane)
 {
-    const ns_gauss *g = ns_gauss_view(s);
+    const ns_gauss *g = s->view;
     const double h = s->sense * (isfinite(s->now.h) ? s->now.h : 1); /* a polynomial: any */
     const uint32_t w = NS_GAUSS_START + 1;
     for (uint32_t i = 0; i < s->n; i++)
@@ -28,7 +28,7 @@ void ns_gauss_give(const ns_stepper *s, ns_bundle *b, uint32_t lane)
 
 void ns_gauss_take(ns_stepper *s, const ns_bundle *b, uint32_t lane)
 {
-    const ns_gauss *g = ns_gauss_view(s);
+    const ns_gauss *g = s->view;
     const double h = b->base[lane];
     for (uint32_t i = 0; i < s->n; i++) {
         const size_t at = 8 * (size_t)i + lane;
@@ -48,3 +48,11 @@ void ns_gauss_take(ns_stepper *s, const ns_bundle *b, uint32_t lane)
                             .best_inverse = b->best[lane] > 0 ? 1 / b->best[lane] : 0,
                             .slow = b->slow[lane]};
 }
+
+const ns_bundle_kernel *const ns_gauss_bundles[] = {
+#if NS_X86
+    &ns_bundle_avx512_gauss,
+    &ns_bundle_avx2_gauss,
+#endif
+    &ns_bundle_plain_gauss,
+};

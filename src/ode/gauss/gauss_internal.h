@@ -36,6 +36,7 @@ typedef enum ns_gauss_judging {
     NS_GAUSS_ALL_EARLY
 } ns_gauss_judging;
 
+/* In ns_stepper.view. */
 typedef struct ns_gauss {
     const ns_gauss_kernel *kernel;
     ns_gauss_kept *k;
@@ -59,12 +60,6 @@ typedef struct ns_gauss {
     double tail;              /* size of the last Legendre coefficients */
     double norm;              /* of the Jacobian */
 } ns_gauss;
-
-/* At the beginning of the scratch memory. */
-static inline ns_gauss *ns_gauss_view(const ns_stepper *s)
-{
-    return (ns_gauss *)s->scratch;
-}
 
 /* Derivative of the Taylor polynomial of a state at a time after the start, or at the start if
  * there is no useful polynomial. */

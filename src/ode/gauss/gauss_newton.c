@@ -12,6 +12,7 @@
  * error in Z by the stiffness. */
 #include "ode/gauss/gauss_newton.h"
 
+#include "base/check.h"
 #include "ode/gauss/gauss_table.h"
 
 enum { PAIRS = 4 };
@@ -123,13 +124,30 @@ typedef struct newton {
     uint32_t *row; /* [PAIRS][n] */
 } newton;
 
+static newton place(const ns_problem *problem, ns_layout *l)
+{
+    const size_t n = problem->n;
+    newton y;
+    y.work = ns_layout_doubles(l, ns_program_work1(problem->jacobian));
+    y.J = ns_layout_doubles(l, n * n);
+    y.lu = ns_layout_doubles(l, PAIRS * 2 * n * n);
+    y.w = ns_layout_doubles(l, PAIRS * 2 * n);
+    y.row = ns_layout_take(l, PAIRS * n, sizeof *y.row);
+    return y;
+}
+
+static newton view(const ns_problem *problem, double *memory)
+{
+    NS_CHECK(memory);
+    return place(problem, &(ns_layout){.base = memory});
+}
+
 size_t ns_newton_memory(const ns_problem *problem)
 {
-    if (!problem->jacobian)
-        return 0;
-    const size_t n = problem->n;
-    return ns_round8(ns_program_work1(problem->jacobian)) + ns_round8(n * n) +
-           PAIRS * (2 * n * n + 3 * n);
+    ns_layout l = {0};
+    if (problem->jacobian)
+        place(problem, &l);
+    return l.used / sizeof(double);
 }
 
 double ns_newton_price(const ns_problem *problem)
@@ -140,17 +158,6 @@ double ns_newton_price(const ns_problem *problem)
     const double jacobian = ns_program_operations(problem->jacobian, NULL);
     const double sweeps = 8 * (1.5 * rhs + 20 * n);
     return (5.5 * n * n * n + 2 * jacobian + 6 * (1.5 * rhs + 8 * n * n + 65 * n)) / sweeps;
-}
-
-static newton view(const ns_problem *problem, double *memory)
-{
-    const size_t n = problem->n;
-    newton y = {.work = memory};
-    y.J = y.work + ns_round8(ns_program_work1(problem->jacobian));
-    y.lu = y.J + ns_round8(n * n);
-    y.w = y.lu + PAIRS * 2 * n * n;
-    y.row = (uint32_t *)(y.w + PAIRS * 2 * n);
-    return y;
 }
 
 void ns_newton_bind(ns_stepper *s, double *memory)

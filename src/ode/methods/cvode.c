@@ -8,7 +8,6 @@
  * run restarts at order one from the saved state and agrees to the tolerance, not to the bit.
  * For the same reason projection changes what is reported, not what CVODE goes on with. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/math/vecmath.h"
 #include "ode/drive/drive.h"
@@ -33,27 +32,25 @@ typedef struct cvode {
     double end; /* of the step: CVODE looks at rates a few units in the last place beyond */
 } cvode;
 
-static size_t memory(const ns_problem *problem, double tolerance)
+static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
 {
-    (void)problem;
-    (void)tolerance;
-    return 0;
-}
-
-static size_t scratch(const ns_problem *problem, double tolerance)
-{
-    (void)tolerance;
-    const size_t n = problem->n;
-    size_t sum = ns_round8(ns_program_work1(problem->rhs)) + 2 * ns_round8(n);
-    if (problem->jacobian)
-        sum += ns_round8(ns_program_work1(problem->jacobian)) + ns_round8(n * n);
-    return sum;
+    (void)kept;
+    const size_t n = s->n;
+    const ns_problem *problem = s->problem;
+    cvode *c = s->view;
+    c->work = ns_layout_doubles(scratch, ns_program_work1(problem->rhs));
+    c->one = ns_layout_doubles(scratch, n);
+    c->zero = ns_layout_doubles(scratch, n);
+    if (problem->jacobian) {
+        c->work_jacobian = ns_layout_doubles(scratch, ns_program_work1(problem->jacobian));
+        c->jacobian = ns_layout_doubles(scratch, n * n);
+    }
 }
 
 static int rhs(double t, N_Vector x, N_Vector f, void *data)
 {
     ns_stepper *s = data;
-    const cvode *c = s->outside;
+    const cvode *c = s->view;
     if (s->drive && s->sense * (t - c->end) > 0)
         t = c->end;
     ns_stepper_rhs(s, c->work, t, N_VGetArrayPointer(x), N_VGetArrayPointer(f));
@@ -65,7 +62,7 @@ static int jacobian(double t, N_Vector x, N_Vector f, SUNMatrix J, void *data, N
 {
     (void)f, (void)a, (void)b, (void)d;
     ns_stepper *s = data;
-    const cvode *c = s->outside;
+    const cvode *c = s->view;
     const uint32_t n = s->n;
     ns_program_eval1(s->problem->jacobian, c->work_jacobian, t, N_VGetArrayPointer(x),
                      c->jacobian);
@@ -99,9 +96,7 @@ static void silent(int code, const char *module, const char *function, char *mes
 
 static void end(ns_stepper *s)
 {
-    cvode *c = s->outside;
-    if (!c)
-        return;
+    cvode *c = s->view;
     if (c->memory)
         CVodeFree(&c->memory);
     if (c->linear)
@@ -116,8 +111,6 @@ static void end(ns_stepper *s)
         N_VDestroy(c->y);
     if (c->context)
         SUNContext_Free(&c->context);
-    free(c);
-    s->outside = NULL;
 }
 
 static bool set_up(ns_stepper *s, cvode *c, bool stiff)
@@ -164,31 +157,20 @@ static bool set_up(ns_stepper *s, cvode *c, bool stiff)
 
 static ns_status begin(ns_stepper *s)
 {
-    cvode *c = calloc(1, sizeof *c);
-    s->outside = c;
-    if (c) {
-        const size_t n = s->n;
-        const ns_problem *problem = s->problem;
-        s->now.h = INFINITY; /* CVODE chooses its steps */
-        c->work = s->scratch;
-        c->one = c->work + ns_round8(ns_program_work1(problem->rhs));
-        c->zero = c->one + ns_round8(n);
-        ns_program_bind1(problem->rhs, c->work, s->p);
-        if (problem->jacobian) {
-            c->work_jacobian = c->zero + ns_round8(n);
-            c->jacobian = c->work_jacobian + ns_round8(ns_program_work1(problem->jacobian));
-            ns_program_bind1(problem->jacobian, c->work_jacobian, s->p);
-        }
-        if (set_up(s, c, s->method->needs_jacobian))
-            return NS_OK;
-    }
+    cvode *c = s->view;
+    s->now.h = INFINITY; /* CVODE chooses its steps */
+    ns_program_bind1(s->problem->rhs, c->work, s->p);
+    if (s->problem->jacobian)
+        ns_program_bind1(s->problem->jacobian, c->work_jacobian, s->p);
+    if (set_up(s, c, s->method->needs_jacobian))
+        return NS_OK;
     s->why_begin = "CVODE could not be set up: out of memory";
     return NS_ERR_MEMORY;
 }
 
 static void resume(ns_stepper *s)
 {
-    cvode *c = s->outside;
+    cvode *c = s->view;
     memcpy(N_VGetArrayPointer(c->x), s->x, s->n * sizeof(double));
     CVodeReInit(c->memory, s->now.t, c->x);
     /* of its own it may begin with steps that rounding errors rule; longer ones it rejects */
@@ -200,7 +182,7 @@ static void resume(ns_stepper *s)
 
 static ns_status step(ns_stepper *s)
 {
-    cvode *c = s->outside;
+    cvode *c = s->view;
     double t = s->now.t;
     const double aim = isfinite(s->until) ? s->until : s->now.t + s->sense * 1e30;
     long before = 0, after = 0, failed = 0, stalled = 0;
@@ -255,7 +237,7 @@ static ns_status step(ns_stepper *s)
 
 static void state_at(ns_stepper *s, double t, double *x)
 {
-    cvode *c = s->outside;
+    cvode *c = s->view;
     if (CVodeGetDky(c->memory, t, 0, c->y) == CV_SUCCESS)
         memcpy(x, N_VGetArrayPointer(c->y), s->n * sizeof(double));
     else /* outside the last step by rounding: the nearer end */
@@ -265,7 +247,7 @@ static void state_at(ns_stepper *s, double t, double *x)
 
 static void sample(ns_stepper *s, const double *tau, double *x)
 {
-    const cvode *c = s->outside;
+    const cvode *c = s->view;
     for (uint32_t j = 0; j < 8; j++) {
         state_at(s, s->now.from + tau[j] * (s->now.t - s->now.from), c->one);
         for (uint32_t i = 0; i < s->n; i++)
@@ -275,15 +257,11 @@ static void sample(ns_stepper *s, const double *tau, double *x)
 
 #else /* left out: CMake, NOSLIP_CVODE */
 
-static size_t memory(const ns_problem *problem, double tolerance)
-{
-    (void)problem, (void)tolerance;
-    return 0;
-}
+typedef char cvode;
 
-static size_t scratch(const ns_problem *problem, double tolerance)
+static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
 {
-    return memory(problem, tolerance);
+    (void)s, (void)kept, (void)scratch;
 }
 
 static ns_status begin(ns_stepper *s)
@@ -338,11 +316,15 @@ const ns_method ns_method_bdf = {
     .order = 0,
     .needs_jacobian = true,
     .own_state = true,
+    .interpolates = true,
     .lanes = 1,
+    .drive_order = 16,
+    .drive_part = 1,
+    .price = {.step = 1500, .state = 30, .entry = 1, .digits = 1},
     .default_tolerance = 1e-10,
     .least_tolerance = 1e-14,
-    .memory = memory,
-    .scratch = scratch,
+    .view = sizeof(cvode),
+    .layout = layout,
     .begin = begin,
     .step = step,
     .state_at = state_at,
@@ -365,11 +347,15 @@ const ns_method ns_method_adams = {
         "Source: A. C. Hindmarsh et al., SUNDIALS, ACM TOMS 31 (2005) 363-396.\n",
     .order = 0,
     .own_state = true,
+    .interpolates = true,
     .lanes = 1,
+    .drive_order = 16,
+    .drive_part = 1,
+    .price = {.step = 1500, .state = 30, .digits = 1},
     .default_tolerance = 1e-12,
     .least_tolerance = 1e-14,
-    .memory = memory,
-    .scratch = scratch,
+    .view = sizeof(cvode),
+    .layout = layout,
     .begin = begin,
     .step = step,
     .state_at = state_at,

@@ -44,27 +44,31 @@ typedef struct kept {
 
 enum { S = NS_QUAD_STAGES };
 
-static size_t memory(const ns_problem *problem, double tolerance)
-{
-    (void)tolerance;
-    return 8 + (size_t)S * problem->n + 2 * (size_t)problem->system->invariants.n;
-}
+/* In ns_stepper.view. */
+typedef struct quad {
+    kept *last;
+    double *k;          /* [n][S] its slopes */
+    double *invariants; /* at the start, as sums of two doubles */
+} quad;
 
-static size_t scratch(const ns_problem *problem, double tolerance)
+static void layout(ns_stepper *s, ns_layout *kept_arrays, ns_layout *scratch)
 {
-    (void)problem;
-    (void)tolerance;
-    return 0;
+    (void)scratch;
+    quad *y = s->view;
+    y->last = ns_layout_take(kept_arrays, 1, sizeof *y->last);
+    y->k = ns_layout_doubles(kept_arrays, (size_t)S * s->n);
+    y->invariants = ns_layout_doubles(kept_arrays,
+                                      2 * (size_t)s->problem->system->invariants.n);
 }
 
 double *ns_quad_first(const ns_run *run)
 {
-    return ((kept *)run->s.kept)->energy;
+    return ((const quad *)run->s.view)->last->energy;
 }
 
 double *ns_quad_first_invariants(const ns_run *run)
 {
-    return run->s.kept + 8 + (size_t)S * run->s.n;
+    return ((const quad *)run->s.view)->invariants;
 }
 
 double ns_quad_time_low(double t)
@@ -128,42 +132,40 @@ static void make_tables(ns_quad_engine *q)
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
-static void *take(ns_quad_engine *q, size_t bytes)
-{
-    void *at = q->memory ? q->memory + q->used : NULL;
-    q->used += (bytes + 63) / 64 * 64;
-    return at;
-}
-
 static size_t most(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
-static void layout(ns_quad_engine *q, const ns_problem *problem)
+static ns_quad *take(ns_layout *l, size_t count)
 {
-    const size_t n = problem->n, all = n * S, size = sizeof(ns_quad);
-    q->p = take(q, problem->np * size);
-    q->work_rhs = take(q, ns_program_work_quad(problem->rhs) * size);
-    q->work_shaken = take(q, ns_program_work_quad(problem->rhs) * size);
-    q->work_observe = take(q, ns_program_work_quad(problem->observables) * size);
-    q->work_monitor = take(q, ns_program_work_quad(problem->monitor) * size);
-    q->work_residuals = take(q, ns_program_work_quad(problem->residuals) * size);
-    q->work_tangent = take(q, ns_program_work8(problem->tangent) * sizeof(double));
-    q->out = take(q, size * most(most(ns_program_nout(problem->observables), n),
-                                 most(ns_program_nout(problem->monitor),
-                                      ns_program_nout(problem->residuals))));
-    q->x = take(q, n * size);
-    q->x_new = take(q, n * size);
-    q->Y = take(q, n * size);
-    q->K = take(q, all * size);
-    q->k = take(q, all * sizeof(double));
-    q->r = take(q, all * sizeof(double));
-    q->d = take(q, all * sizeof(double));
-    q->sum = take(q, all * sizeof(double));
-    q->inputs = take(q, 4 * 8 * n * sizeof(double));
-    q->f = take(q, 8 * n * sizeof(double));
-    q->noise = take(q, n * sizeof(double));
+    return ns_layout_take(l, count, sizeof(ns_quad));
+}
+
+static void place(ns_quad_engine *q, const ns_problem *problem, ns_layout *l)
+{
+    const size_t n = problem->n, all = n * S;
+    q->p = take(l, problem->np);
+    q->work_rhs = take(l, ns_program_work_quad(problem->rhs));
+    q->work_shaken = take(l, ns_program_work_quad(problem->rhs));
+    q->work_observe = take(l, ns_program_work_quad(problem->observables));
+    q->work_monitor = take(l, ns_program_work_quad(problem->monitor));
+    q->work_residuals = take(l, ns_program_work_quad(problem->residuals));
+    q->work_tangent = ns_layout_doubles(l, ns_program_work8(problem->tangent));
+    q->out = take(
+        l, most(most(ns_program_nout(problem->observables), n),
+                most(ns_program_nout(problem->monitor), ns_program_nout(problem->residuals))));
+    q->x = take(l, n);
+    q->x_new = take(l, n);
+    q->Y = take(l, n);
+    q->K = take(l, all);
+    q->k = ns_layout_doubles(l, all);
+    q->r = ns_layout_doubles(l, all);
+    q->d = ns_layout_doubles(l, all);
+    q->sum = ns_layout_doubles(l, all);
+    q->inputs = ns_layout_doubles(l, 4 * 8 * n);
+    q->f = ns_layout_doubles(l, 8 * n);
+    q->noise = ns_layout_doubles(l, n);
 }
 
 /* ---- stages ------------------------------------------------------------------------------ */
@@ -220,8 +222,9 @@ static void measure_noise(const ns_stepper *s, ns_quad_engine *q)
 static void guess(ns_stepper *s, ns_quad_engine *q, double from, double h)
 {
     enum { DEGREE = 10 };
-    const kept *last = (const kept *)s->kept;
-    const double *k = s->kept + 8;
+    const quad *view = s->view;
+    const kept *last = view->last;
+    const double *k = view->k;
     double basis[S][DEGREE + 1];
     if (last->h == 0) {
         for (int lane = 0; lane < 8; lane++) {
@@ -444,16 +447,18 @@ static void split(uint32_t n, const ns_quad *x, double *high, double *low)
 
 static ns_quad_engine *engine_new(const ns_problem *problem)
 {
-    ns_quad_engine count = {0}, *q = calloc(1, sizeof *q);
-    layout(&count, problem);
-    if (q)
-        q->memory = aligned_alloc(64, count.used + 64);
-    if (!q || !q->memory) {
+    ns_layout l = {0};
+    ns_quad_engine *q = calloc(1, sizeof *q);
+    if (!q)
+        return NULL;
+    place(q, problem, &l);
+    q->memory = aligned_alloc(NS_LAYOUT_ALIGNMENT, l.used + NS_LAYOUT_ALIGNMENT);
+    if (!q->memory) {
         free(q);
         return NULL;
     }
-    memset(q->memory, 0, count.used + 64);
-    layout(q, problem);
+    memset(q->memory, 0, l.used);
+    place(q, problem, &(ns_layout){.base = q->memory});
     make_tables(q);
     return q;
 }
@@ -475,7 +480,7 @@ static ns_status begin(ns_stepper *s)
     ns_program_bind_quad(problem->monitor, q->work_monitor, q->p);
     ns_program_bind_quad(problem->residuals, q->work_residuals, q->p);
     ns_program_bind8(problem->tangent, q->work_tangent, s->p8);
-    memset(s->kept, 0, sizeof(kept));
+    *((const quad *)s->view)->last = (kept){0};
     guess(s, q, s->now.t, 0);
     for (uint32_t i = 0; i < s->n; i++)
         q->f[i] = q->k[S * i];
@@ -497,7 +502,8 @@ static void end(ns_stepper *s)
 static ns_status step(ns_stepper *s)
 {
     ns_quad_engine *q = s->outside;
-    kept *last = (kept *)s->kept;
+    const quad *view = s->view;
+    kept *last = view->last;
     double want = s->now.h;
     for (uint32_t i = 0; i < s->n; i++)
         q->x[i] = (ns_quad)s->x[i] + (ns_quad)s->x_lo[i];
@@ -519,7 +525,7 @@ static ns_status step(ns_stepper *s)
             finish(s, q, s->now.t, t_end);
             last->h = h;
             last->from = s->now.t;
-            memcpy(s->kept + 8, q->k, (size_t)S * s->n * sizeof(double));
+            memcpy(view->k, q->k, (size_t)S * s->n * sizeof(double));
             double *x = q->f, *low = q->f + s->n;
             split(s->n, q->x_new, x, low);
             ns_stepper_accept(s, h, x, low);
@@ -542,7 +548,7 @@ static ns_status step(ns_stepper *s)
 static void state_low(ns_stepper *s, double t, double *x, double *x_lo)
 {
     ns_quad_engine *q = s->outside;
-    const kept *last = (const kept *)s->kept;
+    const kept *last = ((const quad *)s->view)->last;
     for (uint32_t i = 0; i < s->n; i++)
         q->x[i] = (ns_quad)s->x0[i] + (ns_quad)s->x0_lo[i];
     guess(s, q, last->from, t - last->from);
@@ -562,8 +568,9 @@ static void state_at(ns_stepper *s, double t, double *x)
 static void sample(ns_stepper *s, const double *tau, double *x)
 {
     const ns_quad_engine *q = s->outside;
-    const kept *last = (const kept *)s->kept;
-    const double *k = s->kept + 8;
+    const quad *view = s->view;
+    const kept *last = view->last;
+    const double *k = view->k;
     double integral[S][8]; /* of P_m from the start */
     for (int lane = 0; lane < 8; lane++) {
         double p[S + 1];
@@ -652,10 +659,14 @@ const ns_method ns_method_quad = {
     .lanes = 8,
     .exact_restart = true,
     .precise = true,
+    .collocation = true,
+    .drive_order = 2 * S,
+    .drive_part = 0.25,
+    .price = {.digits = 1},
     .default_tolerance = 1e-30,
     .least_tolerance = 1e-33,
-    .memory = memory,
-    .scratch = scratch,
+    .view = sizeof(quad),
+    .layout = layout,
     .begin = begin,
     .step = step,
     .state_at = state_at,

@@ -23,8 +23,7 @@ typedef struct ns_quad_engine {
     double *k, *r, *d, *sum; /* [n][stages] */
     double *inputs, *f;      /* [2][2n][8], [n][8] */
     double *noise;           /* [n] rounding errors of the rates, at the start of the step */
-    char *memory;
-    size_t used;
+    void *memory;
 } ns_quad_engine;
 #endif
 

@@ -187,8 +187,8 @@ ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_sectio
         w.tracks[i].x = NS_NEW_ARRAY(arena, double, (size_t)spec->crossings * n + 1);
     }
     const ns_method *method = ns_method_find(spec->run.method);
-    void *(*const hand)(void *) = method && strcmp(method->name, "dop853") == 0 ? work_in_lanes
-                                                                                : work;
+    const bool in_lanes = method && method->bundle && method->interpolates;
+    void *(*const hand)(void *) = in_lanes ? work_in_lanes : work;
     pthread_t thread[MOST_THREADS];
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t wanted = spec->threads ? spec->threads : cores > 0 ? (uint32_t)cores : 1;

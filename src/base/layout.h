@@ -1,0 +1,35 @@
+/* Many arrays in one block of memory.  A function takes them from a layout one after the other:
+ * the first time without a block, which only counts bytes, then with a block of that many.  So
+ * sizes and places are written once.  Every array begins at a multiple of 64 bytes. */
+#ifndef NS_BASE_LAYOUT_H
+#define NS_BASE_LAYOUT_H
+
+#include <stddef.h>
+
+enum { NS_LAYOUT_ALIGNMENT = 64 };
+
+typedef struct ns_layout {
+    void *base;  /* NULL while counting */
+    size_t used; /* bytes */
+} ns_layout;
+
+static inline void *ns_layout_take(ns_layout *l, size_t count, size_t size)
+{
+    void *at = l->base ? (char *)l->base + l->used : NULL;
+    l->used += (count * size + NS_LAYOUT_ALIGNMENT - 1) / NS_LAYOUT_ALIGNMENT *
+               NS_LAYOUT_ALIGNMENT;
+    return at;
+}
+
+/* Where the next array will be. */
+static inline void *ns_layout_here(const ns_layout *l)
+{
+    return l->base ? (char *)l->base + l->used : NULL;
+}
+
+static inline double *ns_layout_doubles(ns_layout *l, size_t count)
+{
+    return ns_layout_take(l, count, sizeof(double));
+}
+
+#endif
