@@ -198,11 +198,6 @@ void ns_arena_at_end(ns_arena *arena, void (*end)(void *object), void *object)
     arena->endings = last;
 }
 
-size_t ns_arena_size(const ns_arena *arena)
-{
-    return arena->total;
-}
-
 void ns_arena_fail_after(ns_arena *arena, uint64_t n)
 {
     arena->fail_after = n;

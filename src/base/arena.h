@@ -56,9 +56,6 @@ void ns_arena_release(ns_arena *arena, ns_arena_place mark);
  * there.  The last to be added is the first to be called. */
 void ns_arena_at_end(ns_arena *arena, void (*end)(void *object), void *object);
 
-/* Bytes taken from the system so far. */
-size_t ns_arena_size(const ns_arena *arena);
-
 /* For tests: the n-th allocation from now on fails as if memory had run out (0: never). */
 void ns_arena_fail_after(ns_arena *arena, uint64_t n);
 

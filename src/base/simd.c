@@ -7,7 +7,8 @@
 enum { LEVELS = NS_SIMD_AVX512 + 1 };
 static const char *const names[LEVELS] = {"plain", "avx2", "avx512"};
 
-ns_simd ns_simd_most(void)
+/* The highest level that the processor and the system allow. */
+static ns_simd highest(void)
 {
 #if NS_X86
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
@@ -32,7 +33,7 @@ static unsigned find(const char *word)
 
 ns_simd ns_simd_level(void)
 {
-    const ns_simd most = ns_simd_most();
+    const ns_simd most = highest();
     const char *word = getenv(NS_SIMD_VARIABLE);
     const unsigned level = word ? find(word) : LEVELS;
     return level < (unsigned)most ? (ns_simd)level : most;
@@ -48,7 +49,7 @@ bool ns_simd_check(const char *word, char *message, size_t room)
     if (!word || !*word)
         return true;
     const unsigned level = find(word);
-    const ns_simd most = ns_simd_most();
+    const ns_simd most = highest();
     if (level == LEVELS)
         snprintf(message, room, "expected plain, avx2 or avx512, not '%.40s'", word);
     else if (level > (unsigned)most)

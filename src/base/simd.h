@@ -17,9 +17,7 @@ typedef enum ns_simd { NS_SIMD_PLAIN, NS_SIMD_AVX2, NS_SIMD_AVX512 } ns_simd;
 
 #define NS_SIMD_VARIABLE "NOSLIP_SIMD"
 
-/* The highest level that the processor and the system allow. */
-ns_simd ns_simd_most(void);
-/* The level in use: the highest, or what NOSLIP_SIMD says if that is sound. */
+/* The level in use: the highest that processor and system allow, or what NOSLIP_SIMD says if that is sound. */
 ns_simd ns_simd_level(void);
 /* "plain", "avx2", "avx512" */
 const char *ns_simd_name(ns_simd level);

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-bool ns_terminal_is(FILE *file)
+static bool is_terminal(FILE *file)
 {
     const char *term = getenv("TERM");
     return isatty(fileno(file)) && !(term && strcmp(term, "dumb") == 0);
@@ -15,12 +15,12 @@ bool ns_terminal_is(FILE *file)
 ns_style ns_terminal_style(FILE *file)
 {
     const char *no = getenv("NO_COLOR");
-    if ((no && *no) || !ns_terminal_is(file))
+    if ((no && *no) || !is_terminal(file))
         return (ns_style){"", "", "", "", ""};
     return (ns_style){"\033[1m", "\033[2m", "\033[1;31m", "\033[1;33m", "\033[0m"};
 }
 
-unsigned ns_terminal_width(FILE *file)
+static unsigned width_of(FILE *file)
 {
     struct winsize size;
     if (ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
@@ -42,10 +42,11 @@ int ns_terminal_wider(int width, const char *name)
 ns_bar ns_terminal_bar(FILE *file, bool wanted, const char *what, double end)
 {
     return (ns_bar){
-        .file = file, .wanted = wanted && ns_terminal_is(file), .what = what, .end = end};
+        .file = file, .wanted = wanted && is_terminal(file), .what = what, .end = end};
 }
 
-void ns_terminal_duration(char buffer[32], double seconds)
+/* "3 s", "2 min 10 s", "4 h 3 min" */
+static void put_duration(char buffer[32], double seconds)
 {
     if (!(seconds < 1e8))
         snprintf(buffer, 32, "very long");
@@ -65,10 +66,10 @@ void ns_terminal_bar_draw(ns_bar *bar, double fraction, double at, double second
         fraction = 1;
     char left[32] = "?", text[120];
     if (fraction > 1e-6)
-        ns_terminal_duration(left, seconds * (1 - fraction) / fraction);
+        put_duration(left, seconds * (1 - fraction) / fraction);
     int length = snprintf(text, sizeof text, "%3.0f %%  %s = %.4g of %.4g, %s left",
                           floor(100 * fraction), bar->what, at, bar->end, left);
-    const int width = (int)ns_terminal_width(bar->file) - length - 6;
+    const int width = (int)width_of(bar->file) - length - 6;
     fputs("\r", bar->file);
     if (width >= 10) {
         const int room = width < 40 ? width : 40, full = (int)(fraction * room);

@@ -11,8 +11,6 @@ typedef struct ns_style {
 } ns_style;
 
 ns_style ns_terminal_style(FILE *file);
-bool ns_terminal_is(FILE *file);
-unsigned ns_terminal_width(FILE *file);
 
 /* An empty line and a heading. */
 void ns_terminal_heading(FILE *file, const ns_style *style, const char *text);
@@ -30,8 +28,5 @@ typedef struct ns_bar {
 ns_bar ns_terminal_bar(FILE *file, bool wanted, const char *what, double end);
 void ns_terminal_bar_draw(ns_bar *bar, double fraction, double at, double seconds);
 void ns_terminal_bar_clear(ns_bar *bar);
-
-/* "3 s", "2 min 10 s", "4 h 3 min" */
-void ns_terminal_duration(char buffer[32], double seconds);
 
 #endif

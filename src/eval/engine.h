@@ -44,7 +44,6 @@ void ns_program_use(const ns_program *program, ns_program_code one, ns_program_c
 void ns_program_interpret(const ns_program *program);
 const ns_stream *ns_program_stream(const ns_program *program);
 const ns_tape *ns_program_tape(const ns_program *program);
-const struct ns_jet *ns_program_jet(const ns_program *program); /* NULL if it has none */
 
 void ns_quad_bind(const ns_stream *stream, ns_quad *work, const ns_quad *p);
 void ns_quad_eval(const ns_stream *stream, ns_quad *work, const ns_quad *t, const ns_quad *x,

@@ -171,11 +171,6 @@ const ns_tape *ns_program_tape(const ns_program *program)
     return program->tape;
 }
 
-const ns_jet *ns_program_jet(const ns_program *program)
-{
-    return program->jet;
-}
-
 void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight,
                     ns_program_code eight_fused)
 {

@@ -41,7 +41,8 @@ bool ns_pieces_negative(const ns_pieces *p, ns_ex e)
     return ns_graph_is_number(p->g, e, &value) && value < 0;
 }
 
-bool ns_pieces_leads_with_minus(const ns_pieces *p, ns_ex e)
+/* Is it written with a minus in front, which a sum may take for its own? */
+static bool leads_with_minus(const ns_pieces *p, ns_ex e)
 {
     if (ns_pieces_item(p, e))
         return false;
@@ -79,7 +80,7 @@ void ns_pieces_sum(ns_pieces *p, ns_ex e, const char *plus, const char *minus)
 {
     const bool add = ns_graph_op(p->g, e) == NS_OP_ADD;
     const ns_ex b = ns_pieces_arg(p, e, 1);
-    const bool signed_term = ns_pieces_leads_with_minus(p, b);
+    const bool signed_term = leads_with_minus(p, b);
     if (add && signed_term)
         ns_pieces_unsigned(p, b, NS_LEVEL_PRODUCT);
     else

@@ -63,8 +63,6 @@ bool ns_pieces_lone(const ns_pieces *p, ns_ex e);
 const ns_shared_item *ns_pieces_item(const ns_pieces *p, ns_ex e);
 ns_ex ns_pieces_arg(const ns_pieces *p, ns_ex e, uint32_t k);
 bool ns_pieces_negative(const ns_pieces *p, ns_ex e); /* a number below zero */
-/* Is it written with a minus in front, which a sum may take for its own? */
-bool ns_pieces_leads_with_minus(const ns_pieces *p, ns_ex e);
 
 /* Entries of the matrix of an LDL or FACTOR node, [n][n] by rows; 0 where there is none. */
 const ns_ex *ns_pieces_entries(const ns_pieces *p, ns_ex e);

@@ -7,7 +7,7 @@
 
 #include "lang/elaborate.h"
 
-bool ns_elaborate_is_number(const ns_value *value)
+static bool is_number(const ns_value *value)
 {
     return value->rows == 1 && value->cols == 1;
 }
@@ -15,7 +15,7 @@ bool ns_elaborate_is_number(const ns_value *value)
 bool ns_elaborate_expect_number(ns_reader *r, ns_span place, const ns_value *value,
                                 const char *what)
 {
-    if (ns_elaborate_is_number(value))
+    if (is_number(value))
         return true;
     ns_cell cell = ns_arithmetic_cell(*value);
     ns_diag_error(r->diag, place, "%s must be a number, found %s", what,
@@ -258,8 +258,6 @@ static void not_a_coordinate(ns_reader *r, const ns_job *job, const char *what)
         ns_diag_error(r->diag, job->span, "'%s' is not %s", job->name, what);
 }
 
-void ns_elaborate_property(ns_reader *r, ns_job *job);
-
 /* An assignment to a name that only the formulation can know becomes a property. */
 static bool to_property(ns_reader *r, ns_job *job, uint32_t *number, const char *keyword)
 {
@@ -460,7 +458,7 @@ static void elaborate(ns_reader *r, ns_job *job)
 /* NAME, or for vectors NAME.1 ... or NAME.x ... */
 static const char *row_name(ns_reader *r, const ns_job *job, uint32_t i, bool letters)
 {
-    if (ns_elaborate_is_number(&job->value))
+    if (is_number(&job->value))
         return job->name;
     if (letters && job->value.rows <= 3)
         return ns_arena_format(r->arena, "%s.%c", job->name, (int)("xyz"[i]));

@@ -11,7 +11,6 @@ enum {
     NS_KIND_ACCEL = 1 << NS_SYM_ACCEL,
 };
 
-bool ns_elaborate_is_number(const ns_value *value);
 /* False after saying what was found instead: a number; only symbols of the kinds allowed. */
 bool ns_elaborate_expect_number(ns_reader *r, ns_span place, const ns_value *value,
                                 const char *what);

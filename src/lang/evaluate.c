@@ -353,7 +353,7 @@ static ns_call **find_call(ns_reader *r, const ns_name *function, const ns_cell 
 }
 
 static ns_evaluated run_code(ns_reader *r, const ns_postfix *code, const binding *frame,
-                             uint32_t n, ns_cell *out);
+                             ns_cell *out);
 
 /* The body of a function with values for its arguments. */
 static ns_evaluated run_body(ns_reader *r, ns_name *function, ns_span place,
@@ -368,7 +368,7 @@ static ns_evaluated run_body(ns_reader *r, ns_name *function, ns_span place,
         return bad;
     binding inner = {.function = function, .args = args};
     function->progress = NS_READ_BUSY;
-    ns_evaluated outcome = run_code(r, &function->code, &inner, 1, out);
+    ns_evaluated outcome = run_code(r, &function->code, &inner, out);
     function->progress = NS_READ_WAITING;
     r->depth--;
     return outcome;
@@ -595,7 +595,7 @@ static ns_cell step(run *e, const ns_item *item, ns_span place, const ns_cell *a
 }
 
 static ns_evaluated run_code(ns_reader *r, const ns_postfix *code, const binding *frame,
-                             uint32_t n, ns_cell *out)
+                             ns_cell *out)
 {
     run e = {.r = r, .frame = frame, .outcome = {.progress = NS_READ_DONE}};
     uint32_t base = r->stack.n;
@@ -619,25 +619,15 @@ static ns_evaluated run_code(ns_reader *r, const ns_postfix *code, const binding
         NS_PUSH(r->arena, r->stack, value);
     }
     if (e.outcome.progress == NS_READ_DONE)
-        for (uint32_t k = 0; k < n; k++)
-            out[k] = r->stack.at[base + k];
+        *out = r->stack.at[base];
     r->stack.n = base;
     return e.outcome;
-}
-
-ns_evaluated ns_evaluate_list(ns_reader *r, const ns_postfix *code, uint32_t n, ns_value *out)
-{
-    ns_cell *cells = NS_NEW_ARRAY(r->arena, ns_cell, n);
-    ns_evaluated outcome = run_code(r, code, NULL, n, cells);
-    for (uint32_t k = 0; k < n && outcome.progress == NS_READ_DONE; k++)
-        out[k] = ns_arithmetic_value(r, &cells[k]);
-    return outcome;
 }
 
 ns_evaluated ns_evaluate_code(ns_reader *r, const ns_postfix *code, ns_value *out)
 {
     ns_cell cell;
-    ns_evaluated outcome = run_code(r, code, NULL, 1, &cell);
+    ns_evaluated outcome = run_code(r, code, NULL, &cell);
     if (outcome.progress == NS_READ_DONE)
         *out = ns_arithmetic_value(r, &cell);
     return outcome;

@@ -244,8 +244,6 @@ typedef struct ns_evaluated {
 } ns_evaluated;
 
 ns_evaluated ns_evaluate_code(ns_reader *r, const ns_postfix *code, ns_value *out);
-/* Code that leaves n values. */
-ns_evaluated ns_evaluate_list(ns_reader *r, const ns_postfix *code, uint32_t n, ns_value *out);
 /* A definition, elaborated when first needed: its progress is the answer. */
 void ns_evaluate_name(ns_reader *r, ns_name *name);
 /* A user's function applied to values; spreads vectors where that makes the number fit. */

@@ -51,7 +51,8 @@ const ns_unit ns_units[] = {
     {NULL, 0, 0, 0, NULL, NULL},
 };
 
-const ns_unit *ns_units_find(const char *name, size_t length)
+/* The unit of this name (not zero-terminated), or NULL. */
+static const ns_unit *find_unit(const char *name, size_t length)
 {
     for (const ns_unit *unit = ns_units; unit->name; unit++)
         if (strlen(unit->name) == length && memcmp(unit->name, name, length) == 0)
@@ -76,7 +77,7 @@ bool ns_units_split(const char *text, size_t length, ns_unit_product *out)
         while (at < length && (isalnum((unsigned char)text[at]) || text[at] == '_'))
             at++;
         part->end = (uint32_t)at;
-        part->unit = ns_units_find(text + part->begin, at - part->begin);
+        part->unit = find_unit(text + part->begin, at - part->begin);
         part->power = sign;
         if (!part->unit)
             return false;

@@ -16,9 +16,6 @@ typedef struct ns_unit {
 
 extern const ns_unit ns_units[]; /* ends with a NULL name */
 
-/* The unit of this name (not zero-terminated), or NULL. */
-const ns_unit *ns_units_find(const char *name, size_t length);
-
 /* A compound such as m/s^2, written without spaces; a leading 1 is allowed (1/s). */
 typedef struct ns_unit_part {
     const ns_unit *unit;

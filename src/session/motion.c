@@ -157,7 +157,8 @@ void ns_frames_rotate(const double q[4], const double v[3], double out[3])
         out[i] = v[i] + 2 * d[i];
 }
 
-void ns_frames_rotate_back(const double q[4], const double v[3], double out[3])
+/* v' = q^-1 v q */
+static void rotate_back(const double q[4], const double v[3], double out[3])
 {
     const double back[4] = {q[0], -q[1], -q[2], -q[3]};
     ns_frames_rotate(back, v, out);
@@ -308,7 +309,7 @@ double *ns_frames_on_ground(const ns_frames *frames, uint32_t path, ns_arena *ar
             v[i] = in[3 * k + (size_t)i] -
                    (frames->ground_origin.at ? frames->ground_origin.at[3 * k + (size_t)i] : 0);
         if (frames->ground_quat.at)
-            ns_frames_rotate_back(frames->ground_quat.at + 4 * k, v, out + 3 * k);
+            rotate_back(frames->ground_quat.at + 4 * k, v, out + 3 * k);
         else
             memcpy(out + 3 * k, v, sizeof v);
     }

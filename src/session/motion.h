@@ -76,8 +76,7 @@ ns_frames *ns_frames_new(const ns_motion *motion, const ns_model *model, ns_aren
 /* A path in the frame of the ground: [n][3]. */
 double *ns_frames_on_ground(const ns_frames *frames, uint32_t path, ns_arena *arena);
 
-/* v' = q v q^-1 (quaternion w, x, y, z), and back */
+/* v' = q v q^-1 (quaternion w, x, y, z) */
 void ns_frames_rotate(const double quat[4], const double v[3], double out[3]);
-void ns_frames_rotate_back(const double quat[4], const double v[3], double out[3]);
 
 #endif

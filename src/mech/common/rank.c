@@ -66,7 +66,12 @@ static double take_rows(uint32_t n, uint32_t rows, uint32_t end, uint32_t most, 
     return least;
 }
 
-ns_ranks ns_rank_count(uint32_t n, uint32_t m, uint32_t most, double *work)
+/* Counts; `work` holds the matrix and is used up.  Rows of length one are orthogonalised, those
+ * of A first, always the longest remaining one next; what is shorter than ns_rank_small is
+ * zero.
+ * Where the rank of A is known to be `most`, no more are taken: a state that is only near the
+ * constraints has rows that are only nearly dependent.  Otherwise UINT32_MAX. */
+static ns_ranks count_dense(uint32_t n, uint32_t m, uint32_t most, double *work)
 {
     const uint32_t rows = n + m;
     double *B = work, *square = work + (size_t)rows * n;
@@ -87,7 +92,8 @@ ns_ranks ns_rank_count(uint32_t n, uint32_t m, uint32_t most, double *work)
     return ranks;
 }
 
-void ns_rank_undetermined(uint32_t n, uint32_t m, const double *work, double *share)
+/* After a count with all < n: share[n], how much of each coordinate lies in the null space. */
+static void find_undetermined(uint32_t n, uint32_t m, const double *work, double *share)
 {
     const uint32_t rows = n + m;
     const double *square = work + (size_t)rows * n;
@@ -215,7 +221,8 @@ static size_t work_of(const ns_pattern *p)
     return p->entries + 2 * (size_t)p->start[p->n] + 2 * (size_t)p->n;
 }
 
-size_t ns_rank_work_large(const ns_rank_watch *watch)
+/* With sparse factors (ns_rank_prepare), in the place of fill and count. */
+static size_t work_large(const ns_rank_watch *watch)
 {
     const size_t a = work_of(watch->of_A), b = work_of(watch->of_all);
     return (a > b ? a : b) + 2 * ((size_t)watch->n + watch->m);
@@ -242,7 +249,7 @@ static uint32_t pivots(const ns_pattern *p, uint32_t ones, double *work, double 
     return rank;
 }
 
-ns_ranks ns_rank_count_large(const ns_rank_watch *watch, const double *values, double *work)
+static ns_ranks count_large(const ns_rank_watch *watch, const double *values, double *work)
 {
     const uint32_t n = watch->n, m = watch->m, count = watch->entries.n;
     double *length = work, *held = work + n + m, *K = held + n + m;
@@ -271,7 +278,7 @@ ns_ranks ns_rank_count_large(const ns_rank_watch *watch, const double *values, d
 
 size_t ns_rank_room(const ns_rank_watch *watch)
 {
-    return watch->of_A ? ns_rank_work_large(watch) : ns_rank_work(watch->n, watch->m);
+    return watch->of_A ? work_large(watch) : ns_rank_work(watch->n, watch->m);
 }
 
 ns_ranks ns_rank_of(const ns_rank_watch *watch, const double *values, uint32_t most,
@@ -279,14 +286,14 @@ ns_ranks ns_rank_of(const ns_rank_watch *watch, const double *values, uint32_t m
 {
     ns_ranks ranks;
     if (watch->of_A) {
-        ranks = ns_rank_count_large(watch, values, work);
+        ranks = count_large(watch, values, work);
         for (uint32_t i = 0; share && i < watch->n; i++)
             share[i] = 1 - work[watch->n + watch->m + i];
         return ranks;
     }
     ns_rank_fill(watch, values, work);
-    ranks = ns_rank_count(watch->n, watch->m, most, work);
+    ranks = count_dense(watch->n, watch->m, most, work);
     if (share)
-        ns_rank_undetermined(watch->n, watch->m, work, share);
+        find_undetermined(watch->n, watch->m, work, share);
     return ranks;
 }

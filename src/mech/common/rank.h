@@ -16,9 +16,6 @@ size_t ns_rank_work(uint32_t n, uint32_t m);
 
 /* For systems where orthogonalising dense rows would cost too much: prepares sparse factors. */
 void ns_rank_prepare(ns_system *s, ns_rank_watch *watch);
-/* The same as fill and count with them; they need ns_rank_work_large. */
-size_t ns_rank_work_large(const ns_rank_watch *watch);
-ns_ranks ns_rank_count_large(const ns_rank_watch *watch, const double *values, double *work);
 /* Fill and count, one way or the other; share[n] as below. */
 size_t ns_rank_room(const ns_rank_watch *watch);
 ns_ranks ns_rank_of(const ns_rank_watch *watch, const double *values, uint32_t most,
@@ -27,16 +24,7 @@ ns_ranks ns_rank_of(const ns_rank_watch *watch, const double *values, uint32_t m
 /* Puts the values of the watch's entries (in their order) into `work`, ready to count. */
 void ns_rank_fill(const ns_rank_watch *watch, const double *values, double *work);
 
-/* Counts; `work` holds the matrix and is used up.  Rows of length one are orthogonalised, those
- * of A first, always the longest remaining one next; what is shorter than ns_rank_small is
- * zero.
- * Where the rank of A is known to be `most`, no more are taken: a state that is only near the
- * constraints has rows that are only nearly dependent.  Otherwise UINT32_MAX. */
-ns_ranks ns_rank_count(uint32_t n, uint32_t m, uint32_t most, double *work);
 extern const double ns_rank_small;
-
-/* After a count with all < n: share[n], how much of each coordinate lies in the null space. */
-void ns_rank_undetermined(uint32_t n, uint32_t m, const double *work, double *share);
 
 /* Names of the coordinates with a large share. */
 void ns_rank_names(const ns_system *s, const double *share, char *text, size_t size);

@@ -193,28 +193,6 @@ ns_ex ns_m3_adjugate_form(ns_graph *g, ns_m3 m, ns_v3 a, ns_v3 b)
     return ns_v3_dot(g, a, ns_m3_apply(g, adj, b));
 }
 
-ns_v3 ns_m3_solve_spd(ns_graph *g, ns_m3 m, ns_v3 b)
-{
-    /* m = L D L^T, L unit lower triangular; i1, i2, i3 are the inverses of D */
-    ns_ex one = ns_one(g);
-    ns_ex m21 = m.at[1][0], m31 = m.at[2][0];
-    ns_ex i1 = ns_div(g, one, m.at[0][0]);
-    ns_ex l21 = ns_times(g, m21, i1), l31 = ns_times(g, m31, i1);
-    ns_ex i2 = ns_div(g, one, ns_sub(g, m.at[1][1], ns_mul(g, l21, m21)));
-    ns_ex c32 = ns_sub(g, m.at[2][1], ns_mul(g, l31, m21));
-    ns_ex l32 = ns_times(g, c32, i2);
-    ns_ex i3 = ns_div(
-        g, one, ns_sub(g, ns_sub(g, m.at[2][2], ns_mul(g, l31, m31)), ns_mul(g, l32, c32)));
-    ns_ex y1 = b.at[0];
-    ns_ex y2 = ns_sub(g, b.at[1], ns_mul(g, l21, y1));
-    ns_ex y3 = ns_sub(g, ns_sub(g, b.at[2], ns_mul(g, l31, y1)), ns_mul(g, l32, y2));
-    ns_ex x3 = ns_times(g, y3, i3);
-    ns_ex x2 = ns_sub(g, ns_times(g, y2, i2), ns_mul(g, l32, x3));
-    ns_ex x1 = ns_sub(g, ns_sub(g, ns_times(g, y1, i1), ns_mul(g, l21, x2)),
-                      ns_mul(g, l31, x3));
-    return ns_v3_make(x1, x2, x3);
-}
-
 ns_m3 ns_m3_rotation(ns_graph *g, const ns_ex quat[4])
 {
     ns_ex w = quat[0], x = quat[1], y = quat[2], z = quat[3], one = ns_one(g);

@@ -350,7 +350,9 @@ void ns_contact_kinematics(ns_graph *g, ns_contact *c)
     c->velocity = ns_m3_apply(g, c->A, velocity(g, c));
 }
 
-ns_v3 ns_contact_solve(ns_graph *g, ns_m3 m, ns_v3 b)
+/* m^-1 b for a symmetric 3 x 3 matrix by cofactors: one division, where LDL^T has three in a
+ * row. */
+static ns_v3 solve_symmetric(ns_graph *g, ns_m3 m, ns_v3 b)
 {
     ns_m3 adj = {{{0}}};
     ns_v3 out;
@@ -416,7 +418,7 @@ static ns_v3 turn_rate(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 free_
     }
     right = ns_v3_add(g, right, ns_v3_scale(g, weight, tip));
     right = ns_v3_add(g, ns_v3_add(g, free_torque, right), ns_v3_cross(g, s, push));
-    return ns_contact_solve(g, I, right);
+    return solve_symmetric(g, I, right);
 }
 
 /* The same for a ball about its centre, s = -r gamma: I + m r^2 - m r^2 gamma gamma^T is a
@@ -430,7 +432,7 @@ static ns_v3 turn_rate_centred(ns_graph *g, const ns_contact *c, ns_v3 push, ns_
     for (int i = 0; i < 3; i++)
         J.at[i][i] = ns_add(g, J.at[i][i], own);
     for (int i = 0; i < 3; i++) {
-        ns_v3 column = ns_contact_solve(g, J, ns_v3_unit(g, i));
+        ns_v3 column = solve_symmetric(g, J, ns_v3_unit(g, i));
         for (int j = 0; j < 3; j++)
             inverse.at[j][i] = column.at[j];
     }

@@ -100,8 +100,5 @@ void ns_contact_forms(ns_graph *g, const ns_side *ground, ns_ex first[3], ns_ex 
  * and `fit` to its trace.  The determinant of m. */
 ns_ex ns_contact_fit(ns_graph *g, ns_contact *c, const ns_ex metric[3], const ns_ex m[3],
                      ns_ex over);
-/* m^-1 b for a symmetric 3 x 3 matrix by cofactors: one division, where LDL^T has three in a
- * row. */
-ns_v3 ns_contact_solve(ns_graph *g, ns_m3 m, ns_v3 b);
 
 #endif

@@ -71,11 +71,6 @@ void ns_lie_trace(uint32_t n, const double *C, double *T);
 /* Killing form Tr(ad_a ad_b), [n][n]. */
 void ns_lie_killing(uint32_t n, const double *C, double *kappa);
 
-/* Basis of {x: M x = 0} for M[rows][columns], reduced so that each vector has a component 1
- * where the others have 0.  Returns how many; *basis is [that][columns].  M is destroyed. */
-uint32_t ns_lie_null_space(ns_arena *arena, uint32_t rows, uint32_t columns, double *M,
-                           double **basis);
-
 /* Casimir functions linear and quadratic in the momenta p, as claims of the system: `expected`
  * says whether they are constant along its motion. */
 void ns_lie_casimirs(const ns_lie *w, ns_system *s, bool expected);

@@ -78,7 +78,9 @@ static double tidy(double x)
     return fabs(x - near) < 1e-10 ? near : x;
 }
 
-uint32_t ns_lie_null_space(ns_arena *arena, uint32_t rows, uint32_t columns, double *M,
+/* Basis of {x: M x = 0} for M[rows][columns], reduced so that each vector has a component 1
+ * where the others have 0.  Returns how many; *basis is [that][columns].  M is destroyed. */
+static uint32_t null_space(ns_arena *arena, uint32_t rows, uint32_t columns, double *M,
                            double **basis)
 {
     uint32_t *pivot = NS_NEW_ARRAY(arena, uint32_t, columns + 1);
@@ -108,7 +110,7 @@ static uint32_t linear(ns_arena *arena, uint32_t n, const double *C, double **ba
     for (uint32_t a = 0; a < n; a++)
         for (uint32_t bm = 0; bm < n * n; bm++)
             M[(size_t)bm * n + a] = C[(size_t)a * n * n + bm];
-    return ns_lie_null_space(arena, n * n, n, M, basis);
+    return null_space(arena, n * n, n, M, basis);
 }
 
 static uint32_t quadratic(ns_arena *arena, uint32_t n, const double *C, double **basis)
@@ -125,7 +127,7 @@ static uint32_t quadratic(ns_arena *arena, uint32_t n, const double *C, double *
                     M[(size_t)row * unknowns + place(n, a, c)] +=
                         C[((size_t)a * n + d) * n + b];
                 }
-    return ns_lie_null_space(arena, row, unknowns, M, basis);
+    return null_space(arena, row, unknowns, M, basis);
 }
 
 /* Is the vector independent of those before it (kept[count])?  If so it is added, reduced. */

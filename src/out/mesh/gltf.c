@@ -463,7 +463,8 @@ static void add_algebra(stage *s)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-const unsigned char *ns_gltf_make(const ns_record *record, ns_arena *arena, size_t *length)
+/* The bytes of the file, in the arena; NULL if the model has no picture. */
+static const unsigned char *make_file(const ns_record *record, ns_arena *arena, size_t *length)
 {
     ns_gltf file = {.arena = arena, .bytes = ns_text_new(arena)};
     stage s = {.f = &file,
@@ -495,7 +496,7 @@ static void make(const ns_record *r, ns_arena *arena, const unsigned char **byte
 {
     pthread_mutex_lock(&r->model->lock);
     if (!NS_ARENA_GUARD(r->model->arena) && !NS_ARENA_GUARD(arena))
-        *bytes = ns_gltf_make(r, arena, length);
+        *bytes = make_file(r, arena, length);
     ns_arena_unguard(arena);
     ns_arena_unguard(r->model->arena);
     pthread_mutex_unlock(&r->model->lock);

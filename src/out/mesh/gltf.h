@@ -6,7 +6,4 @@
 
 #include "session/record.h"
 
-/* The bytes of the file, in the arena; NULL if the model has no picture. */
-const unsigned char *ns_gltf_make(const ns_record *record, ns_arena *arena, size_t *length);
-
 #endif

@@ -46,7 +46,7 @@ uint32_t ns_gltf_floats(ns_gltf *f, const float *v, uint32_t count, uint32_t wid
     return f->accessors.n - 1;
 }
 
-uint32_t ns_gltf_indices(ns_gltf *f, const uint32_t *v, uint32_t count)
+static uint32_t add_indices(ns_gltf *f, const uint32_t *v, uint32_t count)
 {
     ns_gltf_accessor a = {.view = view(f, (size_t)count * 4, ELEMENT_BUFFER),
                           .count = count,
@@ -141,7 +141,7 @@ void ns_gltf_triangles(ns_gltf *f, uint32_t mesh, const ns_mesh *t, uint32_t mat
         }
         if (n)
             NS_PUSH(f->arena, f->meshes.at[mesh].primitives,
-                    (ns_gltf_primitive){position, normal, (int)ns_gltf_indices(f, part, n),
+                    (ns_gltf_primitive){position, normal, (int)add_indices(f, part, n),
                                         which ? (uint32_t)other : material, false});
     }
 }

@@ -63,7 +63,6 @@ typedef struct ns_gltf {
  * must be. */
 uint32_t ns_gltf_floats(ns_gltf *f, const float *v, uint32_t count, uint32_t width,
                         bool bounded, int target);
-uint32_t ns_gltf_indices(ns_gltf *f, const uint32_t *v, uint32_t count);
 /* A colour by the names of docs/report.md or #rrggbb; `fallback` if NULL.  `shade` above 0
  * makes it lighter. */
 uint32_t ns_gltf_colour(ns_gltf *f, const char *colour, const char *fallback, double shade,

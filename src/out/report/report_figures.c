@@ -156,7 +156,8 @@ static void put_panel(ns_json *j, const ns_plot_panel *p)
     ns_json_end(j);
 }
 
-void ns_report_put_figure(ns_json *j, const ns_plot *plot)
+/* One figure as a value of the JSON text. */
+static void put_figure(ns_json *j, const ns_plot *plot)
 {
     ns_json_object(j, NULL);
     ns_json_text(j, "title", plot->subtitle ? plot->subtitle : plot->title);
@@ -210,8 +211,9 @@ static void put_table(ns_json *j, const ns_sheet_table *t)
 
 /* ---- the page ---------------------------------------------------------------------------- */
 
-const char *ns_report_study_data(const ns_study_page *page, const char *command,
-                                 ns_arena *arena, size_t *length)
+/* The data alone, as the page holds it; in the arena. */
+static const char *study_data(const ns_study_page *page, const char *command, ns_arena *arena,
+                              size_t *length)
 {
     const ns_sheet *sheet = page->sheet;
     ns_json json = ns_json_new(arena), *const j = &json;
@@ -241,7 +243,7 @@ const char *ns_report_study_data(const ns_study_page *page, const char *command,
     ns_json_end(j);
     ns_json_array(j, "figures");
     if (page->plot)
-        ns_report_put_figure(j, page->plot);
+        put_figure(j, page->plot);
     ns_json_end(j);
     ns_json_end(j);
     *length = j->text.length;
@@ -253,7 +255,7 @@ static void make(const ns_study_page *page, const char *command, ns_arena *arena
                  const char **data, size_t *length)
 {
     if (!NS_ARENA_GUARD(arena))
-        *data = ns_report_study_data(page, command, arena, length);
+        *data = study_data(page, command, arena, length);
     ns_arena_unguard(arena);
 }
 

@@ -20,11 +20,4 @@ typedef struct ns_study_page {
 bool ns_report_study_write(const ns_study_page *page, const ns_report_options *options,
                            const char *path, char buffer[300]);
 
-/* The data alone, as the page holds it; in the arena.  For tests. */
-const char *ns_report_study_data(const ns_study_page *page, const char *command,
-                                 ns_arena *arena, size_t *length);
-
-/* One figure as a value of the JSON text. */
-void ns_report_put_figure(ns_json *json, const ns_plot *plot);
-
 #endif

@@ -104,7 +104,7 @@ static void put_field(ns_text *out, const char *text)
     ns_text_add(out, "\"");
 }
 
-void ns_sheet_csv(const ns_sheet *sheet, ns_text *out)
+static void put_csv(const ns_sheet *sheet, ns_text *out)
 {
     if (!sheet->tables.n)
         return;
@@ -253,6 +253,6 @@ int ns_sheet_write(const ns_sheet *sheet, const char *path)
     if (ends_with(path, "json"))
         ns_sheet_json(sheet, &text);
     else
-        ns_sheet_csv(sheet, &text);
+        put_csv(sheet, &text);
     return ns_file_write(path, ns_text_string(&text), text.length);
 }

@@ -45,7 +45,6 @@ void ns_sheet_words_add(ns_sheet *sheet, ns_sheet_table *table, const char *name
                         const char *const *words);
 
 void ns_sheet_json(const ns_sheet *sheet, ns_text *out);
-void ns_sheet_csv(const ns_sheet *sheet, ns_text *out);
 
 /* Is the ending of a file name one that can be written (csv, json, h5, hdf5)? */
 bool ns_sheet_knows(const char *path);

@@ -262,8 +262,9 @@ static bool is_quaternion(const ns_flow *flow, uint32_t i)
     return strstr(flow->system->states.at[i].name, "quat.") != NULL;
 }
 
-bool ns_affine_find_plane(const ns_flow *flow, const ns_affine *h, uint32_t from,
-                          ns_affine_plane *out)
+/* The first plane from the state `from` on; false if there is none. */
+static bool find_plane(const ns_flow *flow, const ns_affine *h, uint32_t from,
+                       ns_affine_plane *out)
 {
     for (uint32_t i = from; i < h->n; i++)
         for (uint32_t j = i + 1; j < h->n && !is_rate(flow, i) && !is_quaternion(flow, i);
@@ -295,7 +296,7 @@ bool ns_affine_path(const ns_flow *flow, const ns_affine *h, ns_affine_plane *ou
     ns_affine_plane one;
     bool found = false;
     double far = -1;
-    for (uint32_t i = 0; ns_affine_find_plane(flow, h, i, &one); i = one.i + 1) {
+    for (uint32_t i = 0; find_plane(flow, h, i, &one); i = one.i + 1) {
         const double distance = ns_math_hypot(one.move[0], one.move[1]);
         if (distance > far) {
             far = distance;
@@ -370,7 +371,7 @@ ns_affine_lines ns_affine_words(ns_arena *arena, const ns_flow *flow, const ns_a
     ns_affine_lines lines = {0};
     ns_affine_plane plane;
     bool *done = NS_NEW_ARRAY(arena, bool, h->n + 1);
-    for (uint32_t i = 0; ns_affine_find_plane(flow, h, i, &plane); i = plane.i + 1) {
+    for (uint32_t i = 0; find_plane(flow, h, i, &plane); i = plane.i + 1) {
         const char *pair = ns_arena_format(arena, "(%s, %s)", s->states.at[plane.i].name,
                                            s->states.at[plane.j].name);
         NS_PUSH(arena, lines,

@@ -34,16 +34,13 @@ double ns_affine_match(ns_flow *flow, const ns_generators *g, const double *x, c
 typedef NS_LIST(const char *) ns_affine_lines;
 ns_affine_lines ns_affine_words(ns_arena *arena, const ns_flow *flow, const ns_affine *h);
 
-/* The first pair of states, from the state `from` on, that h turns and moves in a plane; false
- * if there is none.  angle in (-pi, pi], move, and the fixed point, nan if it does not
- * turn. */
+/* A pair of states that h turns and moves in a plane: angle in (-pi, pi], move, and the fixed
+ * point, nan if it does not turn. */
 typedef struct ns_affine_plane {
     uint32_t i, j; /* the states */
     double angle, move[2], centre[2];
 } ns_affine_plane;
-bool ns_affine_find_plane(const ns_flow *flow, const ns_affine *h, uint32_t from,
-                          ns_affine_plane *out);
-/* Of all of them the one that moves farthest: a path on the ground. */
+/* The plane that moves farthest, a path on the ground; false if there is none. */
 bool ns_affine_path(const ns_flow *flow, const ns_affine *h, ns_affine_plane *out);
 
 #endif

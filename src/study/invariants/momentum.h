@@ -83,11 +83,6 @@ const ns_momentum *ns_momentum_search(const ns_system *s, const ns_parallel *c,
                                       const ns_run_options *run, const double *p,
                                       const double *x0, const char **message);
 
-/* eta(z) = Phi eta(base) at one point, with ln W from the trace; false if the way there
- * fails. */
-bool ns_momentum_carry(const ns_parallel *c, const double *p, const double *base,
-                       const double *z, double *Phi, double *trace);
-
 /* The place of a symbol among the states. */
 uint32_t ns_momentum_state(const ns_system *s, ns_ex symbol);
 /* The system with eta_i carried along as further states (eta[found][m]) and the integrals as

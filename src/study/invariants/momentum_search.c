@@ -38,8 +38,10 @@ static void at_point(const ns_parallel *c, const ns_ex *f, size_t n, const doubl
 
 /* ---- carrying eta ------------------------------------------------------------------------ */
 
-bool ns_momentum_carry(const ns_parallel *c, const double *p, const double *base,
-                       const double *z, double *Phi, double *trace)
+/* eta(z) = Phi eta(base) at one point, with ln W from the trace; false if the way there
+ * fails. */
+static bool carry(const ns_parallel *c, const double *p, const double *base, const double *z,
+                  double *Phi, double *trace)
 {
     const uint32_t m = c->m, dim = c->dim, n = 2 * dim + m * m + 1;
     double *x = numbers(c, n), far = 0;
@@ -352,7 +354,7 @@ static bool watch(const ns_system *s, ns_momentum *f, const ns_run_options *o, c
     for (uint32_t i = 0; i < c->dim; i++)
         z[i] = x[ns_momentum_state(s, c->z[i])];
     f->path_difference = NAN;
-    if (!ns_momentum_carry(c, p, f->base, z, Phi, &trace))
+    if (!carry(c, p, f->base, z, Phi, &trace))
         return true;
     double most = 0, size = 0;
     for (uint32_t i = 0; i < f->found; i++)
@@ -389,7 +391,7 @@ const ns_momentum *ns_momentum_search(const ns_system *s, const ns_parallel *c,
             f->base[i] = options->base[i];
     }
     double trace;
-    if (!ns_momentum_carry(c, p, f->base, f->start, f->Phi_start, &trace)) {
+    if (!carry(c, p, f->base, f->start, f->Phi_start, &trace)) {
         *message = "the fields cannot be carried from the base to the start";
         return NULL;
     }
@@ -413,7 +415,7 @@ const ns_momentum *ns_momentum_search(const ns_system *s, const ns_parallel *c,
     for (uint32_t k = 0; k < f->points; k++) {
         double *Phi = f->Phi + (size_t)k * m * m;
         f->W[k] = f->W_trace[k] = NAN;
-        if (!ns_momentum_carry(c, p, f->base, f->at + (size_t)k * dim, Phi, &trace))
+        if (!carry(c, p, f->base, f->at + (size_t)k * dim, Phi, &trace))
             continue;
         memcpy(copy, Phi, sizeof *copy * m * m);
         f->W[k] = determinant(m, copy);

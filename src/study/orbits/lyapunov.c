@@ -9,7 +9,9 @@
 #include "mech/common/dense.h"
 #include "ode/method.h"
 
-double ns_lyapunov_dimension(const double *exponent, uint32_t n)
+/* From decreasing exponents: j + (l_1 + ... + l_j)/|l_(j+1)|, j the last with a sum not below
+ * 0. */
+static double dimension_of(const double *exponent, uint32_t n)
 {
     double sum = 0;
     for (uint32_t j = 0; j < n; j++) {
@@ -162,7 +164,7 @@ static void finish(ns_lyapunov *out, const double *sum, uint32_t room)
         out->sum = 0;
         for (uint32_t j = 0; j < out->n; j++)
             out->sum += out->exponent[j];
-        out->dimension_ky = ns_lyapunov_dimension(out->exponent, out->n);
+        out->dimension_ky = dimension_of(out->exponent, out->n);
     }
 }
 

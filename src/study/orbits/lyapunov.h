@@ -37,8 +37,4 @@ typedef struct ns_lyapunov {
 ns_lyapunov *ns_lyapunov_run(ns_arena *arena, ns_flow *flow, const ns_lyapunov_spec *spec,
                              const double *x);
 
-/* From decreasing exponents: j + (l_1 + ... + l_j)/|l_(j+1)|, j the last with a sum not below
- * 0. */
-double ns_lyapunov_dimension(const double *exponent, uint32_t n);
-
 #endif
