@@ -35,8 +35,8 @@ static bool derive(ns_description *d, ns_system *s)
     }
     for (uint32_t i = 0; i < d->states.n; i++) {
         const ns_state_line *line = &d->states.at[i];
-        uint32_t k = ns_system_add_state(s, line->name, line->symbol, line->unit);
-        s->states.at[k].rate = line->derivative;
+        ns_system_add_state(s, NS_QUANTITY_COORDINATE, line->name, line->symbol,
+                            line->derivative, line->unit);
     }
     s->conservative = true; /* nothing is known against it; `check` verifies */
     return true;

@@ -139,30 +139,18 @@ static void assemble(const ns_dalembert *w)
     ns_ex *a = NS_NEW_ARRAY(s->arena, ns_ex, n);
     ns_ex *lambda = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     solve(w, a, lambda);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t k = ns_system_add_state(s, d->coordinates.at[i].name, w->q[i],
-                                         d->coordinates.at[i].unit);
-        s->states.at[k].rate = w->v[i];
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        const char *unit = d->coordinates.at[i].unit;
-        uint32_t k = ns_system_add_state(
-            s, ns_arena_format(s->arena, "%s'", d->coordinates.at[i].name), w->v[i],
-            unit[0] ? ns_arena_format(s->arena, "%s/s", unit) : "");
-        s->states.at[k].rate = a[i];
-        s->states.at[k].odd = true;
-        NS_PUSH(s->arena, s->accelerations,
-                (ns_replacement){.from = d->coordinates.at[i].a, .to = a[i]});
-    }
-    ns_system_observe(s, "energy", s->energy, "J", true);
+    for (uint32_t i = 0; i < n; i++)
+        ns_system_add_coordinate(s, &d->coordinates.at[i], w->v[i]);
+    for (uint32_t i = 0; i < n; i++)
+        ns_system_add_velocity(s, &d->coordinates.at[i], a[i], "");
+    ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", s->energy, "J", true);
     for (uint32_t k = 0; k < m; k++)
-        ns_system_observe(s, ns_arena_format(s->arena, "lambda.%s", d->constraints.at[k].name),
-                          lambda[k], "", true);
+        ns_system_multiplier(s, d->constraints.at[k].name, lambda[k], true);
     for (uint32_t i = 0; m && i < n; i++) {
         ns_ex reaction = ns_zero(g);
         for (uint32_t k = 0; k < m; k++)
             reaction = ns_add(g, reaction, ns_mul(g, w->A[k * n + i], lambda[k]));
-        ns_system_observe(s,
+        ns_system_observe(s, NS_QUANTITY_FORCE,
                           ns_arena_format(s->arena, "reaction.%s", d->coordinates.at[i].name),
                           reaction, "", false);
     }

@@ -344,17 +344,19 @@ static void add_values(planar *w, const roller *a)
     ns_graph *g = w->g;
     ns_system *s = w->s;
     ns_arena *arena = s->arena;
-    ns_system_observe_vector(s, ns_arena_format(arena, "%scom", a->dot), in_space(w, a->com),
-                             "m", true);
-    ns_system_observe_vector(s, ns_arena_format(arena, "%scentre", a->dot),
+    ns_system_observe_vector(s, NS_QUANTITY_PLACE, ns_arena_format(arena, "%scom", a->dot),
+                             in_space(w, a->com), "m", true);
+    ns_system_observe_vector(s, NS_QUANTITY_PLACE, ns_arena_format(arena, "%scentre", a->dot),
                              in_space(w, a->centre), "m", false);
-    ns_system_observe_vector(s, ns_arena_format(arena, "%scontact", a->dot),
+    ns_system_observe_vector(s, NS_QUANTITY_PLACE, ns_arena_format(arena, "%scontact", a->dot),
                              in_space(w, a->point), "m", false);
-    ns_system_observe(s, ns_arena_format(arena, "%sslope", a->dot), a->slope, "rad", false);
-    ns_system_observe(s, ns_arena_format(arena, "%stheta", a->dot),
+    ns_system_observe(s, NS_QUANTITY_OTHER, ns_arena_format(arena, "%sslope", a->dot), a->slope,
+                      "rad", false);
+    ns_system_observe(s, NS_QUANTITY_OTHER, ns_arena_format(arena, "%stheta", a->dot),
                       ns_add(g, q(w, a->turn), a->slope), "rad", false);
     ns_ex fit = ns_sub(g, ns_one(g), ns_mul(g, a->r, a->bend));
-    ns_system_observe(s, ns_arena_format(arena, "%sfit", a->dot), fit, "", false);
+    ns_system_observe(s, NS_QUANTITY_OTHER, ns_arena_format(arena, "%sfit", a->dot), fit, "",
+                      false);
     NS_PUSH(
         arena, s->events,
         (ns_event){.name = ns_arena_format(arena, "%sirregular", a->dot),
@@ -386,10 +388,11 @@ static void add_values(planar *w, const roller *a)
                           ns_mul(g, pull[0], a->normal[1]));
     normal = ns_system_in_states(s, normal);
     ns_ex friction = ns_abs(g, ns_system_in_states(s, across));
-    ns_system_observe(s, ns_arena_format(arena, "%sforce.normal", a->dot), normal, "N", true);
-    ns_system_observe(s, ns_arena_format(arena, "%sforce.friction", a->dot), friction, "N",
-                      true);
-    ns_system_observe(s, ns_arena_format(arena, "%sforce.ratio", a->dot),
+    ns_system_observe(s, NS_QUANTITY_FORCE, ns_arena_format(arena, "%sforce.normal", a->dot),
+                      normal, "N", true);
+    ns_system_observe(s, NS_QUANTITY_FORCE, ns_arena_format(arena, "%sforce.friction", a->dot),
+                      friction, "N", true);
+    ns_system_observe(s, NS_QUANTITY_FORCE, ns_arena_format(arena, "%sforce.ratio", a->dot),
                       ns_div(g, friction, ns_abs(g, normal)), "", true);
     NS_PUSH(arena, s->events,
             (ns_event){.name = ns_arena_format(arena, "%sliftoff", a->dot),

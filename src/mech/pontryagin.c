@@ -81,32 +81,22 @@ static ns_v3 vector_symbol(pontryagin *w, const char *name, ns_symbol_kind kind)
     return v;
 }
 
-static void add_vector_state(pontryagin *w, ns_v3 symbol, uint32_t n, const char *unit,
-                             bool odd)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t k = ns_system_add_state(w->s, ns_graph_symbol(w->g, symbol.at[i])->name,
-                                         symbol.at[i], unit);
-        w->s->states.at[k].odd = odd;
-    }
-}
-
 static void add_states(pontryagin *w)
 {
     static const char *const names[4] = {"quat.w", "quat.x", "quat.y", "quat.z"};
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++)
         w->quat[i] = ns_symbol_new(w->g, names[i], NS_SYM_STATE, i);
-        ns_system_add_state(w->s, names[i], w->quat[i], "");
-    }
+    ns_system_add_vector(w->s, NS_QUANTITY_QUATERNION, "quat", "wxyz", w->quat, "");
     w->Omega = vector_symbol(w, "omega", NS_SYM_STATE);
     w->Y = vector_symbol(w, "Y", w->how == FREE ? NS_SYM_STATE : NS_SYM_LOCAL);
     w->Gamma = vector_symbol(w, "Gamma", NS_SYM_LOCAL);
     w->place = vector_symbol(w, w->how == FREE ? "com" : "contact", NS_SYM_STATE);
     w->first = w->s->states.n;
-    add_vector_state(w, w->Omega, 3, "rad/s", true);
+    ns_system_add_vector(w->s, NS_QUANTITY_ANGULAR, "omega", "xyz", w->Omega.at, "rad/s");
     if (w->how == FREE)
-        add_vector_state(w, w->Y, 3, "m/s", true);
-    add_vector_state(w, w->place, w->how == FREE ? 3 : 2, "m", false);
+        ns_system_add_vector(w->s, NS_QUANTITY_QUASIVELOCITY, "Y", "xyz", w->Y.at, "m/s");
+    ns_system_add_vector(w->s, NS_QUANTITY_PLACE, w->how == FREE ? "com" : "contact",
+                         w->how == FREE ? "xyz" : "xy", w->place.at, "m");
     w->A = ns_m3_rotation(w->g, w->quat);
     w->vertical = ns_v3_make(w->A.at[2][0], w->A.at[2][1], w->A.at[2][2]);
 }
@@ -352,21 +342,27 @@ static void add_values(pontryagin *w, const ns_ex *z)
                               3);
     s->conservative = !ns_graph_depends(g, w->l, &w->d->time, 1);
     ns_system_define(s, "quat", w->quat, 4);
-    ns_system_observe_vector(s, "com", com, "m", true);
-    ns_system_observe_vector(s, "contact", contact, "m", true);
-    ns_system_observe(s, "energy", s->energy, "J", true);
+    ns_system_observe_vector(s, NS_QUANTITY_PLACE, "com", com, "m", true);
+    ns_system_observe_vector(s, NS_QUANTITY_PLACE, "contact", contact, "m", true);
+    ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", s->energy, "J", true);
     for (uint32_t k = 0; k < w->d->constraints.n; k++)
-        ns_system_observe(s, ns_arena_format(s->arena, "mu.%s", w->d->constraints.at[k].name),
+        ns_system_observe(s, NS_QUANTITY_MULTIPLIER,
+                          ns_arena_format(s->arena, "mu.%s", w->d->constraints.at[k].name),
                           z[w->size - w->d->constraints.n + k], "N", true);
-    ns_system_observe_vector(s, "s", arm, "m", false);
-    ns_system_observe_vector(s, "Gamma", w->vertical, "", false);
+    ns_system_observe_vector(s, NS_QUANTITY_ON_BODY, "s", arm, "m", false);
+    ns_system_observe_vector(s, NS_QUANTITY_OTHER, "Gamma", w->vertical, "", false);
     if (w->how != FREE)
-        ns_system_observe_vector(s, "Y", Y, "m/s", false);
-    ns_system_observe_vector(s, "velocity", ns_m3_apply(g, w->A, Y), "m/s", false);
-    ns_system_observe_vector(s, "omega.space", ns_m3_apply(g, w->A, w->Omega), "rad/s", false);
-    ns_system_observe_vector(s, "Pi", in_states(w, w->Pi), "kg m^2/s", false);
-    ns_system_observe_vector(s, "kappa", in_states(w, w->kappa), "N m", false);
-    ns_system_observe_vector(s, "lambda", in_states(w, w->lambda), "kg m/s", false);
+        ns_system_observe_vector(s, NS_QUANTITY_QUASIVELOCITY, "Y", Y, "m/s", false);
+    ns_system_observe_vector(s, NS_QUANTITY_OTHER, "velocity", ns_m3_apply(g, w->A, Y), "m/s",
+                             false);
+    ns_system_observe_vector(s, NS_QUANTITY_ANGULAR, "omega.space",
+                             ns_m3_apply(g, w->A, w->Omega), "rad/s", false);
+    ns_system_observe_vector(s, NS_QUANTITY_MOMENTUM, "Pi", in_states(w, w->Pi), "kg m^2/s",
+                             false);
+    ns_system_observe_vector(s, NS_QUANTITY_OTHER, "kappa", in_states(w, w->kappa), "N m",
+                             false);
+    ns_system_observe_vector(s, NS_QUANTITY_OTHER, "lambda", in_states(w, w->lambda), "kg m/s",
+                             false);
     static const char *const axes[3] = {"e1", "e2", "e3"}; /* of the body, in space */
     for (int i = 0; i < 3; i++)
         ns_system_define(s, axes[i], ns_m3_apply(g, w->A, ns_v3_unit(g, i)).at, 3);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
@@ -103,19 +104,101 @@ static bool lines_known(const ns_description *d, const ns_formulation *f)
     return d->diag->errors == errors;
 }
 
-uint32_t ns_system_add_state(ns_system *s, const char *name, ns_ex symbol, const char *unit)
+/* Does a quantity of this kind change its sign when time runs backwards? */
+static bool is_odd(ns_quantity kind)
 {
+    return kind == NS_QUANTITY_VELOCITY || kind == NS_QUANTITY_QUATERNION_RATE ||
+           kind == NS_QUANTITY_ANGULAR || kind == NS_QUANTITY_QUASIVELOCITY ||
+           kind == NS_QUANTITY_MOMENTUM;
+}
+
+uint32_t ns_system_add_state(ns_system *s, ns_quantity kind, const char *name, ns_ex symbol,
+                             ns_ex rate, const char *unit)
+{
+    NS_CHECK(name && symbol);
     NS_PUSH(s->arena, s->states,
-            (ns_state){.name = name, .symbol = symbol, .unit = unit ? unit : ""});
+            (ns_state){.name = name,
+                       .symbol = symbol,
+                       .rate = rate,
+                       .unit = unit ? unit : "",
+                       .kind = kind,
+                       .odd = is_odd(kind),
+                       .first = s->states.n});
     return s->states.n - 1;
 }
 
-void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *unit,
-                       bool basic)
+void ns_system_group(ns_system *s, ns_quantity kind, const char *name, uint32_t first,
+                     uint32_t n)
+{
+    NS_CHECK(n > 0 && first + n <= s->states.n);
+    for (uint32_t i = first; i < first + n; i++) {
+        ns_state *state = &s->states.at[i];
+        NS_CHECK(!state->vector);
+        state->kind = kind;
+        state->odd = is_odd(kind);
+        state->vector = name;
+        state->first = first;
+    }
+}
+
+uint32_t ns_system_add_vector(ns_system *s, ns_quantity kind, const char *name,
+                              const char *axes, const ns_ex *symbol, const char *unit)
+{
+    const uint32_t first = s->states.n, n = (uint32_t)strlen(axes);
+    for (uint32_t i = 0; i < n; i++)
+        ns_system_add_state(s, kind, ns_arena_format(s->arena, "%s.%c", name, axes[i]),
+                            symbol[i], 0, unit);
+    ns_system_group(s, kind, name, first, n);
+    return first;
+}
+
+static const char *rate_name(ns_system *s, const ns_coordinate *c)
+{
+    return ns_arena_format(s->arena, "%s'", c->name);
+}
+
+static const char *rate_unit(ns_system *s, const ns_coordinate *c, const char *bare)
+{
+    return c->unit[0] ? ns_arena_format(s->arena, "%s/s", c->unit) : bare;
+}
+
+void ns_system_add_coordinate(ns_system *s, const ns_coordinate *c, ns_ex rate)
+{
+    ns_system_add_state(s, NS_QUANTITY_COORDINATE, c->name, c->q, rate, c->unit);
+}
+
+void ns_system_add_velocity(ns_system *s, const ns_coordinate *c, ns_ex acceleration,
+                            const char *bare)
+{
+    ns_system_add_state(s, NS_QUANTITY_VELOCITY, rate_name(s, c), c->v, acceleration,
+                        rate_unit(s, c, bare));
+    NS_PUSH(s->arena, s->accelerations, (ns_replacement){.from = c->a, .to = acceleration});
+}
+
+void ns_system_derived_velocity(ns_system *s, const ns_coordinate *c, ns_ex velocity,
+                                ns_ex acceleration)
+{
+    NS_PUSH(s->arena, s->accelerations, (ns_replacement){.from = c->v, .to = velocity});
+    NS_PUSH(s->arena, s->accelerations, (ns_replacement){.from = c->a, .to = acceleration});
+    ns_system_observe(s, NS_QUANTITY_VELOCITY, rate_name(s, c), velocity, rate_unit(s, c, ""),
+                      true);
+}
+
+void ns_system_multiplier(ns_system *s, const char *name, ns_ex value, bool basic)
+{
+    ns_system_observe(s, NS_QUANTITY_MULTIPLIER, ns_arena_format(s->arena, "lambda.%s", name),
+                      value, "", basic);
+}
+
+void ns_system_observe(ns_system *s, ns_quantity kind, const char *name, ns_ex value,
+                       const char *unit, bool basic)
 {
     NS_PUSH(s->arena, s->observables,
-            (ns_observable){
-                .name = name, .value = value, .unit = unit ? unit : "", .basic = basic});
+            (ns_observable){.name = name,
+                            .value = value,
+                            .unit = unit ? unit : "",
+                            .kind = kind,
+                            .basic = basic});
 }
 
 void ns_system_define(ns_system *s, const char *name, const ns_ex *at, uint32_t rows)
@@ -124,8 +207,8 @@ void ns_system_define(ns_system *s, const char *name, const ns_ex *at, uint32_t 
     NS_PUSH(s->arena, s->vectors, (ns_scope_entry){.name = name, .value = {rows, 1, copy}});
 }
 
-void ns_system_observe_vector(ns_system *s, const char *name, ns_v3 v, const char *unit,
-                              bool basic)
+void ns_system_observe_vector(ns_system *s, ns_quantity kind, const char *name, ns_v3 v,
+                              const char *unit, bool basic)
 {
     static const char axes[3] = {'x', 'y', 'z'};
     ns_system_define(s, name, v.at, 3);
@@ -135,7 +218,7 @@ void ns_system_observe_vector(ns_system *s, const char *name, ns_v3 v, const cha
         for (uint32_t k = 0; k < s->states.n; k++)
             state = state || strcmp(s->states.at[k].name, component) == 0;
         if (!state)
-            ns_system_observe(s, component, v.at[i], unit, basic);
+            ns_system_observe(s, kind, component, v.at[i], unit, basic);
     }
 }
 
@@ -208,7 +291,8 @@ static bool add_late_lines(ns_description *d, ns_system *s)
         if (name_taken(s, line->name))
             ns_diag_error(d->diag, line->span, "`%s` is already the name of a value",
                           line->name);
-        ns_system_observe(s, line->name, ns_system_in_states(s, line->value), line->unit, true);
+        ns_system_observe(s, NS_QUANTITY_OBSERVED, line->name,
+                          ns_system_in_states(s, line->value), line->unit, true);
     }
     for (uint32_t i = 0; i < d->invariants.n; i++) {
         const ns_named_line *line = &d->invariants.at[i];
@@ -222,7 +306,8 @@ static bool add_late_lines(ns_description *d, ns_system *s)
             NS_PUSH(s->arena, s->invariants,
                     (ns_invariant){.name = line->name, .value = value, .span = line->span});
         if (!name_taken(s, line->name))
-            ns_system_observe(s, line->name, value, line->unit, energy);
+            ns_system_observe(s, energy ? NS_QUANTITY_ENERGY : NS_QUANTITY_OTHER, line->name,
+                              value, line->unit, energy);
     }
     for (uint32_t i = 0; i < d->events.n; i++) {
         ns_event event = d->events.at[i];
@@ -254,9 +339,11 @@ ns_system *ns_system_derive(ns_description *d)
     ns_observable *own = s->observables.at;
     s->observables.at = NULL;
     s->observables.n = s->observables.room = 0;
-    for (uint32_t i = 0; i < s->states.n; i++)
-        ns_system_observe(s, s->states.at[i].name, s->states.at[i].symbol, s->states.at[i].unit,
-                          true);
+    for (uint32_t i = 0; i < s->states.n; i++) {
+        const ns_state *x = &s->states.at[i];
+        NS_CHECK(x->rate);
+        ns_system_observe(s, x->kind, x->name, x->symbol, x->unit, true);
+    }
     for (uint32_t i = 0; i < added; i++)
         NS_PUSH(s->arena, s->observables, own[i]);
     if (!add_late_lines(d, s) || !ns_symmetry_maps_known(d, s) || !ns_draw_scene(d, s) ||

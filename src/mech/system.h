@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "lang/description.h"
+#include "mech/common/quantity.h"
 #include "mech/common/vec3.h"
 #include "mech/draw/scene.h"
 
@@ -17,13 +18,17 @@ typedef struct ns_state {
     ns_ex symbol; /* its place in the state vector is its place in the list */
     ns_ex rate;   /* right-hand side in terms of time, states and parameters */
     const char *unit;
-    bool odd; /* changes its sign when time is reversed: velocities, momenta */
+    ns_quantity kind;
+    bool odd;           /* changes its sign when time is reversed: velocities, momenta */
+    const char *vector; /* name of the vector it is a component of; NULL if it is none */
+    uint32_t first;     /* the state that is the first component (w, x); itself if it is none */
 } ns_state;
 
 typedef struct ns_observable {
     const char *name;
     ns_ex value;
     const char *unit;
+    ns_quantity kind;
     bool basic; /* shown by default; others only when asked for by name or written to files */
 } ns_observable;
 
@@ -257,15 +262,32 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s);
 /* An equation for the start of something that is no state, or a guess of it. */
 void ns_system_start_equation(ns_system *s, const char *name, ns_ex residual, bool guess,
                               ns_span span);
-uint32_t ns_system_add_state(ns_system *s, const char *name, ns_ex symbol, const char *unit);
-void ns_system_observe(ns_system *s, const char *name, ns_ex value, const char *unit,
-                       bool basic);
+/* A new state, the number of which is returned.  Whether it is odd follows from its kind. */
+uint32_t ns_system_add_state(ns_system *s, ns_quantity kind, const char *name, ns_ex symbol,
+                             ns_ex rate, const char *unit);
+/* States NAME.x, NAME.y, ..., as the letters of `axes` say: the components of a vector. */
+uint32_t ns_system_add_vector(ns_system *s, ns_quantity kind, const char *name,
+                              const char *axes, const ns_ex *symbol, const char *unit);
+/* Makes states that there are, first .. first+n-1, the components of a vector. */
+void ns_system_group(ns_system *s, ns_quantity kind, const char *name, uint32_t first,
+                     uint32_t n);
+/* The same for a coordinate of the description; for its velocity, whose unit is `bare` if the
+ * coordinate has none; and for a velocity that is no state but has a value in states. */
+void ns_system_add_coordinate(ns_system *s, const ns_coordinate *c, ns_ex rate);
+void ns_system_add_velocity(ns_system *s, const ns_coordinate *c, ns_ex acceleration,
+                            const char *bare);
+void ns_system_derived_velocity(ns_system *s, const ns_coordinate *c, ns_ex velocity,
+                                ns_ex acceleration);
+/* lambda.NAME */
+void ns_system_multiplier(ns_system *s, const char *name, ns_ex value, bool basic);
+void ns_system_observe(ns_system *s, ns_quantity kind, const char *name, ns_ex value,
+                       const char *unit, bool basic);
 /* A vector that observe, event, invariant and draw may use. */
 void ns_system_define(ns_system *s, const char *name, const ns_ex *at, uint32_t rows);
 /* Components NAME.x, NAME.y, NAME.z as values (unless they are states), and NAME as a
  * vector. */
-void ns_system_observe_vector(ns_system *s, const char *name, ns_v3 v, const char *unit,
-                              bool basic);
+void ns_system_observe_vector(ns_system *s, ns_quantity kind, const char *name, ns_v3 v,
+                              const char *unit, bool basic);
 void ns_system_constant(ns_system *s, const char *name, ns_ex value, const char *unit);
 void ns_system_claim(ns_system *s, const char *name, ns_ex value, bool expected,
                      const char *where);

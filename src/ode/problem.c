@@ -201,25 +201,15 @@ static const ns_program *build_monitor(const builder *b)
     return build(b, out, 2 + 2 * k, false);
 }
 
-/* The names but for the component: P.x' and P.z' are components of one vector. */
-static bool same_vector(const char *a, const char *b)
-{
-    static const char components[] = "wxyz";
-    const char *dot = strrchr(a, '.');
-    const size_t stem = dot ? (size_t)(dot - a) + 1 : 0;
-    return dot && strncmp(a, b, stem) == 0 && a[stem] && b[stem] &&
-           strchr(components, a[stem]) && strchr(components, b[stem]) &&
-           strcmp(a + stem + 1, b + stem + 1) == 0;
-}
-
+/* The parameters u and v of a surface have no size in common, nor have entries of a matrix. */
 static void find_vectors(const builder *b, ns_problem *problem)
 {
     uint32_t *vector = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
     for (uint32_t i = 0; i < b->n; i++) {
-        vector[i] = i;
-        for (uint32_t j = i; j-- > 0 && i - j < 4;) /* they stand together */
-            if (same_vector(b->system->states.at[i].name, b->system->states.at[j].name))
-                vector[i] = vector[j];
+        const ns_state *state = &b->system->states.at[i];
+        const bool apart = state->kind == NS_QUANTITY_PARAMETER ||
+                           state->kind == NS_QUANTITY_MATRIX;
+        vector[i] = apart ? i : state->first;
     }
     problem->vector = vector;
 }

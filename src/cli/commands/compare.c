@@ -39,17 +39,12 @@ static ns_arguments side_arguments(ns_cli *cli, const ns_arguments *a, const cha
     return out;
 }
 
-/* quat.w and the like: a number for the quaternion, 0 for everything else. */
-static uint32_t quaternion_group(const job *j, const char *name)
+/* A number for each quaternion of the first model, whose values begin with its states; 0 for
+ * everything else. */
+static uint32_t quaternion_group(const ns_system *s, uint32_t value)
 {
-    const char *at = strstr(name, "quat.");
-    if (!at || strlen(at) != 6 || !strchr("wxyz", at[5]))
-        return 0;
-    for (uint32_t i = 0; i < j->pairs.n; i++)
-        if (j->pairs.at[i].pair.group &&
-            strncmp(j->pairs.at[i].name, name, (size_t)(at + 5 - name)) == 0)
-            return j->pairs.at[i].pair.group;
-    return j->pairs.n + 1;
+    const bool part = value < s->states.n && s->states.at[value].kind == NS_QUANTITY_QUATERNION;
+    return part ? s->states.at[value].first + 1 : 0;
 }
 
 static void add_pair(job *j, const char *name, uint32_t a, uint32_t b, uint32_t group)
@@ -79,7 +74,7 @@ static bool choose_pairs(job *j)
         const char *name = s->observables.at[i].name;
         const int64_t other = ns_model_observable(j->model[1], name);
         if (other >= 0 && (!only || listed(&words, name)))
-            add_pair(j, name, i, (uint32_t)other, quaternion_group(j, name));
+            add_pair(j, name, i, (uint32_t)other, quaternion_group(s, i));
     }
     for (uint32_t i = 0; i < j->a->options.n; i++) {
         if (strcmp(j->a->options.at[i].option->name, "match") != 0)

@@ -359,46 +359,39 @@ static void add_energy(ns_description *d, ns_constrained *c)
 static void add_states(ns_description *d, ns_system *s, ns_constrained *c)
 {
     uint32_t n = d->coordinates.n;
-    for (uint32_t i = 0; i < n; i++) {
-        const ns_coordinate *q = &d->coordinates.at[i];
-        uint32_t k = ns_system_add_state(s, q->name, q->q, q->unit);
-        s->states.at[k].rate = q->v;
+    for (uint32_t i = 0; i < n; i++)
+        ns_system_add_coordinate(s, &d->coordinates.at[i], d->coordinates.at[i].v);
+    for (uint32_t i = 0; i < n; i++)
+        ns_system_add_velocity(s, &d->coordinates.at[i], c->acceleration[i], "1/s");
+    for (uint32_t i = 0; i < c->members.n; i++) {
+        const ns_member *m = &c->members.at[i];
+        ns_system_group(s, NS_QUANTITY_COORDINATE, m->name, m->first, 3);
+        ns_system_group(s, NS_QUANTITY_VELOCITY, m->name, n + m->first, 3);
+        if (!m->is_body)
+            continue;
+        const char *quat = ns_arena_format(s->arena, "%s.quat", m->name);
+        ns_system_group(s, NS_QUANTITY_QUATERNION, quat, m->first + 3, 4);
+        ns_system_group(s, NS_QUANTITY_QUATERNION_RATE, quat, n + m->first + 3, 4);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        const ns_coordinate *q = &d->coordinates.at[i];
-        uint32_t k = ns_system_add_state(s, ns_arena_format(s->arena, "%s'", q->name), q->v,
-                                         q->unit[0] ? ns_arena_format(s->arena, "%s/s", q->unit)
-                                                    : "1/s");
-        s->states.at[k].rate = c->acceleration[i];
-        NS_PUSH(s->arena, s->accelerations,
-                (ns_replacement){.from = q->a, .to = c->acceleration[i]});
-    }
-    if (c->energy_level) {
-        uint32_t k = ns_system_add_state(s, "energy.level", c->energy_level, "J");
-        s->states.at[k].rate = ns_zero(s->graph);
-    }
-}
-
-static void observe3(ns_system *s, const char *name, ns_v3 v, const char *unit, bool basic)
-{
-    for (int i = 0; i < 3; i++)
-        ns_system_observe(s, ns_arena_format(s->arena, "%s.%c", name, "xyz"[i]), v.at[i], unit,
-                          basic);
-    ns_ex *copy = ns_arena_copy(s->arena, v.at, sizeof v.at);
-    NS_PUSH(s->arena, s->vectors, (ns_scope_entry){.name = name, .value = {3, 1, copy}});
+    if (c->energy_level)
+        ns_system_add_state(s, NS_QUANTITY_OTHER, "energy.level", c->energy_level,
+                            ns_zero(s->graph), "J");
 }
 
 static void add_values(ns_system *s, const ns_constrained *c)
 {
     ns_graph *g = s->graph;
     const ns_dalembert *eq = &c->eq;
-    ns_system_observe(s, "energy", s->energy, "J", true);
+    ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", s->energy, "J", true);
     for (uint32_t i = 0; i < c->members.n; i++) {
         const ns_member *m = &c->members.at[i];
         if (m->is_body) {
-            observe3(s, ns_arena_format(s->arena, "%s.omega", m->name), m->omega, "rad/s",
-                     true);
-            observe3(s, ns_arena_format(s->arena, "%s.com", m->name), m->com_space, "m", false);
+            ns_system_observe_vector(s, NS_QUANTITY_ANGULAR,
+                                     ns_arena_format(s->arena, "%s.omega", m->name), m->omega,
+                                     "rad/s", true);
+            ns_system_observe_vector(s, NS_QUANTITY_PLACE,
+                                     ns_arena_format(s->arena, "%s.com", m->name), m->com_space,
+                                     "m", false);
         }
         /* total constraint force on the member: the part of A^T lambda on its position */
         ns_v3 force;
@@ -409,12 +402,13 @@ static void add_values(ns_system *s, const ns_constrained *c)
                     g, force.at[k],
                     ns_mul(g, eq->A[j * eq->n + m->first + k], c->multiplier[j]));
         }
-        observe3(s, ns_arena_format(s->arena, "%s.reaction", m->name), force, "N", false);
+        ns_system_observe_vector(s, NS_QUANTITY_FORCE,
+                                 ns_arena_format(s->arena, "%s.reaction", m->name), force, "N",
+                                 false);
     }
     ns_constrained_contact_values(s, c);
     for (uint32_t j = 0; j < eq->m; j++)
-        ns_system_observe(s, ns_arena_format(s->arena, "lambda.%s", eq->constraints[j].name),
-                          c->multiplier[j], "", false);
+        ns_system_multiplier(s, eq->constraints[j].name, c->multiplier[j], false);
 }
 
 /* start { P = [..]; P' = [..]; S.position = ..; S.quat = ..; S.omega = .. } : block `start` */

@@ -482,13 +482,7 @@ void ns_constrained_contact_values(ns_system *s, const ns_constrained *c)
                     g, force.at[k],
                     ns_mul(g, eq->A[j * eq->n + m->first + k], c->multiplier[j]));
         const char *name = ns_arena_format(s->arena, "%s.force", t->name);
-        for (int k = 0; k < 3; k++)
-            ns_system_observe(s, ns_arena_format(s->arena, "%s.%c", name, "xyz"[k]),
-                              force.at[k], "N", false);
-        NS_PUSH(s->arena, s->vectors,
-                (ns_scope_entry){
-                    .name = name,
-                    .value = {3, 1, ns_arena_copy(s->arena, force.at, sizeof force.at)}});
+        ns_system_observe_vector(s, NS_QUANTITY_FORCE, name, force, "N", false);
         for (uint32_t k = 0; k < t->limits.n; k++)
             NS_PUSH(s->arena, s->events,
                     (ns_event){.name = t->limits.at[k].name,
@@ -503,10 +497,11 @@ void ns_constrained_contact_values(ns_system *s, const ns_constrained *c)
         ns_v3 rest = ns_v3_sub(g, force, ns_v3_scale(g, normal, t->normal));
         ns_ex friction = ns_v3_norm(g, rest);
         NS_PUSH(s->arena, s->pushes, (ns_observable){.name = t->name, .value = normal});
-        ns_system_observe(s, ns_arena_format(s->arena, "%s.normal", name), normal, "N", false);
-        ns_system_observe(s, ns_arena_format(s->arena, "%s.friction", name), friction, "N",
-                          false);
-        ns_system_observe(s, ns_arena_format(s->arena, "%s.ratio", name),
+        ns_system_observe(s, NS_QUANTITY_FORCE, ns_arena_format(s->arena, "%s.normal", name),
+                          normal, "N", false);
+        ns_system_observe(s, NS_QUANTITY_FORCE, ns_arena_format(s->arena, "%s.friction", name),
+                          friction, "N", false);
+        ns_system_observe(s, NS_QUANTITY_FORCE, ns_arena_format(s->arena, "%s.ratio", name),
                           ns_div(g, friction, ns_abs(g, normal)), "", false);
     }
 }

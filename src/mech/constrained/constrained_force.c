@@ -57,12 +57,6 @@ void ns_constrained_forces(ns_system *s, const ns_constrained *c)
                 sum.at[j] = ns_add(
                     g, sum.at[j],
                     ns_mul(g, w->A[(size_t)k * w->n + member->first + j], c->multiplier[k]));
-        for (int j = 0; j < 3; j++)
-            ns_system_observe(s, ns_arena_format(s->arena, "%s.%c", force, "xyz"[j]), sum.at[j],
-                              "N", false);
-        NS_PUSH(
-            s->arena, s->vectors,
-            (ns_scope_entry){.name = force,
-                             .value = {3, 1, ns_arena_copy(s->arena, sum.at, sizeof sum.at)}});
+        ns_system_observe_vector(s, NS_QUANTITY_FORCE, force, sum, "N", false);
     }
 }

@@ -8,10 +8,16 @@
 #include "expr/subst.h"
 #include "mech/contact/shapes_internal.h"
 
-ns_ex ns_shapes_state(ns_shapes_work *w, int i, const char *name)
+void ns_shapes_states(ns_shapes_work *w, ns_quantity kind, const char *vector, const char *axes,
+                      ns_ex *out)
 {
-    w->out->names[i] = name;
-    return ns_symbol_new(w->g, name, NS_SYM_STATE, (uint32_t)i);
+    w->out->kind = kind;
+    w->out->vector = vector;
+    w->out->axes = axes;
+    for (uint32_t i = 0; axes[i]; i++) {
+        const char *name = ns_arena_format(w->d->arena, "%s.%c", vector, axes[i]);
+        out[i] = ns_symbol_new(w->g, name, NS_SYM_STATE, i);
+    }
 }
 
 ns_drawing *ns_shapes_draw(ns_shapes_work *w, ns_drawing_kind how)
@@ -53,12 +59,11 @@ bool ns_shapes_implicit(ns_shapes_work *w, ns_ex F)
             d->F = ns_subst_one(w->g, d->F, w->locals->x, at.at, 3);
         }
     }
-    static const char *const body_names[3] = {"s.x", "s.y", "s.z"};
-    static const char *const ground_names[3] = {"contact.x", "contact.y", "contact.z"};
     ns_ex symbol[3];
     ns_v3 point, local;
+    ns_shapes_states(w, w->body ? NS_QUANTITY_ON_BODY : NS_QUANTITY_PLACE,
+                     w->body ? "s" : "contact", "xyz", symbol);
     for (int i = 0; i < 3; i++) {
-        symbol[i] = ns_shapes_state(w, i, w->body ? body_names[i] : ground_names[i]);
         point.at[i] = w->body ? ns_add(w->g, symbol[i], w->shift.at[i]) : symbol[i];
         local.at[i] = w->body ? point.at[i] : ns_sub(w->g, symbol[i], w->shift.at[i]);
     }

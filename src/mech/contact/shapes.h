@@ -7,6 +7,7 @@
 #define NS_MECH_CONTACT_SHAPES_H
 
 #include "lang/description.h"
+#include "mech/common/quantity.h"
 #include "mech/contact/side.h"
 #include "mech/draw/scene.h"
 
@@ -26,9 +27,11 @@ typedef struct ns_limit {
 
 typedef struct ns_shape {
     ns_side side;
-    const char *names[3]; /* of the contact coordinates as states */
-    ns_drawing drawing;   /* how it looks */
-    ns_v3 support;        /* body: its point with outward normal (x, y, z), if has_support */
+    /* the contact coordinates as states: a vector, and the letters of its components */
+    ns_quantity kind;
+    const char *vector, *axes;
+    ns_drawing drawing; /* how it looks */
+    ns_v3 support;      /* body: its point with outward normal (x, y, z), if has_support */
     bool has_support;
     bool
         lowest; /* on a plane only that point touches; strictly convex bodies: on any surface */

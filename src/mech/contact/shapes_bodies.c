@@ -157,8 +157,8 @@ static bool revolution(ns_shapes_work *w)
 /* y(u, v) */
 static bool chart(ns_shapes_work *w, ns_v3 y)
 {
-    ns_ex u[2] = {ns_shapes_state(w, 0, w->body ? "body.u" : "ground.u"),
-                  ns_shapes_state(w, 1, w->body ? "body.v" : "ground.v")};
+    ns_ex u[2];
+    ns_shapes_states(w, NS_QUANTITY_PARAMETER, w->body ? "body" : "ground", "uv", u);
     ns_v3 placed = w->body ? y : ns_v3_add(w->g, y, w->shift);
     ns_drawing *d = ns_shapes_draw(w, NS_DRAW_CHART);
     d->point = placed;
@@ -190,7 +190,8 @@ bool ns_shapes_extruded(ns_shapes_work *w)
 
 static bool circle_at(ns_shapes_work *w, ns_ex z)
 {
-    ns_ex u[2] = {ns_shapes_state(w, 0, "rim.x"), ns_shapes_state(w, 1, "rim.y")};
+    ns_ex u[2];
+    ns_shapes_states(w, NS_QUANTITY_COORDINATE, "rim", "xy", u);
     const char *name = w->block->kind;
     ns_drawing *d = ns_shapes_draw(w, strcmp(name, "cylinder") == 0 ? NS_DRAW_CYLINDER
                                       : strcmp(name, "cone") == 0   ? NS_DRAW_CONE
@@ -369,7 +370,8 @@ bool ns_shapes_curve(ns_shapes_work *w)
     ns_v3 c;
     if (!ns_shapes_argument_vector(w, 0, &c))
         return false;
-    ns_ex u = ns_shapes_state(w, 0, w->body ? "edge.u" : "wire.u");
+    ns_ex u;
+    ns_shapes_states(w, NS_QUANTITY_PARAMETER, w->body ? "edge" : "wire", "u", &u);
     ns_v3 placed = w->body ? c : ns_v3_add(w->g, c, w->shift);
     ns_drawing *d = ns_shapes_draw(w, NS_DRAW_CURVE);
     d->point = placed;

@@ -12,8 +12,11 @@ static bool plane(ns_shapes_work *w)
         (heading && !ns_block_scalar(w->d, heading, 0, &way)))
         return false;
     bool level = ns_graph_is_zero(g, angle);
-    ns_ex u[2] = {ns_shapes_state(w, 0, level ? "contact.x" : "ground.u"),
-                  ns_shapes_state(w, 1, level ? "contact.y" : "ground.v")};
+    ns_ex u[2];
+    if (level)
+        ns_shapes_states(w, NS_QUANTITY_PLACE, "contact", "xy", u);
+    else
+        ns_shapes_states(w, NS_QUANTITY_PARAMETER, "ground", "uv", u);
     if (level)
         way = angle; /* the axes of a horizontal plane are those of space */
     ns_ex c = ns_cos(g, angle), ch = ns_cos(g, way), sh = ns_sin(g, way);
@@ -36,8 +39,7 @@ static bool height(ns_shapes_work *w)
     ns_ex f, u[2];
     if (!ns_shapes_argument(w, 0, &f))
         return false;
-    u[0] = ns_shapes_state(w, 0, "contact.x");
-    u[1] = ns_shapes_state(w, 1, "contact.y");
+    ns_shapes_states(w, NS_QUANTITY_PLACE, "contact", "xy", u);
     ns_ex at[2] = {ns_sub(w->g, u[0], w->shift.at[0]), ns_sub(w->g, u[1], w->shift.at[1])};
     f = ns_add(w->g, ns_subst_one(w->g, f, w->locals->x, at, 2), w->shift.at[2]);
     ns_ex z = w->locals->x[2];
@@ -55,7 +57,8 @@ static bool height(ns_shapes_work *w)
 static bool paraboloid(ns_shapes_work *w)
 {
     ns_graph *g = w->g;
-    ns_ex u[2] = {ns_shapes_state(w, 0, "contact.x"), ns_shapes_state(w, 1, "contact.y")};
+    ns_ex u[2];
+    ns_shapes_states(w, NS_QUANTITY_PLACE, "contact", "xy", u);
     ns_ex x = ns_sub(g, u[0], w->shift.at[0]), y = ns_sub(g, u[1], w->shift.at[1]);
     ns_ex f = ns_mul(g, w->a[0], ns_add(g, ns_shapes_square(g, x), ns_shapes_square(g, y)));
     f = ns_add(g, f, w->shift.at[2]);

@@ -30,7 +30,8 @@ typedef struct ns_shapes_kind {
 extern const ns_shapes_kind ns_shapes_bodies[], ns_shapes_grounds[];
 
 /* A contact coordinate, as a state. */
-ns_ex ns_shapes_state(ns_shapes_work *w, int i, const char *name);
+void ns_shapes_states(ns_shapes_work *w, ns_quantity kind, const char *vector, const char *axes,
+                      ns_ex *out);
 /* Begins the drawing. */
 ns_drawing *ns_shapes_draw(ns_shapes_work *w, ns_drawing_kind how);
 /* Expression argument i of the block, scalar or vector. */

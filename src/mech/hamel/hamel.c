@@ -277,33 +277,23 @@ static void assemble(ns_hamel *w)
         rate[k] = restricted(w, w->rate[k]);
         x[k] = w->q[k];
         dx[k] = rate[k];
-        uint32_t place = ns_system_add_state(s, d->coordinates.at[k].name, w->q[k],
-                                             d->coordinates.at[k].unit);
-        s->states.at[place].rate = rate[k];
+        ns_system_add_coordinate(s, &d->coordinates.at[k], rate[k]);
     }
     for (uint32_t i = 0; i < free_ones; i++) {
         x[n + i] = w->v[i];
         dx[n + i] = w->dv[i];
-        uint32_t place = ns_system_add_state(s, ns_arena_format(s->arena, "v%u", i + 1),
-                                             w->v[i], "");
-        s->states.at[place].rate = w->dv[i];
-        s->states.at[place].odd = true;
+        ns_system_add_state(s, NS_QUANTITY_QUASIVELOCITY,
+                            ns_arena_format(s->arena, "v%u", i + 1), w->v[i], w->dv[i], "");
     }
     ns_diff_along(g, rate, n, x, dx, n + free_ones, second);
-    for (uint32_t k = 0; k < n; k++) {
-        const ns_coordinate *c = &d->coordinates.at[k];
-        NS_PUSH(s->arena, s->accelerations, (ns_replacement){.from = c->v, .to = rate[k]});
-        NS_PUSH(s->arena, s->accelerations, (ns_replacement){.from = c->a, .to = second[k]});
-        ns_system_observe(s, ns_arena_format(s->arena, "%s'", c->name), rate[k],
-                          c->unit[0] ? ns_arena_format(s->arena, "%s/s", c->unit) : "", true);
-    }
-    ns_system_observe(s, "energy", s->energy, "J", true);
+    for (uint32_t k = 0; k < n; k++)
+        ns_system_derived_velocity(s, &d->coordinates.at[k], rate[k], second[k]);
+    ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", s->energy, "J", true);
     for (uint32_t i = 0; i < n; i++)
-        ns_system_observe(s, ns_arena_format(s->arena, "p%u", i + 1),
+        ns_system_observe(s, NS_QUANTITY_MOMENTUM, ns_arena_format(s->arena, "p%u", i + 1),
                           restricted(w, w->momentum[i]), "", i < free_ones);
     for (uint32_t k = 0; k < w->p; k++)
-        ns_system_observe(s, ns_arena_format(s->arena, "lambda.%s", d->constraints.at[k].name),
-                          w->lambda[k], "", true);
+        ns_system_multiplier(s, d->constraints.at[k].name, w->lambda[k], true);
 }
 
 static bool derive(ns_description *d, ns_system *s)

@@ -360,17 +360,12 @@ static void add_states(work *k)
 {
     ns_lie *w = k->w;
     ns_system *s = k->s;
-    for (uint32_t a = 0; a < w->n; a++) {
-        uint32_t at = ns_system_add_state(s, ns_arena_format(s->arena, "v%u", a + 1), w->v[a],
-                                          "");
-        s->states.at[at].rate = k->dv[a];
-        s->states.at[at].odd = true;
-    }
-    for (uint32_t e = 0; e < k->entries; e++) {
-        uint32_t at = ns_system_add_state(s, ns_graph_symbol(k->g, k->entry[e])->name,
-                                          k->entry[e], "");
-        s->states.at[at].rate = k->entry_rate[e];
-    }
+    for (uint32_t a = 0; a < w->n; a++)
+        ns_system_add_state(s, NS_QUANTITY_QUASIVELOCITY,
+                            ns_arena_format(s->arena, "v%u", a + 1), w->v[a], k->dv[a], "");
+    for (uint32_t e = 0; e < k->entries; e++)
+        ns_system_add_state(s, NS_QUANTITY_COORDINATE, ns_graph_symbol(k->g, k->entry[e])->name,
+                            k->entry[e], k->entry_rate[e], "");
     for (uint32_t i = 0; i < w->constraints; i++)
         NS_PUSH(s->arena, s->constraints,
                 (ns_constraint){.name = k->d->constraints.at[i].name,
@@ -380,13 +375,14 @@ static void add_states(work *k)
     ns_lie_group_manifold(w, s);
 }
 
-/* A vector's components as values NAME1, NAME2, ..., and the vector itself for expressions. */
-static void observe_vector(ns_system *s, const char *name, const ns_ex *at, uint32_t n,
-                           bool basic)
+/* Momenta as values NAME1, NAME2, ..., and the vector itself for expressions. */
+static void observe_momenta(ns_system *s, const char *name, const ns_ex *at, uint32_t n,
+                            bool basic)
 {
     for (uint32_t a = 0; a < n; a++)
-        ns_system_observe(s, ns_arena_format(s->arena, "%s%u", name, a + 1), at[a], "", basic);
-    NS_PUSH(s->arena, s->vectors, (ns_scope_entry){.name = name, .value = {n, 1, at}});
+        ns_system_observe(s, NS_QUANTITY_MOMENTUM,
+                          ns_arena_format(s->arena, "%s%u", name, a + 1), at[a], "", basic);
+    ns_system_define(s, name, at, n);
 }
 
 static void add_values(work *k)
@@ -417,17 +413,15 @@ static void add_values(work *k)
     for (uint32_t i = 0; i < p * n; i++)
         w->invariant = w->invariant && !ns_graph_depends(g, w->a[i], k->entry, k->entries) &&
                        !ns_graph_depends(g, w->a[i], &k->d->time, 1);
-    ns_system_observe(s, "energy", s->energy, "J", true);
-    observe_vector(s, "p", w->p, n, n <= 6);
+    ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", s->energy, "J", true);
+    observe_momenta(s, "p", w->p, n, n <= 6);
     for (uint32_t i = 0; i < p; i++)
-        ns_system_observe(s,
-                          ns_arena_format(s->arena, "lambda.%s", k->d->constraints.at[i].name),
-                          w->lambda[i], "", true);
+        ns_system_multiplier(s, k->d->constraints.at[i].name, w->lambda[i], true);
     bool free_motion = p == 0 && w->invariant;
     if (w->N) {
         w->mu = NS_NEW_ARRAY(s->arena, ns_ex, n);
         ns_lie_group_to_space(w, s, w->p, w->mu);
-        observe_vector(s, "mu", w->mu, n, false);
+        observe_momenta(s, "mu", w->mu, n, false);
         NS_PUSH(s->arena, s->vectors,
                 (ns_scope_entry){.name = "g", .value = {w->N, w->N, w->g}});
         for (uint32_t a = 0; a < n && free_motion; a++)
@@ -435,7 +429,7 @@ static void add_values(work *k)
                     (ns_invariant){.name = ns_arena_format(s->arena, "mu%u", a + 1),
                                    .value = w->mu[a]});
     }
-    NS_PUSH(s->arena, s->vectors, (ns_scope_entry){.name = "v", .value = {n, 1, w->v}});
+    ns_system_define(s, "v", w->v, n);
     ns_lie_casimirs(w, s, free_motion);
 }
 

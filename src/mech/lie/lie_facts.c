@@ -155,7 +155,7 @@ static void add(ns_system *s, ns_ex value, bool expected, uint32_t number)
 {
     const char *name = ns_arena_format(s->arena, "casimir%u", number);
     ns_system_claim(s, name, value, expected, "motions without constraints and potential");
-    ns_system_observe(s, name, value, "", false);
+    ns_system_observe(s, NS_QUANTITY_OTHER, name, value, "", false);
     NS_PUSH(s->arena, s->equations,
             (ns_equation_line){.group = "Casimir functions", .name = name, .value = value});
 }

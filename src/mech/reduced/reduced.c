@@ -54,14 +54,6 @@ static bool wants_momentum(ns_description *d, bool *good)
     return momentum;
 }
 
-static void add_state(ns_system *s, const char *name, ns_ex symbol, ns_ex rate,
-                      const char *unit, bool odd)
-{
-    const uint32_t place = ns_system_add_state(s, name, symbol, unit);
-    s->states.at[place].rate = rate;
-    s->states.at[place].odd = odd;
-}
-
 /* Multipliers from the rows of (3.6) that (4.3) leaves out, a' in U:
  *
  *     lambda_s a^s(e_a') = d/dt P_a' - C_ba'^C Omega^b P_C - E_alpha a'^C P_C r'^alpha
@@ -101,9 +93,7 @@ static void multipliers(const ns_symmetry *y, const ns_ex *Omega, const ns_ex *P
     }
     ns_solve(g, u, T, right, right);
     for (uint32_t c = 0; c < u; c++)
-        ns_system_observe(s,
-                          ns_arena_format(s->arena, "lambda.%s", y->d->constraints.at[c].name),
-                          right[c], "", true);
+        ns_system_multiplier(s, y->d->constraints.at[c].name, right[c], true);
 }
 
 /* The constraints hold by construction; residual.NAME says how well. */
@@ -115,9 +105,9 @@ static void residuals(const ns_symmetry *y, const ns_ex *rate)
         velocity[i] = y->dq[y->group[i]];
     for (uint32_t c = 0; c < y->constraints; c++) {
         const ns_constraint_line *line = &y->d->constraints.at[c];
-        ns_system_observe(s, ns_arena_format(s->arena, "residual.%s", line->name),
-                          ns_subst_one(s->graph, line->residual, velocity, rate, y->k), "",
-                          false);
+        ns_system_observe(
+            s, NS_QUANTITY_OTHER, ns_arena_format(s->arena, "residual.%s", line->name),
+            ns_subst_one(s->graph, line->residual, velocity, rate, y->k), "", false);
     }
 }
 
@@ -147,16 +137,8 @@ static void reconstruct(const ns_symmetry *y, const ns_ex *ddr, const ns_ex *z, 
     ns_diff_along(y->d->graph, rate, k, x, dx, all, second);
     if (y->constraints)
         multipliers(y, Omega, P, x, dx, all);
-    for (uint32_t i = 0; i < sigma; i++)
-        NS_PUSH(s->arena, s->accelerations,
-                (ns_replacement){.from = d->coordinates.at[y->shape[i]].a, .to = ddr[i]});
-    for (uint32_t i = 0; i < k; i++) {
-        const ns_coordinate *c = &d->coordinates.at[y->group[i]];
-        NS_PUSH(s->arena, s->accelerations, (ns_replacement){.from = c->v, .to = rate[i]});
-        NS_PUSH(s->arena, s->accelerations, (ns_replacement){.from = c->a, .to = second[i]});
-        ns_system_observe(s, ns_arena_format(s->arena, "%s'", c->name), rate[i],
-                          c->unit[0] ? ns_arena_format(s->arena, "%s/s", c->unit) : "", true);
-    }
+    for (uint32_t i = 0; i < k; i++)
+        ns_system_derived_velocity(s, &d->coordinates.at[y->group[i]], rate[i], second[i]);
 }
 
 static void assemble(ns_symmetry *y, bool momentum)
@@ -204,27 +186,22 @@ static void assemble(ns_symmetry *y, bool momentum)
     s->energy = ns_add(g, s->kinetic, y->V);
     s->conservative = true;
 
-    for (uint32_t i = 0; i < sigma; i++) {
-        const ns_coordinate *c = &d->coordinates.at[y->shape[i]];
-        add_state(s, c->name, y->r[i], y->dr[i], c->unit, false);
-    }
-    for (uint32_t i = 0; i < sigma; i++) {
-        const ns_coordinate *c = &d->coordinates.at[y->shape[i]];
-        add_state(s, ns_arena_format(s->arena, "%s'", c->name), y->dr[i], ddr[i],
-                  c->unit[0] ? ns_arena_format(s->arena, "%s/s", c->unit) : "", true);
-    }
+    for (uint32_t i = 0; i < sigma; i++)
+        ns_system_add_coordinate(s, &d->coordinates.at[y->shape[i]], y->dr[i]);
+    for (uint32_t i = 0; i < sigma; i++)
+        ns_system_add_velocity(s, &d->coordinates.at[y->shape[i]], ddr[i], "");
     for (uint32_t a = 0; a < m; a++)
-        add_state(s, ns_graph_symbol(g, z[a])->name, z[a], dz[a], "", true);
+        ns_system_add_state(s, momentum ? NS_QUANTITY_MOMENTUM : NS_QUANTITY_QUASIVELOCITY,
+                            ns_graph_symbol(g, z[a])->name, z[a], dz[a], "");
     s->reduced = s->states.n;
-    for (uint32_t i = 0; i < k; i++) {
-        const ns_coordinate *c = &d->coordinates.at[y->group[i]];
-        add_state(s, c->name, y->q[y->group[i]], rate[i], c->unit, false);
-    }
+    for (uint32_t i = 0; i < k; i++)
+        ns_system_add_coordinate(s, &d->coordinates.at[y->group[i]], rate[i]);
     residuals(y, rate);
     reconstruct(y, ddr, z, dz, rate, O, P);
-    ns_system_observe(s, "energy", s->energy, "J", true);
+    ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", s->energy, "J", true);
     for (uint32_t a = 0; a < m; a++)
-        ns_system_observe(s, ns_arena_format(s->arena, momentum ? "Omega%u" : "p%u", a + 1),
+        ns_system_observe(s, momentum ? NS_QUANTITY_QUASIVELOCITY : NS_QUANTITY_MOMENTUM,
+                          ns_arena_format(s->arena, momentum ? "Omega%u" : "p%u", a + 1),
                           momentum ? O[a] : p[a], "", true);
     y->p = p;
     y->Omega = O;

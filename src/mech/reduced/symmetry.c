@@ -636,10 +636,11 @@ bool ns_symmetry_attach(ns_description *d, ns_system *s)
     ns_subst(d->graph, y->p, y->m, from, to, replaced, y->p);
     ns_subst(d->graph, y->Omega, y->m, from, to, replaced, y->Omega);
     for (uint32_t a = 0; a < y->m; a++)
-        ns_system_observe(s, ns_arena_format(s->arena, "symmetry.p%u", a + 1), y->p[a], "",
-                          false);
+        ns_system_observe(s, NS_QUANTITY_MOMENTUM,
+                          ns_arena_format(s->arena, "symmetry.p%u", a + 1), y->p[a], "", false);
     for (uint32_t a = 0; a < y->m; a++)
-        ns_system_observe(s, ns_arena_format(s->arena, "symmetry.Omega%u", a + 1), y->Omega[a],
-                          "", false);
+        ns_system_observe(s, NS_QUANTITY_QUASIVELOCITY,
+                          ns_arena_format(s->arena, "symmetry.Omega%u", a + 1), y->Omega[a], "",
+                          false);
     return true;
 }

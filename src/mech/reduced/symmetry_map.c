@@ -203,10 +203,11 @@ const ns_discrete *ns_symmetry_maps(const ns_system *s, const double *p, const d
     }
     map reversal = {.S = NS_NEW_ARRAY(s->arena, ns_ex, s->states.n + 1), .about = s->states.n,
                                       .reverses = true};
+    const bool on_graph = !(s->watch && s->watch->pinv); /* are the rates there to compare? */
     bool any = false;
     for (uint32_t i = 0; i < s->states.n; i++) {
         const ns_state *state = &s->states.at[i];
-        any = any || state->odd;
+        any = any || (state->odd && on_graph);
         reversal.S[i] = state->odd ? ns_neg(s->graph, state->symbol) : state->symbol;
     }
     if (any)

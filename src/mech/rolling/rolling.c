@@ -216,24 +216,23 @@ static bool read_loads(ns_description *d, ns_rolling *r, bool *any)
 static void add_states(ns_system *s, ns_rolling *r)
 {
     static const char *const quat[4] = {"quat.w", "quat.x", "quat.y", "quat.z"};
-    static const char *const names[2][3] = {
-        {"omega.x", "omega.y", "omega.z"}, {"omega.space.x", "omega.space.y", "omega.space.z"}};
+    const char *omega = r->contact.ball ? "omega.space" : "omega";
     ns_contact *c = &r->contact;
     r->quat = s->states.n;
-    for (uint32_t i = 0; i < 4 && !c->reduced; i++) {
+    for (uint32_t i = 0; i < 4 && !c->reduced; i++)
         c->quat[i] = ns_symbol_new(s->graph, quat[i], NS_SYM_STATE, i);
-        ns_system_add_state(s, quat[i], c->quat[i], "");
-    }
-    r->omega = s->states.n;
-    for (uint32_t i = 0; i < 3; i++) {
-        ns_ex *symbol = c->ball ? &c->omega_space.at[i] : &c->Omega.at[i];
-        *symbol = ns_symbol_new(s->graph, names[c->ball][i], NS_SYM_STATE, i);
-        ns_system_add_state(s, names[c->ball][i], *symbol, "rad/s");
-    }
+    if (!c->reduced)
+        ns_system_add_vector(s, NS_QUANTITY_QUATERNION, "quat", "wxyz", c->quat, "");
+    ns_v3 *w = c->ball ? &c->omega_space : &c->Omega;
+    for (uint32_t i = 0; i < 3; i++)
+        w->at[i] = ns_symbol_new(s->graph, ns_arena_format(s->arena, "%s.%c", omega, "xyz"[i]),
+                                 NS_SYM_STATE, i);
+    r->omega = ns_system_add_vector(s, NS_QUANTITY_ANGULAR, omega, "xyz", w->at, "rad/s");
     r->side = s->states.n;
     const char *unit = c->body.kind == NS_SIDE_IMPLICIT ? "m" : "";
-    for (uint32_t i = 0; i < c->body.n && !c->closed; i++)
-        ns_system_add_state(s, r->body.names[i], c->body.symbol[i], unit);
+    if (!c->closed)
+        ns_system_add_vector(s, r->body.kind, r->body.vector, r->body.axes, c->body.symbol,
+                             unit);
     r->support = s->states.n;
     if (c->reduced)
         return;
@@ -241,8 +240,8 @@ static void add_states(ns_system *s, ns_rolling *r)
                    r->ground.planar
                ? "m"
                : "";
-    for (uint32_t i = 0; i < c->ground.n; i++)
-        ns_system_add_state(s, r->ground.names[i], c->ground.symbol[i], unit);
+    ns_system_add_vector(s, r->ground.kind, r->ground.vector, r->ground.axes, c->ground.symbol,
+                         unit);
 }
 
 static void set_rates(ns_system *s, const ns_rolling *r)
@@ -315,30 +314,33 @@ static void add_values(ns_system *s, ns_rolling *r)
 {
     ns_graph *g = s->graph;
     ns_contact *c = &r->contact;
-    ns_system_observe_vector(s, "omega", c->Omega, "rad/s", true);
-    ns_system_observe_vector(s, "s", c->s, "m", c->closed && c->body.kind == NS_SIDE_IMPLICIT);
+    ns_system_observe_vector(s, NS_QUANTITY_ANGULAR, "omega", c->Omega, "rad/s", true);
+    ns_system_observe_vector(s, NS_QUANTITY_ON_BODY, "s", c->s, "m",
+                             c->closed && c->body.kind == NS_SIDE_IMPLICIT);
     for (uint32_t i = 0; i < 2 && c->closed && c->body.kind == NS_SIDE_CIRCLE; i++)
-        ns_system_observe(s, r->body.names[i], c->side[i], "", true);
-    ns_system_observe_vector(s, "vertical", c->vertical, "", false);
-    ns_system_observe(s, "energy", c->energy, "J", true);
-    ns_system_observe(s, "force.normal", c->normal_force, "N", true);
-    ns_system_observe(s, "force.friction", c->friction, "N", true);
-    ns_system_observe(s, "force.ratio", ns_div(g, c->friction, ns_abs(g, c->normal_force)), "",
-                      true);
-    ns_system_observe(s, "regularity", c->regular, "", false);
+        ns_system_observe(s, NS_QUANTITY_OTHER, ns_rolling_side_name(s, r, i), c->side[i], "",
+                          true);
+    ns_system_observe_vector(s, NS_QUANTITY_OTHER, "vertical", c->vertical, "", false);
+    ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", c->energy, "J", true);
+    ns_system_observe(s, NS_QUANTITY_FORCE, "force.normal", c->normal_force, "N", true);
+    ns_system_observe(s, NS_QUANTITY_FORCE, "force.friction", c->friction, "N", true);
+    ns_system_observe(s, NS_QUANTITY_FORCE, "force.ratio",
+                      ns_div(g, c->friction, ns_abs(g, c->normal_force)), "", true);
+    ns_system_observe(s, NS_QUANTITY_OTHER, "regularity", c->regular, "", false);
     if (c->reduced) {
-        ns_system_observe(s, "com.z", c->com.at[2], "m", true);
+        ns_system_observe(s, NS_QUANTITY_PLACE, "com.z", c->com.at[2], "m", true);
         return;
     }
     ns_system_define(s, "quat", c->quat, 4);
-    ns_system_observe_vector(s, "com", c->com, "m", true);
-    ns_system_observe_vector(s, "centre", r->body_centre, "m", false);
-    ns_system_observe_vector(s, "contact", c->point, "m", true);
-    ns_system_observe_vector(s, "velocity", c->velocity, "m/s", false);
-    ns_system_observe_vector(s, "omega.space", c->omega_space, "rad/s", false);
+    ns_system_observe_vector(s, NS_QUANTITY_PLACE, "com", c->com, "m", true);
+    ns_system_observe_vector(s, NS_QUANTITY_PLACE, "centre", r->body_centre, "m", false);
+    ns_system_observe_vector(s, NS_QUANTITY_PLACE, "contact", c->point, "m", true);
+    ns_system_observe_vector(s, NS_QUANTITY_OTHER, "velocity", c->velocity, "m/s", false);
+    ns_system_observe_vector(s, NS_QUANTITY_ANGULAR, "omega.space", c->omega_space, "rad/s",
+                             false);
     ns_v3 normal = c->ball ? c->normal : ns_m3_apply(g, c->A, c->gamma);
-    ns_system_observe_vector(s, "normal", normal, "", false);
-    ns_system_observe_vector(s, "force", c->force_space, "N", false);
+    ns_system_observe_vector(s, NS_QUANTITY_OTHER, "normal", normal, "", false);
+    ns_system_observe_vector(s, NS_QUANTITY_FORCE, "force", c->force_space, "N", false);
 }
 
 static bool event_action(const ns_description *d, const ns_block *block, const char *name,
@@ -523,10 +525,12 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
             "an edge on a wire touches at one fixed point of both: that is no rolling");
         return false;
     }
-    if (c->moving) /* coordinates in the ground's own frame */
-        for (uint32_t i = 0; i < c->ground.n; i++)
-            r->ground.names[i] = ns_arena_format(d->arena, "ground.%c",
-                                                 (r->ground.planar ? "uv" : "xyz")[i]);
+    if (c->moving) { /* coordinates in the ground's own frame */
+        r->ground.kind = r->ground.planar ? NS_QUANTITY_PARAMETER : NS_QUANTITY_COORDINATE;
+        r->ground.vector = "ground";
+        r->ground.axes = ns_arena_format(d->arena, "%.*s", (int)c->ground.n,
+                                         r->ground.planar ? "uv" : "xyz");
+    }
     c->reduced = ns_block_has(r->body_block, "reduced");
     if (c->reduced && (!r->ground.level || c->moving || ns_side_is_curve(&c->body))) {
         ns_diag_error(d->diag, ns_block_find(r->body_block, "reduced")->span,

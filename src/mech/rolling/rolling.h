@@ -68,4 +68,11 @@ void ns_rolling_facts(ns_system *s, const ns_rolling *r);
  * and variations; *points: how many.  For conservative systems with a fixed ground. */
 double ns_rolling_form(const ns_system *s, const double *p, const double *x, uint32_t *points);
 
+/* The name of contact coordinate i of the body. */
+static inline const char *ns_rolling_side_name(const ns_system *s, const ns_rolling *r,
+                                               uint32_t i)
+{
+    return ns_arena_format(s->arena, "%s.%c", r->body.vector, r->body.axes[i]);
+}
+
 #endif

@@ -443,7 +443,7 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
         return false;
     touch(&w);
     for (uint32_t i = 0; i < r->contact.body.n && r->contact.closed; i++)
-        offer(&w, r->body.names[i], r->contact.side[i], 0, false);
+        offer(&w, ns_rolling_side_name(s, r, i), r->contact.side[i], 0, false);
     return velocity(&w) && by_name(&w);
 }
 

@@ -19,33 +19,6 @@ static void add(ns_report *r, ns_report_series series)
 
 /* ---- observables ------------------------------------------------------------------------- */
 
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n >= m && strcmp(name + n - m, end) == 0;
-}
-
-/* Does the name have this word before its last component: word.x, BODY.word.x? */
-static bool has_word(const char *name, const char *word)
-{
-    const size_t n = strlen(word);
-    for (const char *at = name; (at = strstr(at, word)); at++)
-        if ((at == name || at[-1] == '.') && at[n] == '.' && !strchr(at + n + 1, '.'))
-            return true;
-    return false;
-}
-
-static bool is_observe(const ns_report *r, const char *name)
-{
-    const ns_description *d = r->system->description;
-    for (uint32_t i = 0; i < d->observes.n; i++) {
-        const size_t n = strlen(d->observes.at[i].name); /* also NAME.x of a vector */
-        if (strncmp(d->observes.at[i].name, name, n) == 0 && (!name[n] || name[n] == '.'))
-            return true;
-    }
-    return false;
-}
-
 /* Panels, in the order in which they come. */
 enum {
     OBSERVE,
@@ -77,27 +50,30 @@ static const char *const panels[PANELS] = {[OBSERVE] = "observe",
 
 static int panel_of(const ns_report *r, uint32_t k)
 {
-    const char *name = r->system->observables.at[k].name;
-    if (is_observe(r, name))
+    const bool state = k < r->system->states.n; /* they come first */
+    switch (r->system->observables.at[k].kind) {
+    case NS_QUANTITY_OBSERVED:
         return OBSERVE;
-    if (strstr(name, "quat."))
+    case NS_QUANTITY_QUATERNION:
+    case NS_QUANTITY_QUATERNION_RATE:
         return ORIENTATION;
-    if (strncmp(name, "force.", 6) == 0 || has_word(name, "reaction"))
+    case NS_QUANTITY_FORCE:
         return FORCE;
-    if (strncmp(name, "lambda", 6) == 0)
+    case NS_QUANTITY_MULTIPLIER:
         return MULTIPLIERS;
-    if (has_word(name, "omega"))
+    case NS_QUANTITY_ANGULAR:
         return ANGULAR;
-    if (strcmp(name, "energy") == 0)
+    case NS_QUANTITY_ENERGY:
         return ENERGY;
-    if (strncmp(name, "s.", 2) == 0)
+    case NS_QUANTITY_ON_BODY:
         return ON_BODY;
-    if (has_word(name, "contact") || has_word(name, "com") || has_word(name, "centre"))
+    case NS_QUANTITY_PLACE:
         return POSITION;
-    for (uint32_t i = 0; i < r->system->states.n; i++)
-        if (strcmp(r->system->states.at[i].name, name) == 0)
-            return ends_with(name, "'") ? VELOCITIES : COORDINATES;
-    return FURTHER;
+    case NS_QUANTITY_VELOCITY:
+        return state ? VELOCITIES : FURTHER;
+    default:
+        return state ? COORDINATES : FURTHER;
+    }
 }
 
 static bool wanted(const ns_report *r, uint32_t k, int panel)
@@ -105,7 +81,7 @@ static bool wanted(const ns_report *r, uint32_t k, int panel)
     const ns_observable *o = &r->system->observables.at[k];
     if (panel == OBSERVE)
         return true;
-    if (!o->basic || (panel == ORIENTATION && ends_with(o->name, "'")))
+    if (!o->basic || o->kind == NS_QUANTITY_QUATERNION_RATE)
         return false;
     /* the energy error says more about an energy that does not change */
     return panel != ENERGY || !r->system->conservative;
@@ -294,7 +270,8 @@ static void put_plots(ns_report *r)
     for (uint32_t i = 0; i < s->states.n && portraits < MOST_PORTRAITS; i++) {
         const char *name = s->states.at[i].name;
         const char *rate = ns_arena_format(r->arena, "%s'", name);
-        if (!has_series(r, name) || !has_series(r, rate) || strstr(name, "quat."))
+        if (!has_series(r, name) || !has_series(r, rate) ||
+            s->states.at[i].kind == NS_QUANTITY_QUATERNION)
             continue;
         put_plot(r, ns_arena_format(r->arena, "Phase portrait of %s", name), name, rate, false);
         portraits++;

@@ -259,7 +259,7 @@ static bool is_rate(const ns_flow *flow, uint32_t i)
 /* Four numbers of a turn: what happens to them is said otherwise. */
 static bool is_quaternion(const ns_flow *flow, uint32_t i)
 {
-    return strstr(flow->system->states.at[i].name, "quat.") != NULL;
+    return flow->system->states.at[i].kind == NS_QUANTITY_QUATERNION;
 }
 
 /* The first plane from the state `from` on; false if there is none. */
@@ -383,23 +383,25 @@ ns_affine_lines ns_affine_words(ns_arena *arena, const ns_flow *flow, const ns_a
         done[plane.i] = done[plane.j] = true;
     }
     for (uint32_t i = 0; i < h->n; i++) {
-        const char *name = s->states.at[i].name, *dot = strrchr(name, '.');
+        const ns_state *state = &s->states.at[i];
         if (done[i] || is_rate(flow, i))
             continue;
-        if (dot && strcmp(dot, ".w") == 0 && i + 3 < h->n) {
+        if (is_quaternion(flow, i) && state->first == i) {
             const uint32_t four[4] = {i, i + 1, i + 2, i + 3};
             double a[4], b[4];
             if (alone(h, four, 4) && quaternion(h, i, a, b)) {
-                const char *what = ns_arena_string(arena, name, (size_t)(dot - name));
-                say_turn(arena, &lines, ns_arena_format(arena, "%s, in space", what), a);
-                say_turn(arena, &lines, ns_arena_format(arena, "%s, in the body", what), b);
+                say_turn(arena, &lines, ns_arena_format(arena, "%s, in space", state->vector),
+                         a);
+                say_turn(arena, &lines,
+                         ns_arena_format(arena, "%s, in the body", state->vector), b);
                 done[i] = done[i + 1] = done[i + 2] = done[i + 3] = true;
                 continue;
             }
         }
         const uint32_t one[1] = {i};
         if (alone(h, one, 1) && fabs(h->b[i]) > 1e-14 * flow->sigma[i])
-            NS_PUSH(arena, lines, ns_arena_format(arena, "%s: move %.15g", name, h->b[i]));
+            NS_PUSH(arena, lines,
+                    ns_arena_format(arena, "%s: move %.15g", state->name, h->b[i]));
     }
     return lines;
 }

@@ -42,7 +42,7 @@ static double pointwise(ns_integrals_work *w)
     bool *fixed = NS_NEW_ARRAY(a, bool, n + 1);
     uint32_t velocities = 0;
     for (uint32_t i = 0; i < n; i++) {
-        fixed[i] = !ns_family_velocity(s, i);
+        fixed[i] = !s->states.at[i].odd;
         if (!fixed[i])
             odd[velocities++] = s->states.at[i].symbol;
     }

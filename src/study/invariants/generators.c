@@ -13,24 +13,12 @@
 static const double vanishes = 1e-8;
 enum { MOST_UNKNOWNS = 700 };
 
-/* The kind of a state: what stands before the last dot, the number of primes, and whether it is
- * a coordinate of the model (hamel has quasivelocities beside them). */
+/* Can a linear map mix the two?  Components of one vector; numbers of one kind. */
 static bool same_kind(const ns_system *s, uint32_t i, uint32_t j)
 {
-    const char *a = s->states.at[i].name, *b = s->states.at[j].name;
-    const char *dot_a = strrchr(a, '.'), *dot_b = strrchr(b, '.');
-    const char *prime_a = strchr(a, '\''), *prime_b = strchr(b, '\'');
-    if (!dot_a != !dot_b || (prime_a ? strlen(prime_a) : 0) != (prime_b ? strlen(prime_b) : 0))
-        return false;
-    if (dot_a)
-        return dot_a - a == dot_b - b && strncmp(a, b, (size_t)(dot_a - a)) == 0;
-    bool coordinate[2] = {false, false};
-    const ns_description *d = s->description;
-    for (uint32_t k = 0; k < d->coordinates.n; k++) {
-        coordinate[0] = coordinate[0] || strcmp(d->coordinates.at[k].name, a) == 0;
-        coordinate[1] = coordinate[1] || strcmp(d->coordinates.at[k].name, b) == 0;
-    }
-    return coordinate[0] == coordinate[1];
+    const ns_state *a = &s->states.at[i], *b = &s->states.at[j];
+    return a->vector || b->vector ? a->first == b->first
+                                  : a->kind == b->kind && a->kind != NS_QUANTITY_OTHER;
 }
 
 /* Entry A[i][j], or b[i] if j = n. */
@@ -58,14 +46,14 @@ typedef struct search {
     double *average; /* [n] sizes of the states over the samples, of a vector the largest */
 } search;
 
-static bool is_dotted(const ns_system *s, uint32_t i)
+static bool is_component(const ns_system *s, uint32_t i)
 {
-    return strchr(s->states.at[i].name, '.') != NULL;
+    return s->states.at[i].vector != NULL;
 }
 
 static bool is_quaternion(const ns_system *s, uint32_t i)
 {
-    return strstr(s->states.at[i].name, "quat.") != NULL;
+    return s->states.at[i].kind == NS_QUANTITY_QUATERNION;
 }
 
 static bool is_rate(const ns_problem *problem, uint32_t i)
@@ -99,7 +87,7 @@ static void list_unknowns(search *q, bool linear)
                 q->u[q->nu++] = (unknown){.at = {{i, n, 1}}, .n = 1};
         for (uint32_t i = 0; i < n && linear; i++)
             for (uint32_t j = 0; j < n; j++) {
-                const bool turn = is_dotted(s, i);
+                const bool turn = is_component(s, i);
                 if (is_rate(problem, i) || !same_kind(s, i, j) || (turn ? j <= i : pass > 0))
                     continue;
                 unknown u = {.preference = is_quaternion(s, i) ? 2 : 1};
@@ -180,7 +168,7 @@ static void sample(search *q, const double *x)
     }
     for (uint32_t i = 0; i < n; i++) /* one size for a vector: a turn mixes its components */
         for (uint32_t j = 0; j < n; j++)
-            if (is_dotted(field->system, i) && same_kind(field->system, i, j))
+            if (is_component(field->system, i) && same_kind(field->system, i, j))
                 q->average[i] = ns_max(q->average[i], q->average[j]);
 }
 
@@ -354,10 +342,9 @@ static void finish(ns_generators *g, uint32_t k, const ns_flow *field)
         shift = fabs(b[i]) > 1.0001 * fabs(shift) ? b[i] : shift;
         for (uint32_t j = 0; j < n; j++) {
             const double a = A[(size_t)i * n + j];
-            const char *column = s->states.at[j].name;
             turn = ns_max(turn, fabs(a));
             /* q' = W q/2 and q' = q W/2 both have +W/2 in the column of the scalar part */
-            if (is_quaternion(s, i) && strstr(column, "quat.w") && !strchr(column, '\'') &&
+            if (is_quaternion(s, i) && is_quaternion(s, j) && s->states.at[j].first == j &&
                 fabs(a) > 1.0001 * fabs(quaternion))
                 quaternion = a;
             if (i > j && fabs(a) > 1.0001 * fabs(lead)) /* from the first axis to the second */
@@ -379,19 +366,19 @@ static void finish(ns_generators *g, uint32_t k, const ns_flow *field)
         for (uint32_t j = 0; j < n; j++)
             moves = moves || A[(size_t)i * n + j] != 0;
         for (uint32_t j = 0; j < i && moves; j++)
-            if (same_kind(s, i, j) && strrchr(s->states.at[i].name, '.')) {
+            if (same_kind(s, i, j) && is_component(s, i)) {
                 bool other = b[j] != 0;
                 for (uint32_t l = 0; l < n; l++)
                     other = other || A[(size_t)j * n + l] != 0;
                 known = known || (other && turn > 0);
             }
-        known = known || (turn > 0 && strchr(s->states.at[i].name, '\''));
+        const ns_state *state = &s->states.at[i];
+        known = known || (turn > 0 && (state->kind == NS_QUANTITY_VELOCITY ||
+                                       state->kind == NS_QUANTITY_QUATERNION_RATE));
         if (!moves || known)
             continue;
-        const char *state = s->states.at[i].name, *dot = strrchr(state, '.');
-        const bool whole = dot && turn > 0;
-        ns_text_addf(&name, "%s%.*s", first ? "" : ", ",
-                     whole ? (int)(dot - state) : (int)strlen(state), state);
+        ns_text_addf(&name, "%s%s", first ? "" : ", ",
+                     state->vector && turn > 0 ? state->vector : state->name);
         first = false;
     }
     g->name[k] = ns_text_string(&name);

@@ -53,8 +53,6 @@ typedef struct ns_family {
 
 enum { NS_INTEGRALS_MOST = 900 }; /* functions in a family */
 
-/* Is state i a velocity or momentum? */
-bool ns_family_velocity(const ns_system *s, uint32_t i);
 /* How many functions it has; UINT32_MAX if more than can be counted. */
 uint32_t ns_family_size(const ns_family *f);
 /* Velocities, vertical and arm of rolling bodies; otherwise the states that change sign with

@@ -144,8 +144,7 @@ static void add_term(ns_graph *g, ns_parallel *c, uint32_t at, ns_ex value)
 
 static void add_state(ns_system *t, const char *name, ns_ex symbol, ns_ex rate_of)
 {
-    const uint32_t place = ns_system_add_state(t, name, symbol, "");
-    t->states.at[place].rate = rate_of;
+    ns_system_add_state(t, NS_QUANTITY_OTHER, name, symbol, rate_of, "");
 }
 
 /* The equations of (4.12) and (6.15) along a straight line in z. */

@@ -310,8 +310,7 @@ ns_system *ns_momentum_with_eta(const ns_system *s, const ns_momentum *f, ns_ex 
                         ns_mul(g, ns_mul(g, c->T[((size_t)v * m + e) * m + a], eta[i * m + a]),
                                c->dz[v]));
             const char *name = ns_graph_symbol(g, eta[i * m + e])->name;
-            const uint32_t place = ns_system_add_state(t, name, eta[i * m + e], "");
-            t->states.at[place].rate = rate;
+            ns_system_add_state(t, NS_QUANTITY_OTHER, name, eta[i * m + e], rate, "");
             integral = ns_add(g, integral, ns_mul(g, c->y->p[e], eta[i * m + e]));
         }
         NS_PUSH(s->arena, t->invariants,

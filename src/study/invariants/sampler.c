@@ -6,11 +6,10 @@
 #include "expr/eval.h"
 #include "study/invariants/integrals.h"
 
-/* Components of one vector or quaternion: the same text before the last dot. */
-static bool same_vector(const char *a, const char *b)
+/* Components of one vector or quaternion, and of its rate. */
+static bool same_vector(const ns_state *a, const ns_state *b)
 {
-    const char *dot_a = strrchr(a, '.'), *dot_b = strrchr(b, '.');
-    return dot_a && dot_b && dot_a - a == dot_b - b && strncmp(a, b, (size_t)(dot_a - a)) == 0;
+    return a->vector && b->vector && strcmp(a->vector, b->vector) == 0;
 }
 
 static bool visit(ns_sampler *s, const ns_run_options *o, const double *x0,
@@ -46,7 +45,7 @@ static bool visit(ns_sampler *s, const ns_run_options *o, const double *x0,
     }
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < i; j++)
-            if (same_vector(system->states.at[i].name, system->states.at[j].name))
+            if (same_vector(&system->states.at[i], &system->states.at[j]))
                 s->width[i] = s->width[j] = ns_max(s->width[i], s->width[j]);
     return true;
 }
@@ -108,8 +107,7 @@ static bool usable(ns_sampler *s, const double *x)
 static void turn_quaternions(const ns_system *s, const double *x, double *y)
 {
     for (uint32_t i = 0; i + 3 < s->states.n; i++) {
-        const char *w = strstr(s->states.at[i].name, "quat.w");
-        if (!w || w[6])
+        if (s->states.at[i].kind != NS_QUANTITY_QUATERNION || s->states.at[i].first != i)
             continue;
         double dot = 0;
         for (uint32_t j = i; j < i + 4; j++)
@@ -174,7 +172,7 @@ bool ns_sampler_next(ns_sampler *s, double *x)
         const double speed = scale[(int)(3 * ns_eval_random(&s->seed)) % 3];
         for (uint32_t i = 0; i < n; i++) {
             s->target[i] = s->middle[i] + s->width[i] * (2 * ns_eval_random(&s->seed) - 1);
-            s->target[i] *= ns_family_velocity(system, i) ? speed : 1;
+            s->target[i] *= system->states.at[i].odd ? speed : 1;
         }
         flow->t = s->t0 + (s->t1 > s->t0 ? (s->t1 - s->t0) * ns_eval_random(&s->seed) : 0);
         memcpy(x, s->last, n * sizeof *x);

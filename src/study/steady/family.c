@@ -22,14 +22,6 @@ uint32_t ns_family_size(const ns_family *f)
     return count < 1e9 ? (uint32_t)(count + 0.5) : UINT32_MAX;
 }
 
-/* Some formulations say so; the others have velocities NAME' and omega. */
-bool ns_family_velocity(const ns_system *s, uint32_t i)
-{
-    const char *name = s->states.at[i].name;
-    return s->states.at[i].odd || strchr(name, '\'') || strncmp(name, "omega.", 6) == 0 ||
-           strstr(name, ".omega.");
-}
-
 static ns_ex value_of(const ns_system *s, const char *name)
 {
     for (uint32_t i = 0; i < s->states.n; i++)
@@ -158,10 +150,10 @@ void ns_family_complete(ns_flow *flow, ns_family *f, bool *reduced)
     *reduced = false;
     if (!rolling_atoms(flow, f)) {
         for (uint32_t i = 0; i < s->states.n; i++) {
-            if (ns_family_velocity(s, i) && !own_velocity)
+            if (s->states.at[i].odd && !own_velocity)
                 NS_PUSH(a, f->velocity,
                         (ns_atom){s->states.at[i].name, s->states.at[i].symbol});
-            else if (!ns_family_velocity(s, i))
+            else if (!s->states.at[i].odd)
                 add_coordinate(flow, f, i, !own_shape);
         }
     }
