@@ -66,7 +66,7 @@ endforeach()
 file(CONFIGURE OUTPUT bench_scripts.c CONTENT "${scripts}" @ONLY)
 
 if(support)
-  add_library(bench_support OBJECT EXCLUDE_FROM_ALL ${support} ${gallery}
+  add_library(bench_support OBJECT EXCLUDE_FROM_ALL ${support}
     "${CMAKE_BINARY_DIR}/bench_scripts.c")
   target_include_directories(bench_support PRIVATE bench)
   target_link_libraries(bench_support PRIVATE noslip_flags ${NOSLIP_DEPENDENCIES} ${rivals})

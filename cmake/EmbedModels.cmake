@@ -1,6 +1,6 @@
 # Write the gallery, or the claims, as a C file:
 #     cmake -DDIR=models -DOUT=gallery.c -DENDING=mech -DTABLE=gallery \
-#         -DHEADER=cli/commands/gallery.h -P EmbedModels.cmake
+#         -DHEADER=session/gallery.h -P EmbedModels.cmake
 #
 # An entry's name is its path below DIR without the ending. Texts are arrays of bytes, since
 # the standard only promises string literals of 4095 characters. The table ends with {0, 0}.

@@ -14,7 +14,7 @@ if(NOSLIP_PAGE AND NOSLIP_NODE AND NOSLIP_NPM)
             viewer/package-lock.json
     COMMENT "Building the report page" VERBATIM)
   file(CONFIGURE OUTPUT "${page_source}" @ONLY CONTENT [[
-#include "cli/page.h"
+#include "out/report/page.h"
 
 extern const char ns_page_begin[], ns_page_end[];
 __asm__(".pushsection .rodata\n"
@@ -38,7 +38,7 @@ else()
                     "scripts/setup installs them.")
   endif()
   file(CONFIGURE OUTPUT "${page_source}" @ONLY CONTENT [[
-#include "cli/page.h"
+#include "out/report/page.h"
 
 const char *const ns_page_bytes = 0;
 const size_t ns_page_length = 0;

@@ -9,7 +9,7 @@
 #include "probes/hand_peak.h"
 #include "rivals/contenders.h"
 
-#include "cli/commands/gallery.h"
+#include "session/gallery.h"
 
 #include <math.h>
 #include <stdlib.h>

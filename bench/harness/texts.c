@@ -3,7 +3,7 @@
  */
 #include "harness/texts.h"
 
-#include "cli/commands/gallery.h"
+#include "session/gallery.h"
 
 #include <stdio.h>
 #include <stdlib.h>

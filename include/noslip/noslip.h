@@ -19,7 +19,7 @@
  * docs/library.md is the guide.  What there is:
  *
  *     ns_model        a model that was read and derived; variants of it with other numbers
- *     ns_quantity     rates, Jacobians, values, ... at points (t, x, p) of the caller's choice
+ *     ns_calculator     rates, Jacobians, values, ... at points (t, x, p) of the caller's choice
  *     ns_result       a whole run, from beginning to end: what `noslip run` does
  *     ns_simulation   a run in the caller's hands: step, look, change, go on
  *     ns_batch        many runs at once: what `noslip sweep` does
@@ -67,7 +67,7 @@ typedef enum ns_verdict {
  *     "gallery"       bundled models
  *     "methods"       integration methods
  *     "formulations"  ways to equations
- *     "quantities"    what ns_quantity_new takes
+ *     "quantities"    what ns_calculator_new takes
  *     "formats"       what ns_result_bytes takes
  *     "equations"     what ns_model_equations takes
  *     "studies"       what ns_study_run takes
@@ -164,8 +164,10 @@ NS_API const char *ns_model_role(const ns_model *model, ns_kind kind, size_t i);
  * its own.  At most `room` go to numbers; how many there are, 0 if there is no such name. */
 NS_API size_t ns_model_vector(const ns_model *model, ns_kind kind, const char *name,
                               size_t *numbers, size_t room);
-/* The vector that a state or value is a component of ("omega" of omega.x); "" if of none. */
-NS_API const char *ns_model_vector_of(const ns_model *model, ns_kind kind, size_t i);
+/* The name of the vector that a state or value is a component of ("omega" of omega.x), cut off
+ * to fit into name[room]; its length, 0 if there is none. */
+NS_API size_t ns_model_vector_of(const ns_model *model, ns_kind kind, size_t i, char *name,
+                                 size_t room);
 
 /* What the run block of the model says: from, until, tolerance, every, step, first_step,
  * max_step, max_steps; nan if it says nothing (from: 0). */
@@ -195,21 +197,21 @@ NS_API void ns_free(void *memory);
  *
  * Parameters are independent of each other here: one that is computed from others in the model
  * is an input like them.  Outside of the domain of a function the outputs are inf or nan. */
-typedef struct ns_quantity ns_quantity;
+typedef struct ns_calculator ns_calculator;
 
-NS_API ns_quantity *ns_quantity_new(ns_model *model, const char *what);
-NS_API void ns_quantity_close(ns_quantity *quantity);
+NS_API ns_calculator *ns_calculator_new(ns_model *model, const char *what);
+NS_API void ns_calculator_close(ns_calculator *calculator);
 /* NS_WRONG if there is no such quantity, or the model is wrong. */
-NS_API ns_verdict ns_quantity_verdict(const ns_quantity *quantity);
+NS_API ns_verdict ns_calculator_verdict(const ns_calculator *calculator);
 /* Its shape; a vector has one column. */
-NS_API size_t ns_quantity_rows(const ns_quantity *quantity);
-NS_API size_t ns_quantity_columns(const ns_quantity *quantity);
+NS_API size_t ns_calculator_rows(const ns_calculator *calculator);
+NS_API size_t ns_calculator_columns(const ns_calculator *calculator);
 /* At `points` points: out[points][rows][columns] from t[n_t], x[points][states] and
  * p[n_p][parameters], one after the other in memory.  n_t and n_p are `points`, 1 (the same for
  * all) or 0 (that of the model; the array may be NULL). */
-NS_API ns_verdict ns_quantity_eval(ns_quantity *quantity, size_t points, const double *t,
-                                   size_t n_t, const double *x, const double *p, size_t n_p,
-                                   double *out);
+NS_API ns_verdict ns_calculator_eval(ns_calculator *calculator, size_t points, const double *t,
+                                     size_t n_t, const double *x, const double *p, size_t n_p,
+                                     double *out);
 
 /* ---- whole runs ------------------------------------------------------------------------- */
 
@@ -494,6 +496,11 @@ NS_API const char *ns_study_column(const ns_study *study, size_t table, size_t c
 /* Numbers of a column by names of table and column; NULL if there are none. */
 NS_API const double *ns_study_numbers(const ns_study *study, const char *table,
                                       const char *column, size_t *rows);
+
+/* Writes all of it to a file; the format follows from the extension: .csv (the first table),
+ * .json, .h5, .svg (the figure), .html (a page).  NS_WRONG with ns_study_error if it cannot. */
+NS_API ns_verdict ns_study_save(ns_study *study, const char *path);
+NS_API const char *ns_study_error(const ns_study *study);
 
 /* The options that a study takes: the i-th, NULL behind the last; its argument ("T"), "" if it
  * takes none. */

@@ -9,9 +9,9 @@
 #include "base/simd.h"
 #include "base/status.h"
 #include "cli/command.h"
-#include "cli/commands/gallery.h"
 #include "cli/open.h"
 #include "cli/signals.h"
+#include "session/gallery.h"
 
 static int unknown_command(ns_cli *cli, const char *name)
 {
@@ -21,7 +21,7 @@ static int unknown_command(ns_cli *cli, const char *name)
     if (near.found)
         return ns_command_wrong(cli, "unknown command '%s'; did you mean '%s'?", name,
                                 near.found);
-    if (access(name, F_OK) == 0 || ns_open_bundled(name))
+    if (access(name, F_OK) == 0 || ns_gallery_find(name))
         return ns_command_wrong(cli, "unknown command '%s'; did you mean `noslip run %s`?",
                                 name, name);
     return ns_command_wrong(cli, "unknown command '%s'; see `noslip help`", name);

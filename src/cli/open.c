@@ -3,24 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/near.h"
 #include "cli/signals.h"
-
-const struct ns_gallery_entry *ns_open_bundled(const char *name)
-{
-    for (unsigned i = 0; i < ns_gallery_count; i++)
-        if (strcmp(ns_gallery_entries[i].name, name) == 0)
-            return &ns_gallery_entries[i];
-    return NULL;
-}
-
-const char *ns_open_nearest_bundled(const char *name)
-{
-    ns_near near = {.word = name};
-    for (unsigned i = 0; i < ns_gallery_count; i++)
-        ns_near_try(&near, ns_gallery_entries[i].name);
-    return near.found;
-}
 
 /* The --set options; false after saying what is wrong. */
 static bool read_overrides(ns_cli *cli, const ns_arguments *a, const ns_override **overrides,
@@ -104,7 +87,7 @@ ns_model *ns_open_model(ns_cli *cli, const ns_arguments *a, const char *name,
         if (strcmp(cli->own[i].name, name) == 0)
             return ns_open_entry(cli, a, &cli->own[i], depth, exit_status);
     if (strcmp(name, "-") != 0 && access(name, F_OK) != 0) {
-        const struct ns_gallery_entry *entry = ns_open_bundled(name);
+        const struct ns_gallery_entry *entry = ns_gallery_find(name);
         if (entry) {
             if (!cli->quiet)
                 fprintf(cli->err,
@@ -113,7 +96,7 @@ ns_model *ns_open_model(ns_cli *cli, const ns_arguments *a, const char *name,
                         name);
             return ns_open_entry(cli, a, entry, depth, exit_status);
         }
-        const char *nearest = ns_open_nearest_bundled(name);
+        const char *nearest = ns_gallery_nearest(name);
         if (nearest) {
             ns_command_wrong(cli, "there is no file '%s'; did you mean the bundled model '%s'?",
                              name, nearest);

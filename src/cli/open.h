@@ -3,7 +3,7 @@
 #define NS_CLI_OPEN_H
 
 #include "cli/command.h"
-#include "cli/commands/gallery.h"
+#include "session/gallery.h"
 #include "session/model.h"
 
 #define NS_LIMIT_TEXT "1e9; 1e7 in a sweep"
@@ -25,10 +25,6 @@
     {                                                                                          \
         .name = "max-seconds", .argument = "S", .help = "stop after so many seconds (never)"   \
     }
-
-/* A bundled model by name, NULL if there is none; the nearest name, NULL if none is near. */
-const struct ns_gallery_entry *ns_open_bundled(const char *name);
-const char *ns_open_nearest_bundled(const char *name);
 
 /* Loads the model called `name` (a file, "-", or a bundled model) with the --set options.
  * Messages go to cli->err.  The caller frees it; NULL after an error, with *exit_status. */

@@ -1,15 +1,10 @@
-/* The report page, compiled in from viewer/ (cmake/Page.cmake): HTML with a place for the
- * data. */
+/* What --report needs: can the page be written, and what repeats the command. */
 #ifndef NS_CLI_PAGE_H
 #define NS_CLI_PAGE_H
 
-#include <stddef.h>
-
 #include "base/text.h"
 #include "cli/command.h"
-
-extern const char *const ns_page_bytes; /* NULL if the program was built without it */
-extern const size_t ns_page_length;
+#include "out/report/page.h"
 
 /* A word as a shell reads it back. */
 void ns_page_quote(ns_text *text, const char *word);

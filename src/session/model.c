@@ -10,6 +10,7 @@
 #include "base/simd.h"
 #include "expr/eval.h"
 #include "ode/auto.h"
+#include "session/variant.h"
 
 enum { MOST_BYTES = 64 << 20 }; /* a model of this size is surely another kind of file */
 
@@ -142,7 +143,7 @@ static void set_number(ns_model *model, const setting_type *type, const ns_setti
         memcpy((char *)&model->settings + type->offset, &value, sizeof value);
 }
 
-static void read_settings(ns_model *model)
+void ns_model_read_settings(ns_model *model)
 {
     const ns_description *d = model->description;
     for (uint32_t i = 0; i < d->settings.n; i++) {
@@ -216,7 +217,7 @@ static void build(ns_model *model, ns_model_depth depth)
     ns_system_params(model->system, NULL, NULL, model->p);
     if (!check_params(model))
         return;
-    read_settings(model);
+    ns_model_read_settings(model);
     if (model->diag->errors || depth == NS_MODEL_DERIVED)
         return;
     model->x0 = NS_NEW_ARRAY(model->arena, double, model->system->states.n + 1);
@@ -278,6 +279,19 @@ static void fill(ns_model *model, const char *name, int error, const ns_override
     ns_arena_unguard(model->arena);
 }
 
+ns_model_settings ns_model_no_settings(void)
+{
+    const double none = (double)NAN;
+    return (ns_model_settings){.from = none,
+                               .until = none,
+                               .tolerance = none,
+                               .every = none,
+                               .step = none,
+                               .first_step = none,
+                               .max_step = none,
+                               .max_steps = none};
+}
+
 /* Takes the text, which is of malloc. */
 static ns_model *load(const char *name, char *text, size_t length, int error,
                       ns_model_kind kind, const ns_override *overrides, size_t n_overrides,
@@ -293,15 +307,8 @@ static ns_model *load(const char *name, char *text, size_t length, int error,
     model->text = text;
     model->length = length;
     model->name = model->messages = "";
-    const double none = (double)NAN;
-    model->settings = (ns_model_settings){.from = none,
-                                          .until = none,
-                                          .tolerance = none,
-                                          .every = none,
-                                          .step = none,
-                                          .first_step = none,
-                                          .max_step = none,
-                                          .max_steps = none};
+    model->users = 1;
+    model->settings = ns_model_no_settings();
     model->arena = ns_arena_new();
     if (!model->arena || error == ENOMEM)
         no_memory(model);
@@ -340,10 +347,18 @@ ns_model *ns_model_load_text(const char *name, const char *text, size_t length,
     return load_copy(name, text, length, NS_MODEL_PLAIN, overrides, n_overrides, depth);
 }
 
+static ns_model *twin_load(const ns_model *model, ns_model_kind kind)
+{
+    if (!model->variant)
+        return load_copy(model->name, model->text, model->length, kind, model->overrides,
+                         model->n_overrides, NS_MODEL_READY);
+    ns_model *twin = ns_model_twin(model->variant->of, kind);
+    return twin ? ns_variant_again(twin, model) : NULL;
+}
+
 static ns_model *twin_new(const ns_model *model, ns_model_kind kind)
 {
-    ns_model *other = load_copy(model->name, model->text, model->length, kind, model->overrides,
-                                model->n_overrides, NS_MODEL_READY);
+    ns_model *other = twin_load(model, kind);
     bool good = other && other->status == NS_OK &&
                 other->system->states.n == model->system->states.n &&
                 other->system->observables.n == model->system->observables.n;
@@ -369,12 +384,20 @@ void ns_model_free(ns_model *model)
 {
     if (!model)
         return;
+    pthread_mutex_lock(&model->lock);
+    const bool used = --model->users > 0;
+    pthread_mutex_unlock(&model->lock);
+    if (used)
+        return;
+    ns_model *of = model->variant ? model->variant->of : NULL;
     for (size_t i = 0; i < sizeof model->twins / sizeof *model->twins; i++)
         ns_model_free(model->twins[i]);
     pthread_mutex_destroy(&model->lock);
     ns_arena_free(model->arena);
-    free(model->text);
+    if (!of)
+        free(model->text);
     free(model);
+    ns_model_free(of);
 }
 
 /* ---- what is made when it is first asked for --------------------------------------------- */
@@ -407,10 +430,14 @@ const ns_exact *ns_model_exact(ns_model *model, bool shaken)
     return exact;
 }
 
-const ns_problem *ns_model_problem(ns_model *model, bool jacobian)
+/* Whose problems a model uses: its own, or of a variant those of the model it is one of. */
+static ns_model *owner_of(ns_model *model)
 {
-    if (!jacobian)
-        return model->problem;
+    return model->variant ? model->variant->of : model;
+}
+
+static const ns_problem *with_jacobian(ns_model *model)
+{
     pthread_mutex_lock(&model->lock);
     if (!model->with_jacobian && !NS_ARENA_GUARD(model->arena))
         model->with_jacobian = ns_problem_new(begin(model), true);
@@ -418,6 +445,11 @@ const ns_problem *ns_model_problem(ns_model *model, bool jacobian)
     ns_arena_unguard(model->arena);
     pthread_mutex_unlock(&model->lock);
     return problem;
+}
+
+const ns_problem *ns_model_problem(ns_model *model, bool jacobian)
+{
+    return jacobian ? with_jacobian(owner_of(model)) : owner_of(model)->problem;
 }
 
 static const ns_problem *with_tangent(ns_model *model)
@@ -439,5 +471,5 @@ const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method)
     if (!method->precise)
         return ns_model_problem(model, method->needs_jacobian);
     ns_model *from = ns_model_precise(model);
-    return from && ns_model_exact(model, false) ? with_tangent(from) : NULL;
+    return from && ns_model_exact(model, false) ? with_tangent(owner_of(from)) : NULL;
 }

@@ -53,6 +53,8 @@ typedef struct ns_model {
     const ns_exact *exact[2]; /* the same in quadruple precision: ask ns_model_exact */
     ns_problem *problem, *with_jacobian, *with_tangent; /* ask ns_model_problem */
     struct ns_model *twins[3];                          /* by kind: ask ns_model_twin */
+    const struct ns_variant *variant; /* session/variant.h; NULL: as the text says */
+    unsigned users;                   /* its owner, and variants of it */
     pthread_mutex_t lock;
 } ns_model;
 
@@ -68,7 +70,12 @@ ns_model *ns_model_load(const char *path, const ns_override *overrides, size_t n
 ns_model *ns_model_load_text(const char *name, const char *text, size_t length,
                              const ns_override *overrides, size_t n_overrides,
                              ns_model_depth depth);
+/* Its memory goes when the last variant of it has gone too. */
 void ns_model_free(ns_model *model);
+/* For variants: evaluates what the run block says with the parameters of the model; errors go
+ * to its diag.  And the settings when nothing is said. */
+void ns_model_read_settings(ns_model *model);
+ns_model_settings ns_model_no_settings(void);
 /* The same model once more, of another kind; it lives as long as the model.  NULL if that is
  * not possible, or leads to other states. */
 ns_model *ns_model_twin(ns_model *model, ns_model_kind kind);

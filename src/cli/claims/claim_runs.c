@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/math/vecmath.h"
-#include "cli/commands/gallery.h"
 #include "cli/open.h"
 #include "ode/method.h"
+#include "session/gallery.h"
 
 enum { SAMPLES = 2001 }; /* unless the claim says how many */
 
@@ -24,7 +24,7 @@ static ns_model *load(ns_claims_world *w, const char *name, const ns_override *o
         if (strcmp(w->models.at[i].name, name) == 0)
             return ns_model_load_text(name, w->models.at[i].text, strlen(w->models.at[i].text),
                                       overrides, n, NS_MODEL_READY);
-    const struct ns_gallery_entry *entry = ns_open_bundled(name);
+    const struct ns_gallery_entry *entry = ns_gallery_find(name);
     return entry ? ns_model_load_text(name, entry->text, strlen(entry->text), overrides, n,
                                       NS_MODEL_READY)
                  : NULL;
@@ -190,8 +190,7 @@ bool ns_claims_command(ns_claims_world *w, const char *name, int n, char **words
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return fail(w, "out of memory");
-    struct ns_gallery_entry *own =
-        NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, w->models.n + 1);
+    struct ns_gallery_entry *own = NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, w->models.n + 1);
     for (uint32_t i = 0; i < w->models.n; i++)
         own[i] = (struct ns_gallery_entry){w->models.at[i].name, w->models.at[i].text};
     ns_cli cli = {.arena = w->arena, .out = out, .err = out, .own = own, .n_own = w->models.n};

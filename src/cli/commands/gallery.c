@@ -1,5 +1,5 @@
 /* noslip gallery: list, print or run the bundled models. */
-#include "cli/commands/gallery.h"
+#include "session/gallery.h"
 
 #include <string.h>
 
@@ -33,9 +33,9 @@ static int gallery(ns_cli *cli, const ns_arguments *a)
         return list(cli);
     }
     const char *name = a->words.at[0];
-    const struct ns_gallery_entry *entry = ns_open_bundled(name);
+    const struct ns_gallery_entry *entry = ns_gallery_find(name);
     if (!entry) {
-        const char *nearest = ns_open_nearest_bundled(name);
+        const char *nearest = ns_gallery_nearest(name);
         return nearest ? ns_command_wrong(cli, "no bundled model '%s'; did you mean '%s'?",
                                           name, nearest)
                        : ns_command_wrong(
