@@ -31,10 +31,10 @@ struct ns_calculator {
     size_t skip; /* outputs of the program before those asked for */
     bool absent; /* the model has no such thing: nan */
     const ns_program *program;
-    bool shared; /* the program is the model's: native code lives as long as that */
-    ns_native *native;
-    bool tried;        /* to make native code */
-    double operations; /* evaluated so far */
+    const ns_problem *problem; /* whose program it is, and whose native code; NULL: its own */
+    ns_native *native;         /* of its own program */
+    bool tried;                /* to make native code */
+    double operations;         /* evaluated so far */
     bool bound1, bound8;
     double *p1, *common; /* [np] for which work1 is bound, and all lanes of work8 */
     double *work1, *work8;
@@ -43,10 +43,12 @@ struct ns_calculator {
 
 /* ---- quantities -------------------------------------------------------------------------- */
 
-static bool use(ns_calculator *c, const ns_program *program, size_t rows, size_t columns)
+/* `problem`: whose program it is; NULL: that of the calculator. */
+static bool use(ns_calculator *c, const ns_problem *problem, const ns_program *program,
+                size_t rows, size_t columns)
 {
     c->program = program;
-    c->shared = true;
+    c->problem = problem;
     c->rows = rows;
     c->columns = columns;
     return program != NULL;
@@ -54,40 +56,46 @@ static bool use(ns_calculator *c, const ns_program *program, size_t rows, size_t
 
 static bool rates(ns_calculator *c, ns_model *m)
 {
-    return use(c, ns_model_problem(m, false)->rhs, c->nx, 1);
+    const ns_problem *problem = ns_model_problem(m, false);
+    return use(c, problem, problem->rhs, c->nx, 1);
 }
 
 static bool jacobian(ns_calculator *c, ns_model *m)
 {
     const ns_problem *problem = ns_model_problem(m, true);
-    return problem && use(c, problem->jacobian, c->nx, c->nx);
+    return problem && use(c, problem, problem->jacobian, c->nx, c->nx);
 }
 
 static bool residuals(ns_calculator *c, ns_model *m)
 {
-    return use(c, ns_model_problem(m, false)->residuals, m->system->constraints.n, 1);
+    const ns_problem *problem = ns_model_problem(m, false);
+    return use(c, problem, problem->residuals, m->system->constraints.n, 1);
 }
 
 static bool values(ns_calculator *c, ns_model *m)
 {
-    return use(c, ns_model_problem(m, false)->observables, m->system->observables.n, 1);
+    const ns_problem *problem = ns_model_problem(m, false);
+    return use(c, problem, problem->observables, m->system->observables.n, 1);
 }
 
 static bool energy(ns_calculator *c, ns_model *m)
 {
     c->absent = !m->system->energy;
-    return use(c, ns_model_problem(m, false)->monitor, 2, 1);
+    const ns_problem *problem = ns_model_problem(m, false);
+    return use(c, problem, problem->monitor, 2, 1);
 }
 
 static bool invariants(ns_calculator *c, ns_model *m)
 {
     c->skip = 2;
-    return use(c, ns_model_problem(m, false)->monitor, m->system->invariants.n, 1);
+    const ns_problem *problem = ns_model_problem(m, false);
+    return use(c, problem, problem->monitor, m->system->invariants.n, 1);
 }
 
 static bool events(ns_calculator *c, ns_model *m)
 {
-    return use(c, ns_model_problem(m, false)->events, m->system->events.n, 1);
+    const ns_problem *problem = ns_model_problem(m, false);
+    return use(c, problem, problem->events, m->system->events.n, 1);
 }
 
 /* A program of its own for the derivatives of f by some symbols. */
@@ -105,9 +113,8 @@ static bool derivatives(ns_calculator *c, ns_model *m, bool by_parameters)
         f[i] = by_parameters ? s->states.at[i].rate : s->constraints.at[i].residual;
     ns_ex *J = NS_NEW_ARRAY(c->arena, ns_ex, rows * columns + 1);
     ns_diff_jacobian(s->graph, f, (uint32_t)rows, by, (uint32_t)columns, J);
-    use(c, ns_problem_program(s, c->arena, J, (uint32_t)(rows * columns)), rows, columns);
-    c->shared = false;
-    return true;
+    return use(c, NULL, ns_problem_program(s, c->arena, J, (uint32_t)(rows * columns)), rows,
+               columns);
 }
 
 static bool parameter_jacobian(ns_calculator *c, ns_model *m)
@@ -292,12 +299,12 @@ static void go_native(ns_calculator *c, size_t points)
     if (c->tried || c->operations < NATIVE_OPERATIONS || !ns_native_is_quick(c->program))
         return;
     char message[300];
-    const ns_native_request request = {.program = c->program, .one = true, .eight = true};
+    const ns_native_request wish = {.program = c->program, .one = true, .eight = true};
     c->tried = true;
-    if (c->shared)
-        ns_model_native_program(c->model, c->program);
+    if (c->problem)
+        ns_problem_compile(c->problem, &wish, 1, message, sizeof message, NULL);
     else
-        c->native = ns_native_new(&request, 1, message, sizeof message, NULL);
+        c->native = ns_native_new(&wish, 1, message, sizeof message, NULL);
 }
 
 ns_verdict ns_calculator_eval(ns_calculator *c, size_t points, const double *t, size_t n_t,

@@ -60,7 +60,7 @@ static size_t stem_of(const char *name, const char **behind)
 
 static bool same_vector(const char *a, const char *b)
 {
-    const char *behind[2];
+    const char *behind[2] = {"", ""};
     const size_t n = stem_of(a, &behind[0]), m = stem_of(b, &behind[1]);
     return n && n == m && strncmp(a, b, n) == 0 && strcmp(behind[0], behind[1]) == 0;
 }

@@ -109,7 +109,7 @@ static bool is_page(const char *path)
 
 ns_verdict ns_result_write(ns_result *result, const char *path)
 {
-    if (!result)
+    if (!result || (!result->record && !*result->wrong))
         return NS_FAILED;
     *result->error = 0;
     if (!result->record || !result->record->outcome)

@@ -155,7 +155,7 @@ static void go_native(ns_simulation *s)
 {
     char message[300];
     s->engine = NS_ENGINE_INTERPRETER; /* decided, one way or the other */
-    ns_model_native(s->model, s->problem, s->method->lanes, message, sizeof message);
+    ns_problem_native(s->problem, s->method->lanes, message, sizeof message, NULL);
 }
 
 /* Without an end in sight half of the way is taken to be done. */
