@@ -43,15 +43,38 @@ const ns_command *ns_command_find(const char *name)
     return NULL;
 }
 
-int ns_command_wrong(ns_cli *cli, const char *format, ...)
+static void say(ns_cli *cli, const char *format, va_list list)
 {
     fprintf(cli->err, "noslip: %serror:%s ", cli->style_err.red, cli->style_err.plain);
+    vfprintf(cli->err, format, list);
+    fputc('\n', cli->err);
+}
+
+int ns_command_wrong(ns_cli *cli, const char *format, ...)
+{
     va_list list;
     va_start(list, format);
-    vfprintf(cli->err, format, list);
+    say(cli, format, list);
     va_end(list);
-    fputc('\n', cli->err);
     return ns_status_exit(NS_ERR_USAGE);
+}
+
+bool ns_command_refuse(ns_cli *cli, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say(cli, format, list);
+    va_end(list);
+    return false;
+}
+
+int ns_command_failed(ns_cli *cli, ns_status status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say(cli, format, list);
+    va_end(list);
+    return ns_status_exit(status);
 }
 
 /* ---- parsing ----------------------------------------------------------------------------- */
@@ -95,17 +118,13 @@ static bool unknown_option(ns_cli *cli, const ns_command *command, const char *w
 
 static bool add_option(ns_cli *cli, ns_arguments *a, const ns_option *option, const char *value)
 {
-    if (option->missing) {
-        ns_command_wrong(cli, "--%s: %s", option->name, option->missing);
-        return false;
-    }
+    if (option->missing)
+        return ns_command_refuse(cli, "--%s: %s", option->name, option->missing);
     bool twice = option == common && a->simd;
     for (uint32_t i = 0; i < a->options.n && !option->repeat; i++)
         twice = twice || a->options.at[i].option == option;
-    if (twice) {
-        ns_command_wrong(cli, "the option --%s is given twice", option->name);
-        return false;
-    }
+    if (twice)
+        return ns_command_refuse(cli, "the option --%s is given twice", option->name);
     if (option == common)
         a->simd = value;
     else
@@ -172,17 +191,13 @@ bool ns_command_parse(ns_cli *cli, const ns_command *command, int n, char **word
             i++;
         }
     }
-    if (a->words.n < command->least) {
-        ns_command_wrong(cli, "`noslip %s` needs %s: noslip %s %s", command->name,
-                         command->least == 1 ? "a model" : "more arguments", command->name,
-                         command->usage);
-        return false;
-    }
-    if (a->words.n > command->most) {
-        ns_command_wrong(cli, "unexpected argument '%s': noslip %s %s",
-                         a->words.at[command->most], command->name, command->usage);
-        return false;
-    }
+    if (a->words.n < command->least)
+        return ns_command_refuse(cli, "`noslip %s` needs %s: noslip %s %s", command->name,
+                                 command->least == 1 ? "a model" : "more arguments",
+                                 command->name, command->usage);
+    if (a->words.n > command->most)
+        return ns_command_refuse(cli, "unexpected argument '%s': noslip %s %s",
+                                 a->words.at[command->most], command->name, command->usage);
     return true;
 }
 
@@ -206,6 +221,29 @@ const char *ns_command_text(const ns_arguments *a, const char *name)
 bool ns_command_flag(const ns_arguments *a, const char *name)
 {
     return find_given(a, name) != NULL;
+}
+
+bool ns_command_each(const ns_arguments *a, const char *name, uint32_t *at, const char **value)
+{
+    while (*at < a->options.n) {
+        const ns_given *given = &a->options.at[(*at)++];
+        if (strcmp(given->option->name, name) == 0) {
+            *value = given->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ns_command_pair(ns_cli *cli, const char *option, const char *form, const char *text,
+                     const char **name, const char **rest)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return ns_command_refuse(cli, "%s expects %s, not '%s'", option, form, text);
+    *name = ns_arena_string(cli->arena, text, (size_t)(equals - text));
+    *rest = equals + 1;
+    return true;
 }
 
 /* A decimal number; hexadecimal, inf and nan are none here. */
@@ -236,8 +274,7 @@ bool ns_command_number(ns_cli *cli, const ns_arguments *a, const char *name, dou
         return true;
     if (parse_number(text, &end, value) && !*end)
         return true;
-    ns_command_wrong(cli, "--%s expects a number, not '%s'", name, text);
-    return false;
+    return ns_command_refuse(cli, "--%s expects a number, not '%s'", name, text);
 }
 
 bool ns_command_numbers(ns_cli *cli, const ns_arguments *a, const char *name, double **values,
@@ -252,11 +289,9 @@ bool ns_command_numbers(ns_cli *cli, const ns_arguments *a, const char *name, do
     for (const char *at = text;;) {
         double value;
         const char *end;
-        if (!parse_number(at, &end, &value) || (*end && *end != ',')) {
-            ns_command_wrong(cli, "--%s expects numbers separated by commas, not '%s'", name,
-                             text);
-            return false;
-        }
+        if (!parse_number(at, &end, &value) || (*end && *end != ','))
+            return ns_command_refuse(cli, "--%s expects numbers separated by commas, not '%s'",
+                                     name, text);
         NS_PUSH(cli->arena, list, value);
         if (!*end)
             break;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/status.h"
 #include "cli/terminal.h"
 
 /* What a command works with.  The arena lives as long as the program. */
@@ -82,6 +83,13 @@ bool ns_command_parse(ns_cli *cli, const ns_command *command, int n, char **word
  * the command's table. */
 const char *ns_command_text(const ns_arguments *arguments, const char *name);
 bool ns_command_flag(const ns_arguments *arguments, const char *name);
+/* The next value of an option that may be given several times; begin with *at = 0.  False when
+ * there is none left. */
+bool ns_command_each(const ns_arguments *arguments, const char *name, uint32_t *at,
+                     const char **value);
+/* The two sides of NAME=REST; false after saying that the option expects `form`. */
+bool ns_command_pair(ns_cli *cli, const char *option, const char *form, const char *text,
+                     const char **name, const char **rest);
 /* Its value as a number; *value is untouched if it was not given.  False after saying what is
  * wrong with it. */
 bool ns_command_number(ns_cli *cli, const ns_arguments *arguments, const char *name,
@@ -93,8 +101,13 @@ bool ns_command_numbers(ns_cli *cli, const ns_arguments *arguments, const char *
 /* The help of a command, to cli->out. */
 void ns_command_help_text(ns_cli *cli, const ns_command *command);
 
-/* "noslip: error: ..." to cli->err; the exit status for it. */
+/* "noslip: error: ..." to cli->err.  They return the exit status of a wrong request, false, and
+ * the exit status of `status`: what their callers return. */
 int ns_command_wrong(ns_cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+bool ns_command_refuse(ns_cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int ns_command_failed(ns_cli *cli, ns_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

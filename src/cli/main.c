@@ -40,17 +40,14 @@ static bool wants_help(int n, char **words)
 static bool limit_time(ns_cli *cli, const ns_arguments *a)
 {
     double seconds = 0;
-    for (uint32_t i = 0; i < a->options.n; i++)
-        if (strcmp(a->options.at[i].option->name, "max-seconds") == 0) {
-            if (!ns_command_number(cli, a, "max-seconds", &seconds))
-                return false;
-            if (!(seconds > 0) || seconds > 1e9) {
-                ns_command_wrong(cli, "--max-seconds must be positive, not %s",
-                                 a->options.at[i].value);
-                return false;
-            }
-            ns_signals_limit(seconds);
-        }
+    const char *text;
+    for (uint32_t k = 0; ns_command_each(a, "max-seconds", &k, &text);) {
+        if (!ns_command_number(cli, a, "max-seconds", &seconds))
+            return false;
+        if (!(seconds > 0) || seconds > 1e9)
+            return ns_command_refuse(cli, "--max-seconds must be positive, not %s", text);
+        ns_signals_limit(seconds);
+    }
     return true;
 }
 

@@ -10,18 +10,11 @@ static bool read_overrides(ns_cli *cli, const ns_arguments *a, const ns_override
                            size_t *n)
 {
     NS_LIST(ns_override) list = {0};
-    for (uint32_t i = 0; i < a->options.n; i++) {
-        const ns_given *given = &a->options.at[i];
-        if (strcmp(given->option->name, "set") != 0)
-            continue;
-        const char *equals = strchr(given->value, '=');
-        if (!equals || equals == given->value || !equals[1]) {
-            ns_command_wrong(cli, "--set expects NAME=EXPR, not '%s'", given->value);
+    const char *text;
+    for (uint32_t k = 0; ns_command_each(a, "set", &k, &text);) {
+        ns_override o;
+        if (!ns_command_pair(cli, "--set", "NAME=EXPR", text, &o.name, &o.expression))
             return false;
-        }
-        const ns_override o = {
-            .name = ns_arena_string(cli->arena, given->value, (size_t)(equals - given->value)),
-            .expression = equals + 1};
         NS_PUSH(cli->arena, list, o);
     }
     *overrides = list.at;
@@ -32,17 +25,14 @@ static bool read_overrides(ns_cli *cli, const ns_arguments *a, const ns_override
 /* --max-steps goes over what the model says. */
 static bool read_limit(ns_cli *cli, const ns_arguments *a, double *max_steps)
 {
-    for (uint32_t i = 0; i < a->options.n; i++)
-        if (strcmp(a->options.at[i].option->name, "max-steps") == 0) {
-            if (!ns_command_number(cli, a, "max-steps", max_steps))
-                return false;
-            if (*max_steps >= 1)
-                return true;
-            ns_command_wrong(cli, "--max-steps must be positive, not %s",
-                             a->options.at[i].value);
-            return false;
-        }
-    return true;
+    const char *text;
+    uint32_t k = 0;
+    if (!ns_command_each(a, "max-steps", &k, &text))
+        return true;
+    if (!ns_command_number(cli, a, "max-steps", max_steps))
+        return false;
+    return *max_steps >= 1 ||
+           ns_command_refuse(cli, "--max-steps must be positive, not %s", text);
 }
 
 static ns_model *finish(ns_cli *cli, const ns_arguments *a, ns_model *model, int *exit_status)

@@ -47,22 +47,16 @@ bool ns_page_possible(ns_cli *cli, const ns_arguments *a)
     const char *path = ns_command_text(a, "report");
     if (!path)
         return true;
-    if (!ns_page_bytes) {
-        ns_command_wrong(cli,
-                         "--report: this program was built without the page; install nodejs "
-                         "and npm (scripts/setup does), and build it again");
-        return false;
-    }
-    for (uint32_t i = 0; i < a->options.n; i++)
-        if (strcmp(a->options.at[i].option->name, "out") == 0 &&
-            strcmp(a->options.at[i].value, path) == 0) {
-            ns_command_wrong(cli, "'%s' is given twice, as output and as report", path);
-            return false;
-        }
+    if (!ns_page_bytes)
+        return ns_command_refuse(
+            cli, "--report: this program was built without the page; install nodejs "
+                 "and npm (scripts/setup does), and build it again");
+    const char *out;
+    for (uint32_t k = 0; ns_command_each(a, "out", &k, &out);)
+        if (strcmp(out, path) == 0)
+            return ns_command_refuse(cli, "'%s' is given twice, as output and as report", path);
     ns_file_target target;
     const int error = ns_file_target_init(&target, path);
     ns_file_target_free(&target);
-    if (error)
-        ns_command_wrong(cli, "cannot write %s: %s", path, strerror(error));
-    return !error;
+    return !error || ns_command_refuse(cli, "cannot write %s: %s", path, strerror(error));
 }

@@ -30,15 +30,12 @@ void ns_relative_sheet(ns_cli *cli, ns_sheet *sheet, const ns_flow *flow, const 
     ns_sheet_words_add(sheet, ns_sheet_add(sheet, "shift", lines.n), "per_period", lines.at);
     const uint32_t n = h->n;
     ns_sheet_table *t = ns_sheet_add(sheet, "map", n);
-    const char **name = NS_NEW_ARRAY(cli->arena, const char *, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        name[i] = flow->system->states.at[i].name;
-    ns_sheet_words_add(sheet, t, "state", name);
+    const char **name = ns_sheet_words(sheet, t, "state");
     for (uint32_t j = 0; j < n; j++) {
-        double *column = NS_NEW_ARRAY(cli->arena, double, n + 1);
+        name[j] = flow->system->states.at[j].name;
+        double *column = ns_sheet_numbers(sheet, t, name[j], "");
         for (uint32_t i = 0; i < n; i++)
             column[i] = h->H[(size_t)i * n + j];
-        ns_sheet_column_add(sheet, t, name[j], "", column);
     }
     ns_sheet_column_add(sheet, t, "shift", "", h->b);
 }
@@ -46,7 +43,7 @@ void ns_relative_sheet(ns_cli *cli, ns_sheet *sheet, const ns_flow *flow, const 
 /* ---- figures ----------------------------------------------------------------------------- */
 
 /* States along one period, [SAMPLES][n]; false if the motion cannot be followed. */
-static bool follow(ns_cli *cli, ns_model *model, const ns_orbit *o, double *x)
+static bool follow(ns_model *model, const ns_orbit *o, double *x)
 {
     const uint32_t n = model->system->states.n;
     ns_run_options options = ns_model_run_options(model);
@@ -55,7 +52,6 @@ static bool follow(ns_cli *cli, ns_model *model, const ns_orbit *o, double *x)
     options.until = options.t0 + o->period;
     ns_run *run = ns_run_new(ns_model_problem(model, true), &options, model->p, o->x, &status,
                              &message);
-    (void)cli;
     for (uint32_t i = 0; run && i < SAMPLES; i++) {
         const double t = options.t0 + o->period * i / (SAMPLES - 1);
         if (ns_run_to(run, t) != NS_OK) {
@@ -142,7 +138,7 @@ ns_plot *ns_relative_plot(ns_cli *cli, ns_model *model, const ns_flow *flow, con
     const uint32_t n = flow->n;
     const ns_system *s = flow->system;
     double *x = NS_NEW_ARRAY(cli->arena, double, (size_t)SAMPLES * n + 1);
-    if (!follow(cli, model, o, x))
+    if (!follow(model, o, x))
         return NULL;
     int64_t pick[2] = {o->horizontal, o->vertical};
     for (uint32_t i = 0; i < n; i++) /* states come first among the observables */
@@ -152,20 +148,12 @@ ns_plot *ns_relative_plot(ns_cli *cli, ns_model *model, const ns_flow *flow, con
     plot->subtitle = ns_arena_format(cli->arena, "periodic motion, T = %.10g s", o->period);
     if (pick[0] >= 0 && pick[1] >= 0) {
         const ns_observable *a = &s->observables.at[pick[0]], *b = &s->observables.at[pick[1]];
-        const ns_program *program = flow->problem->observables;
-        double *work = NS_NEW_ARRAY(cli->arena, double, ns_program_work1(program) + 1);
-        double *row = NS_NEW_ARRAY(cli->arena, double, s->observables.n + 1);
-        double *u = NS_NEW_ARRAY(cli->arena, double, SAMPLES);
-        double *v = NS_NEW_ARRAY(cli->arena, double, SAMPLES);
-        ns_program_bind1(program, work, flow->p);
-        for (uint32_t k = 0; k < SAMPLES; k++) {
-            ns_program_eval1(program, work, flow->t, x + (size_t)k * n, row);
-            u[k] = row[pick[0]];
-            v[k] = row[pick[1]];
-        }
+        double *value = NS_NEW_ARRAY(cli->arena, double, (size_t)s->observables.n * SAMPLES);
+        ns_flow_observe(flow, NULL, x, SAMPLES, value, SAMPLES);
         ns_plot_panel *panel = ns_plot_add(plot, "one period", a->name, a->unit, b->name,
                                            b->unit);
-        ns_plot_line(panel, NULL, SAMPLES, u, v);
+        ns_plot_line(panel, NULL, SAMPLES, value + pick[0] * SAMPLES,
+                     value + pick[1] * SAMPLES);
     }
     draw_path(cli, plot, flow, o, x);
     plot->columns = plot->panels.n;
@@ -224,7 +212,7 @@ int ns_relative_period(ns_cli *cli, const ns_arguments *a, ns_model *model, doub
                                             .horizontal = -1,
                                             .vertical = -1});
     }
-    if (!ns_command_flag(a, "json") && !cli->quiet)
+    if (ns_study_prints(cli, a))
         print(cli, model, flow, r);
     const int status = ns_study_finish(cli, a, model, sheet, plot);
     return status ? status : !r->found;

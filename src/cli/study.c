@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -26,20 +27,14 @@ bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a)
 {
     ns_signals_insist(true); /* until there is something to write */
     cli->quiet = ns_command_flag(a, "quiet");
-    for (uint32_t i = 0; i < a->options.n; i++) {
-        if (strcmp(a->options.at[i].option->name, "out") != 0)
-            continue;
-        const char *path = a->options.at[i].value;
-        if (!is_figure(path) && !ns_sheet_knows(path)) {
-            ns_command_wrong(cli, "--out %s: the name must end in .csv, .json, .h5 or .svg",
-                             path);
-            return false;
-        }
+    const char *path;
+    for (uint32_t k = 0; ns_command_each(a, "out", &k, &path);) {
+        if (!is_figure(path) && !ns_sheet_knows(path))
+            return ns_command_refuse(
+                cli, "--out %s: the name must end in .csv, .json, .h5 or .svg", path);
         const ns_output_format *format = ns_output_find(ns_output_formats, path);
-        if (format && format->missing) {
-            ns_command_wrong(cli, "--out %s: %s", path, format->missing);
-            return false;
-        }
+        if (format && format->missing)
+            return ns_command_refuse(cli, "--out %s: %s", path, format->missing);
     }
     return ns_page_possible(cli, a);
 }
@@ -55,11 +50,9 @@ static int write_page(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                                        .length = ns_page_length,
                                        .command = ns_page_command(cli, a)};
     char message[300];
-    if (!ns_report_study_write(&page, &options, path, message)) {
-        ns_command_wrong(cli, "cannot write %s", message);
-        return ns_status_exit(NS_ERR_IO);
-    }
-    if (!cli->quiet && !ns_command_flag(a, "json"))
+    if (!ns_report_study_write(&page, &options, path, message))
+        return ns_command_failed(cli, NS_ERR_IO, "cannot write %s", message);
+    if (ns_study_prints(cli, a))
         fprintf(cli->out, "\n  %s (report: open it in a browser)\n", path);
     return 0;
 }
@@ -79,26 +72,37 @@ int ns_study_write(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                    const ns_sheet *sheet, const ns_plot *plot)
 {
     ns_signals_insist(false);
-    for (uint32_t i = 0; i < a->options.n; i++) {
-        if (strcmp(a->options.at[i].option->name, "out") != 0)
-            continue;
-        const char *path = a->options.at[i].value;
-        if (is_figure(path) && !plot) {
-            ns_command_wrong(cli, "--out %s: there is nothing to draw", path);
-            return ns_status_exit(NS_ERR_USAGE);
-        }
+    const char *path;
+    for (uint32_t k = 0; ns_command_each(a, "out", &k, &path);) {
+        if (is_figure(path) && !plot)
+            return ns_command_wrong(cli, "--out %s: there is nothing to draw", path);
         const int error = is_figure(path) ? ns_plot_write(plot, path)
                                           : ns_sheet_write(sheet, path);
-        if (error) {
-            ns_command_wrong(cli, "cannot write %s: %s", path, strerror(error));
-            return ns_status_exit(NS_ERR_IO);
-        }
+        if (error)
+            return ns_command_failed(cli, NS_ERR_IO, "cannot write %s: %s", path,
+                                     strerror(error));
     }
     const int status = write_page(cli, a, model, sheet, plot);
     if (status || !*ns_signals_flag())
         return status;
     fprintf(cli->err, "noslip: stopped: interrupted; this is what was found until then\n");
     return ns_status_exit(NS_STOP_INTERRUPT);
+}
+
+bool ns_study_prints(const ns_cli *cli, const ns_arguments *a)
+{
+    return !cli->quiet && !ns_command_flag(a, "json");
+}
+
+void ns_study_title(ns_cli *cli, const ns_model *model, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fprintf(cli->out, "%s%s%s: ", cli->style_out.bold, model->description->title,
+            cli->style_out.plain);
+    vfprintf(cli->out, format, list);
+    fputc('\n', cli->out);
+    va_end(list);
 }
 
 ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous)
@@ -178,10 +182,9 @@ bool ns_study_expression(ns_cli *cli, ns_model *model, const char *option, const
         fputs(ns_text_string(&words), cli->err);
         return false;
     }
-    if (value.rows != 1 || value.cols != 1) {
-        ns_command_wrong(cli, "%s: expected a number, not a vector: '%s'", option, text);
-        return false;
-    }
+    if (value.rows != 1 || value.cols != 1)
+        return ns_command_refuse(cli, "%s: expected a number, not a vector: '%s'", option,
+                                 text);
     ns_ex e = value.at[0];
     for (uint32_t i = 0; i < s->accelerations.n; i++)
         e = ns_subst_one(s->graph, e, &s->accelerations.at[i].from, &s->accelerations.at[i].to,
@@ -199,20 +202,17 @@ bool ns_study_number(ns_cli *cli, ns_model *model, const char *option, const cha
     ns_system_eval(model->system, &e, 1, 0, model->p, NULL, out);
     if (isfinite(*out))
         return true;
-    ns_command_wrong(cli, "%s: '%s' is not a finite number", option, text);
-    return false;
+    return ns_command_refuse(cli, "%s: '%s' is not a finite number", option, text);
 }
 
 static bool unknown(ns_cli *cli, const ns_model *model, const char *what, const char *name)
 {
     const char *nearest = ns_model_nearest_observable(model, name);
     if (nearest)
-        ns_command_wrong(cli, "'%s' is not a %s of the model; did you mean '%s'?", name, what,
-                         nearest);
-    else
-        ns_command_wrong(cli, "'%s' is not a %s of the model; `noslip check` lists them", name,
-                         what);
-    return false;
+        return ns_command_refuse(cli, "'%s' is not a %s of the model; did you mean '%s'?", name,
+                                 what, nearest);
+    return ns_command_refuse(cli, "'%s' is not a %s of the model; `noslip check` lists them",
+                             name, what);
 }
 
 bool ns_study_state(ns_cli *cli, const ns_model *model, const char *name, uint32_t *index)
@@ -238,20 +238,30 @@ bool ns_study_assign(ns_cli *cli, ns_model *model, const char *option, const cha
 {
     const ns_study_words words = ns_study_split(cli->arena, text, ',');
     for (uint32_t i = 0; i < words.n; i++) {
-        const char *equals = strchr(words.at[i], '=');
-        if (!equals || equals == words.at[i] || !equals[1]) {
-            ns_command_wrong(cli, "%s expects NAME=VALUE,..., not '%s'", option, words.at[i]);
-            return false;
-        }
-        const char *name = ns_arena_string(cli->arena, words.at[i],
-                                           (size_t)(equals - words.at[i]));
+        const char *name, *expression;
         uint32_t index;
         double value;
-        if (!ns_study_state(cli, model, name, &index) ||
-            !ns_study_number(cli, model, option, equals + 1, &value))
+        if (!ns_command_pair(cli, option, "NAME=VALUE,...", words.at[i], &name, &expression) ||
+            !ns_study_state(cli, model, name, &index) ||
+            !ns_study_number(cli, model, option, expression, &value))
             return false;
         x[index] = value;
     }
+    return true;
+}
+
+bool ns_study_parts(ns_cli *cli, ns_model *model, const char *option, const char *form,
+                    const char *text, uint32_t n, const char **name, double *out)
+{
+    const char *rest;
+    if (!ns_command_pair(cli, option, form, text, name, &rest))
+        return false;
+    const ns_study_words parts = ns_study_split(cli->arena, rest, ':');
+    if (parts.n != n)
+        return ns_command_refuse(cli, "%s expects %s, not '%s'", option, form, text);
+    for (uint32_t i = 0; i < n; i++)
+        if (!ns_study_number(cli, model, option, parts.at[i], &out[i]))
+            return false;
     return true;
 }
 
@@ -259,13 +269,10 @@ bool ns_study_range(ns_cli *cli, ns_model *model, const char *option, const char
                     uint32_t *index, double *low, double *high)
 {
     const ns_description *d = model->description;
-    const char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
-    if (!colon || equals == text || colon == equals + 1 || !colon[1]) {
-        ns_command_wrong(cli, "%s expects NAME=LOW:HIGH, not '%s'", option, text);
+    const char *name;
+    double ends[2];
+    if (!ns_study_parts(cli, model, option, "NAME=LOW:HIGH", text, 2, &name, ends))
         return false;
-    }
-    const char *name = ns_arena_string(cli->arena, text, (size_t)(equals - text));
-    const char *from = ns_arena_string(cli->arena, equals + 1, (size_t)(colon - equals - 1));
     for (*index = 0; *index < d->params.n; ++*index)
         if (strcmp(d->params.at[*index].name, name) == 0)
             break;
@@ -273,18 +280,13 @@ bool ns_study_range(ns_cli *cli, ns_model *model, const char *option, const char
         ns_near near = {.word = name};
         for (uint32_t i = 0; i < d->params.n; i++)
             ns_near_try(&near, d->params.at[i].name);
-        ns_command_wrong(cli, "'%s' is not a parameter of the model%s%s%s", name,
-                         near.found ? "; did you mean '" : "", near.found ? near.found : "",
-                         near.found ? "'?" : "");
-        return false;
+        return ns_command_refuse(cli, "'%s' is not a parameter of the model%s%s%s", name,
+                                 near.found ? "; did you mean '" : "",
+                                 near.found ? near.found : "", near.found ? "'?" : "");
     }
-    if (!ns_study_number(cli, model, option, from, low) ||
-        !ns_study_number(cli, model, option, colon + 1, high))
-        return false;
-    if (*low != *high)
-        return true;
-    ns_command_wrong(cli, "%s: the range is empty", option);
-    return false;
+    *low = ends[0];
+    *high = ends[1];
+    return *low != *high || ns_command_refuse(cli, "%s: the range is empty", option);
 }
 
 bool ns_study_count(ns_cli *cli, const ns_arguments *a, const char *name, uint32_t least,
@@ -295,10 +297,8 @@ bool ns_study_count(ns_cli *cli, const ns_arguments *a, const char *name, uint32
         return true;
     if (!ns_command_number(cli, a, name, &number))
         return false;
-    if (number < least || number > 1e9 || number != floor(number)) {
-        ns_command_wrong(cli, "--%s expects a whole number, at least %u", name, least);
-        return false;
-    }
+    if (number < least || number > 1e9 || number != floor(number))
+        return ns_command_refuse(cli, "--%s expects a whole number, at least %u", name, least);
     *value = (uint32_t)number;
     return true;
 }

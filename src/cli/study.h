@@ -27,6 +27,11 @@ bool ns_study_check_outputs(ns_cli *cli, const ns_arguments *a);
  * shows the model's text; the exit status.  `plot` may be NULL. */
 int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                     const ns_sheet *sheet, const ns_plot *plot);
+/* Is a table for people wanted: neither --json nor --quiet? */
+bool ns_study_prints(const ns_cli *cli, const ns_arguments *a);
+/* "TITLE: ..." and a new line, the model's title in bold. */
+void ns_study_title(ns_cli *cli, const ns_model *model, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The files and the page alone. */
 int ns_study_write(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                    const ns_sheet *sheet, const ns_plot *plot);
@@ -58,6 +63,9 @@ bool ns_study_assign(ns_cli *cli, ns_model *model, const char *option, const cha
 /* Index of a state or a value by name; false after saying what is wrong. */
 bool ns_study_state(ns_cli *cli, const ns_model *model, const char *name, uint32_t *index);
 bool ns_study_value(ns_cli *cli, const ns_model *model, const char *name, uint32_t *index);
+/* NAME=A:B:... with n numbers; false after saying that the option expects `form`. */
+bool ns_study_parts(ns_cli *cli, ns_model *model, const char *option, const char *form,
+                    const char *text, uint32_t n, const char **name, double *out);
 /* NAME=LOW:HIGH for a parameter. */
 bool ns_study_range(ns_cli *cli, ns_model *model, const char *option, const char *text,
                     uint32_t *index, double *low, double *high);

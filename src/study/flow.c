@@ -324,6 +324,23 @@ bool ns_flow_project(ns_flow *field, double *x)
     return good;
 }
 
+void ns_flow_observe(const ns_flow *field, const double *t, const double *x, size_t n,
+                     double *out, size_t stride)
+{
+    const ns_program *program = field->problem->observables;
+    const uint32_t columns = field->system->observables.n;
+    const ns_arena_place mark = ns_arena_mark(field->scratch);
+    double *work = NS_NEW_ARRAY(field->scratch, double, ns_program_work1(program) + 1);
+    double *row = NS_NEW_ARRAY(field->scratch, double, columns + 1);
+    ns_program_bind1(program, work, field->p);
+    for (size_t k = 0; k < n; k++) {
+        ns_program_eval1(program, work, t ? t[k] : field->t, x + k * field->n, row);
+        for (uint32_t i = 0; i < columns; i++)
+            out[i * stride + k] = row[i];
+    }
+    ns_arena_release(field->scratch, mark);
+}
+
 void ns_flow_param_direction(ns_flow *field, uint32_t over, ns_ex *dp)
 {
     const ns_description *d = field->system->description;

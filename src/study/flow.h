@@ -74,6 +74,11 @@ void ns_flow_fine_point(ns_flow *field, const double *x, ns_quad *y);
 /* The nearest point of the manifold, in units of the sizes; false if there is none near. */
 bool ns_flow_project(ns_flow *field, double *x);
 
+/* The observables at n states x[n][states] and times t[n] (NULL: the field's own), in columns:
+ * out[i*stride + k] is observable i at state k. */
+void ns_flow_observe(const ns_flow *field, const double *t, const double *x, size_t n,
+                     double *out, size_t stride);
+
 /* dp[i]: derivative of each parameter by the parameter `over`, through those that depend on it,
  * as expressions of parameters. */
 void ns_flow_param_direction(ns_flow *field, uint32_t over, ns_ex *dp);

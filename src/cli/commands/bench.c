@@ -36,11 +36,11 @@ static const char *companion(ns_cli *cli, const char *own)
 static int bench(ns_cli *cli, const ns_arguments *a)
 {
     const char *own = own_path(cli), *path = companion(cli, own);
-    if (!path) {
-        ns_command_wrong(cli, "noslip-bench is not installed: build noslip with "
-                              "-DNOSLIP_BENCH=ON (cmake), then `make bench` or `make install`");
-        return ns_status_exit(NS_ERR_IO);
-    }
+    if (!path)
+        return ns_command_failed(
+            cli, NS_ERR_IO,
+            "noslip-bench is not installed: build noslip with "
+            "-DNOSLIP_BENCH=ON (cmake), then `make bench` or `make install`");
     /* Texts of the arguments are not changed: exec wants them writable for reasons of
      * history. */
     char **words = NS_NEW_ARRAY(cli->arena, char *, 2 * a->options.n + a->words.n + 4);
@@ -60,8 +60,7 @@ static int bench(ns_cli *cli, const ns_arguments *a)
     fflush(cli->out);
     fflush(cli->err);
     execv(path, words);
-    ns_command_wrong(cli, "%s cannot be started: %s", path, strerror(errno));
-    return ns_status_exit(NS_ERR_IO);
+    return ns_command_failed(cli, NS_ERR_IO, "%s cannot be started: %s", path, strerror(errno));
 }
 
 static const ns_option options[] = {

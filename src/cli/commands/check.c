@@ -12,25 +12,9 @@
 static const double constant_rate = 1e-10;
 
 /* Values of expressions at the start. */
-static void evaluate(ns_cli *cli, const ns_model *m, const ns_ex *f, uint32_t n, double *out)
+static void evaluate(const ns_model *m, const ns_ex *f, uint32_t n, double *out)
 {
-    const ns_system *s = m->system;
-    const ns_description *d = s->description;
-    const uint32_t all = s->states.n + d->params.n + 1;
-    ns_ex *symbols = NS_NEW_ARRAY(cli->arena, ns_ex, all);
-    double *values = NS_NEW_ARRAY(cli->arena, double, all);
-    uint32_t k = 0;
-    for (uint32_t i = 0; i < s->states.n; i++, k++) {
-        symbols[k] = s->states.at[i].symbol;
-        values[k] = m->x0[i];
-    }
-    for (uint32_t i = 0; i < d->params.n; i++, k++) {
-        symbols[k] = d->params.at[i].symbol;
-        values[k] = m->p[i];
-    }
-    symbols[k] = s->time;
-    values[k] = ns_model_run_options(m).t0;
-    ns_eval(s->graph, f, n, symbols, values, k + (s->time ? 1 : 0), out);
+    ns_system_eval(m->system, f, n, ns_model_run_options(m).t0, m->p, m->x0, out);
 }
 
 static void print_facts(ns_cli *cli, const ns_model *m)
@@ -88,7 +72,7 @@ static bool print_start(ns_cli *cli, const ns_model *m)
         width = ns_terminal_wider(width, s->states.at[i].name);
         rates[i] = s->states.at[i].rate;
     }
-    evaluate(cli, m, rates, s->states.n, values);
+    evaluate(m, rates, s->states.n, values);
     char title[64];
     snprintf(title, sizeof title, "Start, t = %g s", ns_model_run_options(m).t0);
     ns_terminal_heading(cli->out, &cli->style_out, title);
@@ -116,7 +100,7 @@ static void print_constraints(ns_cli *cli, const ns_model *m)
         width = ns_terminal_wider(width, s->constraints.at[i].name);
         residuals[i] = s->constraints.at[i].residual;
     }
-    evaluate(cli, m, residuals, s->constraints.n, values);
+    evaluate(m, residuals, s->constraints.n, values);
     ns_terminal_heading(cli->out, &cli->style_out, "Constraints, residual at the start");
     for (uint32_t i = 0; i < s->constraints.n; i++)
         fprintf(cli->out, "  %-*s % .2g\n", width, s->constraints.at[i].name, values[i]);
@@ -145,17 +129,17 @@ static bool print_conserved(ns_cli *cli, const ns_model *m, int width, const cha
     if (isnan(rate)) {
         fprintf(cli->out, "  %-*s not known: its rate has no finite value near the start\n",
                 width, name);
-        ns_command_wrong(cli, "the rate of '%s' has no finite value near the start", name);
-        return false;
+        return ns_command_refuse(cli, "the rate of '%s' has no finite value near the start",
+                                 name);
     }
     fprintf(cli->out, "  %-*s %s (relative rate %.1e)\n", width, name, verdict, rate);
     if (constant || !claimed)
         return true;
-    ns_command_wrong(cli,
-                     "'%s' is not constant along the motion: its relative rate of change near "
-                     "the start is %.2g",
-                     name, rate);
-    return false;
+    return ns_command_refuse(
+        cli,
+        "'%s' is not constant along the motion: its relative rate of change near "
+        "the start is %.2g",
+        name, rate);
 }
 
 static bool print_invariants(ns_cli *cli, const ns_model *m)
@@ -251,7 +235,7 @@ static void print_constants(ns_cli *cli, const ns_model *m)
         width = ns_terminal_wider(width, s->constants.at[i].name);
         values[i] = s->constants.at[i].value;
     }
-    evaluate(cli, m, values, s->constants.n, numbers);
+    evaluate(m, values, s->constants.n, numbers);
     ns_terminal_heading(cli->out, &cli->style_out,
                         "Mass properties (inertia about the centre of mass, tensor entries)");
     for (uint32_t i = 0; i < s->constants.n; i++)
@@ -266,10 +250,9 @@ static bool print_form(ns_cli *cli, const ns_model *m)
     uint32_t points = 0;
     const double worst = s->formulation->form ? s->formulation->form(s, m->p, m->x0, &points)
                                               : NAN;
-    if (!points) {
-        ns_command_wrong(cli, "--form is about rolling bodies without loads on a fixed ground");
-        return false;
-    }
+    if (!points)
+        return ns_command_refuse(
+            cli, "--form is about rolling bodies without loads on a fixed ground");
     ns_terminal_heading(cli->out, &cli->style_out, "Semi-symplectic form");
     fprintf(cli->out,
             "  omega(Y, v) = dE(v) at %u random states and variations: largest "

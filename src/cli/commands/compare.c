@@ -76,31 +76,23 @@ static bool choose_pairs(job *j)
         if (other >= 0 && (!only || listed(&words, name)))
             add_pair(j, name, i, (uint32_t)other, quaternion_group(s, i));
     }
-    for (uint32_t i = 0; i < j->a->options.n; i++) {
-        if (strcmp(j->a->options.at[i].option->name, "match") != 0)
-            continue;
-        const ns_study_words list = ns_study_split(cli->arena, j->a->options.at[i].value, ',');
+    const char *match;
+    for (uint32_t i = 0; ns_command_each(j->a, "match", &i, &match);) {
+        const ns_study_words list = ns_study_split(cli->arena, match, ',');
         for (uint32_t k = 0; k < list.n; k++) {
-            const char *equals = strchr(list.at[k], '=');
+            const char *name, *other;
             uint32_t a, b;
-            if (!equals || equals == list.at[k] || !equals[1]) {
-                ns_command_wrong(cli, "--match expects NAME=NAME,..., not '%s'", list.at[k]);
-                return false;
-            }
-            if (!ns_study_value(
-                    cli, j->model[0],
-                    ns_arena_string(cli->arena, list.at[k], (size_t)(equals - list.at[k])),
-                    &a) ||
-                !ns_study_value(cli, j->model[1], equals + 1, &b))
+            if (!ns_command_pair(cli, "--match", "NAME=NAME,...", list.at[k], &name, &other) ||
+                !ns_study_value(cli, j->model[0], name, &a) ||
+                !ns_study_value(cli, j->model[1], other, &b))
                 return false;
             add_pair(j, list.at[k], a, b, 0);
         }
     }
-    if (j->pairs.n)
-        return true;
-    ns_command_wrong(cli, "the models have no values of the same name; --match A=B says which "
-                          "belong together");
-    return false;
+    return j->pairs.n ||
+           ns_command_refuse(
+               cli, "the models have no values of the same name; --match A=B says which "
+                    "belong together");
 }
 
 /* Times: every DT, or 200 of them, up to --until or the earlier end of the two models. */
@@ -116,16 +108,14 @@ static bool choose_times(job *j, ns_run_options options[2])
         !ns_command_number(cli, j->a, "tol", &tolerance))
         return false;
     const double t0 = options[0].t0;
-    if (!isfinite(until) || t0 != options[1].t0) {
-        ns_command_wrong(cli, isfinite(until) ? "the models begin at different times"
-                                              : "neither model says an end time; use --until");
-        return false;
-    }
+    if (!isfinite(until) || t0 != options[1].t0)
+        return ns_command_refuse(cli, isfinite(until)
+                                          ? "the models begin at different times"
+                                          : "neither model says an end time; use --until");
     const double span = until - t0;
-    if (ns_command_flag(j->a, "every") && !(every > 0 && fabs(span) / every < 1e7)) {
-        ns_command_wrong(cli, "--every must be positive and give fewer than ten million rows");
-        return false;
-    }
+    if (ns_command_flag(j->a, "every") && !(every > 0 && fabs(span) / every < 1e7))
+        return ns_command_refuse(
+            cli, "--every must be positive and give fewer than ten million rows");
     j->n = isnan(every) ? 201 : (size_t)floor(fabs(span) / every * (1 + 1e-12)) + 1;
     j->times = NS_NEW_ARRAY(cli->arena, double, j->n + 1);
     for (size_t i = 0; i < j->n; i++)
@@ -186,22 +176,17 @@ static void print(const job *j, const ns_compare_outcome *outcome)
 
 static void fill_sheet(const job *j, ns_sheet *sheet)
 {
-    ns_arena *a = j->cli->arena;
-    const uint32_t n = j->pairs.n;
-    ns_sheet_table *t = ns_sheet_add(sheet, "differences", n);
-    const char **name = NS_NEW_ARRAY(a, const char *, n + 1);
-    double *largest = NS_NEW_ARRAY(a, double, n + 1), *at = NS_NEW_ARRAY(a, double, n + 1);
-    double *size = NS_NEW_ARRAY(a, double, n + 1);
-    for (uint32_t i = 0; i < n; i++) {
+    ns_sheet_table *t = ns_sheet_add(sheet, "differences", j->pairs.n);
+    const char **name = ns_sheet_words(sheet, t, "value");
+    double *largest = ns_sheet_numbers(sheet, t, "largest_difference", "");
+    double *at = ns_sheet_numbers(sheet, t, "t", "s");
+    double *size = ns_sheet_numbers(sheet, t, "largest_value", "");
+    for (uint32_t i = 0; i < j->pairs.n; i++) {
         name[i] = j->pairs.at[i].name;
         largest[i] = j->pairs.at[i].pair.largest;
         at[i] = j->pairs.at[i].pair.t;
         size[i] = j->pairs.at[i].pair.size;
     }
-    ns_sheet_words_add(sheet, t, "value", name);
-    ns_sheet_column_add(sheet, t, "largest_difference", "", largest);
-    ns_sheet_column_add(sheet, t, "t", "s", at);
-    ns_sheet_column_add(sheet, t, "largest_value", "", size);
 }
 
 static int compare_models(job *j)
@@ -239,8 +224,8 @@ static int compare_models(job *j)
     }
     qsort(j->pairs.at, j->pairs.n, sizeof *j->pairs.at, by_difference);
     if (outcome.status < 0)
-        return ns_command_wrong(cli, "model %s: %s", outcome.side ? "B" : "A", outcome.reason),
-               ns_status_exit(outcome.status);
+        return ns_command_failed(cli, outcome.status, "model %s: %s", outcome.side ? "B" : "A",
+                                 outcome.reason);
     if (outcome.status != NS_OK)
         fprintf(cli->err, "noslip: warning: model %s ended early: %s\n",
                 outcome.side ? "B" : "A", outcome.reason);
@@ -250,7 +235,7 @@ static int compare_models(job *j)
     ns_sheet_number(sheet, "largest_difference", j->pairs.at[0].pair.largest);
     ns_sheet_text(sheet, "largest_at", j->pairs.at[0].name);
     fill_sheet(j, sheet);
-    if (!ns_command_flag(j->a, "json") && !cli->quiet)
+    if (ns_study_prints(cli, j->a))
         print(j, &outcome);
     int status = ns_study_finish(cli, j->a, j->model[0], sheet, draw(j, outcome.rows));
     if (!status && !(j->pairs.at[0].pair.largest <= within)) {

@@ -19,14 +19,6 @@ typedef struct job {
 
 /* ---- one steady motion ------------------------------------------------------------------- */
 
-static void values_at(const job *j, const double *x, double *out)
-{
-    const ns_problem *problem = j->field->problem;
-    double *work = NS_NEW_ARRAY(j->cli->arena, double, ns_program_work1(problem->observables));
-    ns_program_bind1(problem->observables, work, j->field->p);
-    ns_program_eval1(problem->observables, work, j->field->t, x, out);
-}
-
 static const char *kind_of(const ns_generators *g, const double *c)
 {
     for (uint32_t k = 0; k < g->count; k++)
@@ -56,9 +48,8 @@ static void print_point(const job *j, const ns_generators *g, const ns_steady_po
     const ns_system *s = j->model->system;
     const ns_linear *l = p->linear;
     double *value = NS_NEW_ARRAY(cli->arena, double, s->observables.n + 1);
-    values_at(j, p->x, value);
-    fprintf(cli->out, "%s%s%s: %s\n", cli->style_out.bold, s->description->title,
-            cli->style_out.plain, kind_of(g, p->c));
+    ns_flow_observe(j->field, NULL, p->x, 1, value, 1);
+    ns_study_title(cli, j->model, "%s", kind_of(g, p->c));
     fprintf(cli->out, "  found in %u rounds; remaining acceleration %.1e of its terms\n",
             p->rounds, p->residual);
     int width = 8;
@@ -95,32 +86,35 @@ static void print_point(const job *j, const ns_generators *g, const ns_steady_po
 }
 
 /* Tables: eigenvalues (first: it is what CSV gets), values, speeds; a number for the start. */
-static void add_point(const job *j, ns_sheet *sheet, const ns_generators *g,
-                      const ns_steady_point *points, uint32_t n)
+static void add_eigenvalues(ns_sheet *sheet, const ns_steady_point *points, uint32_t n)
 {
-    ns_arena *a = j->cli->arena;
-    const ns_system *s = j->model->system;
     size_t rows = 0, at = 0;
     for (uint32_t i = 0; i < n; i++)
         rows += points[i].linear->n;
-    double *number = NS_NEW_ARRAY(a, double, rows + 1), *re = NS_NEW_ARRAY(a, double, rows + 1);
-    double *im = NS_NEW_ARRAY(a, double, rows + 1);
+    ns_sheet_table *t = ns_sheet_add(sheet, "eigenvalues", rows);
+    double *number = ns_sheet_numbers(sheet, t, "point", "");
+    double *re = ns_sheet_numbers(sheet, t, "re", "1/s");
+    double *im = ns_sheet_numbers(sheet, t, "im", "1/s");
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < points[i].linear->n; k++, at++) {
             number[at] = i + 1;
             re[at] = points[i].linear->eigenvalue[k].re;
             im[at] = points[i].linear->eigenvalue[k].im;
         }
-    ns_sheet_table *t = ns_sheet_add(sheet, "eigenvalues", rows);
-    ns_sheet_column_add(sheet, t, "point", "", number);
-    ns_sheet_column_add(sheet, t, "re", "1/s", re);
-    ns_sheet_column_add(sheet, t, "im", "1/s", im);
-    t = ns_sheet_add(sheet, "points", n);
-    const char **kind = NS_NEW_ARRAY(a, const char *, n + 1);
-    const char **verdict = NS_NEW_ARRAY(a, const char *, n + 1);
-    double *residual = NS_NEW_ARRAY(a, double, n + 1),
-                                    *symmetry = NS_NEW_ARRAY(a, double, n + 1);
-    double *family = NS_NEW_ARRAY(a, double, n + 1), *unstable = NS_NEW_ARRAY(a, double, n + 1);
+}
+
+static void add_points(const job *j, ns_sheet *sheet, const ns_generators *g,
+                       const ns_steady_point *points, uint32_t n)
+{
+    ns_arena *a = j->cli->arena;
+    const ns_system *s = j->model->system;
+    ns_sheet_table *t = ns_sheet_add(sheet, "points", n);
+    const char **kind = ns_sheet_words(sheet, t, "kind");
+    const char **verdict = ns_sheet_words(sheet, t, "verdict");
+    double *residual = ns_sheet_numbers(sheet, t, "residual", "");
+    double *symmetry = ns_sheet_numbers(sheet, t, "symmetry_directions", "");
+    double *family = ns_sheet_numbers(sheet, t, "family_directions", "");
+    double *unstable = ns_sheet_numbers(sheet, t, "growing_modes", "");
     double *values = NS_NEW_ARRAY(a, double, (size_t)n * s->observables.n + 1);
     for (uint32_t i = 0; i < n; i++) {
         kind[i] = kind_of(g, points[i].c);
@@ -129,27 +123,16 @@ static void add_point(const job *j, ns_sheet *sheet, const ns_generators *g,
         symmetry[i] = points[i].linear->symmetry;
         family[i] = points[i].linear->family;
         unstable[i] = points[i].linear->unstable;
-        values_at(j, points[i].x, values + (size_t)i * s->observables.n);
+        ns_flow_observe(j->field, NULL, points[i].x, 1, values + i, n);
     }
-    ns_sheet_words_add(sheet, t, "kind", kind);
-    ns_sheet_words_add(sheet, t, "verdict", verdict);
-    ns_sheet_column_add(sheet, t, "residual", "", residual);
-    ns_sheet_column_add(sheet, t, "symmetry_directions", "", symmetry);
-    ns_sheet_column_add(sheet, t, "family_directions", "", family);
-    ns_sheet_column_add(sheet, t, "growing_modes", "", unstable);
-    for (uint32_t k = 0; k < s->observables.n; k++) {
-        double *column = NS_NEW_ARRAY(a, double, n + 1);
-        for (uint32_t i = 0; i < n; i++)
-            column[i] = values[(size_t)i * s->observables.n + k];
+    for (uint32_t k = 0; k < s->observables.n; k++)
         ns_sheet_column_add(sheet, t, s->observables.at[k].name, s->observables.at[k].unit,
-                            column);
-    }
+                            values + (size_t)k * n);
     for (uint32_t k = 0; k < g->count; k++) {
-        double *column = NS_NEW_ARRAY(a, double, n + 1);
+        double *speed = ns_sheet_numbers(sheet, t,
+                                         ns_arena_format(a, "speed of %s", g->name[k]), "1/s");
         for (uint32_t i = 0; i < n; i++)
-            column[i] = points[i].c[k];
-        ns_sheet_column_add(sheet, t, ns_arena_format(a, "speed of %s", g->name[k]), "1/s",
-                            column);
+            speed[i] = points[i].c[k];
     }
 }
 
@@ -229,7 +212,8 @@ static int find_all(const job *j)
     ns_sheet *sheet = ns_sheet_new(cli->arena, "equilibria", j->model->description->title);
     ns_sheet_text(sheet, "status", found.n ? "done" : "stopped");
     ns_sheet_number(sheet, "symmetries", g->count);
-    add_point(j, sheet, g, found.at, found.n);
+    add_eigenvalues(sheet, found.at, found.n);
+    add_points(j, sheet, g, found.at, found.n);
     for (uint32_t i = 0; i < found.n && j->table; i++) {
         if (i)
             fputc('\n', cli->out);
@@ -275,8 +259,7 @@ static void print_stability(const job *j, const ns_branch *b, const char *name)
 static void print_branch(const job *j, const ns_branch *b, const char *name)
 {
     ns_cli *cli = j->cli;
-    fprintf(cli->out, "%s%s%s: branch of steady motions over %s\n", cli->style_out.bold,
-            j->model->description->title, cli->style_out.plain, name);
+    ns_study_title(cli, j->model, "branch of steady motions over %s", name);
     print_stability(j, b, name);
     for (uint32_t i = 0; i < b->more.n; i++) {
         const ns_steady_point *from = &b->special.at[b->more.at[i]->from];
@@ -301,38 +284,30 @@ static void add_branch(const job *j, ns_sheet *sheet, const char *table, const c
     const ns_system *s = j->model->system;
     const uint32_t states = s->states.n, modes = n ? points[0].linear->n : 0;
     ns_sheet_table *t = ns_sheet_add(sheet, table, n);
-    double *column = NS_NEW_ARRAY(a, double, n + 1);
-    const char **label = NS_NEW_ARRAY(a, const char *, n + 1);
-    const char **note = NS_NEW_ARRAY(a, const char *, n + 1);
+    const char **label = labels ? ns_sheet_words(sheet, t, "label") : NULL;
+    double *parameter = ns_sheet_numbers(sheet, t, name, "");
+    const char **note = labels ? ns_sheet_words(sheet, t, "note") : NULL;
+    double *unstable = ns_sheet_numbers(sheet, t, "growing_modes", "");
     for (uint32_t i = 0; i < n; i++) {
-        column[i] = points[i].parameter;
-        label[i] = points[i].label;
-        note[i] = points[i].note;
-    }
-    if (labels)
-        ns_sheet_words_add(sheet, t, "label", label);
-    ns_sheet_column_add(sheet, t, name, "", column);
-    if (labels)
-        ns_sheet_words_add(sheet, t, "note", note);
-    column = NS_NEW_ARRAY(a, double, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        column[i] = points[i].linear->unstable;
-    ns_sheet_column_add(sheet, t, "growing_modes", "", column);
-    for (uint32_t k = 0; k < 2 * modes; k++) {
-        column = NS_NEW_ARRAY(a, double, n + 1);
-        for (uint32_t i = 0; i < n; i++) {
-            const ns_eigenvalue e = points[i].linear->eigenvalue[k / 2];
-            column[i] = k % 2 ? e.im : e.re;
+        parameter[i] = points[i].parameter;
+        unstable[i] = points[i].linear->unstable;
+        if (labels) {
+            label[i] = points[i].label;
+            note[i] = points[i].note;
         }
-        ns_sheet_column_add(sheet, t,
-                            ns_arena_format(a, "%s%u", k % 2 ? "im" : "re", k / 2 + 1), "1/s",
-                            column);
+    }
+    for (uint32_t k = 0; k < modes; k++) {
+        double *re = ns_sheet_numbers(sheet, t, ns_arena_format(a, "re%u", k + 1), "1/s");
+        double *im = ns_sheet_numbers(sheet, t, ns_arena_format(a, "im%u", k + 1), "1/s");
+        for (uint32_t i = 0; i < n; i++) {
+            re[i] = points[i].linear->eigenvalue[k].re;
+            im[i] = points[i].linear->eigenvalue[k].im;
+        }
     }
     for (uint32_t k = 0; k < states; k++) {
-        column = NS_NEW_ARRAY(a, double, n + 1);
+        double *x = ns_sheet_numbers(sheet, t, s->states.at[k].name, s->states.at[k].unit);
         for (uint32_t i = 0; i < n; i++)
-            column[i] = points[i].x[k];
-        ns_sheet_column_add(sheet, t, s->states.at[k].name, s->states.at[k].unit, column);
+            x[i] = points[i].x[k];
     }
 }
 
@@ -456,10 +431,8 @@ static int follow(job *j, const char *over)
     const char *message = "";
     const ns_branch *b = ns_steady_follow(q, &message);
     ns_study_progress_end(&progress);
-    if (!b) {
-        ns_command_wrong(cli, "%s", message);
-        return 1;
-    }
+    if (!b)
+        return ns_command_failed(cli, NS_STOP_LIMIT, "%s", message);
     ns_sheet *sheet = ns_sheet_new(cli->arena, "equilibria", j->model->description->title);
     ns_sheet_text(sheet, "parameter", param->name);
     ns_sheet_text(sheet, "end", b->end);
@@ -486,7 +459,7 @@ static bool read_holds(job *j)
     const ns_study_words words = ns_study_split(cli->arena, text, ',');
     ns_hold *hold = NS_NEW_ARRAY(cli->arena, ns_hold, words.n + 1);
     double *value = NS_NEW_ARRAY(cli->arena, double, j->model->system->observables.n + 1);
-    values_at(j, j->model->x0, value);
+    ns_flow_observe(j->field, NULL, j->model->x0, 1, value, 1);
     for (uint32_t i = 0; i < words.n; i++) {
         const char *equals = strchr(words.at[i], '=');
         const char *name = equals ? ns_arena_string(cli->arena, words.at[i],
@@ -516,7 +489,7 @@ static int equilibria(ns_cli *cli, const ns_arguments *a)
     if (!ns_study_open(cli, a, over || j.spec.at_rest, &model, &j.field, &status))
         return status;
     j.model = model;
-    j.table = !ns_command_flag(a, "json") && !cli->quiet; /* --quiet is read by now */
+    j.table = ns_study_prints(cli, a); /* --quiet is read by now */
     if (!read_holds(&j) || !ns_summary_choose(cli, model, ns_command_text(a, "show"), &j.shown))
         status = ns_status_exit(NS_ERR_USAGE);
     else if (over && ns_command_flag(a, "from"))

@@ -7,8 +7,7 @@
 
 static void print(ns_cli *cli, const ns_model *model, const ns_lyapunov *l)
 {
-    fprintf(cli->out, "%s%s%s: Lyapunov exponents\n", cli->style_out.bold,
-            model->description->title, cli->style_out.plain);
+    ns_study_title(cli, model, "Lyapunov exponents");
     fprintf(cli->out, "  %u of %u dimensions over %.10g s, orthonormalised every %.4g s\n\n",
             l->n, l->dimension, l->span, l->interval);
     fprintf(cli->out, "  %-4s %-18s %-18s\n", "", "exponent (1/s)", "moved in 2nd half");
@@ -74,21 +73,16 @@ static bool read_spec(ns_cli *cli, const ns_arguments *a, ns_lyapunov_spec *spec
         !ns_command_number(cli, a, "tol", &tolerance) ||
         !ns_study_count(cli, a, "exponents", 0, &spec->count))
         return false;
-    if (!isfinite(until) || until == spec->run.t0) {
-        ns_command_wrong(cli, "the model says no end time; use --until");
-        return false;
-    }
-    if (!(tolerance > 0) || spec->interval < 0 || spec->transient < 0) {
-        ns_command_wrong(cli, "--tol, --every and --transient must be positive");
-        return false;
-    }
+    if (!isfinite(until) || until == spec->run.t0)
+        return ns_command_refuse(cli, "the model says no end time; use --until");
+    if (!(tolerance > 0) || spec->interval < 0 || spec->transient < 0)
+        return ns_command_refuse(cli, "--tol, --every and --transient must be positive");
     static const double most = 1e9; /* orthonormalisations */
     const double least = fabs(until - spec->run.t0) / most;
-    if (ns_command_flag(a, "every") && !(spec->interval >= least)) {
-        ns_command_wrong(cli, "--every %s is too short: at least %.3g for a motion of %g s",
-                         ns_command_text(a, "every"), least, fabs(until - spec->run.t0));
-        return false;
-    }
+    if (ns_command_flag(a, "every") && !(spec->interval >= least))
+        return ns_command_refuse(
+            cli, "--every %s is too short: at least %.3g for a motion of %g s",
+            ns_command_text(a, "every"), least, fabs(until - spec->run.t0));
     spec->run.tolerance = tolerance;
     spec->span = until - spec->run.t0;
     spec->rows = 1000;
@@ -115,7 +109,7 @@ static int lyapunov(ns_cli *cli, const ns_arguments *a)
     if (l->status != NS_OK)
         fprintf(cli->err, "noslip: %s: the motion ended early: %s\n",
                 l->status < 0 ? "error" : "warning", l->message);
-    if (!ns_command_flag(a, "json") && !cli->quiet)
+    if (ns_study_prints(cli, a))
         print(cli, model, l);
     status = ns_study_finish(cli, a, model, make_sheet(cli, model, l), draw(cli, model, l));
     if (!status)

@@ -283,8 +283,7 @@ static bool read_density(ns_cli *cli, ns_model *model, const char *text, ns_ex *
         ns_text message = ns_text_new(cli->arena);
         ns_diag_render(model->diag, &message);
         fputs(ns_text_string(&message), cli->err);
-        ns_command_wrong(cli, "--density expects a number in the names of the model");
-        return false;
+        return ns_command_refuse(cli, "--density expects a number in the names of the model");
     }
     *out = value.at[0];
     return true;
@@ -328,10 +327,9 @@ static bool search(ns_cli *cli, const ns_arguments *a, ns_model *model, const ns
     ns_family family = {.degree_velocity = 0};
     if (!ns_study_count(cli, a, "degree", 1, &degree))
         return false;
-    if (degree >= NS_DENSITY_DEGREES) {
-        ns_command_wrong(cli, "--degree expects a number from 1 to %d", NS_DENSITY_DEGREES - 1);
-        return false;
-    }
+    if (degree >= NS_DENSITY_DEGREES)
+        return ns_command_refuse(cli, "--degree expects a number from 1 to %d",
+                                 NS_DENSITY_DEGREES - 1);
     enum {
         SMALL = 20
     }; /* states: the search in larger systems takes long and must be asked for */
@@ -359,13 +357,12 @@ static bool search(ns_cli *cli, const ns_arguments *a, ns_model *model, const ns
     if (!family.shape.n)
         return true;
     family.degree_shape = degree;
-    if (degree && ns_family_size(&family) > NS_INTEGRALS_MOST) {
-        ns_command_wrong(cli,
-                         "the family has more than %d functions: lower --degree or name "
-                         "fewer variables",
-                         NS_INTEGRALS_MOST);
-        return false;
-    }
+    if (degree && ns_family_size(&family) > NS_INTEGRALS_MOST)
+        return ns_command_refuse(
+            cli,
+            "the family has more than %d functions: lower --degree or name "
+            "fewer variables",
+            NS_INTEGRALS_MOST);
     ns_study_progress progress = ns_study_progress_new(cli, "search", 1);
     const ns_integrals_options o = {.run = ns_model_run_options(model),
                                     .progress = ns_study_progress_draw,

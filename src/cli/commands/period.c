@@ -152,10 +152,9 @@ static ns_plot *draw(ns_cli *cli, const ns_arguments *a, ns_model *model, double
     NS_LIST(double) ends = {0};
     NS_PUSH(cli->arena, models, model);
     NS_PUSH(cli->arena, ends, until);
-    for (uint32_t i = 0; i < a->options.n && !*status; i++) {
-        if (strcmp(a->options.at[i].option->name, "also") != 0)
-            continue;
-        ns_model *other = open_also(cli, a, a->options.at[i].value, status);
+    const char *also;
+    for (uint32_t k = 0; !*status && ns_command_each(a, "also", &k, &also);) {
+        ns_model *other = open_also(cli, a, also, status);
         if (!other)
             break;
         NS_PUSH(cli->arena, models, other);
@@ -208,10 +207,8 @@ static int write_files(ns_cli *cli, const ns_arguments *a, ns_model *model, cons
     if (svg && !plot)
         return ns_command_wrong(cli, "--plot: there is nothing to draw");
     const int error = svg ? ns_plot_write(plot, svg) : 0;
-    if (error) {
-        ns_command_wrong(cli, "%s: %s", svg, strerror(error));
-        return ns_status_exit(NS_ERR_IO);
-    }
+    if (error)
+        return ns_command_failed(cli, NS_ERR_IO, "%s: %s", svg, strerror(error));
     return ns_study_write(cli, a, model, make_sheet(cli, model, r), plot);
 }
 

@@ -42,10 +42,8 @@ static bool choose_plane(job *j)
     const char *text = ns_command_text(j->a, "plane");
     if (text) {
         const ns_study_words words = ns_study_split(j->cli->arena, text, ',');
-        if (words.n != 2) {
-            ns_command_wrong(j->cli, "--plane expects two states, X,Y");
-            return false;
-        }
+        if (words.n != 2)
+            return ns_command_refuse(j->cli, "--plane expects two states, X,Y");
         return ns_study_state(j->cli, j->model, words.at[0], &j->spec.x) &&
                ns_study_state(j->cli, j->model, words.at[1], &j->spec.y);
     }
@@ -57,10 +55,9 @@ static bool choose_plane(job *j)
                 j->spec.y = y;
                 return true;
             }
-    ns_command_wrong(j->cli,
-                     "no two states of this model form a system of their own (a portrait "
-                     "needs reduced equations)");
-    return false;
+    return ns_command_refuse(
+        j->cli, "no two states of this model form a system of their own (a portrait "
+                "needs reduced equations)");
 }
 
 static bool is_angle(const char *unit)
@@ -81,29 +78,19 @@ static bool choose_window(job *j)
         j->spec.from[k] = -wide;
         j->spec.to[k] = wide;
     }
-    for (uint32_t i = 0; i < j->a->options.n; i++) {
-        if (strcmp(j->a->options.at[i].option->name, "range") != 0)
-            continue;
-        const char *text = j->a->options.at[i].value, *equals = strchr(text, '=');
-        const ns_study_words parts = ns_study_split(cli->arena, equals ? equals + 1 : "", ':');
+    const char *text, *name;
+    for (uint32_t k = 0; ns_command_each(j->a, "range", &k, &text);) {
         uint32_t state;
-        double low, high;
-        if (!equals || parts.n != 2) {
-            ns_command_wrong(cli, "--range expects NAME=LOW:HIGH, not '%s'", text);
+        double ends[2];
+        if (!ns_study_parts(cli, j->model, "--range", "NAME=LOW:HIGH", text, 2, &name, ends) ||
+            !ns_study_state(cli, j->model, name, &state))
             return false;
-        }
-        const char *name = ns_arena_string(cli->arena, text, (size_t)(equals - text));
-        if (!ns_study_state(cli, j->model, name, &state) ||
-            !ns_study_number(cli, j->model, "--range", parts.at[0], &low) ||
-            !ns_study_number(cli, j->model, "--range", parts.at[1], &high))
-            return false;
-        if (!(low < high) || (state != place[0] && state != place[1])) {
-            ns_command_wrong(cli,
-                             low < high ? "--range: '%s' is not one of the two states"
-                                        : "--range %s: LOW must be below HIGH",
-                             name);
-            return false;
-        }
+        const double low = ends[0], high = ends[1];
+        if (!(low < high) || (state != place[0] && state != place[1]))
+            return ns_command_refuse(cli,
+                                     low < high ? "--range: '%s' is not one of the two states"
+                                                : "--range %s: LOW must be below HIGH",
+                                     name);
         j->spec.from[state == place[1]] = low;
         j->spec.to[state == place[1]] = high;
     }
@@ -118,10 +105,9 @@ static bool choose_quantity(job *j)
     if (text) {
         if (!ns_study_expression(j->cli, j->model, "--of", text, &j->spec.quantity))
             return false;
-        if (depends_on_others(j, j->spec.quantity)) {
-            ns_command_wrong(j->cli, "--of %s: it depends on other states than the two", text);
-            return false;
-        }
+        if (depends_on_others(j, j->spec.quantity))
+            return ns_command_refuse(j->cli, "--of %s: it depends on other states than the two",
+                                     text);
         j->quantity = text;
     } else if (s->energy && !depends_on_others(j, s->energy)) {
         j->spec.quantity = s->energy;
@@ -135,8 +121,7 @@ static void print(const job *j, const ns_portrait *p)
     ns_cli *cli = j->cli;
     const ns_state *x = &j->model->system->states.at[j->spec.x];
     const ns_state *y = &j->model->system->states.at[j->spec.y];
-    fprintf(cli->out, "%s%s%s: phase plane of %s and %s\n", cli->style_out.bold,
-            j->model->description->title, cli->style_out.plain, x->name, y->name);
+    ns_study_title(cli, j->model, "phase plane of %s and %s", x->name, y->name);
     fprintf(cli->out, "  %u equilibria, %u separatrices%s%s\n\n", p->points.n,
             p->separatrices.n, j->quantity ? ", levels of " : "",
             j->quantity ? j->quantity : "");
@@ -160,15 +145,18 @@ static void print(const job *j, const ns_portrait *p)
 
 static ns_sheet *make_sheet(const job *j, const ns_portrait *p)
 {
-    ns_arena *a = j->cli->arena;
     const ns_system *s = j->model->system;
     const uint32_t n = p->points.n;
-    ns_sheet *sheet = ns_sheet_new(a, "portrait", j->model->description->title);
+    ns_sheet *sheet = ns_sheet_new(j->cli->arena, "portrait", j->model->description->title);
+    const ns_state *x = &s->states.at[j->spec.x], *y = &s->states.at[j->spec.y];
     ns_sheet_table *t = ns_sheet_add(sheet, "equilibria", n);
-    const char **kind = NS_NEW_ARRAY(a, const char *, n + 1);
-    double *c[6];
-    for (int k = 0; k < 6; k++)
-        c[k] = NS_NEW_ARRAY(a, double, n + 1);
+    const char **kind = ns_sheet_words(sheet, t, "kind");
+    double *const c[6] = {ns_sheet_numbers(sheet, t, x->name, x->unit),
+                          ns_sheet_numbers(sheet, t, y->name, y->unit),
+                          ns_sheet_numbers(sheet, t, "re1", "1/s"),
+                          ns_sheet_numbers(sheet, t, "im1", "1/s"),
+                          ns_sheet_numbers(sheet, t, "re2", "1/s"),
+                          ns_sheet_numbers(sheet, t, "im2", "1/s")};
     for (uint32_t i = 0; i < n; i++) {
         const ns_portrait_point *q = &p->points.at[i];
         kind[i] = ns_portrait_kind_name(q->kind);
@@ -179,20 +167,14 @@ static ns_sheet *make_sheet(const job *j, const ns_portrait *p)
             c[3 + 2 * k][i] = q->eigenvalue[k].im;
         }
     }
-    ns_sheet_words_add(sheet, t, "kind", kind);
-    ns_sheet_column_add(sheet, t, s->states.at[j->spec.x].name, s->states.at[j->spec.x].unit,
-                        c[0]);
-    ns_sheet_column_add(sheet, t, s->states.at[j->spec.y].name, s->states.at[j->spec.y].unit,
-                        c[1]);
-    static const char *const names[] = {"re1", "im1", "re2", "im2"};
-    for (int k = 0; k < 4; k++)
-        ns_sheet_column_add(sheet, t, names[k], "1/s", c[2 + k]);
     size_t rows = 0, at = 0;
     for (uint32_t i = 0; i < p->separatrices.n; i++)
         rows += p->separatrices.at[i].n;
-    double *number = NS_NEW_ARRAY(a, double, rows + 1),
-                                  *saddle = NS_NEW_ARRAY(a, double, rows + 1);
-    double *sx = NS_NEW_ARRAY(a, double, rows + 1), *sy = NS_NEW_ARRAY(a, double, rows + 1);
+    t = ns_sheet_add(sheet, "separatrices", rows);
+    double *number = ns_sheet_numbers(sheet, t, "curve", "");
+    double *saddle = ns_sheet_numbers(sheet, t, "saddle", "");
+    double *sx = ns_sheet_numbers(sheet, t, x->name, x->unit);
+    double *sy = ns_sheet_numbers(sheet, t, y->name, y->unit);
     for (uint32_t i = 0; i < p->separatrices.n; i++)
         for (size_t k = 0; k < p->separatrices.at[i].n; k++, at++) {
             number[at] = i + 1;
@@ -200,13 +182,6 @@ static ns_sheet *make_sheet(const job *j, const ns_portrait *p)
             sx[at] = p->separatrices.at[i].x[k];
             sy[at] = p->separatrices.at[i].y[k];
         }
-    t = ns_sheet_add(sheet, "separatrices", rows);
-    ns_sheet_column_add(sheet, t, "curve", "", number);
-    ns_sheet_column_add(sheet, t, "saddle", "", saddle);
-    ns_sheet_column_add(sheet, t, s->states.at[j->spec.x].name, s->states.at[j->spec.x].unit,
-                        sx);
-    ns_sheet_column_add(sheet, t, s->states.at[j->spec.y].name, s->states.at[j->spec.y].unit,
-                        sy);
     return sheet;
 }
 
@@ -238,6 +213,14 @@ static void draw_points(const job *j, ns_plot_panel *panel, const ns_portrait *p
     }
 }
 
+static void draw_curve(ns_plot_panel *panel, const ns_portrait_curve *c, ns_plot_colour colour,
+                       double width)
+{
+    ns_plot_series *s = ns_plot_line(panel, NULL, c->n, c->x, c->y);
+    s->colour = colour;
+    s->width = width;
+}
+
 static ns_plot *draw(const job *j, const ns_portrait *p)
 {
     const ns_state *x = &j->model->system->states.at[j->spec.x];
@@ -252,24 +235,13 @@ static ns_plot *draw(const job *j, const ns_portrait *p)
     panel->x.to = j->spec.to[0];
     panel->y.from = j->spec.from[1];
     panel->y.to = j->spec.to[1];
-    for (uint32_t i = 0; i < p->levels.n; i++) {
-        ns_plot_series *s = ns_plot_line(panel, NULL, p->levels.at[i].n, p->levels.at[i].x,
-                                         p->levels.at[i].y);
-        s->colour = NS_PLOT_GREY;
-        s->width = 0.7;
-    }
-    for (uint32_t i = 0; i < p->orbits.n; i++) {
-        ns_plot_series *s = ns_plot_line(panel, NULL, p->orbits.at[i].n, p->orbits.at[i].x,
-                                         p->orbits.at[i].y);
-        s->colour = NS_PLOT_SKY;
-        s->width = 0.9;
-    }
-    for (uint32_t i = 0; i < p->separatrices.n; i++) {
-        const ns_portrait_curve *c = &p->separatrices.at[i];
-        ns_plot_series *s = ns_plot_line(panel, NULL, c->n, c->x, c->y);
-        s->colour = c->out ? NS_PLOT_VERMILION : NS_PLOT_BLUE;
-        s->width = 1.8;
-    }
+    for (uint32_t i = 0; i < p->levels.n; i++)
+        draw_curve(panel, &p->levels.at[i], NS_PLOT_GREY, 0.7);
+    for (uint32_t i = 0; i < p->orbits.n; i++)
+        draw_curve(panel, &p->orbits.at[i], NS_PLOT_SKY, 0.9);
+    for (uint32_t i = 0; i < p->separatrices.n; i++)
+        draw_curve(panel, &p->separatrices.at[i],
+                   p->separatrices.at[i].out ? NS_PLOT_VERMILION : NS_PLOT_BLUE, 1.8);
     draw_points(j, panel, p);
     return plot;
 }
@@ -295,7 +267,7 @@ static int portrait(ns_cli *cli, const ns_arguments *a)
         if (*p->message)
             ns_command_wrong(cli, "%s", p->message);
         else {
-            if (!ns_command_flag(a, "json") && !cli->quiet)
+            if (ns_study_prints(cli, a))
                 print(&j, p);
             status = ns_study_finish(cli, a, model, make_sheet(&j, p), draw(&j, p));
         }

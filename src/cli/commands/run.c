@@ -44,8 +44,7 @@ static bool read_engine(ns_cli *cli, const ns_arguments *a, ns_record_engine *en
             *engine = engines[i].engine;
             return true;
         }
-    ns_command_wrong(cli, "--engine is interpreter, native or auto, not '%s'", word);
-    return false;
+    return ns_command_refuse(cli, "--engine is interpreter, native or auto, not '%s'", word);
 }
 
 bool ns_run_command_words(ns_cli *cli, const ns_arguments *a)
@@ -55,22 +54,18 @@ bool ns_run_command_words(ns_cli *cli, const ns_arguments *a)
     const char *digits = ns_command_text(a, "digits");
     if (!read_engine(cli, a, &engine))
         return false;
-    if (digits && strcmp(digits, "quad") != 0) {
-        ns_command_wrong(cli, "--digits is given alone or as --digits=quad, not '%s'", digits);
-        return false;
-    }
+    if (digits && strcmp(digits, "quad") != 0)
+        return ns_command_refuse(cli, "--digits is given alone or as --digits=quad, not '%s'",
+                                 digits);
     if (!precision || strcmp(precision, "double") == 0)
         return true;
-    if (strcmp(precision, "quad") != 0) {
-        ns_command_wrong(cli, "--precision is double or quad, not '%s'", precision);
-        return false;
-    }
+    if (strcmp(precision, "quad") != 0)
+        return ns_command_refuse(cli, "--precision is double or quad, not '%s'", precision);
     const char *method = ns_command_text(a, "method");
     if (!method || strcmp(method, ns_method_quad.name) == 0)
         return true;
-    ns_command_wrong(cli, "--precision quad has a method of its own: leave out --method %s",
-                     method);
-    return false;
+    return ns_command_refuse(
+        cli, "--precision quad has a method of its own: leave out --method %s", method);
 }
 
 static bool positive(ns_cli *cli, const ns_arguments *a, const char *name, double *value)
@@ -79,8 +74,8 @@ static bool positive(ns_cli *cli, const ns_arguments *a, const char *name, doubl
         return false;
     if (!ns_command_flag(a, name) || *value > 0)
         return true;
-    ns_command_wrong(cli, "--%s must be positive, not %s", name, ns_command_text(a, name));
-    return false;
+    return ns_command_refuse(cli, "--%s must be positive, not %s", name,
+                             ns_command_text(a, name));
 }
 
 static bool read_options(ns_cli *cli, const ns_arguments *a, ns_record_options *o)
@@ -92,10 +87,8 @@ static bool read_options(ns_cli *cli, const ns_arguments *a, ns_record_options *
         !positive(cli, a, "tol", &o->run.tolerance) ||
         !ns_command_numbers(cli, a, "at", &at, &n_at) || !positive(cli, a, "every", &o->every))
         return false;
-    if (n_at && ns_command_flag(a, "every")) {
-        ns_command_wrong(cli, "--at and --every exclude each other");
-        return false;
-    }
+    if (n_at && ns_command_flag(a, "every"))
+        return ns_command_refuse(cli, "--at and --every exclude each other");
     o->until_fixed = ns_command_flag(a, "until");
     o->at = at;
     o->n_at = n_at;
@@ -107,9 +100,9 @@ static bool read_options(ns_cli *cli, const ns_arguments *a, ns_record_options *
     o->checkpoint = ns_command_text(a, "checkpoint");
     o->resume = ns_command_text(a, "resume");
     NS_LIST(const char *) outputs = {0};
-    for (uint32_t i = 0; i < a->options.n; i++)
-        if (strcmp(a->options.at[i].option->name, "out") == 0)
-            NS_PUSH(cli->arena, outputs, a->options.at[i].value);
+    const char *path;
+    for (uint32_t k = 0; ns_command_each(a, "out", &k, &path);)
+        NS_PUSH(cli->arena, outputs, path);
     o->outputs = outputs.at;
     o->formats = ns_output_formats;
     o->n_outputs = outputs.n;
@@ -127,10 +120,8 @@ static int write_report(ns_cli *cli, const ns_arguments *a, const ns_record *r, 
                                     .length = ns_page_length,
                                     .command = ns_page_command(cli, a)};
     char message[300];
-    if (!ns_report_write(r, &page, path, message)) {
-        ns_command_wrong(cli, "cannot write %s", message);
-        return ns_status_exit(NS_ERR_IO);
-    }
+    if (!ns_report_write(r, &page, path, message))
+        return ns_command_failed(cli, NS_ERR_IO, "cannot write %s", message);
     if (!cli->quiet && !ns_command_flag(a, "json")) {
         if (!r->options.n_outputs)
             ns_terminal_heading(cli->out, &cli->style_out, "Written");
@@ -190,9 +181,9 @@ static bool periodic_possible(ns_cli *cli, const ns_arguments *a)
 {
     if (!ns_command_flag(a, "periodic") || !ns_command_flag(a, "digits"))
         return true;
-    ns_command_wrong(cli, "--periodic and --digits exclude each other: the summary of a motion "
-                          "built from one period states its error");
-    return false;
+    return ns_command_refuse(
+        cli, "--periodic and --digits exclude each other: the summary of a motion "
+             "built from one period states its error");
 }
 
 /* --start NAME=EXPR: other values of states at the start; the rest is made consistent with
@@ -201,19 +192,13 @@ static bool change_start(ns_cli *cli, const ns_arguments *a, ns_model *model)
 {
     NS_LIST(const char *) names = {0};
     NS_LIST(double) values = {0};
-    for (uint32_t i = 0; i < a->options.n; i++) {
-        const char *text = a->options.at[i].value;
-        if (strcmp(a->options.at[i].option->name, "start") != 0)
-            continue;
-        const char *equals = strchr(text, '=');
+    const char *text, *name, *expression;
+    for (uint32_t k = 0; ns_command_each(a, "start", &k, &text);) {
         double value = 0;
-        if (!equals || equals == text || !equals[1]) {
-            ns_command_wrong(cli, "--start expects NAME=EXPR, not '%s'", text);
+        if (!ns_command_pair(cli, "--start", "NAME=EXPR", text, &name, &expression) ||
+            !ns_study_number(cli, model, "--start", expression, &value))
             return false;
-        }
-        if (!ns_study_number(cli, model, "--start", equals + 1, &value))
-            return false;
-        NS_PUSH(cli->arena, names, ns_arena_string(cli->arena, text, (size_t)(equals - text)));
+        NS_PUSH(cli->arena, names, name);
         NS_PUSH(cli->arena, values, value);
     }
     if (!names.n)
@@ -225,8 +210,7 @@ static bool change_start(ns_cli *cli, const ns_arguments *a, ns_model *model)
     if (starter &&
         ns_starter_find(starter, values.at, model->p, model->x0, reason, sizeof reason))
         return true;
-    ns_command_wrong(cli, "--start: %s", message);
-    return false;
+    return ns_command_refuse(cli, "--start: %s", message);
 }
 
 int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)

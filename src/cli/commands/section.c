@@ -33,10 +33,9 @@ static bool read_surface(job *j)
 {
     ns_cli *cli = j->cli;
     const char *text = ns_command_text(j->a, "on");
-    if (!text) {
-        ns_command_wrong(cli, "--on EXPR says where the section is, for instance --on omega.z");
-        return false;
-    }
+    if (!text)
+        return ns_command_refuse(
+            cli, "--on EXPR says where the section is, for instance --on omega.z");
     j->on = text;
     const char *equals = strchr(text, '=');
     const char *whole = text;
@@ -53,10 +52,9 @@ static bool read_surface(job *j)
         j->spec.surface.direction = -1;
     else if (strcmp(direction, "both") == 0)
         j->spec.surface.direction = 0;
-    else {
-        ns_command_wrong(cli, "--direction is rising, falling or both, not '%s'", direction);
-        return false;
-    }
+    else
+        return ns_command_refuse(cli, "--direction is rising, falling or both, not '%s'",
+                                 direction);
     return true;
 }
 
@@ -70,10 +68,9 @@ static bool prepare_starts(job *j)
     const char *energy = ns_command_text(j->a, "energy");
     if (!many && !energy)
         return true;
-    if (!s->energy) {
-        ns_command_wrong(cli, "this model has no energy to keep; give starts with --from");
-        return false;
-    }
+    if (!s->energy)
+        return ns_command_refuse(cli,
+                                 "this model has no energy to keep; give starts with --from");
     ns_condition conditions[2] = {{.value = s->energy}, {.value = j->spec.surface.value}};
     ns_system_eval(s, &s->energy, 1, j->flow->t, j->flow->p, j->model->x0,
                    &conditions[0].target);
@@ -112,24 +109,17 @@ typedef struct axis {
 static bool read_axis(job *j, const char *text, axis *out)
 {
     ns_cli *cli = j->cli;
-    const char *equals = strchr(text, '=');
-    const ns_study_words parts = ns_study_split(cli->arena, equals ? equals + 1 : "", ':');
-    double n;
-    if (!equals || parts.n != 3) {
-        ns_command_wrong(cli, "--grid expects NAME=LOW:HIGH:N, not '%s'", text);
+    const char *name;
+    double parts[3];
+    if (!ns_study_parts(cli, j->model, "--grid", "NAME=LOW:HIGH:N", text, 3, &name, parts) ||
+        !ns_study_state(cli, j->model, name, &out->state))
         return false;
-    }
-    if (!ns_study_state(cli, j->model,
-                        ns_arena_string(cli->arena, text, (size_t)(equals - text)),
-                        &out->state) ||
-        !ns_study_number(cli, j->model, "--grid", parts.at[0], &out->low) ||
-        !ns_study_number(cli, j->model, "--grid", parts.at[1], &out->high) ||
-        !ns_study_number(cli, j->model, "--grid", parts.at[2], &n))
-        return false;
-    if (!(n >= 1 && n <= 10000 && n == floor(n))) {
-        ns_command_wrong(cli, "--grid: the number of starts is a whole number up to 10000");
-        return false;
-    }
+    out->low = parts[0];
+    out->high = parts[1];
+    const double n = parts[2];
+    if (!(n >= 1 && n <= 10000 && n == floor(n)))
+        return ns_command_refuse(cli,
+                                 "--grid: the number of starts is a whole number up to 10000");
     out->n = (uint32_t)n;
     return true;
 }
@@ -139,21 +129,16 @@ static bool grid_starts(job *j)
     enum { MOST = 3 };
     axis axes[MOST];
     uint32_t n_axes = 0, total = 1;
-    for (uint32_t i = 0; i < j->a->options.n; i++) {
-        if (strcmp(j->a->options.at[i].option->name, "grid") != 0)
-            continue;
-        if (n_axes == MOST) {
-            ns_command_wrong(j->cli, "at most three --grid");
-            return false;
-        }
-        if (!read_axis(j, j->a->options.at[i].value, &axes[n_axes]))
+    const char *text;
+    for (uint32_t k = 0; ns_command_each(j->a, "grid", &k, &text);) {
+        if (n_axes == MOST)
+            return ns_command_refuse(j->cli, "at most three --grid");
+        if (!read_axis(j, text, &axes[n_axes]))
             return false;
         total *= axes[n_axes++].n;
     }
-    if (total > 100000) {
-        ns_command_wrong(j->cli, "--grid: more than 100000 starts");
-        return false;
-    }
+    if (total > 100000)
+        return ns_command_refuse(j->cli, "--grid: more than 100000 starts");
     const uint32_t n = states(j);
     bool *fixed = NS_NEW_ARRAY(j->cli->arena, bool, n + 1);
     double *x = NS_NEW_ARRAY(j->cli->arena, double, n + 1);
@@ -185,13 +170,13 @@ static bool choose_starts(job *j)
         return false;
     if (ns_command_flag(j->a, "grid") && !grid_starts(j))
         return false;
-    for (uint32_t i = 0; i < j->a->options.n; i++)
-        if (strcmp(j->a->options.at[i].option->name, "from") == 0) {
-            memcpy(x, j->model->x0, n * sizeof *x);
-            if (!ns_study_assign(cli, j->model, "--from", j->a->options.at[i].value, x))
-                return false;
-            add_start(j, x, NULL);
-        }
+    const char *from;
+    for (uint32_t k = 0; ns_command_each(j->a, "from", &k, &from);) {
+        memcpy(x, j->model->x0, n * sizeof *x);
+        if (!ns_study_assign(cli, j->model, "--from", from, x))
+            return false;
+        add_start(j, x, NULL);
+    }
     uint64_t seed = 314159;
     for (uint32_t i = 0; i < random; i++) {
         for (uint32_t k = 0; k < n; k++)
@@ -209,8 +194,7 @@ static bool choose_starts(job *j)
             j->refused);
     if (j->count)
         return true;
-    ns_command_wrong(cli, "no start is left");
-    return false;
+    return ns_command_refuse(cli, "no start is left");
 }
 
 /* --plot X,Y: the values of the figure; the first two states that are no part of the
@@ -221,10 +205,8 @@ static bool choose_axes(job *j)
     const ns_system *s = j->model->system;
     if (text) {
         const ns_study_words words = ns_study_split(j->cli->arena, text, ',');
-        if (words.n != 2) {
-            ns_command_wrong(j->cli, "--plot expects two names, X,Y");
-            return false;
-        }
+        if (words.n != 2)
+            return ns_command_refuse(j->cli, "--plot expects two names, X,Y");
         return ns_study_value(j->cli, j->model, words.at[0], &j->x) &&
                ns_study_value(j->cli, j->model, words.at[1], &j->y);
     }
@@ -242,33 +224,27 @@ static ns_sheet *make_sheet(const job *j, const ns_section_track *tracks, double
 {
     ns_arena *a = j->cli->arena;
     const ns_system *s = j->model->system;
-    const uint32_t n = states(j), columns = s->observables.n;
+    const uint32_t columns = s->observables.n;
     *rows = 0;
     for (uint32_t i = 0; i < j->count; i++)
         *rows += tracks[i].n;
     *value = NS_NEW_ARRAY(a, double, (size_t)columns * *rows + 1);
-    double *number = NS_NEW_ARRAY(a, double, *rows + 1),
-                                  *t = NS_NEW_ARRAY(a, double, *rows + 1);
-    const ns_program *program = j->flow->problem->observables;
-    double *work = NS_NEW_ARRAY(a, double, ns_program_work1(program) + 1);
-    double *row = NS_NEW_ARRAY(a, double, columns + 1);
-    ns_program_bind1(program, work, j->flow->p);
-    size_t at = 0;
-    for (uint32_t i = 0; i < j->count; i++)
-        for (uint32_t k = 0; k < tracks[i].n; k++, at++) {
-            number[at] = i + 1;
-            t[at] = tracks[i].t[k];
-            ns_program_eval1(program, work, t[at], tracks[i].x + (size_t)k * n, row);
-            for (uint32_t c = 0; c < columns; c++)
-                (*value)[(size_t)c * *rows + at] = row[c];
-        }
     ns_sheet *sheet = ns_sheet_new(a, "section", j->model->description->title);
     ns_sheet_text(sheet, "on", j->on);
     ns_sheet_number(sheet, "starts", j->count);
     ns_sheet_number(sheet, "crossings", (double)*rows);
     ns_sheet_table *table = ns_sheet_add(sheet, "section", *rows);
-    ns_sheet_column_add(sheet, table, "start", "", number);
-    ns_sheet_column_add(sheet, table, "t", "s", t);
+    double *number = ns_sheet_numbers(sheet, table, "start", "");
+    double *t = ns_sheet_numbers(sheet, table, "t", "s");
+    size_t at = 0;
+    for (uint32_t i = 0; i < j->count; i++) {
+        const ns_section_track *track = &tracks[i];
+        ns_flow_observe(j->flow, track->t, track->x, track->n, *value + at, *rows);
+        for (uint32_t k = 0; k < track->n; k++, at++) {
+            number[at] = i + 1;
+            t[at] = track->t[k];
+        }
+    }
     for (uint32_t c = 0; c < columns; c++)
         ns_sheet_column_add(sheet, table, s->observables.at[c].name, s->observables.at[c].unit,
                             *value + (size_t)c * *rows);
@@ -302,11 +278,10 @@ static void print_tracks(const job *j, const ns_section_track *tracks, const dou
     ns_cli *cli = j->cli;
     const ns_system *s = j->model->system;
     enum { SHOWN = 20 };
-    fprintf(cli->out, "%s%s%s: section on %s, %s\n", cli->style_out.bold,
-            j->model->description->title, cli->style_out.plain, j->on,
-            j->spec.surface.direction > 0   ? "rising"
-            : j->spec.surface.direction < 0 ? "falling"
-                                            : "both directions");
+    ns_study_title(cli, j->model, "section on %s, %s", j->on,
+                   j->spec.surface.direction > 0   ? "rising"
+                   : j->spec.surface.direction < 0 ? "falling"
+                                                   : "both directions");
     fprintf(cli->out, "  %u start%s, %zu crossings\n\n", j->count, j->count == 1 ? "" : "s",
             rows);
     fprintf(cli->out, "  %-6s %-16s %-20s %-20s\n", "start", "t", s->observables.at[j->x].name,
@@ -345,7 +320,7 @@ static int sections(job *j)
                     tracks[i].reason);
             status = ns_status_exit(tracks[i].status);
         }
-    if (!ns_command_flag(j->a, "json") && !cli->quiet)
+    if (ns_study_prints(cli, j->a))
         print_tracks(j, tracks, value, rows);
     const int finish = ns_study_finish(cli, j->a, j->model, sheet,
                                        draw(j, tracks, value, rows));
@@ -356,8 +331,7 @@ static void print_periodic(const job *j, const ns_periodic *p)
 {
     ns_cli *cli = j->cli;
     const ns_system *s = j->model->system;
-    fprintf(cli->out, "%s%s%s: periodic motion through %s\n", cli->style_out.bold,
-            j->model->description->title, cli->style_out.plain, j->on);
+    ns_study_title(cli, j->model, "periodic motion through %s", j->on);
     fprintf(cli->out, "  found in %u rounds; comes back to %.1e of the states' sizes\n\n",
             p->rounds, p->residual);
     int width = ns_terminal_wider(8, "period");
@@ -422,7 +396,7 @@ static int periodic(job *j, uint32_t returns)
     ns_sheet_column_add(sheet, t, "value", "", p->x);
     if (j->spec.modulo)
         ns_relative_sheet(cli, sheet, j->flow, p->h);
-    if (!ns_command_flag(j->a, "json") && !cli->quiet)
+    if (ns_study_prints(cli, j->a))
         print_periodic(j, p);
     const ns_orbit orbit = {
         .x = p->x, .period = p->period, .h = p->h, .horizontal = j->x, .vertical = j->y};

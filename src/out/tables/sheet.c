@@ -54,6 +54,21 @@ void ns_sheet_words_add(ns_sheet *sheet, ns_sheet_table *table, const char *name
             (ns_sheet_column){.name = name, .unit = "", .text = words});
 }
 
+double *ns_sheet_numbers(ns_sheet *sheet, ns_sheet_table *table, const char *name,
+                         const char *unit)
+{
+    double *values = NS_NEW_ARRAY(sheet->arena, double, table->rows + 1);
+    ns_sheet_column_add(sheet, table, name, unit, values);
+    return values;
+}
+
+const char **ns_sheet_words(ns_sheet *sheet, ns_sheet_table *table, const char *name)
+{
+    const char **words = NS_NEW_ARRAY(sheet->arena, const char *, table->rows + 1);
+    ns_sheet_words_add(sheet, table, name, words);
+    return words;
+}
+
 /* ---- JSON -------------------------------------------------------------------------------- */
 
 void ns_sheet_json(const ns_sheet *sheet, ns_text *out)

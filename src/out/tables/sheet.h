@@ -44,6 +44,11 @@ void ns_sheet_column_add(ns_sheet *sheet, ns_sheet_table *table, const char *nam
 void ns_sheet_words_add(ns_sheet *sheet, ns_sheet_table *table, const char *name,
                         const char *const *words);
 
+/* Columns to be filled: [rows], zero at first. */
+double *ns_sheet_numbers(ns_sheet *sheet, ns_sheet_table *table, const char *name,
+                         const char *unit);
+const char **ns_sheet_words(ns_sheet *sheet, ns_sheet_table *table, const char *name);
+
 void ns_sheet_json(const ns_sheet *sheet, ns_text *out);
 
 /* Is the ending of a file name one that can be written (csv, json, h5, hdf5)? */
