@@ -107,11 +107,9 @@ void ns_study_title(ns_cli *cli, const ns_model *model, const char *format, ...)
 
 ns_flow *ns_study_flow(ns_cli *cli, ns_model *model, bool autonomous)
 {
-    const ns_problem *problem = ns_model_problem(model, true);
-    if (!problem) {
-        ns_command_wrong(cli, "out of memory");
-        return NULL;
-    }
+    /* Not ns_model_problem, which works on a fork of the graph: expressions of the command line
+     * get into the model's own, and must mean the same there. */
+    const ns_problem *problem = ns_problem_new(model->system, true);
     ns_flow *field = ns_flow_new(cli->arena, problem, ns_model_run_options(model).t0, model->p,
                                  model->x0);
     if (autonomous && !ns_flow_autonomous(field)) {
