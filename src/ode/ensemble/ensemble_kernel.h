@@ -1,6 +1,6 @@
 /* Eight motions in the lanes of a bundle: the inner loops.  Arrays are [quantity][8], 64-byte
  * aligned.  Compiled once per instruction set (ensemble_plain.c, ensemble_avx2.c,
- * ensemble_avx512.c) from one text, ensemble_step.h and what it includes; all give the same
+ * ensemble_avx512.c) from one text, ensemble_step.inc and what it includes; all give the same
  * bits, and no lane's arithmetic depends on another lane.
  *
  * Every lane has its own time, step and error.  An attempt is a step of all live lanes; each

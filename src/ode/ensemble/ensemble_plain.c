@@ -1,4 +1,4 @@
 /* Motions in lanes, plain. */
 #define NS_BUNDLE ns_bundle_plain
 #define NS_BUNDLE_NAME "plain"
-#include "ode/ensemble/ensemble_step.h"
+#include "ode/ensemble/ensemble_step.inc"

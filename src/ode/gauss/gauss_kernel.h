@@ -1,6 +1,6 @@
 /* Inner loops of `gauss`: arrays are [state][8], 64-byte aligned, one lane per stage.  Compiled
  * once per instruction set (gauss_plain.c, gauss_avx2.c, gauss_avx512.c) from one text,
- * gauss_lanes.h; all give the same bits. */
+ * gauss_lanes.inc; all give the same bits. */
 #ifndef NS_ODE_GAUSS_GAUSS_KERNEL_H
 #define NS_ODE_GAUSS_GAUSS_KERNEL_H
 

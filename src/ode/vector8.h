@@ -1,16 +1,15 @@
-/* Vectors of eight lanes for the kernels of ensembles, part of the template ensemble_step.h.
- * All functions have the same bits on every instruction set. */
-#ifndef NS_ODE_ENSEMBLE_ENSEMBLE_VECTOR_H
-#define NS_ODE_ENSEMBLE_ENSEMBLE_VECTOR_H
+/* Vectors of eight doubles, for the kernels that are compiled once per instruction set
+ * (gauss_lanes.inc, ensemble_step.inc).  All functions have the same bits on every one. */
+#ifndef NS_ODE_VECTOR8_H
+#define NS_ODE_VECTOR8_H
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
-
-#include "ode/ensemble/ensemble_kernel.h"
 
 typedef double v8 __attribute__((vector_size(64)));
 typedef int64_t i8 __attribute__((vector_size(64)));
@@ -44,7 +43,7 @@ static inline v8 choose(i8 m, v8 a, v8 b)
 
 static inline v8 all(double a)
 {
-    return a - (v8){0};
+    return (v8){a, a, a, a, a, a, a, a};
 }
 
 static inline v8 size_of(v8 a)
@@ -79,46 +78,47 @@ static inline unsigned bits(i8 m)
     return _mm512_movepi64_mask((__m512i)m);
 }
 #elif defined(__AVX2__) && defined(__FMA__)
-typedef union halves {
-    v8 all;
-    __m256d half[2];
-} halves;
+static inline __m256d low(v8 a)
+{
+    return (__m256d)__builtin_shufflevector(a, a, 0, 1, 2, 3);
+}
 
-#define NS_HALVES(operation, ...)                                                              \
-    halves y;                                                                                  \
-    for (int i = 0; i < 2; i++)                                                                \
-        y.half[i] = operation(__VA_ARGS__);                                                    \
-    return y.all
+static inline __m256d high(v8 a)
+{
+    return (__m256d)__builtin_shufflevector(a, a, 4, 5, 6, 7);
+}
+
+static inline v8 both(__m256d a, __m256d b)
+{
+    typedef double v4 __attribute__((vector_size(32)));
+    return __builtin_shufflevector((v4)a, (v4)b, 0, 1, 2, 3, 4, 5, 6, 7);
+}
 
 static inline v8 larger(v8 a, v8 b)
 {
-    const halves p = {a}, q = {b};
-    NS_HALVES(_mm256_max_pd, p.half[i], q.half[i]);
+    return both(_mm256_max_pd(low(a), low(b)), _mm256_max_pd(high(a), high(b)));
 }
 
 static inline v8 smaller(v8 a, v8 b)
 {
-    const halves p = {a}, q = {b};
-    NS_HALVES(_mm256_min_pd, p.half[i], q.half[i]);
+    return both(_mm256_min_pd(low(a), low(b)), _mm256_min_pd(high(a), high(b)));
 }
 
 static inline v8 fused(v8 a, v8 b, v8 c)
 {
-    const halves p = {a}, q = {b}, r = {c};
-    NS_HALVES(_mm256_fmadd_pd, p.half[i], q.half[i], r.half[i]);
+    return both(_mm256_fmadd_pd(low(a), low(b), low(c)),
+                _mm256_fmadd_pd(high(a), high(b), high(c)));
 }
 
 static inline v8 root(v8 a)
 {
-    const halves p = {a};
-    NS_HALVES(_mm256_sqrt_pd, p.half[i]);
+    return both(_mm256_sqrt_pd(low(a)), _mm256_sqrt_pd(high(a)));
 }
 
 static inline unsigned bits(i8 m)
 {
-    const halves p = {(v8)m};
-    return (unsigned)_mm256_movemask_pd(p.half[0]) | (unsigned)_mm256_movemask_pd(p.half[1])
-                                                         << 4;
+    return (unsigned)_mm256_movemask_pd(low((v8)m)) | (unsigned)_mm256_movemask_pd(high((v8)m))
+                                                          << 4;
 }
 #else
 static inline v8 larger(v8 a, v8 b)
@@ -154,6 +154,17 @@ static inline unsigned bits(i8 m)
 }
 #endif
 
+/* a b + c, with the same b in all lanes */
+static inline v8 madd(v8 a, double b, v8 c)
+{
+#if defined __FMA__ && !defined __AVX512F__
+    const __m256d b4 = _mm256_set1_pd(b);
+    return both(_mm256_fmadd_pd(low(a), b4, low(c)), _mm256_fmadd_pd(high(a), b4, high(c)));
+#else
+    return fused(a, all(b), c);
+#endif
+}
+
 /* ns_two_sum and ns_add_compensated */
 static inline v8 two_sum(v8 a, v8 b, v8 *e)
 {
@@ -185,10 +196,10 @@ static inline v8 not_finite(uint32_t n, const double *values)
     return even + odd;
 }
 
-/* ---- rough functions
- * --------------------------------------------------------------------------- Error norms and
- * step sizes need a few digits only.  A guess from the exponent and Newton's iteration take a
- * few operations each where divisions and roots take dozens of cycles; and they have the same
+/* ---- rough functions --------------------------------------------------------------------- */
+
+/* Error norms and step sizes need a few digits only.  A guess from the exponent and Newton's
+ * iteration take a few operations each where divisions and roots take dozens of cycles; and they have the same
  * bits everywhere. */
 
 /* 1/a for a > 0, to 0.05, 7e-6 (twice) or 5e-11 (three times) */
