@@ -64,7 +64,7 @@ double ns_stepper_clip(const ns_stepper *s, double h)
         h = ns_smaller(h, ns_drive_limit(s, &end));
     const double left = fabs(end - s->now.t);
     if (s->fixed_step > 0) {
-        if (s->fixed_step * (1 + 1e-9) >= left)
+        if (s->fixed_step * (1 + NS_STEPPER_ALL) >= left)
             return end - s->now.t;
         h = s->fixed_step;
     } else {
@@ -74,7 +74,7 @@ double ns_stepper_clip(const ns_stepper *s, double h)
             h = s->cap;
         if (!isfinite(h) && !isfinite(left)) /* nothing limits the step: double the time */
             h = 1 + fabs(s->now.t);
-        if (h * 1.001 >= left)
+        if (h * NS_STEPPER_NEARLY >= left)
             return end - s->now.t;
         if (2 * h > left)
             h = left / 2;
@@ -84,8 +84,16 @@ double ns_stepper_clip(const ns_stepper *s, double h)
 
 bool ns_stepper_too_small(const ns_stepper *s, double h)
 {
-    const double least = ns_larger(4 * DBL_EPSILON * fabs(s->now.t), 1e-290);
+    const double least = ns_larger(NS_STEPPER_LAST_PLACES * DBL_EPSILON * fabs(s->now.t),
+                                   NS_STEPPER_LEAST);
     return !(fabs(h) >= least) && fabs(s->until - s->now.t) > least;
+}
+
+ns_status ns_stepper_give_up(ns_stepper *s)
+{
+    if (s->why == NS_WHY_NONE)
+        s->why = NS_WHY_STEP;
+    return s->why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP;
 }
 
 bool ns_stepper_stalled(ns_counters *now, double t0, double until)
@@ -95,8 +103,9 @@ bool ns_stepper_stalled(ns_counters *now, double t0, double until)
         return false;
     const double advance = fabs(now->t - now->mark_t);
     const double whole = isfinite(until) ? fabs(until - t0) : fabs(now->t - t0);
-    const bool stuck = advance * 1e11 < whole * (double)steps &&
-                       advance * 1e4 < now->largest * (double)steps;
+    static const double steps_in_all = 1e11, longer_before = 1e4;
+    const bool stuck = advance * steps_in_all < whole * (double)steps &&
+                       advance * longer_before < now->largest * (double)steps;
     now->mark_t = now->t;
     now->mark_steps = now->steps;
     return stuck;
@@ -106,17 +115,14 @@ void ns_stepper_resize(ns_stepper *s)
 {
     double largest = 0;
     for (uint32_t i = 0; i < s->n; i++) {
-        /* the memory keeps a state that passes through zero from asking for absurd accuracy */
         const double present = ns_larger(fabs(s->x[i]), fabs(s->x[i] - s->x0[i]));
-        s->size[i] = ns_larger(present, 0.99 * s->size[i]);
+        s->size[i] = ns_larger(present, NS_STEPPER_MEMORY * s->size[i]);
         largest = ns_larger(largest, s->size[i]);
     }
     if (largest == 0)
         largest = 1;
-    /* and a state that begins at zero has no size yet: it counts as a small part of the
-     * largest */
     for (uint32_t i = 0; i < s->n; i++)
-        s->size[i] = ns_larger(s->size[i], ns_larger(1e-8 * largest, s->least_size));
+        s->size[i] = ns_larger(s->size[i], ns_larger(NS_STEPPER_PART * largest, s->least_size));
 }
 
 /* Spread of the rates when lane 0 has the state itself and the others differ from it by up to
@@ -158,8 +164,9 @@ static void measure_roughness(ns_stepper *s)
 {
     static const double part = 1.0 / 64; /* of the step */
     static const double sixth[7] = {1, -6, 15, -20, 15, -6, 1};
-    static const double fades = 0.25; /* one sample may be small by chance */
-    static const double apart = 0.3;  /* no smooth function: d/r would be 0.04, the step 20 r */
+    static const double twice = 6 / 58.6; /* two spreads of three e, over sqrt(3432) e */
+    static const double fades = 0.25;     /* one sample may be small by chance */
+    static const double apart = 0.3; /* no smooth function: d/r would be 0.04, the step 20 r */
     const double space = part / 7 * (s->now.t - s->now.from);
     for (uint32_t i = 0; i < s->n; i++)
         for (uint32_t lane = 0; lane < 8; lane++)
@@ -171,7 +178,7 @@ static void measure_roughness(ns_stepper *s)
             a += sixth[lane] * s->f8[8 * i + lane];
             b += sixth[lane] * s->f8[8 * i + lane + 1];
         }
-        const double found = fabs(b - a) * (6 / 58.6) * s->rough_share;
+        const double found = fabs(b - a) * twice * s->rough_share;
         const bool rough = fabs(b - a) > apart * ns_larger(fabs(a), fabs(b));
         s->rough[i] = ns_larger(rough && isfinite(found) ? found : 0, fades * s->rough[i]);
         s->noise[i] = ns_larger(s->noise[i], s->rough[i]);
@@ -225,14 +232,17 @@ static void measure_drift(ns_stepper *s)
 static bool is_noisy(const ns_stepper *s)
 {
     const double length = fabs(s->now.t - s->now.from);
-    const double allowed = ns_larger(s->tolerance, 1e-11) * s->rough_share;
+    static const double much = 1e-11; /* whatever the tolerance */
+    static const double nothing =
+        1e-7; /* of the largest: a state that is noise and nothing else */
+    const double allowed = ns_larger(s->tolerance, much) * s->rough_share;
     double largest = 0;
     for (uint32_t i = 0; i < s->n; i++)
         largest = ns_larger(largest, s->size[i]);
     bool found = false;
-    for (uint32_t i = 0; i < s->n; i++) /* but for states that are noise and nothing else */
+    for (uint32_t i = 0; i < s->n; i++)
         found = found ||
-                (s->rough[i] * length > allowed * s->size[i] && s->size[i] > 1e-7 * largest);
+                (s->rough[i] * length > allowed * s->size[i] && s->size[i] > nothing * largest);
     return found;
 }
 
@@ -304,6 +314,7 @@ double ns_stepper_radius(const ns_stepper *s, const double *x, uint32_t order)
 
 double ns_stepper_guess(const ns_stepper *s, const double *f, double parts)
 {
+    static const double usual = 1e-3; /* seconds, or of the run, where nothing tells a scale */
     double x_max = 0, f_max = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         x_max = ns_larger(x_max, fabs(s->x[i]));
@@ -313,6 +324,6 @@ double ns_stepper_guess(const ns_stepper *s, const double *f, double parts)
         x_max = ns_larger(x_max, s->size[i]);
     const double span = fabs(s->until - s->now.t);
     if (!(x_max > 0) || !(f_max > 0))
-        return isfinite(span) ? ns_smaller(1e-3, 1e-3 * span) : 1e-3;
+        return isfinite(span) ? ns_smaller(usual, usual * span) : usual;
     return x_max / f_max / parts;
 }

@@ -25,6 +25,17 @@ typedef enum ns_why {
     NS_WHY_OTHER       /* see ns_stepper.why_text */
 } ns_why;
 
+/* Numbers that steps of one motion and of motions in lanes have in common. */
+#define NS_STEPPER_ALL 1e-9 /* a fixed step this much shorter than what is left: all of it */
+#define NS_STEPPER_NEARLY 1.001      /* and one that is chosen, this many times longer */
+#define NS_STEPPER_LEAST 1e-290      /* shorter steps are not tried, even at t = 0 */
+enum { NS_STEPPER_LAST_PLACES = 4 }; /* half units of the time that a step takes at least */
+/* The size of a state falls by this from step to step at most: the memory keeps one that passes
+ * through zero from asking for absurd accuracy. */
+#define NS_STEPPER_MEMORY 0.99
+/* A state that begins at zero has no size yet: it counts as this part of the largest. */
+#define NS_STEPPER_PART 1e-8
+
 /* Plain numbers that change while stepping: part of a checkpoint. */
 typedef struct ns_counters {
     double from, t; /* the last step went from `from` to `t` */
@@ -87,6 +98,9 @@ bool ns_stepper_finite(const double *values, size_t n);
 double ns_stepper_clip(const ns_stepper *s, double h);
 /* Is a step this long beyond what the arithmetic resolves at the present time? */
 bool ns_stepper_too_small(const ns_stepper *s, double h);
+
+/* The status of a method that has come to a step too small; s->why says why, if it did not. */
+ns_status ns_stepper_give_up(ns_stepper *s);
 
 /* Is the motion stuck?  Judged every NS_STEPPER_WINDOW steps: they took the time forward by so
  * little of the whole run, from t0 on, that it would need 10^11 of them, and they are far

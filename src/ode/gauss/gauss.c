@@ -23,6 +23,7 @@
 
 #include "base/math/vecmath.h"
 #include "ode/ensemble/ensemble_kernel.h"
+#include "ode/gauss/gauss_control.h"
 #include "ode/gauss/gauss_internal.h"
 #include "ode/gauss/gauss_newton.h"
 #include "ode/gauss/gauss_table.h"
@@ -32,13 +33,7 @@ const double ns_method_nodes[8] = {
     0.591717321247825,    0.7627662049581645,  0.8983332387068134, 0.9801449282487681,
 };
 
-enum { MAX_SWEEPS = 30 };
-
-/* Step control.  The error is aimed at AIM^16 = 0.2 of the tolerance and accepted up to LIMIT
- * times it: with order 16 the room between is 20 % of the step, and few steps are rejected.
- * Sweeps that contract by less than CONTRACTION cost more than shorter steps would. */
-#define AIM 0.9
-#define LIMIT 4.0
+/* Sweeps that contract by less than CONTRACTION cost more than shorter steps would. */
 #define CONTRACTION 0.2
 
 static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
@@ -88,8 +83,10 @@ static const ns_gauss_kernel *choose_kernel(const ns_stepper *s)
  * more seriously than asked for (1e-4 as 1e-5). */
 static double goal(const ns_stepper *s)
 {
+    static const double round_off = 1e-15, loose = 1e-8;
     const double tolerance = s->tolerance;
-    return tolerance * (1 + 9 * tolerance / (tolerance + 1e-15)) / (1 + sqrt(tolerance / 1e-8));
+    return tolerance * (1 + 9 * tolerance / (tolerance + round_off)) /
+           (1 + sqrt(tolerance / loose));
 }
 
 /* Relative errors of the states when the iteration ends, about. */
@@ -98,10 +95,17 @@ static double settled(const ns_stepper *s)
     return ns_larger(DBL_EPSILON, 0.02 * s->tolerance);
 }
 
+/* Change of the stages that ends the sweeps, relative to the states. */
+static double little(const ns_stepper *s)
+{
+    return 0.001 * s->tolerance;
+}
+
 /* Operations of one sweep of a part. */
 static double operations(const ns_rate_part *part)
 {
-    double sum = 16.0 * part->n;
+    enum { STATE = 16 }; /* operations for each, beside its rate */
+    double sum = (double)STATE * part->n;
     for (uint32_t b = 0; b < part->n_blocks; b++)
         sum += part->block[b].rhs ? ns_program_operations(part->block[b].rhs, NULL) : 0;
     return sum;
@@ -121,9 +125,26 @@ static ns_gauss_judging choose_judging(const ns_cascade *cascade)
     double others = 0;
     for (uint32_t p = 1; p < cascade->n; p++)
         others += cascade->part[p].feedback ? INFINITY : operations(&cascade->part[p]);
-    return others <= 0.3 * one ? NS_GAUSS_ALL_EARLY
-           : one > 500         ? NS_GAUSS_FIRST_EARLY
-                               : NS_GAUSS_AT_END;
+    static const double cheap = 0.3; /* of a sweep of the first part */
+    static const double dear = 500;  /* operations */
+    return others <= cheap * one ? NS_GAUSS_ALL_EARLY
+           : one > dear          ? NS_GAUSS_FIRST_EARLY
+                                 : NS_GAUSS_AT_END;
+}
+
+/* Length of the first step, from the Taylor series at the start. */
+static double first_step(const ns_stepper *s, const ns_gauss *g, double radius)
+{
+    /* of the radius of convergence, as order 16 asks for; further the series tells nothing */
+    static const double most = 0.8, reach = 4;
+    enum { PARTS = 100 };
+    if (s->first_step > 0)
+        return s->first_step;
+    if (radius > 0)
+        return radius * ns_smaller(most, reach * ns_math_pow(s->tolerance, 1.0 / 16));
+    for (uint32_t i = 0; i < s->n; i++)
+        g->f[i] = g->jet[i * (NS_GAUSS_START + 1) + 1];
+    return ns_stepper_guess(s, g->f, PARTS);
 }
 
 static ns_status begin(ns_stepper *s)
@@ -132,6 +153,7 @@ static ns_status begin(ns_stepper *s)
     g->kernel = choose_kernel(s);
     g->goal = goal(s);
     g->settled = settled(s);
+    /* the last coefficients of a step with the error allowed, squared, and a margin */
     g->early = 4e-4 * ns_math_pow(s->tolerance, 7.0 / 8);
     g->judging = choose_judging(s->problem->cascade);
     g->price = s->problem->jacobian ? ns_newton_price(s->problem) : 0;
@@ -146,25 +168,14 @@ static ns_status begin(ns_stepper *s)
             if (block->rhs && !block->all)
                 ns_program_bind8(block->rhs, g->work + block->place, s->p8);
         }
-    memset(g->k, 0, sizeof *g->k);
-    g->k->rho = 0.3;
-
-    const uint32_t w = NS_GAUSS_START + 1;
+    *g->k = (ns_gauss_kept){.rho = 0.3}; /* nothing is known yet */
     for (uint32_t i = 0; i < s->n; i++)
-        g->jet[i * w] = s->x[i];
+        g->jet[i * (NS_GAUSS_START + 1)] = s->x[i];
     ns_program_solve_jet(s->problem->rhs, g->work_jet, s->now.t, NS_GAUSS_START, g->jet);
     s->now.evaluations += NS_GAUSS_START;
     const double radius = ns_stepper_radius(s, g->jet, NS_GAUSS_START);
     g->series = radius > 0;
-    if (s->first_step > 0)
-        s->now.h = s->first_step;
-    else if (radius > 0)
-        s->now.h = radius * ns_smaller(0.8, 4 * ns_math_pow(s->tolerance, 1.0 / 16));
-    else {
-        for (uint32_t i = 0; i < s->n; i++)
-            g->f[i] = g->jet[i * w + 1];
-        s->now.h = ns_stepper_guess(s, g->f, 100);
-    }
+    s->now.h = first_step(s, g, radius);
     return NS_OK;
 }
 
@@ -178,318 +189,6 @@ static void predict_first(const ns_stepper *s, const ns_gauss *g, double h)
                                                                h * gauss_c[j]);
 }
 
-/* Binary logarithms in units of 2^-52, straight between powers of two: off by 0.09 at most.
- * Step control needs no more, and the next step waits for it.  That of zero is -1023. */
-static const int64_t log_one = INT64_C(1023) << 52, log_fraction = (INT64_C(1) << 52) - 1;
-
-static int64_t rough_log(double a)
-{
-    int64_t bits;
-    memcpy(&bits, &a, sizeof bits);
-    return bits - log_one;
-}
-
-/* The power of two, for a logarithm above -1022; between whole ones a parabola, to 0.2 per
- * cent. */
-static double power(int64_t logarithm)
-{
-    const int64_t bits = logarithm + log_one;
-    const int64_t whole = bits & ~log_fraction, rest = (bits & log_fraction) | log_one;
-    double a, b;
-    memcpy(&a, &whole, sizeof a);
-    memcpy(&b, &rest, sizeof b);
-    return a * (1 + (b - 1) * (0.6565 + 0.3435 * (b - 1)));
-}
-
-/* The n-th root of a number between 0 and 1, about. */
-static double rough_root(double a, int n)
-{
-    return a > DBL_MIN ? power(rough_log(a) / n) : 0;
-}
-
-/* Logarithm of D^2, as squares were judged; at most 0. */
-static int64_t decay(const ns_gauss_judgement *all)
-{
-    const int64_t D6 = rough_log(all->m6) / 6, D7 = rough_log(all->m7) / 7,
-                  D = D7 > D6 ? D7 : D6;
-    return D < 0 ? D : 0;
-}
-
-/* Error of the step in units of the tolerance, by these states and those judged before:
- * see the head of the file.  States that hardly change in comparison with the others get credit
- * for that.  What is not the method's error is left out: rounding errors of the states
- * (`least`), and what relative errors `unsettled` of the states make of the rates, rounding
- * errors or what the iteration has left.  g->tail becomes the size of their last coefficients;
- * *all what has been seen including them. */
-static double estimate(ns_gauss *g, uint32_t n, const uint32_t *state, double least,
-                       double unsettled, double tolerance, ns_gauss_judgement *all)
-{
-    const ns_gauss_limits limits = {fabs(g->h), least, unsettled / DBL_EPSILON};
-    *all = g->sum;
-    g->kernel->judge(&g->a, n, n < g->a.n ? state : NULL, &limits, g->legendre, all, &g->tail);
-    g->factor = 2;
-    if (!(ns_larger(all->e6, all->e7) > 0))
-        return 0;
-    const int64_t D = decay(all), e6 = rough_log(all->e6) + 2 * D, e7 = rough_log(all->e7);
-    const int64_t last = e6 > e7 ? e6 : e7;
-    const int64_t error = last / 2 + D - rough_log(tolerance);
-    g->factor = AIM * power(-error / 16);
-    return power(error);
-}
-
-/* The same where the problem is stiff.  The end point follows the polynomial then and is no
- * better than the stages: the error is like the coefficient f_8, h |f_7| D = h |f_6| D^2 (the
- * method has order 16, but stage order 8; and it is not damped at infinity, so that such errors
- * stay). */
-static double estimate_stiff(ns_gauss *g, double least, double tolerance)
-{
-    g->sum = (ns_gauss_judgement){0};
-    if (estimate(g, g->a.n, NULL, least, 0, tolerance, &g->sum) == 0 || !(g->tail > 0))
-        return 0;
-    const int64_t error = rough_log(g->tail) + decay(&g->sum) - rough_log(tolerance);
-    g->factor = AIM * power(-error / 9);
-    return power(error);
-}
-
-typedef enum outcome { CONVERGED, DIVERGED, NOT_FINITE, TOO_LONG } outcome;
-
-/* Rates of the states of a block at X, and a sweep with them over the first `to` of its states:
- * returns its sum of squares. */
-static double sweep(ns_stepper *s, ns_gauss *g, const ns_rate_block *block, uint32_t to,
-                    const double *x, const double *x_lo)
-{
-    if (block->all)
-        ns_stepper_rhs8(s, s->work8, g->a.time, g->a.X, g->rates);
-    else if (block->rhs) {
-        ns_program_eval8(block->rhs, g->work + block->place, g->a.time, g->a.X,
-                         g->rates + 8 * (size_t)block->rows);
-        s->now.evaluations += block->major ? 8 : 0;
-    }
-    return g->kernel->sweep(&g->a, block, 0, to, g->rates + 8 * (size_t)block->rows, x, x_lo);
-}
-
-/* The states of a part that occur in no rate, with the rates there are.  False if they are not
- * finite. */
-static bool finish_part(const ns_gauss *g, const ns_rate_part *part, const double *x,
-                        const double *x_lo)
-{
-    double change = 0;
-    for (uint32_t b = 0; b < part->n_blocks && part->live < part->n; b++) {
-        const ns_rate_block *block = &part->block[b];
-        change += g->kernel->sweep(&g->a, block, block->live, block->n,
-                                   g->rates + 8 * (size_t)block->rows, x, x_lo);
-    }
-    return change <= DBL_MAX;
-}
-
-/* Is the error of the step too large, by what these states show? */
-static bool too_long(ns_gauss *g, uint32_t n, const uint32_t *state, double unsettled,
-                     double limit, ns_gauss_judgement *all)
-{
-    g->error = estimate(g, n, state, DBL_EPSILON, unsettled, g->goal, all);
-    return g->error > limit;
-}
-
-/* A part without feedback: its rates once.  False if they are not finite. */
-static bool integrate_part(ns_stepper *s, ns_gauss *g, const ns_rate_part *part,
-                           const double *x, const double *x_lo)
-{
-    double change = 0;
-    for (uint32_t b = 0; b < part->n_blocks; b++)
-        change += sweep(s, g, &part->block[b], part->block[b].n, x, x_lo);
-    return change <= DBL_MAX;
-}
-
-/* All parts but the first, where none has feedback. */
-static bool integrate_rest(ns_stepper *s, ns_gauss *g, const double *x, const double *x_lo)
-{
-    const ns_cascade *cascade = s->problem->cascade;
-    bool finite = true;
-    for (uint32_t p = 1; p < cascade->n && finite; p++)
-        finite = integrate_part(s, g, &cascade->part[p], x, x_lo);
-    return finite;
-}
-
-/* Does the first sweep show little of what it changed?  Changes of states whose rates consist
- * of rounding errors count for next to nothing there; in the second sweep the others follow
- * them. */
-static bool first_hidden(const ns_gauss *g)
-{
-    double least = 1;
-    for (uint32_t i = 0; i < g->a.n; i++)
-        least = ns_smaller(least, g->a.share[i]);
-    return least < 1e-2;
-}
-
-/* Sweeps of one part from the prediction in Y until converged: then Y holds the derivatives at
- * the stages, Zn the increments A Y.  The change of Zn in a sweep is the error before it; times
- * rho, after it; the update has the error of the latter.  g->rho is a guess of it; *contraction
- * becomes the mean of it, 0 if there is nothing to tell it from.  Changes are squared here.
- *
- * The error of the step shows in Y long before: a step that will be rejected, because its error
- * is above the limit, is given up then.  Limit 0: nobody cares about the error. */
-static outcome iterate_part(ns_stepper *s, ns_gauss *g, const ns_rate_part *part,
-                            const double *x, const double *x_lo, double limit,
-                            double *contraction)
-{
-    const double count = 8.0 * part->live; /* the norms are of so many numbers */
-    const double noise = 4 * DBL_EPSILON * DBL_EPSILON * count;
-    const double enough = ns_larger(g->little * g->little, 25e-40 * count);
-    /* the error can be told from here on, by what the last step had */
-    double early = ns_smaller(g->early, 0.0006 * g->k->tail * g->k->tail);
-    double first = 0, last = 0;
-    double seen = 0; /* the last change that was more than noise, */
-    int sweeps = 0;  /* after so many sweeps */
-    double slow = 1; /* what it would be if each made 0.7 */
-    int passed = 0;
-    bool judged = !(limit > 0);
-    outcome result = DIVERGED;
-    for (int k = 1; k <= MAX_SWEEPS; k++) {
-        double change = 0;
-        for (uint32_t b = 0; b < part->n_blocks; b++)
-            change += sweep(s, g, &part->block[b], part->block[b].live, x, x_lo);
-        if (!(change <= DBL_MAX)) {
-            result = NOT_FINITE;
-            break;
-        }
-        passed = k - 1;
-        if (k == 1) {
-            first = change;
-            last = change / (g->rho * g->rho);
-        } else {
-            slow *= 0.49;
-            if (change > noise) {
-                seen = change;
-                sweeps = k - 1;
-            }
-        }
-        /* change rho <= enough,  or only rounding errors; in the first step rho is not known
-         * yet */
-        const bool done = (k > 1 || g->k->h != 0) &&
-                          (change <= enough || change * change <= enough * last ||
-                           (k > 1 && change > 0.25 * last && change <= noise));
-        if (!judged && (done || change <= early)) {
-            ns_gauss_judgement all;
-            const bool alone = g->judging == NS_GAUSS_FIRST_EARLY;
-            if (!finish_part(g, part, x, x_lo) || (!alone && !integrate_rest(s, g, x, x_lo))) {
-                result = NOT_FINITE;
-                break;
-            }
-            g->complete = !alone && done;
-            const bool give_up = too_long(g, alone ? part->n : s->n, part->state,
-                                          ns_larger(sqrt(change), g->settled), limit, &all);
-            judged = done || change <= 0.0025 * g->tail * g->tail;
-            if (judged)
-                g->sum = all;
-            else /* too early: F is not as good as its last coefficients yet */
-                early = 0.0025 * g->tail * g->tail;
-            if (judged && give_up) {
-                result = TOO_LONG;
-                break;
-            }
-        }
-        if (done) {
-            result = g->complete || finish_part(g, part, x, x_lo) ? CONVERGED : NOT_FINITE;
-            break;
-        }
-        if (k > 1 &&
-            (change > 4 * last || (k > 4 && sweeps == k - 1 && change > slow * first)) &&
-            !(k == 2 && first_hidden(g)))
-            break;
-        last = change;
-    }
-    *contraction = sweeps ? rough_root(seen / first, 2 * sweeps) : 0;
-    /* the sweep after it came down to noise at least */
-    if (passed > sweeps && sweeps > 0)
-        *contraction = ns_smaller(*contraction, rough_root(noise / first, 2 * (sweeps + 1)));
-    return result;
-}
-
-/* All parts, one after the other.  g->rho is a guess of the contraction and becomes that of the
- * part that contracts least. */
-static outcome iterate(ns_stepper *s, ns_gauss *g, const double *x, const double *x_lo,
-                       double limit)
-{
-    const ns_cascade *cascade = s->problem->cascade;
-    double slowest = 0;
-    g->error = -1;
-    g->factor = 2;
-    g->sum = (ns_gauss_judgement){0};
-    g->complete = false;
-    outcome result = CONVERGED;
-    const bool early = g->judging != NS_GAUSS_AT_END;
-    for (uint32_t p = 0; p < cascade->n && result == CONVERGED && !g->complete; p++) {
-        const ns_rate_part *part = &cascade->part[p];
-        if (part->feedback) {
-            double rho = 0;
-            result = iterate_part(s, g, part, x, x_lo, early && p == 0 ? limit : 0, &rho);
-            slowest = ns_larger(slowest, rho);
-        } else if (!integrate_part(s, g, part, x, x_lo))
-            result = NOT_FINITE;
-    }
-    const uint32_t judged = g->judging == NS_GAUSS_ALL_EARLY ? s->n
-                            : early                          ? cascade->part[0].n
-                                                             : 0;
-    if (result == CONVERGED && limit > 0 && judged < s->n &&
-        too_long(g, s->n - judged, cascade->state + judged, g->settled, limit, &g->sum))
-        result = TOO_LONG;
-    g->rho = slowest;
-    return result;
-}
-
-/* The same by simplified Newton iteration, with the Jacobian at the beginning of the step. */
-static outcome iterate_newton(ns_stepper *s, ns_gauss *g, double t, const double *x,
-                              const double *x_lo, double limit)
-{
-    const double root = sqrt(8.0 * s->n);
-    const double noise = 64 * DBL_EPSILON * root;
-    const double tolerance = ns_larger(s->tolerance,
-                                       1e-14); /* rounding errors permit no more */
-    const double enough = 0.01 * tolerance;
-    const uint32_t n = s->n;
-    double last = INFINITY, rho = 1;
-    g->error = -1;
-    g->factor = 2;
-    g->rho = 0;
-    for (uint32_t i = 0; i < n; i++) { /* rates and their rounding errors say little here */
-        g->a.weight[i] = g->a.settle[i] = 1 / s->size[i];
-        g->a.share[i] = 1;
-        for (uint32_t j = 0; j < 8; j++)
-            g->a.Z[8 * i + j] -= x_lo[i];
-    }
-    g->norm = ns_newton_jacobian(s, g->newton, t, x);
-    if (!isfinite(g->norm))
-        return NOT_FINITE;
-    if (!ns_newton_factor(s, g->newton, g->h))
-        return DIVERGED;
-    for (int k = 1; k <= MAX_SWEEPS; k++) {
-        ns_stepper_rhs8(s, s->work8, g->a.time, g->a.X, g->a.Y);
-        const double change = ns_newton_correct(s, g->newton, g->h, g->a.Y, g->a.settle,
-                                                g->a.Z);
-        if (!isfinite(change))
-            return NOT_FINITE;
-        if (k > 1)
-            rho = change / last;
-        const bool done = change * ns_smaller(rho, 1) <= enough ||
-                          (k > 1 && rho > 0.3 && change <= noise); /* rounding errors only */
-        for (uint32_t i = 0; i < n && !done; i++)
-            for (uint32_t j = 0; j < 8; j++)
-                g->a.X[8 * i + j] = x[i] + (x_lo[i] + g->a.Z[8 * i + j]);
-        if (done) {
-            ns_newton_derivatives(n, g->h, g->a.Z, g->a.Y);
-            for (uint32_t i = 0; i < 8 * n; i++)
-                g->a.Z[i] += x_lo[i / 8];
-            if (limit > 0)
-                g->error = estimate_stiff(g, 16 * DBL_EPSILON * root, tolerance);
-            return g->error > limit ? TOO_LONG : CONVERGED;
-        }
-        if (k > 2 && rho > 0.9)
-            return DIVERGED;
-        last = change;
-    }
-    return DIVERGED;
-}
-
 /* Newton's iteration pays where it allows much longer steps than sweeps do.  In one mode the
  * other one is judged: sweeps contract in proportion to the step, and their error estimate says
  * how long it could be, unless it sees only rounding errors; the Jacobian says how far sweeps
@@ -497,17 +196,25 @@ static outcome iterate_newton(ns_stepper *s, ns_gauss *g, double t, const double
  * below. */
 static void choose_iteration(const ns_gauss *g, double factor)
 {
+    enum {
+        CONVINCED = 48, /* of the evidence below: so many steps that could be longer */
+        STRONG = 12,    /* evidence by a step that could be longer than Newton's price */
+        RETURN = 12,    /* evidence that takes sweeps back */
+        WARY = 1000     /* after that: how far below it starts */
+    };
+    static const double much = 1.5; /* longer than Newton's price */
+    static const double some = 1.3, weak = 0.1;
     ns_gauss_kept *k = g->k;
     const double price = g->price;
     if (k->stiff_step == 0) {
         if (g->rho > 0.8 * CONTRACTION)
-            k->slow += factor > 1.5 * price ? 12 : factor > 1.3 ? 1 : 0.1;
+            k->slow += factor > much * price ? STRONG : factor > some ? 1 : weak;
         else if (g->rho > 0 && g->rho < 0.5 * CONTRACTION) /* it was seen to contract well */
             k->slow = ns_smaller(k->slow, 0);
-        if (k->slow >= 48) {
+        if (k->slow >= CONVINCED) {
             k->stiff = 1;
             k->slow = 0;
-            k->reference = -fabs(g->h) * CONTRACTION / ns_larger(g->rho, 0.01);
+            k->reference = -fabs(g->h) * CONTRACTION / ns_larger(g->rho, NS_GAUSS_RHO_LEAST);
         }
         return;
     }
@@ -519,9 +226,9 @@ static void choose_iteration(const ns_gauss *g, double factor)
         k->slow = 0;
     } else {
         k->slow = gain < 0.5 * price ? k->slow + 3 : gain < price ? k->slow + 1 : 0;
-        if (k->slow >= 12) {
+        if (k->slow >= RETURN) {
             k->stiff = 0;
-            k->slow = -1000;
+            k->slow = -WARY;
         }
     }
 }
@@ -529,90 +236,119 @@ static void choose_iteration(const ns_gauss *g, double factor)
 /* Length of the next step after an accepted one. */
 static double propose(const ns_stepper *s, const ns_gauss *g, double factor)
 {
+    static const double shortest = 0.3; /* of this one, for slow sweeps */
     ns_gauss_kept *k = g->k;
-    const double length = fabs(g->h), best = length * ns_smaller(factor, 2);
+    const double length = fabs(g->h), best = length * ns_smaller(factor, NS_GAUSS_GROWTH);
     const double trend = k->best_inverse > 0 ? best * k->best_inverse : 1;
     k->best_inverse = 1 / best;
     /* where the best step shrinks it will go on shrinking */
-    double next = best * ns_smaller(ns_larger(trend, 0.5), 1);
+    double next = best * ns_smaller(ns_larger(trend, NS_GAUSS_TREND), 1);
     if (k->stiff_step == 0 && g->rho > CONTRACTION)
-        next = ns_smaller(next, length * ns_larger(CONTRACTION / g->rho, 0.3));
+        next = ns_smaller(next, length * ns_larger(CONTRACTION / g->rho, shortest));
     if (s->problem->jacobian)
         choose_iteration(g, factor);
     return next;
+}
+
+/* A rejected longer step from here: Y belongs to it. */
+typedef struct attempt {
+    double h, error; /* h = 0: there was none */
+} attempt;
+
+/* The derivatives at the stages of a step of length h, into Y. */
+static void predict(const ns_stepper *s, const ns_gauss *g, double h, const attempt *tried)
+{
+    const ns_gauss_kept *k = g->k;
+    if (tried->h != 0) {
+        memcpy(g->a.X, g->a.Y, 8 * sizeof(double) * s->n);
+        g->kernel->predict(s->n, 0, h / tried->h, g->a.X, g->a.Y);
+    } else if (k->h != 0)
+        g->kernel->predict(s->n, (s->now.t - k->from) / k->h, h * k->h_inverse, g->F, g->a.Y);
+    else
+        predict_first(s, g, h);
+}
+
+/* Makes the stages those of the last step.  `pass`: whatever its error was. */
+static ns_status accept(ns_stepper *s, ns_gauss *g, bool stiff, bool pass)
+{
+    ns_gauss_kept *k = g->k;
+    const size_t bytes = 8 * sizeof(double) * s->n;
+    memcpy(g->F, g->a.Y, bytes);
+    memcpy(g->Z, g->a.Z, bytes);
+    k->from = s->now.t;
+    k->h = g->h;
+    k->h_inverse = 1 / g->h;
+    k->rho = ns_smaller(ns_larger(g->rho, NS_GAUSS_RHO_LEAST), NS_GAUSS_RHO_MOST);
+    k->tail = g->tail;
+    k->stiff_step = stiff;
+    g->kernel->accept(s, g->x_new, g->x_new_lo);
+    ns_stepper_advance(s, g->h);
+    s->now.h = propose(s, g, ns_larger(g->factor, pass ? 1 : 0));
+    s->why = NS_WHY_NONE;
+    return NS_OK;
+}
+
+/* What follows from a step whose error is too large: the length of the next attempt.  An error
+ * that hardly gets less in a shorter step is rounding error: let it pass, unless it is larger
+ * than those are and the step does not resolve something. */
+static double shorten(const ns_stepper *s, const ns_gauss *g, attempt *tried, double *limit)
+{
+    enum { HARDLY = 6 }; /* power of the length; the error of the method goes by the 16th */
+    double want = fabs(g->h) * ns_larger(g->factor, NS_GAUSS_SHRINK);
+    if (tried->h != 0 && g->error > tried->error * ns_math_pow(g->h / tried->h, HARDLY) &&
+        g->error * g->goal < ns_gauss_rounding(s->problem)) {
+        *limit = INFINITY;
+        want = fabs(g->h);
+    }
+    *tried = (attempt){g->h, g->error};
+    return want;
+}
+
+/* The part of the length that sweeps should manage, after they diverged. */
+static double slower(const ns_gauss *g)
+{
+    static const double least = 0.1, most = 0.5;
+    return ns_smaller(ns_larger(CONTRACTION / ns_larger(g->rho, least), least), most);
 }
 
 static ns_status step(ns_stepper *s)
 {
     ns_gauss *const g = s->view;
     ns_gauss_kept *k = g->k;
-    const size_t bytes = 8 * sizeof(double) * s->n;
     const bool control = s->fixed_step <= 0;
-    double want = s->now.h, limit = control ? LIMIT : 0;
-    double tried = 0, tried_error = 0; /* a rejected longer step: Y belongs to it */
+    double want = s->now.h, limit = control ? NS_GAUSS_LIMIT : 0;
+    attempt tried = {0};
     for (;;) {
         const double h = ns_stepper_clip(s, want);
-        if (ns_stepper_too_small(s, h)) {
-            if (s->why == NS_WHY_NONE)
-                s->why = NS_WHY_STEP;
-            return s->why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP;
-        }
-        if (tried != 0) {
-            memcpy(g->a.X, g->a.Y, bytes);
-            g->kernel->predict(s->n, 0, h / tried, g->a.X, g->a.Y);
-        } else if (k->h != 0)
-            g->kernel->predict(s->n, (s->now.t - k->from) / k->h, h * k->h_inverse, g->F,
-                               g->a.Y);
-        else
-            predict_first(s, g, h);
+        if (ns_stepper_too_small(s, h))
+            return ns_stepper_give_up(s);
+        predict(s, g, h, &tried);
         g->h = h;
-        g->little = 0.001 * s->tolerance;
+        g->little = little(s);
         g->kernel->prepare(&g->a, s->now.t, h, g->settled, s->x, s->x_lo);
         g->rho = k->rho;
         const bool stiff = k->stiff != 0;
-        outcome result = stiff ? iterate_newton(s, g, s->now.t, s->x, s->x_lo, limit)
-                               : iterate(s, g, s->x, s->x_lo, limit);
-        if (result == CONVERGED &&
+        ns_gauss_outcome result = stiff ? ns_gauss_iterate_newton(s, g, s->now.t, s->x, s->x_lo,
+                                                                  limit)
+                                        : ns_gauss_iterate(s, g, s->x, s->x_lo, limit);
+        if (result == NS_GAUSS_CONVERGED &&
             !g->kernel->update(&g->a, s->x, s->x_lo, g->x_new, g->x_new_lo))
-            result = NOT_FINITE;
-        if (result == CONVERGED) {
-            memcpy(g->F, g->a.Y, bytes);
-            memcpy(g->Z, g->a.Z, bytes);
-            k->from = s->now.t;
-            k->h = h;
-            k->h_inverse = 1 / h;
-            k->rho = ns_smaller(ns_larger(g->rho, 0.01), 0.5);
-            k->tail = g->tail;
-            k->stiff_step = stiff;
-            g->kernel->accept(s, g->x_new, g->x_new_lo);
-            ns_stepper_advance(s, h);
-            s->now.h = propose(s, g, ns_larger(g->factor, isinf(limit) ? 1 : 0));
-            s->why = NS_WHY_NONE;
-            return NS_OK;
-        }
+            result = NS_GAUSS_NOT_FINITE;
+        if (result == NS_GAUSS_CONVERGED)
+            return accept(s, g, stiff, isinf(limit));
         s->now.rejected++;
         /* rounding errors larger than they were look like an error or a lack of convergence */
-        if (result != NOT_FINITE && control)
+        if (result != NS_GAUSS_NOT_FINITE && control)
             ns_stepper_trouble(s);
         switch (result) {
-        case TOO_LONG:
+        case NS_GAUSS_TOO_LONG:
             s->why = NS_WHY_STEP;
-            want = fabs(h) * ns_larger(g->factor, 0.1);
-            /* an error that hardly gets less in a shorter step is rounding error: let it pass,
-             * unless it is larger than those are and the step does not resolve something */
-            if (tried != 0 && g->error > tried_error * ns_math_pow(h / tried, 6) &&
-                g->error * g->goal < ns_gauss_rounding(s->problem)) {
-                limit = INFINITY;
-                want = fabs(h);
-            }
-            tried = h;
-            tried_error = g->error;
+            want = shorten(s, g, &tried, &limit);
             break;
-        case DIVERGED:
+        case NS_GAUSS_DIVERGED:
             s->why = NS_WHY_ITERATION;
-            tried = 0;
-            want = fabs(h) *
-                   ns_smaller(ns_larger(CONTRACTION / ns_larger(g->rho, 0.1), 0.1), 0.5);
+            tried.h = 0;
+            want = fabs(h) * slower(g);
             if (!stiff && !control && s->problem->jacobian) {
                 k->stiff = 1;
                 k->reference = -fabs(h) * CONTRACTION;
@@ -621,11 +357,11 @@ static ns_status step(ns_stepper *s)
             break;
         default:
             s->why = NS_WHY_NOT_FINITE;
-            tried = 0;
-            want = fabs(h) * 0.25;
+            tried.h = 0;
+            want = fabs(h) * NS_GAUSS_RETREAT;
         }
         if (!control)
-            return result == DIVERGED ? NS_STOP_STEP : NS_STOP_SINGULAR;
+            return result == NS_GAUSS_DIVERGED ? NS_STOP_STEP : NS_STOP_SINGULAR;
     }
 }
 
@@ -645,14 +381,15 @@ static void state_at(ns_stepper *s, double t, double *x)
     ns_gauss *const g = s->view;
     const double h = t - g->k->from;
     g->h = h;
-    g->little = ns_larger(0.001 * s->tolerance, 0.05 * DBL_EPSILON); /* x will be rounded */
+    g->little = ns_larger(little(s), 0.05 * DBL_EPSILON); /* x will be rounded */
     g->kernel->predict(s->n, 0, h / g->k->h, g->F, g->a.Y);
     g->kernel->prepare(&g->a, g->k->from, h, g->settled, s->x0, s->x0_lo);
     g->rho = g->k->rho;
-    const outcome result = g->k->stiff_step != 0
-                               ? iterate_newton(s, g, g->k->from, s->x0, s->x0_lo, 0)
-                               : iterate(s, g, s->x0, s->x0_lo, 0);
-    if (result == CONVERGED) {
+    const ns_gauss_outcome result = g->k->stiff_step != 0
+                                        ? ns_gauss_iterate_newton(s, g, g->k->from, s->x0,
+                                                                  s->x0_lo, 0)
+                                        : ns_gauss_iterate(s, g, s->x0, s->x0_lo, 0);
+    if (result == NS_GAUSS_CONVERGED) {
         g->kernel->update(&g->a, s->x0, s->x0_lo, g->x_new, g->x_new_lo);
         memcpy(x, g->x_new, s->n * sizeof(double));
         return;

@@ -1,4 +1,4 @@
-/* The inside of `gauss`: shared by gauss.c and gauss_bundle.c. */
+/* The inside of `gauss`: shared by gauss*.c. */
 #ifndef NS_ODE_GAUSS_GAUSS_INTERNAL_H
 #define NS_ODE_GAUSS_GAUSS_INTERNAL_H
 
@@ -60,6 +60,28 @@ typedef struct ns_gauss {
     double tail;              /* size of the last Legendre coefficients */
     double norm;              /* of the Jacobian */
 } ns_gauss;
+
+/* What became of an attempt to solve for the stages. */
+typedef enum ns_gauss_outcome {
+    NS_GAUSS_CONVERGED,
+    NS_GAUSS_DIVERGED,
+    NS_GAUSS_NOT_FINITE,
+    NS_GAUSS_TOO_LONG /* the error of the step is above the limit */
+} ns_gauss_outcome;
+
+/* gauss_iterate.c: all parts of the states, one after the other, from the prediction in Y; by
+ * Newton's iteration with the Jacobian at (t, x).  Limit 0: nobody cares about the error. */
+ns_gauss_outcome ns_gauss_iterate(ns_stepper *s, ns_gauss *g, const double *x,
+                                  const double *x_lo, double limit);
+ns_gauss_outcome ns_gauss_iterate_newton(ns_stepper *s, ns_gauss *g, double t, const double *x,
+                                         const double *x_lo, double limit);
+
+/* gauss_judge.c: the error in units of the tolerance, by n states and those judged before;
+ * where the problem is stiff; the n-th root of a number between 0 and 1, about. */
+double ns_gauss_estimate(ns_gauss *g, uint32_t n, const uint32_t *state, double least,
+                         double unsettled, double tolerance, ns_gauss_judgement *all);
+double ns_gauss_estimate_stiff(ns_gauss *g, double least, double tolerance);
+double ns_gauss_root(double a, int n);
 
 /* Derivative of the Taylor polynomial of a state at a time after the start, or at the start if
  * there is no useful polynomial. */

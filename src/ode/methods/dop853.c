@@ -157,11 +157,8 @@ static ns_status step(ns_stepper *s)
     }
     for (;;) {
         const double h = ns_stepper_clip(s, want);
-        if (ns_stepper_too_small(s, h)) {
-            if (s->why == NS_WHY_NONE)
-                s->why = NS_WHY_STEP;
-            return fail(s, &d, s->why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP);
-        }
+        if (ns_stepper_too_small(s, h))
+            return fail(s, &d, ns_stepper_give_up(s));
         for (uint32_t i = 1; i < 12; i++) {
             argument(n, 1, r, &h, i, s->x, d.K, d.w);
             ns_stepper_rhs(s, d.work, s->now.t + dop853_c[i] * h, d.w, d.K + i * r);

@@ -223,11 +223,8 @@ static ns_status step(ns_stepper *s)
     double want = ns_smaller(reach(s, &y), s->now.h);
     for (;;) {
         const double h = ns_stepper_clip(s, want);
-        if (ns_stepper_too_small(s, h)) {
-            if (s->why == NS_WHY_NONE)
-                s->why = NS_WHY_STEP;
-            return s->why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP;
-        }
+        if (ns_stepper_too_small(s, h))
+            return ns_stepper_give_up(s);
         for (uint32_t i = 0; i < s->n; i += LANES) {
             double sum[LANES], low[LANES];
             increments(&y, y.x, i, h, sum, low, y.slope + i);

@@ -512,11 +512,8 @@ static ns_status step(ns_stepper *s)
         const double h = ns_stepper_clip(s, want);
         const bool whole = h == s->until - s->now.t;
         const double t_end = whole ? s->until : s->now.t + h;
-        if (ns_stepper_too_small(s, h)) {
-            if (s->why == NS_WHY_NONE)
-                s->why = NS_WHY_STEP;
-            return s->why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP;
-        }
+        if (ns_stepper_too_small(s, h))
+            return ns_stepper_give_up(s);
         guess(s, q, s->now.t, h);
         const ns_why why = solve(s, q, s->x, s->now.t, t_end);
         const double off = why == NS_WHY_NONE ? error(s, q, h) : INFINITY;
