@@ -89,9 +89,11 @@ if(program AND NOSLIP_PYTHON)
 endif()
 
 # Long runs of the whole program, whose parts other tests look at under sanitizers.
-if(TEST test_reproduce)
-  set_tests_properties(test_reproduce PROPERTIES LABELS whole)
-endif()
+foreach(name test_reproduce test_doc_commands)
+  if(TEST ${name})
+    set_tests_properties(${name} PROPERTIES LABELS whole)
+  endif()
+endforeach()
 
 # In a browser: the reports (above), and the page's own tests. Not under sanitizers, where
 # nothing of C would be tested twice. They take longest: COST has them begin first.

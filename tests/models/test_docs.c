@@ -1,6 +1,6 @@
 /* The guides say that every example in them is a whole model: each is loaded and run for a
- * while.
- * (docs/language.md has fragments too; tests/lang/test_lang_read.c reads those.) */
+ * while.  (docs/language.md has fragments too; tests/lang/test_lang_read.c reads those.  The
+ * commands of the guides: tests/cli/test_doc_commands.sh.) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +48,12 @@ static void language(void **state)
     assert_true(run_blocks("language.md", "```mech run\n") >= 6);
 }
 
+static void studies(void **state)
+{
+    (void)state;
+    assert_true(run_blocks("studies.md", "```mech run\n") >= 5);
+}
+
 static void frames(void **state)
 {
     (void)state;
@@ -69,6 +75,7 @@ static void bodies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rolling), cmocka_unit_test(bodies),
-                                       cmocka_unit_test(language), cmocka_unit_test(frames)};
+                                       cmocka_unit_test(language), cmocka_unit_test(frames),
+                                       cmocka_unit_test(studies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
