@@ -89,15 +89,17 @@ struct ns_run {
     const ns_program *look; /* for events: problem->events or stops */
 };
 
-/* run.c, the two halves of ns_run_new: all that does not depend on the motion; and a motion,
+/* run_make.c, run.c, the two halves of ns_run_new: all that does not depend on the motion; and a motion,
  * which may be followed by others (methods that keep nothing outside).  message is of the
  * caller's. */
 ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns_status *status,
                     const char **message);
 ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const char **message);
+/* run_make.c: binds all programs to the parameters of the motion. */
+void ns_run_bind(ns_run *run);
 /* If rates switch at the present time: goes to the other side, and the method begins anew. */
 ns_status ns_run_cross(ns_run *run);
-/* Puts in words why the method could not make a step. */
+/* run_stop.c: puts in words why the method could not make a step. */
 ns_status ns_run_explain(ns_run *run, ns_status status);
 /* Ends the run because options.interrupt says so. */
 ns_status ns_run_interrupt(ns_run *run);

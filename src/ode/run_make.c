@@ -1,0 +1,218 @@
+/* A run before its motion: options checked, all memory in one block, laid out by `layout`. */
+#include <stdlib.h>
+
+#include "base/math/vecmath.h"
+#include "mech/common/rank.h"
+#include "ode/auto.h"
+#include "ode/drive/bump.h"
+#include "ode/drive/drive.h"
+#include "ode/pinv.h"
+#include "ode/run_internal.h"
+
+static size_t most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Places everything in the block, the kept part first; returns its size in bytes. */
+static size_t layout(ns_run *run, void *base)
+{
+    ns_stepper *s = &run->s;
+    const ns_problem *problem = s->problem;
+    const ns_system *system = problem->system;
+    const size_t n = s->n, m = problem->correction ? 0 : problem->n_manifold;
+    const size_t n_obs = system->observables.n, n_ev = system->events.n;
+    const size_t n_look = ns_program_nout(problem->events);
+    const size_t n_inv = system->invariants.n, n_con = system->constraints.n;
+    const size_t n_push = system->pushes.n;
+    ns_layout l = {.base = base};
+    ns_layout own = {0}, own_scratch = {0}; /* of the method */
+
+    run->kept = base;
+    s->x = ns_layout_doubles(&l, n);
+    s->x_lo = ns_layout_doubles(&l, n);
+    s->x0 = ns_layout_doubles(&l, n);
+    s->x0_lo = ns_layout_doubles(&l, n);
+    s->size = ns_layout_doubles(&l, n);
+    s->noise = ns_layout_doubles(&l, n);
+    s->rough = ns_layout_doubles(&l, n);
+    s->method->layout(s, &own, &own_scratch); /* counts */
+    own.base = ns_layout_take(&l, own.used, 1);
+    run->residual = ns_layout_doubles(&l, n_con);
+    run->invariant_first = ns_layout_doubles(&l, n_inv);
+    run->invariant_off = ns_layout_doubles(&l, n_inv);
+    run->invariant_scale = ns_layout_doubles(&l, n_inv);
+    run->push_least = ns_layout_doubles(&l, n_push);
+    run->push_since = ns_layout_doubles(&l, n_push);
+    run->observable_min = ns_layout_doubles(&l, n_obs);
+    run->observable_max = ns_layout_doubles(&l, n_obs);
+    run->event_value = ns_layout_doubles(&l, n_ev);
+    run->event_sign = ns_layout_doubles(&l, n_ev);
+    run->event_first = ns_layout_doubles(&l, n_ev);
+    run->batch_t = ns_layout_doubles(&l, 8);
+    run->batch_x = ns_layout_doubles(&l, 8 * n);
+    run->drive_kept = ns_layout_doubles(&l, ns_drive_kept(problem));
+    run->bump_kept = ns_layout_doubles(&l, ns_bump_kept(problem));
+    run->n_kept = l.used / sizeof(double);
+
+    s->change = ns_layout_doubles(&l, n);
+    s->other = ns_layout_doubles(&l, n);
+    s->rest = ns_layout_doubles(&l, n);
+    own_scratch.base = ns_layout_take(&l, own_scratch.used, 1);
+    own.used = own_scratch.used = 0;
+    s->method->layout(s, &own, &own_scratch);
+    run->drive = ns_drive_layout(s, &l);
+    run->bump = ns_bump_layout(problem, &l);
+    s->p = ns_layout_doubles(&l, problem->np);
+    s->p8 = ns_layout_doubles(&l, 8 * (size_t)problem->np);
+    s->p_lo = ns_layout_doubles(&l, problem->np);
+    run->work_rhs = ns_layout_doubles(&l, ns_program_work1(problem->rhs));
+    run->work_observe = ns_layout_doubles(&l, ns_program_work1(problem->observables));
+    run->work_events = ns_layout_doubles(&l, ns_program_work1(problem->events));
+    if (!problem->correction)
+        run->work_manifold = ns_layout_doubles(&l, ns_program_work1(problem->manifold));
+    run->work8_observe = ns_layout_doubles(&l, ns_program_work8(problem->observables));
+    run->work8_events = ns_layout_doubles(&l, ns_program_work8(problem->events));
+    run->work8_residuals = ns_layout_doubles(&l, ns_program_work8(problem->residuals));
+    run->work8_monitor = ns_layout_doubles(&l, ns_program_work8(problem->monitor));
+    if (problem->pushes)
+        run->work8_pushes = ns_layout_doubles(&l, ns_program_work8(problem->pushes));
+    run->out8 = ns_layout_doubles(
+        &l, 8 * most(most(n_obs, n_con), most(n_look, 2 + 2 * n_inv + n_push)));
+    run->time8 = ns_layout_doubles(&l, 8);
+    run->x8 = ns_layout_doubles(&l, 8 * n);
+    s->work8 = ns_layout_doubles(&l, ns_program_work8(problem->rhs));
+    s->t8 = run->time8;
+    s->x8 = run->x8;
+    s->f8 = ns_layout_doubles(&l, 8 * n);
+    run->manifold = ns_layout_doubles(&l, m * (n + 2));
+    run->basis = ns_layout_doubles(&l, m * n);
+    run->metric = ns_layout_doubles(&l, n);
+    run->triangle = ns_layout_doubles(&l, m * m + 3 * m);
+    run->x_try = ns_layout_doubles(&l, 2 * ns_round8(n));
+    run->zero = ns_layout_doubles(&l, n);
+    run->f = ns_layout_doubles(&l, n);
+    run->drift = ns_layout_doubles(&l, n_inv);
+    run->events_now = ns_layout_doubles(&l, n_look);
+    run->events_begin = ns_layout_doubles(&l, n_look);
+    run->events_end = ns_layout_doubles(&l, n_look);
+    run->events8 = ns_layout_doubles(&l, 8 * n_look);
+    run->ends8 = ns_layout_doubles(&l, problem->probes->kinks ? 8 * n_look : 0);
+    run->wild = ns_layout_take(&l, problem->probes->words, sizeof(uint64_t));
+    run->x_event = ns_layout_doubles(&l, n);
+    if (problem->correction) {
+        const size_t n_shift = problem->n_shift;
+        run->work_shift = ns_layout_doubles(&l, ns_program_work1(problem->shift));
+        run->work_correction = ns_layout_doubles(&l, ns_program_work1(problem->correction));
+        run->shift = ns_layout_doubles(&l, ns_program_nout(problem->shift));
+        run->shift_inputs = ns_layout_doubles(&l, n + n_shift);
+    }
+    if (problem->pinv)
+        s->pinv = ns_pinv_layout(problem, &l);
+    if (system->watch) {
+        const ns_rank_watch *watch = system->watch;
+        run->work_ranks = ns_layout_doubles(&l, ns_program_work1(problem->ranks));
+        run->rank_values = ns_layout_doubles(&l, most(watch->entries.n, watch->n));
+        run->rank_matrix = ns_layout_doubles(&l, ns_rank_room(watch));
+    }
+    return l.used;
+}
+
+void ns_run_bind(ns_run *run)
+{
+    const ns_problem *problem = run->s.problem;
+    const double *p = run->s.p, *p8 = run->s.p8;
+    ns_program_bind1(problem->rhs, run->work_rhs, p);
+    ns_program_bind8(problem->rhs, run->s.work8, p8);
+    ns_program_bind1(problem->observables, run->work_observe, p);
+    ns_program_bind1(run->look, run->work_events, p);
+    if (!problem->correction)
+        ns_program_bind1(problem->manifold, run->work_manifold, p);
+    if (problem->correction) {
+        ns_program_bind1(problem->shift, run->work_shift, p);
+        ns_program_bind1(problem->correction, run->work_correction, p);
+    }
+    if (problem->pinv)
+        ns_pinv_bind(problem, run->s.pinv, p, p8);
+    if (problem->ranks)
+        ns_program_bind1(problem->ranks, run->work_ranks, p);
+    ns_program_bind8(run->look, run->work8_events, p8);
+    if (run->no_tally)
+        return;
+    ns_program_bind8(problem->observables, run->work8_observe, p8);
+    ns_program_bind8(problem->residuals, run->work8_residuals, p8);
+    ns_program_bind8(problem->monitor, run->work8_monitor, p8);
+    if (problem->pushes)
+        ns_program_bind8(problem->pushes, run->work8_pushes, p8);
+}
+
+/* NULL if the request makes sense, otherwise what is wrong with it. */
+static const char *check(const ns_problem *problem, const ns_run_options *o,
+                         const ns_method *method)
+{
+    if (!method)
+        return ns_auto_asked(o) ? "auto chooses for one motion: name a method here"
+                                : "unknown method";
+    if (method->needs_jacobian && !problem->jacobian)
+        return "this method needs the Jacobian of the system";
+    if (method->precise && problem->pinv)
+        return "`solve pinv` works in double precision only: use another `solve`";
+    if (method->precise && !problem->tangent)
+        return "quadruple precision is for runs: another method has to do here";
+    if (method->needs_series && problem->pinv)
+        return "`solve pinv` has no Taylor series: use another method, or another `solve`";
+    if (!isfinite(o->t0) || isnan(o->until))
+        return "the times of the run are not finite";
+    if (!(o->tolerance >= 0) || o->tolerance >= 1)
+        return "the tolerance must lie between 0 and 1";
+    if (!(o->least_size >= 0) || isinf(o->least_size))
+        return "the least size of states must not be negative";
+    if (!(o->first_step >= 0) || !(o->max_step >= 0) || !(o->fixed_step >= 0) ||
+        isinf(o->fixed_step))
+        return "step sizes must not be negative";
+    return NULL;
+}
+
+ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns_status *status,
+                    const char **message)
+{
+    const ns_method *method = ns_method_find(options->method);
+    const char *wrong = check(problem, options, method);
+    ns_run *run = NULL;
+    *status = NS_ERR_USAGE;
+    *message = wrong;
+    if (wrong)
+        return NULL;
+
+    *status = NS_ERR_MEMORY;
+    *message = "out of memory";
+    run = calloc(1, sizeof *run + method->view);
+    if (!run)
+        return NULL;
+    ns_stepper *s = &run->s;
+    s->view = run + 1;
+    run->options = *options;
+    const bool stops = options->only_stops && options->last_count == 0;
+    run->look = stops ? problem->stops : problem->events;
+    s->problem = problem;
+    s->method = method;
+    s->n = problem->n;
+    s->until = options->until;
+    s->sense = options->until < options->t0 ? -1 : 1;
+    s->tolerance = options->tolerance > 0 ? ns_max(options->tolerance, method->least_tolerance)
+                                          : method->default_tolerance;
+    s->least_size = options->least_size;
+    s->first_step = options->first_step;
+    s->max_step = options->max_step;
+    s->fixed_step = options->fixed_step;
+    run->n_block = layout(run, NULL) + NS_LAYOUT_ALIGNMENT; /* never empty */
+    run->block = aligned_alloc(NS_LAYOUT_ALIGNMENT, run->n_block);
+    if (!run->block) {
+        free(run);
+        return NULL;
+    }
+    layout(run, run->block);
+    *status = NS_OK;
+    *message = "";
+    return run;
+}
