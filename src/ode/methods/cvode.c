@@ -270,33 +270,13 @@ static ns_status begin(ns_stepper *s)
     return NS_ERR_USAGE;
 }
 
-static ns_status step(ns_stepper *s)
-{
-    (void)s;
-    return NS_ERR_USAGE;
-}
+#endif
 
-static void state_at(ns_stepper *s, double t, double *x)
-{
-    (void)t;
-    memcpy(x, s->x, s->n * sizeof *x);
-}
-
-static void sample(ns_stepper *s, const double *tau, double *x)
-{
-    (void)s, (void)tau, (void)x;
-}
-
-static void resume(ns_stepper *s)
-{
-    (void)s;
-}
-
-static void end(ns_stepper *s)
-{
-    (void)s;
-}
-
+/* Without SUNDIALS a run does not begin, and nothing else is called. */
+#if NS_CVODE
+#define CALLS .step = step, .state_at = state_at, .sample = sample, .resume = resume, .end = end
+#else
+#define CALLS .step = NULL
 #endif
 
 const ns_method ns_method_bdf = {
@@ -326,11 +306,7 @@ const ns_method ns_method_bdf = {
     .view = sizeof(cvode),
     .layout = layout,
     .begin = begin,
-    .step = step,
-    .state_at = state_at,
-    .sample = sample,
-    .resume = resume,
-    .end = end,
+    CALLS,
 };
 
 const ns_method ns_method_adams = {
@@ -357,9 +333,5 @@ const ns_method ns_method_adams = {
     .view = sizeof(cvode),
     .layout = layout,
     .begin = begin,
-    .step = step,
-    .state_at = state_at,
-    .sample = sample,
-    .resume = resume,
-    .end = end,
+    CALLS,
 };

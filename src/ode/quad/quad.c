@@ -36,39 +36,25 @@
 #include "ode/quad/quad.h"
 #include "ode/quad/quad_internal.h"
 
-typedef struct kept {
-    double h, from; /* the step the slopes belong to; h = 0: none yet */
-    double energy[2];
-    double unused[4];
-} kept;
-
 enum { S = NS_QUAD_STAGES };
 
-/* In ns_stepper.view. */
-typedef struct quad {
-    kept *last;
-    double *k;          /* [n][S] its slopes */
-    double *invariants; /* at the start, as sums of two doubles */
-} quad;
-
-static void layout(ns_stepper *s, ns_layout *kept_arrays, ns_layout *scratch)
+static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
 {
     (void)scratch;
-    quad *y = s->view;
-    y->last = ns_layout_take(kept_arrays, 1, sizeof *y->last);
-    y->k = ns_layout_doubles(kept_arrays, (size_t)S * s->n);
-    y->invariants = ns_layout_doubles(kept_arrays,
-                                      2 * (size_t)s->problem->system->invariants.n);
+    ns_quad_view *y = s->view;
+    y->last = ns_layout_take(kept, 1, sizeof *y->last);
+    y->k = ns_layout_doubles(kept, (size_t)S * s->n);
+    y->invariants = ns_layout_doubles(kept, 2 * (size_t)s->problem->system->invariants.n);
 }
 
 double *ns_quad_first(const ns_run *run)
 {
-    return ((const quad *)run->s.view)->last->energy;
+    return ((const ns_quad_view *)run->s.view)->last->energy;
 }
 
 double *ns_quad_first_invariants(const ns_run *run)
 {
-    return ((const quad *)run->s.view)->invariants;
+    return ((const ns_quad_view *)run->s.view)->invariants;
 }
 
 double ns_quad_time_low(double t)
@@ -81,54 +67,6 @@ double ns_quad_time_low(double t)
 }
 
 #if NS_HAVE_QUAD
-
-static ns_quad time_of(double t)
-{
-    return (ns_quad)t + (ns_quad)ns_quad_time_low(t);
-}
-
-/* ---- tables ------------------------------------------------------------------------------ */
-
-/* P_0 .. P_n at x */
-static void legendre(int n, ns_quad x, ns_quad *p)
-{
-    p[0] = 1;
-    p[1] = x;
-    for (int k = 1; k < n; k++)
-        p[k + 1] = ((2 * k + 1) * x * p[k] - k * p[k - 1]) / (k + 1);
-}
-
-static void make_tables(ns_quad_engine *q)
-{
-    ns_quad p[S + 2], at[S][S + 2], x[S], w[S];
-    for (int i = 0; i < S; i++) {
-        ns_quad z = -(ns_quad)ns_math_cos(M_PI * (i + 0.75) / (S + 0.5)), slope = 1;
-        for (int round = 0; round < 8; round++) {
-            legendre(S, z, p);
-            slope = S * (z * p[S] - p[S - 1]) / (z * z - 1);
-            z -= p[S] / slope;
-        }
-        legendre(S, z, at[i]);
-        slope = S * (z * at[i][S] - at[i][S - 1]) / (z * z - 1);
-        x[i] = z;
-        w[i] = 2 / ((1 - z * z) * slope * slope);
-    }
-    for (int i = 0; i < S; i++) {
-        q->c[i] = (1 + x[i]) / 2;
-        q->b[i] = w[i] / 2;
-        for (int m = 0; m < 2; m++)
-            q->last[m][i] = (2 * (S - 1 - m) + 1) * q->b[i] * at[i][S - 1 - m];
-        for (int m = 0; m < S; m++)
-            q->series[m][i] = (double)((2 * m + 1) * q->b[i] * at[i][m]);
-        for (int j = 0; j < S; j++) {
-            ns_quad sum = (1 + x[i]) / 2;
-            for (int k = 1; k < S; k++)
-                sum += at[j][k] * (at[i][k + 1] - at[i][k - 1]) / 2;
-            q->a[i][j] = w[j] * sum / 2;
-            q->columns[j][i] = (double)q->a[i][j];
-        }
-    }
-}
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
@@ -168,278 +106,14 @@ static void place(ns_quad_engine *q, const ns_problem *problem, ns_layout *l)
     q->noise = ns_layout_doubles(l, n);
 }
 
-/* ---- stages ------------------------------------------------------------------------------ */
-
-/* sum[i][j] = h sum_l a_jl k[i][l] */
-static void integrate(const ns_quad_engine *q, uint32_t n, double h, const double *k,
-                      double *sum)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        double t[S] = {0};
-        for (int l = 0; l < S; l++) {
-            const double slope = h * k[S * i + (uint32_t)l];
-            for (int j = 0; j < S; j++)
-                t[j] += q->columns[l][j] * slope;
-        }
-        memcpy(sum + (size_t)S * i, t, sizeof t);
-    }
-}
-
-/* Largest |h a[i][j]| over the size of state i, less many times the rounding errors of its
- * rate; nan counts as infinite. */
-static double largest(const ns_stepper *s, double h, const double *a, double many,
-                      const double *noise)
-{
-    double most_of_all = 0;
-    for (uint32_t i = 0; i < s->n; i++)
-        for (uint32_t j = 0; j < S; j++) {
-            const double ratio = fabs(h) * (fabs(a[S * i + j]) - many * noise[i]) / s->size[i];
-            if (!(ratio <= most_of_all))
-                most_of_all = isnan(ratio) ? INFINITY : ratio;
-        }
-    return most_of_all;
-}
-
-/* Rounding errors of the rates at the start of a step, into q->noise: what other rounding
- * errors make of them, or those of double precision, as much less as the states are known
- * better.  A rate that should be zero may be exactly that in double precision by luck, and
- * nothing but rounding here. */
-static void measure_noise(const ns_stepper *s, ns_quad_engine *q)
-{
-    const ns_quad t = time_of(s->now.t);
-    ns_program_eval_quad(s->problem->rhs, q->work_rhs, t, q->x, q->Y);
-    ns_program_eval_shaken(s->problem->rhs, q->work_shaken, t, q->x, q->out);
-    for (uint32_t i = 0; i < s->n; i++) {
-        const double own = fabs((double)(q->out[i] - q->Y[i]));
-        q->noise[i] = s->noise[i] * (NS_EPSILON_LOW / DBL_EPSILON);
-        if (own > q->noise[i] && isfinite(own))
-            q->noise[i] = own;
-    }
-}
-
-/* Slopes of the last step's polynomial, of lower degree than it has, at the nodes of a step
- * from `from` over h: a first guess.  Without a last step the slope at the start. */
-static void guess(ns_stepper *s, ns_quad_engine *q, double from, double h)
-{
-    enum { DEGREE = 10 };
-    const quad *view = s->view;
-    const kept *last = view->last;
-    const double *k = view->k;
-    double basis[S][DEGREE + 1];
-    if (last->h == 0) {
-        for (int lane = 0; lane < 8; lane++) {
-            s->t8[lane] = s->now.t;
-            for (uint32_t i = 0; i < s->n; i++)
-                s->x8[8 * i + (uint32_t)lane] = s->x[i];
-        }
-        ns_stepper_rhs8(s, s->work8, s->t8, s->x8, s->f8);
-        for (uint32_t i = 0; i < s->n; i++)
-            for (uint32_t j = 0; j < S; j++)
-                q->k[S * i + j] = s->f8[8 * i];
-        return;
-    }
-    for (int j = 0; j < S; j++) {
-        const double x = 2 * (from + (double)q->c[j] * h - last->from) / last->h - 1;
-        basis[j][0] = 1;
-        basis[j][1] = x;
-        for (int m = 1; m < DEGREE; m++)
-            basis[j][m + 1] = ((2 * m + 1) * x * basis[j][m] - m * basis[j][m - 1]) / (m + 1);
-    }
-    for (uint32_t i = 0; i < s->n; i++) {
-        double series[DEGREE + 1] = {0};
-        for (int m = 0; m <= DEGREE; m++)
-            for (uint32_t j = 0; j < S; j++)
-                series[m] += q->series[m][j] * k[S * i + j];
-        for (uint32_t j = 0; j < S; j++) {
-            double sum = 0;
-            for (int m = 0; m <= DEGREE; m++)
-                sum += series[m] * basis[j][m];
-            q->k[S * i + j] = sum;
-        }
-    }
-}
-
-/* Copies [i][j] to eight lanes at `half`: out[i][lane] = a[i][8 half + lane] + x[i]. */
-static void to_lanes(uint32_t n, const double *a, const double *x, int half, double *out)
-{
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t lane = 0; lane < 8; lane++)
-            out[8 * i + lane] = a[S * i + 8 * (uint32_t)half + lane] + (x ? x[i] : 0);
-}
-
-/* Stages in double precision, into q->k.  NS_WHY_NONE if they converged. */
-static ns_why sweeps(ns_stepper *s, ns_quad_engine *q, const double *x, double t, double h)
-{
-    enum { MOST = 100 };
-    double before = INFINITY, first = INFINITY;
-    for (int round = 0; round < MOST; round++) {
-        integrate(q, s->n, h, q->k, q->sum);
-        for (int half = 0; half < 2; half++) {
-            for (int lane = 0; lane < 8; lane++)
-                s->t8[lane] = t + (double)q->c[8 * half + lane] * h;
-            to_lanes(s->n, q->sum, x, half, s->x8);
-            ns_stepper_rhs8(s, s->work8, s->t8, s->x8, s->f8);
-            for (uint32_t i = 0; i < s->n; i++)
-                for (uint32_t lane = 0; lane < 8; lane++) {
-                    const size_t at = S * i + 8 * (uint32_t)half + lane;
-                    q->d[at] = s->f8[8 * i + lane] - q->k[at];
-                    q->k[at] = s->f8[8 * i + lane];
-                }
-        }
-        const double change = largest(s, h, q->d, 16, s->noise);
-        if (round == 0)
-            first = change;
-        if (isinf(change))
-            return NS_WHY_NOT_FINITE;
-        if (change <= 1e-15 || (change <= 1e-11 && change > 0.5 * before))
-            return NS_WHY_NONE; /* rounding errors do not become less */
-        if (round > 4 && change > 10 * first)
-            return NS_WHY_ITERATION;
-        before = change;
-    }
-    return NS_WHY_ITERATION;
-}
-
-/* d = r + J h A d at the stages sum + x, in double precision.  False if that does not
- * converge. */
-static bool correct(ns_stepper *s, ns_quad_engine *q, const double *x, double t, double h)
-{
-    enum { MOST = 200 };
-    const uint32_t n = s->n;
-    integrate(q, n, h, q->k, q->sum);
-    for (int half = 0; half < 2; half++)
-        to_lanes(n, q->sum, x, half, q->inputs + (size_t)half * 16 * n);
-    memcpy(q->d, q->r, (size_t)S * n * sizeof *q->d);
-    const double size = largest(s, h, q->r, 0, q->noise);
-    double before = INFINITY;
-    if (!(size < INFINITY))
-        return false;
-    for (int round = 0; round < MOST && size > 0; round++) {
-        double change = 0;
-        integrate(q, n, h, q->d, q->sum);
-        for (int half = 0; half < 2; half++) {
-            double *inputs = q->inputs + (size_t)half * 16 * n;
-            for (int lane = 0; lane < 8; lane++)
-                s->t8[lane] = t + (double)q->c[8 * half + lane] * h;
-            to_lanes(n, q->sum, NULL, half, inputs + 8 * (size_t)n);
-            ns_program_eval8(s->problem->tangent, q->work_tangent, s->t8, inputs, q->f);
-            for (uint32_t i = 0; i < n; i++)
-                for (uint32_t lane = 0; lane < 8; lane++) {
-                    const size_t at = S * i + 8 * (uint32_t)half + lane;
-                    const double d = q->r[at] + q->f[8 * i + lane];
-                    const double off = fabs(h * (d - q->d[at])) / s->size[i];
-                    if (!(off <= change))
-                        change = isnan(off) ? INFINITY : off;
-                    q->d[at] = d;
-                }
-        }
-        /* where rounding errors end it earlier, the next correction goes on */
-        if (change <= 1e-15 * size || (change <= 1e-4 * size && change > 0.8 * before))
-            return true;
-        if (!(change < 1e6 * size))
-            return false;
-        before = change;
-    }
-    return size == 0;
-}
-
-/* Error of the step relative to the sizes, over the tolerance.  Slopes of a state that should
- * be zero are made of the errors of the stages, of all degrees alike: what is far less than the
- * other components of a vector is measured by those. */
-static double error(const ns_stepper *s, const ns_quad_engine *q, double h)
-{
-    static const double nothing = 1e-16;
-    const uint32_t *vector = s->problem->vector;
-    double worst = 0, *slope = q->f,
-           *largest_of = q->f + s->n; /* [n]; of the vector that begins */
-    for (uint32_t i = 0; i < s->n; i++) {
-        slope[i] = largest_of[i] = 0;
-        for (uint32_t j = 0; j < S; j++)
-            slope[i] = ns_max(slope[i], fabs(q->k[S * i + j]));
-        largest_of[vector[i]] = ns_max(largest_of[vector[i]], slope[i]);
-    }
-    for (uint32_t i = 0; i < s->n; i++) {
-        const double others = largest_of[vector[i]];
-        const double all = slope[i] > nothing * others ? slope[i] : others;
-        double last = 0;
-        for (int m = 0; m < 2; m++) {
-            ns_quad sum = 0;
-            for (uint32_t j = 0; j < S; j++)
-                sum += q->last[m][j] * q->K[S * i + j];
-            last = ns_max(last, fabs((double)sum));
-        }
-        last -= 64 * q->noise[i]; /* no error of the method */
-        if (all > 0 && last > 0) {
-            const double size = ns_max(s->size[i], fabs(h * slope[i]));
-            worst = ns_max(worst, fabs(h) * last * (last / all) / size);
-        }
-    }
-    return worst / s->tolerance;
-}
-
-/* The slopes at the stages of a step from (t, q->x) to t_end, into q->K. */
-static ns_why solve(ns_stepper *s, ns_quad_engine *q, const double *x, double t, double t_end)
-{
-    enum { MOST = 8 };
-    const uint32_t n = s->n;
-    const ns_quad from = time_of(t), h = time_of(t_end) - from;
-    const double h1 = t_end - t;
-    const ns_why why = sweeps(s, q, x, t, h1);
-    if (why != NS_WHY_NONE)
-        return why;
-    for (size_t at = 0; at < (size_t)S * n; at++)
-        q->K[at] = q->k[at];
-    double before = INFINITY;
-    for (int round = 0; round < MOST; round++) {
-        for (uint32_t j = 0; j < S; j++) {
-            for (uint32_t i = 0; i < n; i++) {
-                ns_quad sum = 0;
-                for (uint32_t l = 0; l < S; l++)
-                    sum += q->a[j][l] * q->K[S * i + l];
-                q->Y[i] = q->x[i] + h * sum;
-            }
-            ns_program_eval_quad(s->problem->rhs, q->work_rhs, from + q->c[j] * h, q->Y,
-                                 q->out);
-            for (uint32_t i = 0; i < n; i++)
-                q->r[S * i + j] = (double)(q->out[i] - q->K[S * i + j]);
-        }
-        s->now.evaluations += S;
-        if (!correct(s, q, x, t, h1))
-            return ns_stepper_finite(q->r, (size_t)S * n) ? NS_WHY_ITERATION
-                                                          : NS_WHY_NOT_FINITE;
-        for (size_t at = 0; at < (size_t)S * n; at++) {
-            q->K[at] += q->d[at];
-            q->k[at] = (double)q->K[at];
-        }
-        const double size = largest(s, h1, q->d, 16, q->noise);
-        /* nothing to correct: rates that are constant, or zero; or what remains, less by the
-         * same factor once more, is */
-        if (!(size > 0) || (round > 0 && size * (size / before) <= 1e-33) ||
-            (size <= 1e-28 && size > 0.1 * before))
-            return NS_WHY_NONE;
-        if (!(size < before))
-            return NS_WHY_ITERATION;
-        before = size;
-    }
-    return NS_WHY_ITERATION;
-}
-
 static void finish(const ns_stepper *s, ns_quad_engine *q, double t, double t_end)
 {
-    const ns_quad h = time_of(t_end) - time_of(t);
+    const ns_quad h = ns_quad_time(t_end) - ns_quad_time(t);
     for (uint32_t i = 0; i < s->n; i++) {
         ns_quad sum = 0;
         for (uint32_t j = 0; j < S; j++)
             sum += q->b[j] * q->K[S * i + j];
         q->x_new[i] = q->x[i] + h * sum;
-    }
-}
-
-static void split(uint32_t n, const ns_quad *x, double *high, double *low)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        high[i] = (double)x[i];
-        low[i] = (double)(x[i] - (ns_quad)high[i]);
     }
 }
 
@@ -459,7 +133,7 @@ static ns_quad_engine *engine_new(const ns_problem *problem)
     }
     memset(q->memory, 0, l.used);
     place(q, problem, &(ns_layout){.base = q->memory});
-    make_tables(q);
+    ns_quad_make_tables(q);
     return q;
 }
 
@@ -480,8 +154,8 @@ static ns_status begin(ns_stepper *s)
     ns_program_bind_quad(problem->monitor, q->work_monitor, q->p);
     ns_program_bind_quad(problem->residuals, q->work_residuals, q->p);
     ns_program_bind8(problem->tangent, q->work_tangent, s->p8);
-    *((const quad *)s->view)->last = (kept){0};
-    guess(s, q, s->now.t, 0);
+    *((const ns_quad_view *)s->view)->last = (ns_quad_kept){0};
+    ns_quad_guess(s, q, s->now.t, 0);
     for (uint32_t i = 0; i < s->n; i++)
         q->f[i] = q->k[S * i];
     s->now.h = s->first_step > 0 ? s->first_step : ns_stepper_guess(s, q->f, 16);
@@ -502,21 +176,21 @@ static void end(ns_stepper *s)
 static ns_status step(ns_stepper *s)
 {
     ns_quad_engine *q = s->outside;
-    const quad *view = s->view;
-    kept *last = view->last;
+    const ns_quad_view *view = s->view;
+    ns_quad_kept *last = view->last;
     double want = s->now.h;
     for (uint32_t i = 0; i < s->n; i++)
         q->x[i] = (ns_quad)s->x[i] + (ns_quad)s->x_lo[i];
-    measure_noise(s, q);
+    ns_quad_measure_noise(s, q);
     for (;;) {
         const double h = ns_stepper_clip(s, want);
         const bool whole = h == s->until - s->now.t;
         const double t_end = whole ? s->until : s->now.t + h;
         if (ns_stepper_too_small(s, h))
             return ns_stepper_give_up(s);
-        guess(s, q, s->now.t, h);
-        const ns_why why = solve(s, q, s->x, s->now.t, t_end);
-        const double off = why == NS_WHY_NONE ? error(s, q, h) : INFINITY;
+        ns_quad_guess(s, q, s->now.t, h);
+        const ns_why why = ns_quad_solve(s, q, s->x, s->now.t, t_end);
+        const double off = why == NS_WHY_NONE ? ns_quad_error(s, q, h) : INFINITY;
         const double factor = 0.8 * ns_math_pow(off, -1.0 / (2 * S - 1));
         if (why == NS_WHY_NONE && (off <= 1 || s->fixed_step > 0)) {
             finish(s, q, s->now.t, t_end);
@@ -524,7 +198,8 @@ static ns_status step(ns_stepper *s)
             last->from = s->now.t;
             memcpy(view->k, q->k, (size_t)S * s->n * sizeof(double));
             double *x = q->f, *low = q->f + s->n;
-            split(s->n, q->x_new, x, low);
+            for (uint32_t i = 0; i < s->n; i++)
+                ns_quad_split(q->x_new[i], &x[i], &low[i]);
             ns_stepper_accept(s, h, x, low);
             s->now.h = fabs(h) * ns_min(factor, 3);
             if (fabs(h) < 0.9 * want) /* cut by the end or by a limit: says nothing */
@@ -545,15 +220,16 @@ static ns_status step(ns_stepper *s)
 static void state_low(ns_stepper *s, double t, double *x, double *x_lo)
 {
     ns_quad_engine *q = s->outside;
-    const kept *last = ((const quad *)s->view)->last;
+    const ns_quad_kept *last = ((const ns_quad_view *)s->view)->last;
     for (uint32_t i = 0; i < s->n; i++)
         q->x[i] = (ns_quad)s->x0[i] + (ns_quad)s->x0_lo[i];
-    guess(s, q, last->from, t - last->from);
-    if (solve(s, q, s->x0, last->from, t) != NS_WHY_NONE)
+    ns_quad_guess(s, q, last->from, t - last->from);
+    if (ns_quad_solve(s, q, s->x0, last->from, t) != NS_WHY_NONE)
         for (size_t at = 0; at < (size_t)S * s->n; at++)
             q->K[at] = NAN; /* cannot be where the whole step converged */
     finish(s, q, last->from, t);
-    split(s->n, q->x_new, x, x_lo);
+    for (uint32_t i = 0; i < s->n; i++)
+        ns_quad_split(q->x_new[i], &x[i], &x_lo[i]);
 }
 
 static void state_at(ns_stepper *s, double t, double *x)
@@ -565,8 +241,8 @@ static void state_at(ns_stepper *s, double t, double *x)
 static void sample(ns_stepper *s, const double *tau, double *x)
 {
     const ns_quad_engine *q = s->outside;
-    const quad *view = s->view;
-    const kept *last = view->last;
+    const ns_quad_view *view = s->view;
+    const ns_quad_kept *last = view->last;
     const double *k = view->k;
     double integral[S][8]; /* of P_m from the start */
     for (int lane = 0; lane < 8; lane++) {
@@ -603,37 +279,6 @@ static ns_status begin(ns_stepper *s)
     return NS_ERR_USAGE;
 }
 
-static ns_status step(ns_stepper *s)
-{
-    (void)s;
-    return NS_ERR_USAGE;
-}
-
-static void state_low(ns_stepper *s, double t, double *x, double *x_lo)
-{
-    (void)t;
-    memcpy(x, s->x, s->n * sizeof *x);
-    memset(x_lo, 0, s->n * sizeof *x);
-}
-
-static void state_at(ns_stepper *s, double t, double *x)
-{
-    (void)t;
-    memcpy(x, s->x, s->n * sizeof *x);
-}
-
-static void sample(ns_stepper *s, const double *tau, double *x)
-{
-    (void)s;
-    (void)tau;
-    (void)x;
-}
-
-static void end(ns_stepper *s)
-{
-    (void)s;
-}
-
 #endif
 
 const ns_method ns_method_quad = {
@@ -662,12 +307,14 @@ const ns_method ns_method_quad = {
     .price = {.digits = 1},
     .default_tolerance = 1e-30,
     .least_tolerance = 1e-33,
-    .view = sizeof(quad),
+    .view = sizeof(ns_quad_view),
     .layout = layout,
     .begin = begin,
+#if NS_HAVE_QUAD
     .step = step,
     .state_at = state_at,
     .state_low = state_low,
     .sample = sample,
     .end = end,
+#endif
 };

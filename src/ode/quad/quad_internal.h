@@ -4,9 +4,24 @@
 #define NS_ODE_QUAD_QUAD_INTERNAL_H
 
 #include "base/math/quad.h"
+#include "ode/quad/quad.h"
 #include "ode/run_internal.h"
 
 enum { NS_QUAD_STAGES = 16 };
+
+/* Part of checkpoints. */
+typedef struct ns_quad_kept {
+    double h, from; /* the step the slopes belong to; h = 0: none yet */
+    double energy[2];
+    double unused[4];
+} ns_quad_kept;
+
+/* In ns_stepper.view. */
+typedef struct ns_quad_view {
+    ns_quad_kept *last;
+    double *k;          /* [n][stages] its slopes */
+    double *invariants; /* at the start, as sums of two doubles */
+} ns_quad_view;
 
 #if NS_HAVE_QUAD
 /* Memory of a run in quadruple precision (ns_stepper.outside): nothing in it outlives a
@@ -25,6 +40,28 @@ typedef struct ns_quad_engine {
     double *noise;           /* [n] rounding errors of the rates, at the start of the step */
     void *memory;
 } ns_quad_engine;
+
+/* The time that a double means: see quad.h. */
+static inline ns_quad ns_quad_time(double t)
+{
+    return (ns_quad)t + (ns_quad)ns_quad_time_low(t);
+}
+
+static inline void ns_quad_split(ns_quad value, double *high, double *low)
+{
+    *high = (double)value;
+    *low = (double)(value - (ns_quad)*high);
+}
+
+/* quad_solve.c: fills the tables of the method; the rounding errors of the rates at the start of
+ * a step, into q->noise; a first guess of the slopes of a step from `from` over h, into q->k;
+ * the slopes at the stages of a step from (t, q->x) to t_end, into q->K; its error relative to
+ * the sizes, over the tolerance. */
+void ns_quad_make_tables(ns_quad_engine *q);
+void ns_quad_measure_noise(const ns_stepper *s, ns_quad_engine *q);
+void ns_quad_guess(ns_stepper *s, ns_quad_engine *q, double from, double h);
+ns_why ns_quad_solve(ns_stepper *s, ns_quad_engine *q, const double *x, double t, double t_end);
+double ns_quad_error(const ns_stepper *s, const ns_quad_engine *q, double h);
 #endif
 
 /* Unit of rounding of a sum of two doubles. */

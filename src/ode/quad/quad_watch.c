@@ -8,11 +8,6 @@
 
 #if NS_HAVE_QUAD
 
-static ns_quad time_of(double t)
-{
-    return (ns_quad)t + (ns_quad)ns_quad_time_low(t);
-}
-
 static const ns_quad *join(const ns_quad_engine *q, uint32_t n, const double *x,
                            const double *x_lo)
 {
@@ -26,7 +21,7 @@ void ns_quad_residuals(ns_run *run, double t, const double *x, const double *x_l
 {
     const ns_quad_engine *q = run->s.outside;
     const ns_system *system = run->s.problem->system;
-    ns_program_eval_quad(run->s.problem->residuals, q->work_residuals, time_of(t),
+    ns_program_eval_quad(run->s.problem->residuals, q->work_residuals, ns_quad_time(t),
                          join(q, run->s.n, x, x_lo), q->out);
     uint32_t m = 0;
     for (uint32_t i = 0; i < system->constraints.n; i++)
@@ -34,21 +29,16 @@ void ns_quad_residuals(ns_run *run, double t, const double *x, const double *x_l
             g[m++] = (double)q->out[i];
 }
 
-static void split(ns_quad value, double two[2])
-{
-    two[0] = (double)value;
-    two[1] = (double)(value - (ns_quad)two[0]);
-}
-
 void ns_quad_tally_begin(ns_run *run)
 {
     const ns_quad_engine *q = run->s.outside;
     const uint32_t k = run->s.problem->system->invariants.n;
-    ns_program_eval_quad(run->s.problem->monitor, q->work_monitor, time_of(run->s.now.t),
+    ns_program_eval_quad(run->s.problem->monitor, q->work_monitor, ns_quad_time(run->s.now.t),
                          join(q, run->s.n, run->s.x, run->s.x_lo), q->out);
-    split(q->out[0], ns_quad_first(run));
-    for (uint32_t i = 0; i < k; i++)
-        split(q->out[2 + i], ns_quad_first_invariants(run) + 2 * (size_t)i);
+    double *energy = ns_quad_first(run), *first = ns_quad_first_invariants(run);
+    ns_quad_split(q->out[0], &energy[0], &energy[1]);
+    for (size_t i = 0; i < k; i++)
+        ns_quad_split(q->out[2 + i], &first[2 * i], &first[2 * i + 1]);
 }
 
 void ns_quad_tally(ns_run *run)
@@ -58,7 +48,7 @@ void ns_quad_tally(ns_run *run)
     const uint32_t k = problem->system->invariants.n;
     const double *energy = ns_quad_first(run), *first = ns_quad_first_invariants(run);
     ns_tally *tally = &run->tally;
-    ns_program_eval_quad(problem->monitor, q->work_monitor, time_of(run->s.now.t),
+    ns_program_eval_quad(problem->monitor, q->work_monitor, ns_quad_time(run->s.now.t),
                          join(q, run->s.n, run->s.x, run->s.x_lo), q->out);
     const double off = fabs((double)(q->out[0] - (ns_quad)energy[0] - (ns_quad)energy[1]));
     tally->energy_off = off > tally->energy_off || isnan(off) ? off : tally->energy_off;
@@ -91,16 +81,14 @@ void ns_quad_observe(ns_run *run, double t, double *values, double *low)
     }
     if (run->options.shaken) {
         ns_program_bind_shaken(s->problem->observables, q->work_observe, q->p);
-        ns_program_eval_shaken(s->problem->observables, q->work_observe, time_of(t), q->Y,
+        ns_program_eval_shaken(s->problem->observables, q->work_observe, ns_quad_time(t), q->Y,
                                q->out);
     } else {
-        ns_program_eval_quad(s->problem->observables, q->work_observe, time_of(t), q->Y,
+        ns_program_eval_quad(s->problem->observables, q->work_observe, ns_quad_time(t), q->Y,
                              q->out);
     }
-    for (uint32_t i = 0; i < s->problem->system->observables.n; i++) {
-        values[i] = (double)q->out[i];
-        low[i] = (double)(q->out[i] - (ns_quad)values[i]);
-    }
+    for (uint32_t i = 0; i < s->problem->system->observables.n; i++)
+        ns_quad_split(q->out[i], &values[i], &low[i]);
 }
 
 #else
