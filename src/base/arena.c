@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+
 enum { ALIGN = 64, SMALL_ALIGN = 16, BLOCK = 64 * 1024 };
 
 typedef struct block {
@@ -79,6 +81,7 @@ static _Noreturn void out_of_memory(ns_arena *arena)
 
 ns_arena *ns_arena_child(ns_arena *parent)
 {
+    NS_CHECK(parent);
     ns_arena *child = ns_arena_new();
     if (!child)
         out_of_memory(parent);
@@ -90,6 +93,7 @@ ns_arena *ns_arena_child(ns_arena *parent)
 
 ns_arena_place ns_arena_mark(const ns_arena *arena)
 {
+    NS_CHECK(arena);
     return (ns_arena_place){.block = arena->blocks,
                             .used = arena->blocks ? arena->blocks->used : 0,
                             .endings = arena->endings};
@@ -97,6 +101,8 @@ ns_arena_place ns_arena_mark(const ns_arena *arena)
 
 void ns_arena_release(ns_arena *arena, ns_arena_place mark)
 {
+    NS_CHECK(arena);
+    NS_CHECK(!mark.block || mark.used <= ((const block *)mark.block)->size);
     end_all(arena, mark.endings);
     while (arena->blocks != mark.block) {
         block *last = arena->blocks;
@@ -164,6 +170,7 @@ void *ns_arena_alloc(ns_arena *arena, size_t bytes)
 
 void *ns_arena_copy(ns_arena *arena, const void *data, size_t bytes)
 {
+    NS_CHECK(data || !bytes);
     void *memory = ns_arena_alloc(arena, bytes);
     if (bytes)
         memcpy(memory, data, bytes);
@@ -172,6 +179,8 @@ void *ns_arena_copy(ns_arena *arena, const void *data, size_t bytes)
 
 char *ns_arena_string(ns_arena *arena, const char *text, size_t length)
 {
+    NS_CHECK(text);
+    NS_CHECK(length < SIZE_MAX);
     char *copy = ns_arena_alloc(arena, length + 1);
     memcpy(copy, text, length);
     return copy;
@@ -179,6 +188,7 @@ char *ns_arena_string(ns_arena *arena, const char *text, size_t length)
 
 char *ns_arena_format(ns_arena *arena, const char *format, ...)
 {
+    NS_CHECK(format);
     va_list list, again;
     va_start(list, format);
     va_copy(again, list);
@@ -193,6 +203,7 @@ char *ns_arena_format(ns_arena *arena, const char *format, ...)
 
 void ns_arena_at_end(ns_arena *arena, void (*end)(void *object), void *object)
 {
+    NS_CHECK(end);
     ending *last = NS_NEW(arena, ending);
     *last = (ending){.next = arena->endings, .end = end, .object = object};
     arena->endings = last;
@@ -200,6 +211,7 @@ void ns_arena_at_end(ns_arena *arena, void (*end)(void *object), void *object)
 
 void ns_arena_fail_after(ns_arena *arena, uint64_t n)
 {
+    NS_CHECK(!arena->parent);
     arena->fail_after = n;
 }
 
@@ -223,6 +235,9 @@ void ns_arena_unguard(ns_arena *arena)
 
 void *ns_arena_grow(ns_arena *arena, void *old, uint32_t n, uint32_t *room, size_t size)
 {
+    NS_CHECK(n == *room);
+    NS_CHECK(old || !n);
+    NS_CHECK(size > 0);
     uint32_t more = *room ? *room * 2 : 8;
     if (more < *room)
         out_of_memory(arena);

@@ -3,11 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+
 /* After this many errors further ones are counted, not kept: they rarely help. */
 enum { MOST_ERRORS = 20, MOST_LINE = 160 };
 
 ns_diag *ns_diag_new(ns_arena *arena)
 {
+    NS_CHECK(arena);
     ns_diag *diag = NS_NEW(arena, ns_diag);
     diag->arena = arena;
     return diag;
@@ -15,6 +18,8 @@ ns_diag *ns_diag_new(ns_arena *arena)
 
 uint32_t ns_diag_source(ns_diag *diag, const char *name, const char *text, size_t length)
 {
+    NS_CHECK(name);
+    NS_CHECK(text || !length);
     NS_PUSH(diag->arena, diag->sources,
             (ns_source){.name = ns_arena_string(diag->arena, name, strlen(name)),
                         .text = text,
@@ -24,6 +29,9 @@ uint32_t ns_diag_source(ns_diag *diag, const char *name, const char *text, size_
 
 void ns_diag_add(ns_diag *diag, ns_severity severity, ns_span span, const char *format, ...)
 {
+    NS_CHECK(severity <= NS_ERROR);
+    NS_CHECK(span.source <= diag->sources.n);
+    NS_CHECK(span.begin <= span.end);
     if (severity == NS_ERROR && diag->errors++ >= MOST_ERRORS)
         return;
     diag->warnings += severity == NS_WARNING;
@@ -50,6 +58,7 @@ static int begins_character(char c)
 
 void ns_diag_position(const ns_diag *diag, ns_span span, unsigned *line, unsigned *column)
 {
+    NS_CHECK(line && column);
     *line = *column = 1;
     const ns_source *source = source_of(diag, span);
     for (size_t i = 0; source && i < span.begin && i < source->length; i++) {
@@ -64,6 +73,8 @@ void ns_diag_position(const ns_diag *diag, ns_span span, unsigned *line, unsigne
 
 ns_span ns_diag_join(ns_span a, ns_span b)
 {
+    NS_CHECK(a.begin <= a.end);
+    NS_CHECK(b.begin <= b.end);
     if (!a.source || (b.source && a.source != b.source))
         return a.source ? a : b;
     if (!b.source)
@@ -129,6 +140,7 @@ static int by_place(const void *a, const void *b)
 
 void ns_diag_render(const ns_diag *diag, ns_text *out)
 {
+    NS_CHECK(out->arena);
     static const char *const names[] = {"note", "warning", "error"};
     uint32_t n = diag->messages.n;
     entry *order = NS_NEW_ARRAY(out->arena, entry, n + 1);

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
+
 /* ---- reading ----------------------------------------------------------------------------- */
 
 static int read_all(int fd, size_t most, char **bytes, size_t *length)
@@ -48,6 +50,7 @@ static int read_all(int fd, size_t most, char **bytes, size_t *length)
 
 int ns_file_read(const char *path, size_t most, char **bytes, size_t *length)
 {
+    NS_CHECK(path && bytes && length);
     *bytes = NULL;
     *length = 0;
     if (strcmp(path, "-") == 0)
@@ -82,6 +85,7 @@ static int why(void)
 
 int ns_file_target_init(ns_file_target *target, const char *path)
 {
+    NS_CHECK(path);
     *target = (ns_file_target){0};
     struct stat info;
     if (stat(path, &info) == 0) {
@@ -113,6 +117,7 @@ int ns_file_target_init(ns_file_target *target, const char *path)
 
 int ns_file_target_create(ns_file_target *target, int *descriptor)
 {
+    NS_CHECK(target->path);
     *descriptor = -1;
     if (target->in_place) {
         *descriptor = open(target->path, O_WRONLY | O_CLOEXEC);
@@ -145,6 +150,7 @@ int ns_file_target_create(ns_file_target *target, int *descriptor)
 
 int ns_file_target_publish(ns_file_target *target)
 {
+    NS_CHECK(target->path);
     if (!target->temporary)
         return 0;
     int fd = open(target->temporary, O_RDONLY | O_CLOEXEC);
@@ -172,6 +178,7 @@ void ns_file_target_free(ns_file_target *target)
 
 int ns_file_pattern(char *path, size_t room, const char *stem)
 {
+    NS_CHECK(path && room && stem);
     const char *folder = getenv("TMPDIR");
     const int n = snprintf(path, room, "%s/%s-XXXXXX",
                            folder && *folder == '/' ? folder : "/tmp", stem);
@@ -180,6 +187,7 @@ int ns_file_pattern(char *path, size_t room, const char *stem)
 
 int ns_file_put(int descriptor, const void *bytes, size_t length)
 {
+    NS_CHECK(bytes || !length);
     const char *at = bytes;
     while (length) {
         ssize_t n = write(descriptor, at, length);
@@ -195,6 +203,7 @@ int ns_file_put(int descriptor, const void *bytes, size_t length)
 
 int ns_file_copy(int from, int to)
 {
+    NS_CHECK(from >= 0 && to >= 0);
     enum { ROOM = 1 << 20 };
     char *buffer = malloc(ROOM);
     if (!buffer)
@@ -215,6 +224,8 @@ int ns_file_copy(int from, int to)
 
 int ns_file_write(const char *path, const void *bytes, size_t length)
 {
+    NS_CHECK(path);
+    NS_CHECK(bytes || !length);
     ns_file_target target;
     int fd, error = ns_file_target_init(&target, path);
     if (error)

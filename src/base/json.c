@@ -1,27 +1,31 @@
 #include "base/json.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
+
 ns_json ns_json_new(ns_arena *arena)
 {
+    NS_CHECK(arena);
     return (ns_json){.text = ns_text_new(arena)};
 }
 
 ns_json ns_json_to(FILE *file)
 {
+    NS_CHECK(file);
     return (ns_json){.file = file, .lines = true};
 }
 
 const char *ns_json_string(ns_json *j)
 {
-    assert(!j->file && j->depth == 0);
+    NS_CHECK(!j->file && j->depth == 0);
     return ns_text_string(&j->text);
 }
 
 void ns_json_bytes(ns_json *j, const char *bytes, size_t n)
 {
+    NS_CHECK(bytes || !n);
     if (j->file)
         fwrite(bytes, 1, n, j->file);
     else
@@ -82,7 +86,7 @@ static void break_line(ns_json *j)
  * in an array. */
 static void begin(ns_json *j, const char *key, bool container)
 {
-    assert(j->depth == 0 ? !key : !key == !!(j->arrays & level(j)));
+    NS_CHECK(j->depth == 0 ? !key : !key == !!(j->arrays & level(j)));
     const bool wide = j->lines && j->depth &&
                       (key ? !j->arrays : container && j->arrays == level(j));
     if (j->inside)
@@ -103,7 +107,7 @@ static void open_level(ns_json *j, const char *key, bool array)
     begin(j, key, true);
     put(j, array ? "[" : "{");
     j->depth++;
-    assert(j->depth <= 64);
+    NS_CHECK(j->depth <= 64);
     j->arrays = array ? j->arrays | level(j) : j->arrays & ~level(j);
     j->broken &= ~level(j);
     j->inside = false;
@@ -121,7 +125,7 @@ void ns_json_array(ns_json *j, const char *key)
 
 void ns_json_end(ns_json *j)
 {
-    assert(j->depth > 0);
+    NS_CHECK(j->depth > 0);
     const bool array = j->arrays & level(j), broken = j->broken & level(j);
     j->arrays &= ~level(j);
     j->depth--;
@@ -163,6 +167,7 @@ void ns_json_text(ns_json *j, const char *key, const char *text)
 
 void ns_json_numbers(ns_json *j, const char *key, const double *v, size_t n)
 {
+    NS_CHECK(v || !n);
     ns_json_array(j, key);
     for (size_t i = 0; i < n; i++)
         ns_json_number(j, NULL, v[i]);
@@ -171,6 +176,7 @@ void ns_json_numbers(ns_json *j, const char *key, const double *v, size_t n)
 
 void ns_json_texts(ns_json *j, const char *key, const char *const *texts, size_t n)
 {
+    NS_CHECK(texts || !n);
     ns_json_array(j, key);
     for (size_t i = 0; i < n; i++)
         ns_json_text(j, NULL, texts[i]);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+
 enum { LEVELS = NS_SIMD_AVX512 + 1 };
 static const char *const names[LEVELS] = {"plain", "avx2", "avx512"};
 
@@ -41,6 +43,7 @@ ns_simd ns_simd_level(void)
 
 const char *ns_simd_name(ns_simd level)
 {
+    NS_CHECK((unsigned)level < LEVELS);
     return names[level];
 }
 

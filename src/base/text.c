@@ -6,13 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+
 ns_text ns_text_new(ns_arena *arena)
 {
+    NS_CHECK(arena);
     return (ns_text){.arena = arena};
 }
 
 void ns_text_add_bytes(ns_text *text, const char *more, size_t length)
 {
+    NS_CHECK(more || !length);
+    NS_CHECK(!text->room || text->length < text->room);
     if (text->length + length + 1 > text->room) {
         size_t room = text->room ? text->room * 2 : 128;
         while (room < text->length + length + 1)
@@ -30,11 +35,14 @@ void ns_text_add_bytes(ns_text *text, const char *more, size_t length)
 
 void ns_text_add(ns_text *text, const char *more)
 {
+    NS_CHECK(more);
     ns_text_add_bytes(text, more, strlen(more));
 }
 
 void ns_text_vaddf(ns_text *text, const char *format, va_list list)
 {
+    NS_CHECK(text->arena);
+    NS_CHECK(format);
     va_list again;
     va_copy(again, list);
     char buffer[256];
@@ -59,6 +67,7 @@ void ns_text_addf(ns_text *text, const char *format, ...)
 
 const char *ns_text_string(const ns_text *text)
 {
+    NS_CHECK(!text->at || text->at[text->length] == 0);
     return text->at ? text->at : "";
 }
 
@@ -97,6 +106,7 @@ void ns_text_add_double(ns_text *text, double value)
 
 size_t ns_text_character(const char *text, size_t length)
 {
+    NS_CHECK(text || !length);
     const unsigned char *s = (const unsigned char *)text;
     if (!length)
         return 0;

@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "eval/program.h"
 
-#include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "eval/engine.h"
 #include "eval/jet/jet.h"
 
@@ -36,6 +36,8 @@ static const ns_lanes *const all_lanes[] = {
 
 ns_program *ns_program_build(ns_arena *arena, const ns_program_spec *spec)
 {
+    NS_CHECK(arena != ns_graph_scratch(spec->graph));
+    NS_CHECK((spec->out && spec->x) || !spec->nout || !spec->nx);
     ns_arena *scratch = ns_graph_scratch(spec->graph);
     const ns_arena_place mark = ns_arena_mark(scratch);
     ns_program *program = NS_NEW(arena, ns_program);
@@ -75,7 +77,7 @@ double ns_program_weight(const ns_program *program)
 
 double ns_program_jet_weight(const ns_program *program, double *products)
 {
-    assert(program->jet);
+    NS_CHECK(program->jet);
     return ns_jet_weight(program->jet, products);
 }
 
@@ -93,6 +95,7 @@ size_t ns_program_work8(const ns_program *program)
 
 void ns_program_bind1(const ns_program *program, double *work, const double *p)
 {
+    NS_CHECK(work);
     ns_scalar_bind(program->stream, work, p);
 }
 
@@ -115,14 +118,14 @@ __attribute__((unused)) static bool aligned(const void *pointer)
 
 void ns_program_bind8(const ns_program *program, double *work, const double *p)
 {
-    assert(aligned(work) && aligned(p));
+    NS_CHECK(aligned(work) && aligned(p));
     program->lanes->bind(program->stream, work, p);
 }
 
 void ns_program_eval8(const ns_program *program, double *work, const double *t, const double *x,
                       double *out)
 {
-    assert(aligned(work) && aligned(t) && aligned(x) && aligned(out));
+    NS_CHECK(aligned(work) && aligned(t) && aligned(x) && aligned(out));
     const ns_program_code code = atomic_load_explicit(&program->native->eight,
                                                       memory_order_acquire);
     if (code)
@@ -134,7 +137,7 @@ void ns_program_eval8(const ns_program *program, double *work, const double *t, 
 void ns_program_eval8_fused(const ns_program *program, double *work, const double *t,
                             const double *x, double *out)
 {
-    assert(aligned(work) && aligned(t) && aligned(x) && aligned(out));
+    NS_CHECK(aligned(work) && aligned(t) && aligned(x) && aligned(out));
     const ns_program_code code = atomic_load_explicit(&program->native->eight_fused,
                                                       memory_order_acquire);
     if (code)
@@ -198,6 +201,7 @@ size_t ns_program_work_quad(const ns_program *program)
 
 void ns_program_bind_quad(const ns_program *program, ns_quad *work, const ns_quad *p)
 {
+    NS_CHECK(work);
     ns_quad_bind(program->stream, work, p);
 }
 
@@ -222,32 +226,34 @@ void ns_program_eval_shaken(const ns_program *program, ns_quad *work, ns_quad t,
 
 size_t ns_program_work_jet(const ns_program *program, uint32_t order)
 {
-    assert(program->jet);
+    NS_CHECK(program->jet);
     return ns_jet_work(program->jet, order);
 }
 
 void ns_program_bind_jet(const ns_program *program, double *work, uint32_t order,
                          const double *p)
 {
+    NS_CHECK(program->jet);
     ns_jet_bind(program->jet, work, order, p);
 }
 
 void ns_program_solve_jet(const ns_program *program, double *work, double t, uint32_t order,
                           double *x)
 {
-    assert(program->tape->nout == program->tape->nx);
+    NS_CHECK(program->tape->nout == program->tape->nx);
     ns_jet_solve(program->jet, work, t, order, x, (size_t)order + 1, 1);
 }
 
 void ns_program_series(const ns_program *program, double *work, double t, uint32_t order,
                        double *x, size_t per_order)
 {
-    assert(program->tape->nout == program->tape->nx);
+    NS_CHECK(program->tape->nout == program->tape->nx);
     ns_jet_solve(program->jet, work, t, order, x, 1, per_order);
 }
 
 void ns_program_eval_jet(const ns_program *program, double *work, double t, uint32_t order,
                          const double *x, double *out)
 {
+    NS_CHECK(program->jet);
     ns_jet_eval(program->jet, work, t, order, x, out);
 }

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
+
 enum { KEY = 32 };
 
 const ns_prune_limits ns_prune_usual = {
@@ -61,6 +63,7 @@ static int oldest_first(const void *a, const void *b)
 
 unsigned ns_prune(const char *path, const ns_prune_limits *limits)
 {
+    NS_CHECK(path && limits);
     DIR *folder = opendir(path);
     if (!folder)
         return 0;

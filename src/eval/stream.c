@@ -12,8 +12,9 @@
  *         cell at all. */
 #include "eval/stream.h"
 
-#include <assert.h>
 #include <string.h>
+
+#include "base/check.h"
 
 #define NONE NS_TAPE_NONE
 
@@ -187,6 +188,7 @@ static uint32_t missing(const building *b, uint32_t i, uint32_t *next)
 
 static void emit_unit(building *b, uint32_t i)
 {
+    NS_CHECK(!b->done[i] && !b->absorbed[i]);
     NS_PUSH(b->scratch, b->order, i);
     b->done[i] = true;
     if (b->twin[i] != NONE)
@@ -236,6 +238,7 @@ static uint32_t order(building *b)
 
 static uint32_t take(pool *slots, uint32_t n)
 {
+    NS_CHECK(n > 0);
     if (n == 1 && slots->singles.n)
         return slots->singles.at[--slots->singles.n];
     for (uint32_t i = slots->blocks.n; n > 1 && i-- > 0;)
@@ -251,6 +254,7 @@ static uint32_t take(pool *slots, uint32_t n)
 
 static void give(building *b, uint32_t slot, uint32_t n)
 {
+    NS_CHECK(n > 0 && slot + n <= b->pool.top);
     if (n == 1)
         NS_PUSH(b->scratch, b->pool.singles, slot);
     else
@@ -334,6 +338,8 @@ typedef struct form {
 
 static form form_of_sum(const building *b, uint32_t i, uint32_t acc)
 {
+    NS_CHECK(b->ops[i].op == NS_OP_ADD || b->ops[i].op == NS_OP_SUB);
+    NS_CHECK(b->absorbed[b->product[i]]);
     const ns_tape_op *op = &b->ops[i], *product = &b->ops[b->product[i]];
     bool first = product->y == op->a;
     uint32_t other = first ? op->b : op->a, P = product->a, Q = product->b;
@@ -396,7 +402,7 @@ static void put(building *b, uint32_t word)
 
 static uint32_t place(const building *b, uint32_t cell)
 {
-    assert(b->slot[cell] != NONE);
+    NS_CHECK(b->slot[cell] != NONE);
     return b->slot[cell] * NS_STREAM_CELL;
 }
 
@@ -427,6 +433,7 @@ static void encode_block(building *b, const ns_tape_op *op, uint32_t position)
 
 static void encode_sincos(building *b, uint32_t i, uint32_t position)
 {
+    NS_CHECK(b->ops[i].a == b->ops[b->twin[i]].a);
     const ns_tape_op *op = &b->ops[i], *twin = &b->ops[b->twin[i]];
     const ns_tape_op *sine = op->op == NS_OP_SIN ? op : twin, *cosine = sine == op ? twin : op;
     put(b, NS_CODE_SINCOS);
@@ -494,6 +501,9 @@ static uint32_t *array_of(ns_arena *arena, uint32_t n, bool none)
 
 ns_stream *ns_stream_build(ns_arena *arena, ns_arena *scratch, const ns_tape *tape)
 {
+    NS_CHECK(scratch != arena);
+    NS_CHECK(tape->ncells > tape->nx);
+    NS_CHECK(tape->nbound <= tape->ops.n);
     uint32_t nops = tape->ops.n;
     building *b = NS_NEW(scratch, building);
     *b = (building){.arena = arena, .scratch = scratch, .tape = tape, .ops = tape->ops.at};

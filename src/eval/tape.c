@@ -1,10 +1,10 @@
 /* Lowering: a walk over the graph, arguments first, that gives every node its cell. */
 #include "eval/tape.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "expr/sparse.h"
 
 /* Factors of a sparse matrix: cells of the elements of L, of the inverse pivots. */
@@ -103,7 +103,7 @@ static uint32_t add_shared(lowering *l, uint16_t op, uint32_t a, uint32_t b)
 /* The same products in the same order as integer_power of expr/eval.c, less those by 1. */
 static uint32_t add_power(lowering *l, uint32_t a, int32_t n)
 {
-    assert(n >= 1);
+    NS_CHECK(n >= 1);
     uint32_t power = NS_TAPE_NONE, square = a;
     for (uint32_t k = (uint32_t)n;; square = add_shared(l, NS_TAPE_SQUARE, square, square)) {
         if (k & 1)
@@ -116,6 +116,7 @@ static uint32_t add_power(lowering *l, uint32_t a, int32_t n)
 
 static uint32_t push_args(lowering *l, const ns_ex *args, uint32_t n, bool *varies)
 {
+    NS_CHECK(l->tape->args.n <= UINT32_MAX - n);
     uint32_t first = l->tape->args.n;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t cell = l->cell[args[k]];
@@ -137,6 +138,7 @@ static void add_factor(lowering *l, ns_ex e, uint32_t a, uint32_t n, bool varies
 
 static void lower_factor(lowering *l, ns_ex e, const ns_ex *args, uint32_t n)
 {
+    NS_CHECK(n > 0);
     bool varies = false;
     uint32_t a = push_args(l, args, n * n, &varies);
     add_factor(l, e, a, n, varies);
@@ -375,6 +377,9 @@ static void lower_symbols(lowering *l, const ns_program_spec *spec, const bool *
 ns_tape *ns_tape_lower(ns_arena *arena, const ns_program_spec *spec, const ns_ex *roots,
                        size_t nroots, const ns_ex *before, const uint32_t **cell)
 {
+    NS_CHECK((roots && nroots >= spec->nout) || !spec->nout);
+    NS_CHECK(spec->x || !spec->nx);
+    NS_CHECK(spec->p || !spec->np);
     ns_arena *scratch = ns_graph_scratch(spec->graph);
     uint32_t size = ns_graph_size(spec->graph);
     ns_tape *tape = NS_NEW(arena, ns_tape);
@@ -411,6 +416,7 @@ ns_tape *ns_tape_lower(ns_arena *arena, const ns_program_spec *spec, const ns_ex
 
 uint32_t ns_tape_count(const ns_tape *tape, uint32_t from, uint32_t to)
 {
+    NS_CHECK(from <= to && to <= tape->ops.n);
     uint64_t count = 0;
     for (uint32_t i = from; i < to; i++) {
         const ns_tape_op *op = &tape->ops.at[i];
@@ -427,6 +433,7 @@ uint32_t ns_tape_count(const ns_tape *tape, uint32_t from, uint32_t to)
 
 double ns_tape_weight(const ns_tape *tape, uint32_t from, uint32_t to)
 {
+    NS_CHECK(from <= to && to <= tape->ops.n);
     static const double division = 6, function = 60;
     double weight = ns_tape_count(tape, from, to);
     for (uint32_t i = from; i < to; i++) {

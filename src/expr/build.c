@@ -8,10 +8,10 @@
  * Numbers fold only when the result is exact (checked with error-free transformations), so
  * that a graph means the same in double and in quadruple precision. */
 #define _GNU_SOURCE
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/math/quad.h"
 #include "base/math/vecmath.h"
 #include "expr/graph_internal.h"
@@ -55,6 +55,8 @@ static ns_ex make_commutative(ns_graph *g, ns_op op, ns_ex a, ns_ex b)
 
 ns_ex ns_number2(ns_graph *g, double hi, double lo)
 {
+    NS_CHECK(lo == 0 || isfinite(hi));
+    NS_CHECK(fabs(lo) <= fabs(hi) || isnan(hi) || isnan(lo));
     if (hi == 0)
         hi = 0; /* one zero, not two */
     if (g->shaken && lo != 0) {
@@ -94,6 +96,7 @@ ns_ex ns_pi(ns_graph *g)
 
 ns_ex ns_decimal(ns_graph *g, const char *text)
 {
+    NS_CHECK(text);
     double hi = strtod(text, NULL), lo = 0;
     if (isfinite(hi))
         lo = (double)(NS_QUAD_READ(text, NULL) - (ns_quad)hi);
@@ -546,6 +549,8 @@ static ns_ex min_or_max(ns_graph *g, ns_op op, ns_ex a, ns_ex b)
 
 ns_ex ns_apply(ns_graph *g, ns_op op, ns_ex a, ns_ex b)
 {
+    NS_CHECK(op > NS_OP_NONE && op < NS_OP_COUNT);
+    NS_CHECK(a);
     switch (op) {
     case NS_OP_ADD:
         return ns_add(g, a, b);
@@ -585,13 +590,14 @@ ns_ex ns_apply(ns_graph *g, ns_op op, ns_ex a, ns_ex b)
     case NS_OP_COSH:
         return even(g, op, a);
     default:
-        assert(ns_ops[op].arity > 0);
+        NS_CHECK(ns_ops[op].arity > 0);
         return make(g, op, a, ns_ops[op].arity == 2 ? b : 0);
     }
 }
 
 void ns_solve(ns_graph *g, uint32_t n, const ns_ex *M, const ns_ex *b, ns_ex *x)
 {
+    NS_CHECK((M && b && x) || !n);
     if (n == 0)
         return;
     if (n == 1) {
@@ -620,6 +626,7 @@ void ns_solve(ns_graph *g, uint32_t n, const ns_ex *M, const ns_ex *b, ns_ex *x)
 
 ns_ex ns_rebuild(ns_graph *g, ns_ex like, const ns_ex *args)
 {
+    NS_CHECK(args || !ns_graph_node(g, like)->n);
     ns_node node = *ns_graph_node(g, like);
     if (node.n == 0)
         return like;

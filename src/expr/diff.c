@@ -9,10 +9,12 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "expr/sparse.h"
 
 ns_ex ns_diff(ns_graph *g, ns_ex f, ns_ex x)
 {
+    NS_CHECK(ns_graph_op(g, x) == NS_OP_SYMBOL);
     ns_ex one = ns_one(g), out;
     ns_diff_along(g, &f, 1, &x, &one, 1, &out);
     return out;
@@ -183,6 +185,8 @@ static void sweep_clear(sweep *s, const ns_ex *x, size_t nx)
 void ns_diff_along(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const ns_ex *dx,
                    size_t nx, ns_ex *out)
 {
+    NS_CHECK((f && out) || !nf);
+    NS_CHECK((x && dx) || !nx);
     ns_arena *arena = ns_graph_scratch(g);
     const ns_arena_place mark = ns_arena_mark(arena);
     sweep s = sweep_new(g, f, nf);
@@ -252,6 +256,7 @@ static void reverse_solve(ns_graph *g, ns_ex e, const ns_ex *ybar, ns_ex *bar)
 
 void ns_diff_gradient(ns_graph *g, ns_ex f, const ns_ex *x, size_t nx, ns_ex *out)
 {
+    NS_CHECK((x && out) || !nx);
     ns_arena *arena = ns_graph_scratch(g);
     ns_arena_place mark = ns_arena_mark(arena);
     bool *used = NS_NEW_ARRAY(arena, bool, f + 1);
@@ -305,6 +310,9 @@ void ns_diff_gradient(ns_graph *g, ns_ex f, const ns_ex *x, size_t nx, ns_ex *ou
 void ns_diff_jacobian(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, size_t nx,
                       ns_ex *out)
 {
+    NS_CHECK(f || !nf);
+    NS_CHECK(x || !nx);
+    NS_CHECK(out || !nf || !nx);
     if (nf < nx / 2 || nf == 1) {
         for (size_t i = 0; i < nf; i++)
             ns_diff_gradient(g, f[i], x, nx, out + i * nx);

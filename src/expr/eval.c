@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "expr/sparse.h"
 
 #define NS_LU_REAL double
@@ -12,6 +13,7 @@
 
 double ns_eval_power(double a, int32_t n)
 {
+    NS_CHECK(n >= 0);
     double power = 1, square = a;
     for (uint32_t k = (uint32_t)n; k; k >>= 1, square *= square)
         if (k & 1)
@@ -37,6 +39,8 @@ static double *factor_sparse(ns_arena *arena, const ns_pattern *p, const ns_ex *
 void ns_eval(const ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const double *value,
              size_t nx, double *out)
 {
+    NS_CHECK((f && out) || !nf);
+    NS_CHECK((x && value) || !nx);
     ns_arena *arena = ns_graph_scratch(g);
     ns_arena_place mark = ns_arena_mark(arena);
     ns_ex top = 0;
@@ -109,6 +113,7 @@ double ns_eval_constant(const ns_graph *g, ns_ex f)
 
 double ns_eval_random(uint64_t *state)
 {
+    NS_CHECK(state);
     uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);

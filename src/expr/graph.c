@@ -6,10 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "expr/graph_internal.h"
 
 ns_graph *ns_graph_new(ns_arena *arena)
 {
+    NS_CHECK(arena);
     ns_graph *g = NS_NEW(arena, ns_graph);
     g->arena = arena;
     g->scratch = ns_arena_child(arena);
@@ -24,6 +26,7 @@ ns_graph *ns_graph_new(ns_arena *arena)
 
 ns_graph *ns_graph_fork(const ns_graph *g, ns_arena *arena)
 {
+    NS_CHECK(g->nodes.n > 0);
     ns_graph *fork = ns_arena_copy(arena, g, sizeof *g);
     fork->arena = arena;
     fork->scratch = ns_arena_child(arena);
@@ -129,6 +132,9 @@ static void enlarge(ns_graph *g)
 
 ns_ex ns_graph_intern(ns_graph *g, ns_node node, const ns_ex *args)
 {
+    NS_CHECK(node.op > NS_OP_NONE && node.op < NS_OP_COUNT);
+    NS_CHECK(args || !node.n);
+    NS_CHECK(g->nodes.n < UINT32_MAX);
     uint32_t i = (uint32_t)hash_of(&node, args) & (g->table_size - 1);
     for (; g->table[i]; i = (i + 1) & (g->table_size - 1))
         if (same(g, g->table[i], &node, args))
@@ -149,6 +155,8 @@ ns_ex ns_graph_intern(ns_graph *g, ns_node node, const ns_ex *args)
 
 ns_ex ns_symbol_new(ns_graph *g, const char *name, ns_symbol_kind kind, uint32_t index)
 {
+    NS_CHECK(name);
+    NS_CHECK(kind <= NS_SYM_LOCAL);
     uint32_t id = g->symbols.n;
     ns_ex e = ns_graph_intern(g, (ns_node){.op = NS_OP_SYMBOL, .integer = (int32_t)id}, NULL);
     NS_PUSH(g->arena, g->symbols,
@@ -183,6 +191,7 @@ bool ns_graph_is_one(const ns_graph *g, ns_ex e)
 
 void ns_graph_mark(const ns_graph *g, const ns_ex *roots, size_t n, bool *used)
 {
+    NS_CHECK(roots || !n);
     ns_ex top = 0;
     for (size_t i = 0; i < n; i++) {
         used[roots[i]] = true;
@@ -224,6 +233,8 @@ static const ns_marks *mark_one(const ns_graph *g, ns_ex e)
 
 bool ns_graph_depends(const ns_graph *g, ns_ex e, const ns_ex *symbols, size_t n)
 {
+    NS_CHECK(e < g->nodes.n);
+    NS_CHECK(symbols || !n);
     const ns_marks *marks = mark_one(g, e);
     for (size_t i = 0; i < n; i++)
         if (marks->stamps[symbols[i]] == marks->now)
@@ -233,6 +244,7 @@ bool ns_graph_depends(const ns_graph *g, ns_ex e, const ns_ex *symbols, size_t n
 
 bool ns_graph_depends_kind(const ns_graph *g, ns_ex e, ns_symbol_kind kind, ns_ex *found)
 {
+    NS_CHECK(e < g->nodes.n);
     const ns_marks *marks = mark_one(g, e);
     for (uint32_t i = 0; i < g->symbols.n; i++) {
         const ns_symbol *symbol = &g->symbols.at[i];

@@ -1,9 +1,9 @@
 #include "expr/ops.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "expr/graph.h"
 
@@ -47,6 +47,7 @@ const ns_op_info ns_ops[NS_OP_COUNT] = {
 
 ns_op ns_ops_find(const char *name)
 {
+    NS_CHECK(name);
     if (!isalpha((unsigned char)name[0]) || strcmp(name, "neg") == 0)
         return NS_OP_NONE;
     for (int op = 1; op < NS_OP_COUNT; op++)
@@ -57,6 +58,7 @@ ns_op ns_ops_find(const char *name)
 
 double ns_ops_value(ns_op op, double a, double b)
 {
-    assert(ns_ops[op].value);
+    NS_CHECK(op > NS_OP_NONE && op < NS_OP_COUNT);
+    NS_CHECK(ns_ops[op].value);
     return ns_ops[op].value(a, b);
 }

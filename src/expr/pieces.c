@@ -1,19 +1,25 @@
 #include "expr/pieces.h"
 
+#include "base/check.h"
 #include "expr/sparse.h"
 
 void ns_pieces_text(ns_pieces *p, const char *text)
 {
+    NS_CHECK(text);
     NS_PUSH(p->out->arena, p->stack, (ns_piece){.text = text});
 }
 
 void ns_pieces_push(ns_pieces *p, ns_ex node, int least)
 {
+    NS_CHECK(node);
+    NS_CHECK(least >= 0 && least <= NS_LEVEL_ATOM);
     NS_PUSH(p->out->arena, p->stack, (ns_piece){.node = node, .least = (uint8_t)least});
 }
 
 void ns_pieces_unsigned(ns_pieces *p, ns_ex node, int least)
 {
+    NS_CHECK(node);
+    NS_CHECK(least >= 0 && least <= NS_LEVEL_ATOM);
     NS_PUSH(p->out->arena, p->stack,
             (ns_piece){.node = node, .least = (uint8_t)least, .unsign = true});
 }
@@ -32,6 +38,7 @@ const ns_shared_item *ns_pieces_item(const ns_pieces *p, ns_ex e)
 
 ns_ex ns_pieces_arg(const ns_pieces *p, ns_ex e, uint32_t k)
 {
+    NS_CHECK(k < ns_graph_node(p->g, e)->n);
     return ns_graph_args(p->g, e)[k];
 }
 
@@ -54,6 +61,7 @@ static bool leads_with_minus(const ns_pieces *p, ns_ex e)
 
 const ns_ex *ns_pieces_entries(const ns_pieces *p, ns_ex e)
 {
+    NS_CHECK(ns_graph_op(p->g, e) == NS_OP_FACTOR || ns_graph_op(p->g, e) == NS_OP_LDL);
     if (ns_graph_op(p->g, e) == NS_OP_FACTOR)
         return ns_graph_args(p->g, e);
     const ns_pattern *pattern = ns_sparse_of(p->g, e);
@@ -78,6 +86,7 @@ size_t ns_pieces_word(const char *name, size_t length)
 
 void ns_pieces_sum(ns_pieces *p, ns_ex e, const char *plus, const char *minus)
 {
+    NS_CHECK(ns_graph_op(p->g, e) == NS_OP_ADD || ns_graph_op(p->g, e) == NS_OP_SUB);
     const bool add = ns_graph_op(p->g, e) == NS_OP_ADD;
     const ns_ex b = ns_pieces_arg(p, e, 1);
     const bool signed_term = leads_with_minus(p, b);
@@ -95,6 +104,7 @@ void ns_pieces_sum(ns_pieces *p, ns_ex e, const char *plus, const char *minus)
 void ns_pieces_power(ns_pieces *p, ns_ex e, const char *before, const char *between,
                      const char *behind)
 {
+    NS_CHECK(ns_graph_op(p->g, e) == NS_OP_POW || ns_graph_op(p->g, e) == NS_OP_POWI);
     const ns_node *node = ns_graph_node(p->g, e);
     const ns_ex a = ns_pieces_arg(p, e, 0);
     if (!ns_pieces_item(p, a) && node->op == NS_OP_POWI && ns_graph_node(p->g, a)->n == 1 &&
@@ -144,6 +154,8 @@ static void print_piece(ns_pieces *p, ns_piece next)
 
 void ns_pieces_print(ns_pieces *p, ns_ex e, bool expand)
 {
+    NS_CHECK(p->notation && p->g && p->out);
+    NS_CHECK(p->stack.n == 0);
     NS_PUSH(p->out->arena, p->stack, (ns_piece){.node = e, .expand = expand});
     while (p->stack.n)
         print_piece(p, p->stack.at[--p->stack.n]);

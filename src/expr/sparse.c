@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "expr/graph_internal.h"
 
 typedef NS_LIST(uint32_t) numbers;
@@ -150,6 +151,9 @@ const ns_pattern *ns_sparse_pattern(ns_graph *g, uint32_t n, uint32_t entries,
                                     const uint32_t *row, const uint32_t *col,
                                     const uint32_t *order)
 {
+    NS_CHECK(n > 0);
+    NS_CHECK(entries <= n * (n + 1) / 2);
+    NS_CHECK(row && col && order);
     const ns_pattern given = {
         .n = n, .entries = entries, .row = row, .col = col, .order = order};
     for (uint32_t i = 0; i < g->patterns.n; i++)
@@ -164,12 +168,15 @@ const ns_pattern *ns_sparse_pattern(ns_graph *g, uint32_t n, uint32_t entries,
 
 const ns_pattern *ns_sparse_of(const ns_graph *g, ns_ex e)
 {
+    NS_CHECK(ns_graph_op(g, e) == NS_OP_LDL);
+    NS_CHECK((uint32_t)ns_graph_node(g, e)->hi < g->patterns.n);
     return g->patterns.at[(uint32_t)ns_graph_node(g, e)->hi];
 }
 
 void ns_sparse_solve(ns_graph *g, const ns_pattern *pattern, const ns_ex *K, const ns_ex *b,
                      ns_ex *x)
 {
+    NS_CHECK(K && b && x);
     const uint32_t n = pattern->n;
     bool zero = true;
     for (uint32_t i = 0; i < n; i++)
@@ -197,6 +204,7 @@ void ns_sparse_solve(ns_graph *g, const ns_pattern *pattern, const ns_ex *K, con
 void ns_sparse_factor(const ns_pattern *p, const double *K, double *V, double *L,
                       double *inverse, double *column)
 {
+    NS_CHECK(K && V && L && inverse && column);
     for (uint32_t j = 0; j < p->n; j++) {
         column[j] = p->diagonal[j] == NS_SPARSE_NONE ? 0 : K[p->diagonal[j]];
         for (uint32_t e = p->start[j]; e < p->start[j + 1]; e++)
@@ -218,6 +226,7 @@ void ns_sparse_factor(const ns_pattern *p, const double *K, double *V, double *L
 void ns_sparse_apply(const ns_pattern *p, const double *L, const double *inverse,
                      const double *b, double *x, double *scratch)
 {
+    NS_CHECK(scratch != x && scratch != b);
     double *z = scratch;
     for (uint32_t j = 0; j < p->n; j++) {
         z[j] = b[p->order[j]];

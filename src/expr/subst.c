@@ -2,12 +2,15 @@
 
 #include <math.h>
 
+#include "base/check.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
 
 void ns_subst(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *from, const ns_ex *to,
               size_t n, ns_ex *out)
 {
+    NS_CHECK((f && out) || !nf);
+    NS_CHECK((from && to) || !n);
     ns_arena *arena = ns_graph_scratch(g);
     ns_arena_place mark = ns_arena_mark(arena);
     ns_ex top = 0;
@@ -66,6 +69,7 @@ static bool independent(ns_graph *g, const ns_ex *e, size_t ne, const ns_ex *x, 
 bool ns_subst_collect_linear(ns_graph *g, ns_ex f, const ns_ex *x, size_t n, ns_ex *linear,
                              ns_ex *rest)
 {
+    NS_CHECK(linear && rest);
     ns_ex *zero = NS_NEW_ARRAY(ns_graph_arena(g), ns_ex, n);
     for (size_t j = 0; j < n; j++)
         zero[j] = ns_zero(g);
@@ -80,6 +84,7 @@ bool ns_subst_collect_linear(ns_graph *g, ns_ex f, const ns_ex *x, size_t n, ns_
 bool ns_subst_collect_quadratic(ns_graph *g, ns_ex f, const ns_ex *x, size_t n,
                                 ns_ex *quadratic, ns_ex *linear, ns_ex *rest)
 {
+    NS_CHECK(quadratic && linear && rest);
     ns_ex *zero = NS_NEW_ARRAY(ns_graph_arena(g), ns_ex, n);
     for (size_t j = 0; j < n; j++)
         zero[j] = ns_zero(g);

@@ -18,6 +18,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
+
 double ns_algebra_power(int k)
 {
     const uint64_t bits = (uint64_t)(1023 + k) << 52;
@@ -49,6 +51,7 @@ int ns_algebra_exponent(double x)
 
 bool ns_algebra_scale(size_t count, const double *A, double *to, double *back)
 {
+    NS_CHECK((A && to && back) || !count);
     double most = 0;
     bool finite = true;
     for (size_t i = 0; i < count; i++) {
@@ -68,6 +71,7 @@ bool ns_algebra_scale(size_t count, const double *A, double *to, double *back)
 
 double ns_algebra_length(uint32_t n, const double *a)
 {
+    NS_CHECK(a || !n);
     double most = 0, sum = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (!(fabs(a[i]) <= DBL_MAX))
@@ -353,6 +357,8 @@ static bool not_numbers(size_t n, double *a)
 bool ns_algebra_svd(uint32_t m, uint32_t n, const double *A, double *sigma, double *V,
                     double *work)
 {
+    NS_CHECK(A || !m || !n);
+    NS_CHECK((sigma && work) || !m || !n);
     const room r = rooms(m, n, work);
     uint32_t count = 0;
     double back;
@@ -449,6 +455,8 @@ static bool solve_any(const room *r, uint32_t m, uint32_t n, uint32_t count, dou
 bool ns_algebra_least(uint32_t m, uint32_t n, const double *A, const double *b, double rcond,
                       double *x, uint32_t *rank, double *work)
 {
+    NS_CHECK((x && work) || !m || !n);
+    NS_CHECK(rcond >= 0);
     const room r = rooms(m, n, work);
     double back, size;
     bool done = false;

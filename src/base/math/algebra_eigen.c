@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/algebra.h"
 
 static bool not_numbers(uint32_t n, double *a)
@@ -54,6 +55,7 @@ static void turn(uint32_t n, double *A, uint32_t p, uint32_t q, double *lost)
 
 bool ns_algebra_symmetric(uint32_t n, double *A, double *lambda)
 {
+    NS_CHECK((A && lambda) || !n);
     enum { SWEEPS = 60 };
     double back;
     for (uint32_t i = 1; i < n; i++)
@@ -374,6 +376,7 @@ static bool iterate(uint32_t n, double *H, uint32_t low, uint32_t high, double *
 
 bool ns_algebra_eigenvalues(uint32_t n, double *A, double *re, double *im)
 {
+    NS_CHECK((A && re && im) || !n);
     uint32_t low, high;
     double back;
     bool good = ns_algebra_scale((size_t)n * n, A, A, &back);
@@ -399,6 +402,7 @@ bool ns_algebra_eigenvalues(uint32_t n, double *A, double *re, double *im)
 
 bool ns_algebra_determinant(uint32_t n, double *A, double *value, int *exponent)
 {
+    NS_CHECK(value && exponent);
     double back;
     *value = NAN;
     *exponent = 0;

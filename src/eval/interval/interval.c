@@ -4,9 +4,9 @@
  * for every cell.  The recurrences are those of ops.h; companions are made where they are
  * needed, in two rows of scratch.  The first coefficient is the range of the operation
  * (interval_value.c). */
-#include <assert.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "eval/engine.h"
 #include "eval/interval/interval.inc"
@@ -430,6 +430,7 @@ static void run(const block *k, uint32_t from, uint32_t to, uint32_t order)
 
 void ns_interval_bind(const ns_program *program, double *work, uint32_t order, const double *p)
 {
+    NS_CHECK(work);
     const block k = arrange(program, work, order);
     memset(work, 0, ns_interval_work(program, order) * sizeof *work);
     for (uint32_t i = 0; i < k.tape->constants.n; i++) {
@@ -464,12 +465,15 @@ static void eval(const ns_program *program, double *work, uint32_t order, ns_int
 void ns_interval_eval(const ns_program *program, double *work, uint32_t order, ns_interval t,
                       const ns_interval *x, ns_interval *out)
 {
+    NS_CHECK(t.lo <= t.hi);
+    NS_CHECK(out || !ns_program_nout(program));
     eval(program, work, order, t, 1, x, out);
 }
 
 void ns_interval_series(const ns_program *program, double *work, uint32_t order, ns_interval t,
                         double unit, ns_interval *out)
 {
-    assert(ns_program_nx(program) == 0);
+    NS_CHECK(unit > 0);
+    NS_CHECK(ns_program_nx(program) == 0);
     eval(program, work, order, t, unit, NULL, out);
 }

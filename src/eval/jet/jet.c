@@ -11,10 +11,10 @@
  * horizontal sum. */
 #include "eval/jet/jet.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "eval/engine.h"
 #include "eval/jet/jet_internal.h"
 
@@ -389,6 +389,7 @@ static const ns_jet_runner *best_runner(void)
 
 ns_jet *ns_jet_build(ns_arena *arena, const ns_program_spec *spec)
 {
+    NS_CHECK(spec->jets);
     ns_arena *scratch = ns_graph_scratch(spec->graph);
     companions c = {.scratch = scratch, .g = spec->graph};
     add_companions(&c, spec);
@@ -415,6 +416,7 @@ ns_jet *ns_jet_build(ns_arena *arena, const ns_program_spec *spec)
 
 double ns_jet_weight(const ns_jet *jet, double *products)
 {
+    NS_CHECK(products);
     double weight = jet->rows.n, full = 0, half = 0; /* a row is filled */
     for (const ns_jet_op *op = jet->ops.at; op < jet->ops.at + jet->ops.n; op++) {
         weight += 2;
@@ -497,6 +499,8 @@ static void run_values(const ns_jet *jet, const ns_jet_work_block *work, uint32_
 
 void ns_jet_bind(const ns_jet *jet, double *work, uint32_t order, const double *p)
 {
+    NS_CHECK(work);
+    NS_CHECK(p || !jet->tape->np);
     const ns_tape *tape = jet->tape;
     const ns_jet_work_block block = block_of(jet, work, order);
     for (uint32_t i = 0; i < tape->constants.n; i++)
@@ -513,6 +517,8 @@ void ns_jet_bind(const ns_jet *jet, double *work, uint32_t order, const double *
 void ns_jet_solve(const ns_jet *jet, double *work, double t, uint32_t order, double *x,
                   size_t per_state, size_t per_order)
 {
+    NS_CHECK(jet->tape->nout == jet->tape->nx);
+    NS_CHECK(per_state && per_order);
     const ns_tape *tape = jet->tape;
     const ns_jet_work_block block = block_of(jet, work, order);
     for (uint32_t i = 0; i < tape->nx; i++)
@@ -536,6 +542,7 @@ void ns_jet_solve(const ns_jet *jet, double *work, double t, uint32_t order, dou
 void ns_jet_eval(const ns_jet *jet, double *work, double t, uint32_t order, const double *x,
                  double *out)
 {
+    NS_CHECK(work && out);
     const ns_tape *tape = jet->tape;
     const ns_jet_work_block block = block_of(jet, work, order);
     const size_t stride = (size_t)order + 1;

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "eval/machine/machine.h"
 
 #if NS_X86
@@ -86,6 +87,7 @@ static ns_program_code function_at(const ns_installed *made, int64_t begins)
 bool ns_install(ns_installed *made, ns_arena *scratch, const ns_native_request *requests,
                 uint32_t n)
 {
+    NS_CHECK(requests && n);
     ns_x86 x = {.arena = scratch};
     int64_t *begins = NS_NEW_ARRAY(scratch, int64_t, FUNCTIONS * ((size_t)n + 1));
     for (uint32_t i = 0; i < n; i++)

@@ -2,10 +2,10 @@
  * one by one. */
 #include "eval/machine/machine.h"
 
-#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "eval/machine/machine_internal.h"
 
 static const uint64_t bits_of_one = UINT64_C(0x3ff0000000000000);
@@ -20,6 +20,7 @@ static uint32_t cell_of(uint32_t place)
 
 ns_x86_operand ns_machine_register(uint8_t reg)
 {
+    NS_CHECK(reg < 32);
     return (ns_x86_operand){.reg = reg};
 }
 
@@ -32,6 +33,7 @@ static ns_x86_operand memory(const ns_machine *m, uint8_t base, uint32_t cell)
 
 ns_x86_operand ns_machine_cell(const ns_machine *m, uint32_t cell)
 {
+    NS_CHECK(cell <= m->stream->cells);
     return memory(m, m->work, cell);
 }
 
@@ -57,6 +59,7 @@ static ns_x86_operand outside(ns_machine *m, uint32_t cell)
 
 ns_x86_operand ns_machine_operand(ns_machine *m, uint32_t cell)
 {
+    NS_CHECK(cell <= m->stream->cells);
     const uint8_t reg = m->where[cell];
     return reg == NS_X86_NONE ? outside(m, cell) : ns_machine_register(reg);
 }
@@ -109,7 +112,7 @@ static bool is_dead(const ns_machine *m, uint32_t reg)
 static void evict(ns_machine *m, uint8_t reg)
 {
     if (m->dirty & bit(reg) && !is_dead(m, reg)) {
-        assert(m->held[reg].cell < m->stream->cells);
+        NS_CHECK(m->held[reg].cell < m->stream->cells);
         store(m, reg, ns_machine_cell(m, m->held[reg].cell));
     }
     let_go(m, reg);
@@ -127,7 +130,7 @@ static uint8_t take(ns_machine *m)
                 (!is_dead(m, best) && m->held[r].next > m->held[best].next))
                 best = r;
         }
-        assert(best != NS_NEVER);
+        NS_CHECK(best != NS_NEVER);
         evict(m, (uint8_t)best);
     }
     const uint8_t reg = (uint8_t)__builtin_ctz(m->free);
@@ -545,6 +548,8 @@ static void write_function(ns_machine *m)
 uint32_t ns_machine_program(ns_x86 *x, ns_arena *scratch, const ns_stream *stream,
                             ns_machine_target target)
 {
+    NS_CHECK(target.shape <= NS_X86_512);
+    NS_CHECK(stream->run);
     static const uint8_t stop[] = {0xcc};
     const size_t cells = (size_t)stream->cells + 1; /* the last: a value without a cell */
     ns_machine *m = NS_NEW(scratch, ns_machine);

@@ -8,6 +8,7 @@
  * time, so that on return everything is where it was. */
 #include <string.h>
 
+#include "base/check.h"
 #include "eval/machine/machine_internal.h"
 
 static const uint64_t bits_of_size = UINT64_C(0x7fffffffffffffff);
@@ -49,6 +50,7 @@ static void add_system(ns_machine *m, ns_step_kind kind, uint32_t n, uint32_t ro
 
 void ns_machine_add_factor(ns_machine *m, uint32_t n, uint32_t matrix, const uint32_t *words)
 {
+    NS_CHECK(n > 0);
     if (n > NS_MACHINE_SMALL) {
         add_copies(m, NS_STEP_STORE, n * n, matrix, words);
         add_system(m, NS_STEP_FACTOR, n, 0, matrix, matrix);
@@ -74,6 +76,7 @@ void ns_machine_add_factor(ns_machine *m, uint32_t n, uint32_t matrix, const uin
 void ns_machine_add_solve(ns_machine *m, uint32_t n, uint32_t matrix, uint32_t y,
                           const uint32_t *words)
 {
+    NS_CHECK(n > 0);
     if (n > NS_MACHINE_SMALL) {
         add_copies(m, NS_STEP_STORE, n, y, words);
         add_system(m, NS_STEP_SOLVE, n, 0, y, matrix);
@@ -212,6 +215,7 @@ static void choose_larger(ns_machine *m, const ns_cold *cold, uint32_t i)
 
 void ns_machine_pivot(ns_machine *m, const ns_machine_step *s)
 {
+    NS_CHECK(s->kind == NS_STEP_PIVOT && s->row < s->n);
     const uint32_t n = s->n, row = s->row;
     ns_cold cold = {.rows = n - row, .columns = n, .row = row};
     take_temporaries(m, &cold);
@@ -232,6 +236,7 @@ void ns_machine_pivot(ns_machine *m, const ns_machine_step *s)
 
 void ns_machine_exchange(ns_machine *m, const ns_machine_step *s)
 {
+    NS_CHECK(s->kind == NS_STEP_EXCHANGE);
     ns_cold cold = {.rows = s->n - s->row, .columns = 1, .row = s->row};
     take_temporaries(m, &cold);
     cold.pivot_at = pivot_at(m, s->a, s->n, s->row);

@@ -3,12 +3,14 @@
  * next. */
 #include <string.h>
 
+#include "base/check.h"
 #include "eval/machine/machine_internal.h"
 
 /* ---- steps ------------------------------------------------------------------------------- */
 
 ns_machine_step *ns_machine_add(ns_machine *m, ns_step_kind kind)
 {
+    NS_CHECK(kind <= NS_STEP_SOLVE);
     NS_PUSH(m->arena, m->steps, (ns_machine_step){.kind = kind, .y = NS_NEVER, .z = NS_NEVER});
     return &m->steps.at[m->steps.n - 1];
 }
@@ -217,6 +219,7 @@ static void find_next(ns_machine *m)
 
 void ns_machine_steps(ns_machine *m)
 {
+    NS_CHECK(m->steps.n == 0);
     add_steps(m);
     find_next(m);
 }

@@ -2,8 +2,9 @@
  * volume 2, chapter 2 (VEX: 2.3, EVEX: 2.7). */
 #include "eval/machine/x86.h"
 
-#include <assert.h>
 #include <string.h>
+
+#include "base/check.h"
 
 typedef struct opcode {
     uint8_t map, prefix, code;
@@ -72,7 +73,7 @@ static void operand(ns_x86 *x, uint8_t reg, ns_x86_operand rm, int32_t unit, uin
         word(x, 0);
         return;
     }
-    assert((rm.reg & 7) != NS_X86_RSP); /* it and r12 need one byte more */
+    NS_CHECK((rm.reg & 7) != NS_X86_RSP); /* it and r12 need one byte more */
     const int32_t units = rm.disp / unit;
     const bool small = rm.disp % unit == 0 && units >= -128 && units <= 127;
     byte(x, (small ? 0x40u : 0x80u) | field | (rm.reg & 7));
@@ -145,6 +146,9 @@ static void put_evex(ns_x86 *x, const ns_x86_instruction *i, opcode form, uint32
 
 void ns_x86_vector(ns_x86 *x, const ns_x86_instruction *i)
 {
+    NS_CHECK(i->op < NS_X86_OPS);
+    NS_CHECK(i->shape <= NS_X86_512);
+    NS_CHECK(i->first < 32);
     const opcode form = form_of(i);
     const uint32_t second = i->second == NS_X86_NONE ? 0 : i->second;
     const bool long_form = i->shape == NS_X86_512 || i->mask || i->first >= 16 ||
@@ -168,6 +172,7 @@ void ns_x86_vector(ns_x86 *x, const ns_x86_instruction *i)
 
 void ns_x86_push(ns_x86 *x, uint8_t reg)
 {
+    NS_CHECK(reg < 16);
     if (reg >= 8)
         byte(x, 0x41);
     byte(x, 0x50u | (reg & 7));
@@ -175,6 +180,7 @@ void ns_x86_push(ns_x86 *x, uint8_t reg)
 
 void ns_x86_pop(ns_x86 *x, uint8_t reg)
 {
+    NS_CHECK(reg < 16);
     if (reg >= 8)
         byte(x, 0x41);
     byte(x, 0x58u | (reg & 7));
@@ -194,6 +200,7 @@ static ns_x86_operand at(uint8_t base, int32_t disp)
 
 void ns_x86_copy(ns_x86 *x, uint8_t to, uint8_t from)
 {
+    NS_CHECK(to < 16 && from < 16);
     rex(x, true, from, to);
     byte(x, 0x89);
     operand(x, from, (ns_x86_operand){.reg = to}, 1, 0);
@@ -201,6 +208,7 @@ void ns_x86_copy(ns_x86 *x, uint8_t to, uint8_t from)
 
 void ns_x86_address(ns_x86 *x, uint8_t to, uint8_t base, int32_t disp)
 {
+    NS_CHECK(to < 16 && base < 16);
     rex(x, true, to, base);
     byte(x, 0x8d);
     operand(x, to, at(base, disp), 1, 0);
@@ -238,6 +246,7 @@ void ns_x86_compare(ns_x86 *x, uint8_t base, int32_t disp, uint8_t value)
 
 uint32_t ns_x86_jump(ns_x86 *x, uint8_t condition)
 {
+    NS_CHECK(condition <= NS_X86_ALWAYS);
     if (condition == NS_X86_ALWAYS)
         byte(x, 0xe9);
     else {
@@ -256,6 +265,7 @@ static void set_word(ns_x86 *x, uint32_t at_, uint32_t value)
 
 void ns_x86_target(ns_x86 *x, uint32_t jump, uint32_t target)
 {
+    NS_CHECK(jump + 4 <= x->code.n && target <= x->code.n);
     set_word(x, jump, target - (jump + 4));
 }
 

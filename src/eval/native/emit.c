@@ -3,10 +3,11 @@
  * lanes. */
 #include "eval/native/emit.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/check.h"
 
 #define NONE UINT32_MAX
 
@@ -659,6 +660,7 @@ void ns_emit_prelude(ns_text *text)
 void ns_emit_program(ns_text *text, ns_arena *scratch, const ns_stream *stream,
                      const char *name, unsigned lanes)
 {
+    NS_CHECK(name && scratch);
     emission *e = NS_NEW(scratch, emission);
     *e = (emission){.arena = scratch, .text = text, .stream = stream, .name = name};
     e->writer = NS_NEW_ARRAY(scratch, uint32_t, stream->cells + 1);

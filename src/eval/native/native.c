@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "eval/machine/install.h"
@@ -618,6 +619,8 @@ static ns_native *make(making *m, ns_arena *arena, const ns_native_request *requ
 ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *message,
                          size_t room, ns_native_facts *facts)
 {
+    NS_CHECK(requests || !n);
+    NS_CHECK(message && room);
     const double begin = ns_clock_seconds();
     ns_native_facts found = {0};
     making *m = calloc(1, sizeof *m);

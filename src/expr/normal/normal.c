@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "expr/eval.h"
 #include "expr/normal/normal_internal.h"
@@ -519,5 +520,6 @@ ns_ex ns_normal(ns_graph *g, ns_ex e, const ns_normal_names *names)
 ns_ex ns_normal_collect(ns_graph *g, ns_ex e, const ns_ex *x, size_t n,
                         const ns_normal_names *names)
 {
+    NS_CHECK(x || !n);
     return best(g, e, x, n, names);
 }

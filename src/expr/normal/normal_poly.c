@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "expr/normal/normal_internal.h"
 
 /* Equal monomials by their coefficients: the sum does not depend on how the library sorts. */
@@ -52,6 +53,7 @@ ns_poly ns_poly_number(ns_polys *w, double c)
 
 ns_poly ns_poly_atom(ns_polys *w, uint32_t atom)
 {
+    NS_CHECK(atom < NS_ATOMS);
     ns_term *t = NS_NEW(w->arena, ns_term);
     t->c = 1;
     t->e[atom] = 1;
@@ -60,6 +62,7 @@ ns_poly ns_poly_atom(ns_polys *w, uint32_t atom)
 
 ns_poly ns_poly_add(ns_polys *w, ns_poly a, ns_poly b, double factor)
 {
+    NS_CHECK(a.n <= NS_TERMS_MOST && b.n <= NS_TERMS_MOST);
     if (w->failed || (size_t)a.n + b.n > NS_TERMS_MOST)
         return failure(w);
     ns_term *at = NS_NEW_ARRAY(w->arena, ns_term, a.n + b.n + 1);
@@ -127,6 +130,7 @@ static ns_poly apply(ns_polys *w, ns_poly a, uint32_t atom)
 
 ns_poly ns_poly_mul(ns_polys *w, ns_poly a, ns_poly b)
 {
+    NS_CHECK(a.n <= NS_TERMS_MOST && b.n <= NS_TERMS_MOST);
     ns_poly out = product(w, a, b);
     for (uint32_t i = 0; i < NS_ATOMS && !w->failed; i++)
         if (w->rule[i].has)
@@ -136,6 +140,7 @@ ns_poly ns_poly_mul(ns_polys *w, ns_poly a, ns_poly b)
 
 bool ns_poly_is_number(ns_poly a, double *c)
 {
+    NS_CHECK(c);
     static const uint8_t none[NS_ATOMS];
     if (a.n > 1 || (a.n == 1 && memcmp(a.at[0].e, none, NS_ATOMS) != 0))
         return false;
@@ -145,6 +150,7 @@ bool ns_poly_is_number(ns_poly a, double *c)
 
 bool ns_poly_divide(ns_polys *w, ns_poly a, ns_poly b, ns_poly *q)
 {
+    NS_CHECK(q);
     *q = (ns_poly){0};
     if (b.n == 0)
         return false;
@@ -187,6 +193,7 @@ ns_poly ns_poly_strip(ns_polys *w, ns_poly a, const uint8_t e[NS_ATOMS])
 
 ns_poly ns_poly_determinant(ns_polys *w, uint32_t n, const ns_poly *m)
 {
+    NS_CHECK(m || !n);
     uint32_t all = (1u << n) - 1;
     ns_poly *minor = NS_NEW_ARRAY(w->arena, ns_poly, (size_t)all + 1);
     minor[all] = ns_poly_number(w, 1);

@@ -1,6 +1,8 @@
 /* See quick.h. */
 #include "expr/normal/quick.h"
 
+#include "base/check.h"
+
 typedef struct quick {
     ns_graph *g;
     ns_ex top;
@@ -107,6 +109,8 @@ static ns_ex rewrite(quick *q, ns_ex e, ns_ex *args)
 
 void ns_quick(ns_graph *g, const ns_ex *f, uint32_t n, const ns_ex *x, uint32_t nx, ns_ex *out)
 {
+    NS_CHECK((f && out) || !n);
+    NS_CHECK(x || !nx);
     ns_arena *scratch = ns_graph_scratch(g);
     const ns_arena_place mark = ns_arena_mark(scratch);
     quick q = {.g = g};

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/check.h"
 #include "expr/normal/normal.h"
 
 enum {
@@ -42,6 +43,7 @@ uint32_t ns_shorten_price(const ns_node *node)
 
 double ns_shorten_cost(const ns_graph *g, const ns_ex *roots, size_t n)
 {
+    NS_CHECK(roots || !n);
     ns_arena *arena = ns_graph_scratch(g);
     const ns_arena_place mark = ns_arena_mark(arena);
     const uint32_t size = ns_graph_size(g);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "expr/pieces.h"
 
 static const char minus_sign[] = "<mo>&#x2212;</mo>";
@@ -15,6 +16,7 @@ static const char thin_space[] = "<mspace width=\"0.17em\"/>";
 
 void ns_mathml_escape(const char *text, size_t length, ns_text *out)
 {
+    NS_CHECK(text || !length);
     for (size_t i = 0; i < length; i++)
         switch (text[i]) {
         case '<':
@@ -345,5 +347,6 @@ void ns_mathml_expression(const ns_graph *g, ns_ex e, const ns_shared *shared, n
 void ns_mathml_definition(const ns_graph *g, const ns_shared *shared, uint32_t item,
                           ns_text *out)
 {
+    NS_CHECK(item < shared->items.n);
     print(g, shared->items.at[item].node, shared, true, out);
 }

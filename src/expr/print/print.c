@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/quad.h"
 #include "expr/pieces.h"
 
@@ -510,6 +511,7 @@ void ns_print_expression(const ns_graph *g, ns_ex e, ns_print_style style,
 void ns_print_definition(const ns_graph *g, const ns_shared *shared, uint32_t item,
                          ns_print_style style, ns_text *out)
 {
+    NS_CHECK(item < shared->items.n);
     print(g, shared->items.at[item].node, style, shared, true, out);
 }
 
@@ -556,6 +558,8 @@ static bool taken(const ns_graph *g, const bool *used, ns_ex top, const char *na
 const ns_shared *ns_print_shared(const ns_graph *g, const ns_ex *roots, size_t n,
                                  const char *prefix)
 {
+    NS_CHECK(roots || !n);
+    NS_CHECK(prefix);
     enum { LONG_ENOUGH = 17, NAME_LENGTH = 3 };
     ns_arena *arena = ns_graph_arena(g);
     ns_shared *shared = NS_NEW(arena, ns_shared);
