@@ -21,83 +21,22 @@
 #include <unistd.h>
 
 #include "out/formats.h"
+#include "out/tables/h5.h"
 
 #if NS_HDF5
-#include <hdf5.h>
 
 enum { LEAST_CHUNK = 16, EVENT_CHUNK = 128, MOST_CHUNK = 4096 };
 
-/* ---- errors ------------------------------------------------------------------------------ */
-
-/* The innermost entry of HDF5's error stack is the one that names the cause. */
-static herr_t keep_cause(unsigned n, const H5E_error2_t *entry, void *cause)
-{
-    if (n == 0 && entry->desc)
-        snprintf(cause, 200, "%s", entry->desc);
-    return 0;
-}
-
 static bool fail(ns_output *o, int error)
 {
-    char cause[200] = "HDF5 could not write it";
+    char cause[200];
     if (error)
         return ns_output_error(o, error, NULL);
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_cause, cause);
-    const char *said = strstr(cause, "error message = '");
-    if (said) {
-        char words[200];
-        snprintf(words, sizeof words, "%s", said + strlen("error message = '"));
-        words[strcspn(words, "'")] = 0;
-        return ns_output_error(o, 0, words);
-    }
+    ns_h5_cause(cause);
     return ns_output_error(o, 0, cause);
 }
 
-/* ---- attributes -------------------------------------------------------------------------- */
-
-/* Attributes are replaced when a file is brought up to date. */
-static bool put_attribute(hid_t at, const char *name, hid_t type, const void *value)
-{
-    if (H5Aexists(at, name) > 0 && H5Adelete(at, name) < 0)
-        return false;
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t attribute = H5Acreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
-    if (attribute >= 0 && H5Aclose(attribute) < 0)
-        good = false;
-    H5Sclose(space);
-    return good;
-}
-
-static bool put_double(hid_t at, const char *name, double value)
-{
-    return put_attribute(at, name, H5T_NATIVE_DOUBLE, &value);
-}
-
-static bool put_count(hid_t at, const char *name, uint64_t value)
-{
-    return put_attribute(at, name, H5T_NATIVE_UINT64, &value);
-}
-
-/* Strings of variable length: the text of a model may be longer than an attribute can be. */
-static bool put_string(hid_t at, const char *name, const char *text)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, H5T_VARIABLE);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    bool good = put_attribute(at, name, type, &text);
-    H5Tclose(type);
-    return good;
-}
-
 /* ---- datasets ---------------------------------------------------------------------------- */
-
-static hid_t open_group(hid_t at, const char *name)
-{
-    return H5Lexists(at, name, H5P_DEFAULT) > 0
-               ? H5Gopen2(at, name, H5P_DEFAULT)
-               : H5Gcreate2(at, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-}
 
 static hid_t create_dataset(hid_t at, const char *name, hid_t type, hsize_t chunk)
 {
@@ -115,14 +54,14 @@ static hid_t create_dataset(hid_t at, const char *name, hid_t type, hsize_t chun
 static bool append(hid_t at, const char *name, hid_t type, const char *unit, size_t have,
                    size_t n, const void *values, size_t chunk)
 {
-    const bool old = H5Lexists(at, name, H5P_DEFAULT) > 0;
+    const bool old = ns_h5_has(at, name);
     hid_t dataset = old ? H5Dopen2(at, name, H5P_DEFAULT)
                         : create_dataset(at, name, type, chunk);
     if (dataset < 0)
         return false;
     bool good = true;
     if (!old && unit)
-        good = put_string(dataset, "unit", unit);
+        good = ns_h5_put_text(dataset, "unit", unit);
     if (n && good) {
         const hsize_t start = have, count = n, size = have + n;
         good = H5Dset_extent(dataset, &size) >= 0;
@@ -146,7 +85,7 @@ static bool append_table(hid_t at, const ns_record *r, const ns_table *table, si
     const size_t begin = first - skipped, n = end - first;
     bool good = append(at, "t", H5T_NATIVE_DOUBLE, "s", first, n, n ? table->t + begin : NULL,
                        chunk);
-    hid_t values = open_group(at, "values");
+    hid_t values = ns_h5_group(at, "values");
     if (values < 0)
         return false;
     for (uint32_t i = 0; i < r->columns && good; i++) {
@@ -162,7 +101,7 @@ static bool append_low(hid_t file, const ns_output *o, const ns_record *r, size_
 {
     if (!r->low.rows)
         return true;
-    hid_t low = open_group(file, "low");
+    hid_t low = ns_h5_group(file, "low");
     return low >= 0 &&
            append_table(low, r, &r->low, r->first_row, o->rows, o->rows_end, chunk) &&
            H5Gclose(low) >= 0;
@@ -172,7 +111,7 @@ static bool append_events(hid_t file, const ns_output *o, const ns_record *r)
 {
     const ns_system *s = r->model->system;
     const size_t first = o->events, end = o->events_end, n = end - first;
-    hid_t group = open_group(file, "events");
+    hid_t group = ns_h5_group(file, "events");
     if (group < 0)
         return false;
     bool good = append_table(group, r, &r->events, 0, first, end, EVENT_CHUNK);
@@ -183,9 +122,7 @@ static bool append_events(hid_t file, const ns_output *o, const ns_record *r)
             names[i] = s->events.at[r->outcome->events[first + i].event].name;
             directions[i] = r->outcome->events[first + i].direction;
         }
-        hid_t type = H5Tcopy(H5T_C_S1);
-        H5Tset_size(type, H5T_VARIABLE);
-        H5Tset_cset(type, H5T_CSET_UTF8);
+        hid_t type = ns_h5_text_type();
         good = good && append(group, "name", type, NULL, first, n, names, EVENT_CHUNK) &&
                append(group, "direction", H5T_NATIVE_INT, NULL, first, n, directions,
                       EVENT_CHUNK);
@@ -205,17 +142,17 @@ static bool put_origin(hid_t file, const ns_record *r)
 {
     const ns_system *s = r->model->system;
     const ns_description *d = s->description;
-    bool good = put_string(file, "title", d->title) &&
-                put_string(file, "model", r->model->text) &&
-                put_string(file, "version", NS_VERSION) &&
-                put_string(file, "formulation", s->formulation->name) &&
-                put_string(file, "method", r->method->name) &&
-                put_double(file, "tolerance", r->options.run.tolerance);
-    hid_t group = open_group(file, "parameters");
+    bool good = ns_h5_put_text(file, "title", d->title) &&
+                ns_h5_put_text(file, "model", r->model->text) &&
+                ns_h5_put_text(file, "version", NS_VERSION) &&
+                ns_h5_put_text(file, "formulation", s->formulation->name) &&
+                ns_h5_put_text(file, "method", r->method->name) &&
+                ns_h5_put_double(file, "tolerance", r->options.run.tolerance);
+    hid_t group = ns_h5_group(file, "parameters");
     if (group < 0)
         return false;
     for (uint32_t i = 0; i < d->params.n && good; i++)
-        good = put_double(group, d->params.at[i].name, r->model->p[i]);
+        good = ns_h5_put_double(group, d->params.at[i].name, r->model->p[i]);
     return H5Gclose(group) >= 0 && good;
 }
 
@@ -225,23 +162,24 @@ static bool put_outcome(hid_t file, const ns_output *output, const ns_record *r)
     const ns_outcome *o = r->outcome;
     const char *reason;
     const bool finished = ns_output_done(output, r, &reason);
-    bool good = put_string(file, "status", finished ? "done" : "stopped") &&
-                put_string(file, "reason", reason) && put_double(file, "t_end", o->t);
-    hid_t group = open_group(file, "diagnostics");
+    bool good = ns_h5_put_text(file, "status", finished ? "done" : "stopped") &&
+                ns_h5_put_text(file, "reason", reason) && ns_h5_put_double(file, "t_end", o->t);
+    hid_t group = ns_h5_group(file, "diagnostics");
     if (group < 0)
         return false;
-    good = good && put_double(group, "energy_drift", ns_record_energy_drift(r)) &&
+    good = good && ns_h5_put_double(group, "energy_drift", ns_record_energy_drift(r)) &&
            (!s->energy || s->conservative ||
-            put_double(group, "energy_change", o->energy_drift)) &&
-           put_count(group, "steps", o->steps) && put_count(group, "rejected", o->rejected) &&
-           put_count(group, "evaluations", o->evaluations) &&
-           put_double(group, "seconds", r->seconds);
-    hid_t constraints = open_group(group, "constraints");
-    hid_t invariants = open_group(group, "invariants");
+            ns_h5_put_double(group, "energy_change", o->energy_drift)) &&
+           ns_h5_put_count(group, "steps", o->steps) &&
+           ns_h5_put_count(group, "rejected", o->rejected) &&
+           ns_h5_put_count(group, "evaluations", o->evaluations) &&
+           ns_h5_put_double(group, "seconds", r->seconds);
+    hid_t constraints = ns_h5_group(group, "constraints");
+    hid_t invariants = ns_h5_group(group, "invariants");
     for (uint32_t i = 0; i < s->constraints.n && good; i++)
-        good = put_double(constraints, s->constraints.at[i].name, o->residual[i]);
+        good = ns_h5_put_double(constraints, s->constraints.at[i].name, o->residual[i]);
     for (uint32_t i = 0; i < s->invariants.n && good; i++)
-        good = put_double(invariants, s->invariants.at[i].name, o->drift[i]);
+        good = ns_h5_put_double(invariants, s->invariants.at[i].name, o->drift[i]);
     good = constraints >= 0 && H5Gclose(constraints) >= 0 && good;
     good = invariants >= 0 && H5Gclose(invariants) >= 0 && good;
     return H5Gclose(group) >= 0 && good;
@@ -349,13 +287,9 @@ static bool write_file(ns_output *o, const ns_record *r)
 
 static bool write_hdf5(ns_output *o, const ns_record *r)
 {
-    /* HDF5 prints its errors unless told otherwise; the setting belongs to our caller. */
-    H5E_auto2_t print = NULL;
-    void *data = NULL;
-    H5Eget_auto2(H5E_DEFAULT, &print, &data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    bool good = write_file(o, r);
-    H5Eset_auto2(H5E_DEFAULT, print, data);
+    const ns_h5_errors before = ns_h5_be_quiet();
+    const bool good = write_file(o, r);
+    ns_h5_be_as_before(before);
     return good;
 }
 

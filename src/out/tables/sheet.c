@@ -7,10 +7,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-
-#if NS_HDF5
-#include <hdf5.h>
-#endif
+#include "out/tables/h5.h"
 
 ns_sheet *ns_sheet_new(ns_arena *arena, const char *study, const char *model)
 {
@@ -155,38 +152,18 @@ static void put_csv(const ns_sheet *sheet, ns_text *out)
 
 #if NS_HDF5
 
-static hid_t string_type(void)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, H5T_VARIABLE);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    return type;
-}
-
-static bool put_attribute(hid_t at, const char *name, hid_t type, const void *value)
-{
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t attribute = H5Acreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    const bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    H5Sclose(space);
-    return good;
-}
-
 static bool put_dataset(hid_t at, const ns_sheet_column *c, size_t rows)
 {
     const hsize_t size = rows;
-    hid_t words = string_type();
+    hid_t words = ns_h5_text_type();
     hid_t type = c->text ? words : H5T_NATIVE_DOUBLE;
     hid_t space = H5Screate_simple(1, &size, NULL);
     hid_t set = H5Dcreate2(at, c->name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const void *values = c->text ? (const void *)c->text : (const void *)c->number;
     bool good = set >= 0 &&
                 (!rows || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
-    const char *unit = c->unit ? c->unit : "";
     if (set >= 0) {
-        good = good && put_attribute(set, "unit", words, &unit);
+        good = good && ns_h5_put_text(set, "unit", c->unit ? c->unit : "");
         H5Dclose(set);
     }
     H5Sclose(space);
@@ -196,18 +173,16 @@ static bool put_dataset(hid_t at, const ns_sheet_column *c, size_t rows)
 
 static bool fill(const ns_sheet *sheet, hid_t file)
 {
-    hid_t words = string_type();
-    bool good = put_attribute(file, "study", words, &sheet->study) &&
-                put_attribute(file, "model", words, &sheet->model);
+    bool good = ns_h5_put_text(file, "study", sheet->study) &&
+                ns_h5_put_text(file, "model", sheet->model);
     for (uint32_t i = 0; i < sheet->facts.n && good; i++) {
         const ns_sheet_fact *f = &sheet->facts.at[i];
-        good = f->text ? put_attribute(file, f->name, words, &f->text)
-                       : put_attribute(file, f->name, H5T_NATIVE_DOUBLE, &f->number);
+        good = f->text ? ns_h5_put_text(file, f->name, f->text)
+                       : ns_h5_put_double(file, f->name, f->number);
     }
-    H5Tclose(words);
     for (uint32_t i = 0; i < sheet->tables.n && good; i++) {
         const ns_sheet_table *t = sheet->tables.at[i];
-        hid_t group = H5Gcreate2(file, t->name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        hid_t group = ns_h5_group(file, t->name);
         good = group >= 0;
         for (uint32_t k = 0; k < t->columns.n && good; k++)
             good = put_dataset(group, &t->columns.at[k], t->rows);
@@ -227,11 +202,12 @@ static int write_hdf5(const ns_sheet *sheet, const char *path)
     if (!error) {
         close(descriptor);
         const char *name = target.temporary ? target.temporary : target.path;
-        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+        const ns_h5_errors before = ns_h5_be_quiet();
         hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         bool good = file >= 0 && fill(sheet, file);
         if (file >= 0 && H5Fclose(file) < 0)
             good = false;
+        ns_h5_be_as_before(before);
         error = good ? ns_file_target_publish(&target) : EIO;
     }
     ns_file_target_free(&target);

@@ -7,11 +7,8 @@
 #include <strings.h>
 
 #include "base/file.h"
+#include "out/tables/h5.h"
 #include "session/output.h"
-
-#if NS_HDF5
-#include <hdf5.h>
-#endif
 
 enum { MOST_AXES = 1000 };
 static const size_t most_bytes = (size_t)1 << 36;
@@ -152,19 +149,10 @@ typedef struct hdf5_reader {
 /* The exact name, if the dataset has it as an attribute. */
 static const char *exact_name(ns_arena *arena, hid_t dataset, const char *link)
 {
-    const char *name = NULL;
-    char *text = NULL;
-    if (H5Aexists(dataset, "name") > 0) {
-        hid_t attribute = H5Aopen(dataset, "name", H5P_DEFAULT);
-        hid_t type = H5Aget_type(attribute);
-        if (H5Tis_variable_str(type) > 0 && H5Aread(attribute, type, &text) >= 0 && text) {
-            name = ns_arena_string(arena, text, strlen(text));
-            H5free_memory(text);
-        }
-        H5Tclose(type);
-        H5Aclose(attribute);
-    }
-    return name ? name : ns_arena_string(arena, link, strlen(link));
+    char *text = ns_h5_get_text(dataset, "name");
+    const char *from = text ? text : link, *name = ns_arena_string(arena, from, strlen(from));
+    free(text);
+    return name;
 }
 
 static const char *read_array(const hdf5_reader *r, hid_t dataset, const char *link)
@@ -216,15 +204,12 @@ static herr_t visit(hid_t group, const char *link, const H5L_info_t *info, void 
 static const char *from_hdf5(ns_arena *arena, const char *path, ns_plan *plan)
 {
     hdf5_reader r = {.arena = arena, .path = path, .plan = plan};
-    H5E_auto2_t print = NULL;
-    void *data = NULL;
-    H5Eget_auto2(H5E_DEFAULT, &print, &data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const ns_h5_errors before = ns_h5_be_quiet();
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) {
         r.wrong = ns_arena_format(arena, "cannot read %s as HDF5", path);
     } else {
-        const bool group = H5Lexists(file, "parameters", H5P_DEFAULT) > 0;
+        const bool group = ns_h5_has(file, "parameters");
         hid_t at = group ? H5Gopen2(file, "parameters", H5P_DEFAULT) : file;
         hsize_t place = 0;
         /* in the order they were made in, where the file knows it */
@@ -239,7 +224,7 @@ static const char *from_hdf5(ns_arena *arena, const char *path, ns_plan *plan)
         if (!r.wrong && !plan->axes.n)
             r.wrong = ns_arena_format(arena, "%s has no lists of numbers", path);
     }
-    H5Eset_auto2(H5E_DEFAULT, print, data);
+    ns_h5_be_as_before(before);
     return r.wrong;
 }
 
