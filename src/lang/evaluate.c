@@ -542,6 +542,7 @@ uint32_t ns_evaluate_taken(const ns_item *item)
     switch (item->op) {
     case NS_POSTFIX_NUMBER:
     case NS_POSTFIX_NAME:
+    case NS_POSTFIX_STRING:
         return 0;
     case NS_POSTFIX_UNIT:
     case NS_POSTFIX_NEG:

@@ -44,7 +44,7 @@ bool ns_lexer_check(ns_diag *diag, uint32_t source, const char *text, size_t len
         char c = text[i];
         if (((unsigned char)c < 32 && !is_blank(c) && c != '\n') || c == 127) {
             ns_diag_error(diag, span_at(source, i, i + 1),
-                          "this is not a model: byte %zu is the control character 0x%02x, "
+                          "this is not text: byte %zu is the control character 0x%02x, "
                           "which no text has",
                           i + 1, (unsigned)(unsigned char)c);
             return false;
@@ -52,7 +52,7 @@ bool ns_lexer_check(ns_diag *diag, uint32_t source, const char *text, size_t len
         size_t n = ns_text_character(text + i, length - i);
         if (n == 0) {
             ns_diag_error(diag, span_at(source, i, i + 1),
-                          "this is not a model: byte %zu (0x%02x) is not UTF-8 text", i + 1,
+                          "this is not text: byte %zu (0x%02x) is not UTF-8 text", i + 1,
                           (unsigned)(unsigned char)c);
             return false;
         }
@@ -218,7 +218,7 @@ static const char *advice(const char *text)
 static int scan_symbol(ns_lexer *lexer)
 {
     char c = peek(lexer, 0);
-    if (strchr("+-*/^=~,:;'()[]{}", c)) {
+    if (strchr("+-*/^=~,:;'()[]{}", c) || (lexer->stops && strchr(lexer->stops, c))) {
         lexer->at++;
         lexer->nested += c == '(' || c == '[';
         lexer->nested -= (c == ')' || c == ']') && lexer->nested;
@@ -301,7 +301,9 @@ bool ns_lexer_unit(ns_lexer *lexer, bool after_number, ns_token *unit)
     for (end = begin; end < lexer->length; end++)
         if (!is_letter(lexer->text[end]) && !is_digit(lexer->text[end]))
             break;
-    if (ns_lexer_reserved(lexer->text + begin, end - begin))
+    if (ns_lexer_reserved(lexer->text + begin, end - begin) ||
+        (lexer->word && strlen(lexer->word) == end - begin &&
+         memcmp(lexer->word, lexer->text + begin, end - begin) == 0))
         return false;
     lexer->at = begin + (reciprocal ? 2 : 0);
     scan_unit(lexer);

@@ -34,6 +34,9 @@ typedef struct ns_lexer {
     uint32_t nested; /* open ( and [ */
     int last;        /* kind of the last token */
     bool first;      /* nothing yet on this line */
+    /* of a text around the language: characters that are tokens there, and a word that may
+     * follow an expression; NULL if none */
+    const char *stops, *word;
 } ns_lexer;
 
 /* Is it text at all?  False with a message for control bytes, bad UTF-8 or absurd length. */

@@ -276,6 +276,12 @@ static bool primary(ns_parser *p)
         return number(p);
     case NS_TOKEN_NAME:
         return name(p);
+    case NS_TOKEN_STRING:
+        if (!p->strings)
+            return ns_parser_unexpected(p, "an expression");
+        emit(p, NS_POSTFIX_STRING, open, 0);
+        ns_parser_next(p);
+        return true;
     case '(':
         ns_parser_next(p);
         if (!expression(p, 0))

@@ -11,6 +11,7 @@ typedef struct ns_parser {
     ns_token token;  /* the next one, not yet taken */
     uint32_t before; /* end of the token taken last */
     uint32_t depth;
+    bool strings; /* may stand in expressions, as arguments of a caller's functions */
 } ns_parser;
 
 void ns_parser_next(ns_parser *p);

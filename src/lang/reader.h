@@ -17,6 +17,7 @@ typedef enum ns_postfix_op {
     NS_POSTFIX_NUMBER,
     NS_POSTFIX_UNIT, /* multiplies the number before it */
     NS_POSTFIX_NAME,
+    NS_POSTFIX_STRING, /* only in formulas: see formula.h */
     NS_POSTFIX_ADD,
     NS_POSTFIX_SUB,
     NS_POSTFIX_MUL,

@@ -1,36 +1,56 @@
-/* Runs of claims, and the functions of expressions that look at them. */
+/* Models, runs, series and commands of a claim: see claim_runs.h. */
 #include "cli/claims/claim_runs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/math/vecmath.h"
 #include "cli/open.h"
 #include "ode/method.h"
 #include "session/gallery.h"
 
-enum { SAMPLES = 2001 }; /* unless the claim says how many */
+enum { SAMPLES = 2001, MOST_SAMPLES = 100000 }; /* the first unless the claim says how many */
 
-void ns_claims_model(ns_claims_world *w, const char *name, const char *text)
+/* ---- models ------------------------------------------------------------------------------ */
+
+static bool is_file(const char *name)
 {
-    NS_PUSH(w->arena, w->models, (ns_claims_text){name, text});
+    const size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".mech") == 0;
 }
 
-static ns_model *load(ns_claims_world *w, const char *name, const ns_override *overrides,
-                      size_t n)
+/* The path of a model that is a file: it is looked for beside the claim. */
+static const char *beside(const ns_claims_world *w, const char *name)
 {
-    for (uint32_t i = 0; i < w->models.n; i++)
-        if (strcmp(w->models.at[i].name, name) == 0)
-            return ns_model_load_text(name, w->models.at[i].text, strlen(w->models.at[i].text),
-                                      overrides, n, NS_MODEL_READY);
-    const struct ns_gallery_entry *entry = ns_gallery_find(name);
-    return entry ? ns_model_load_text(name, entry->text, strlen(entry->text), overrides, n,
-                                      NS_MODEL_READY)
-                 : NULL;
+    const char *path = w->claim->path, *slash = path ? strrchr(path, '/') : NULL;
+    if (!slash || name[0] == '/')
+        return name;
+    return ns_arena_format(w->arena, "%.*s%s", (int)(slash + 1 - path), path, name);
 }
 
-const char *ns_claims_messages(ns_claims_world *w, const char *name)
+/* One of the claim's own, a file, or a bundled one; NULL after a message. */
+static ns_model *load(ns_claims_world *w, const ns_claim_word *name,
+                      const ns_override *overrides, size_t n)
+{
+    const char *text = NULL;
+    for (uint32_t i = 0; i < w->models.n && !text; i++)
+        if (strcmp(w->models.at[i].name, name->text) == 0)
+            text = w->models.at[i].text;
+    if (!text && is_file(name->text))
+        return ns_model_load(beside(w, name->text), overrides, n, NS_MODEL_READY);
+    const struct ns_gallery_entry *entry = text ? NULL : ns_gallery_find(name->text);
+    if (entry)
+        text = entry->text;
+    if (text)
+        return ns_model_load_text(name->text, text, strlen(text), overrides, n, NS_MODEL_READY);
+    const char *near = ns_open_nearest_bundled(name->text);
+    ns_diag_error(w->claim->diag, name->place,
+                  "there is no model '%s', neither here nor a bundled one%s%s%s", name->text,
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return NULL;
+}
+
+const char *ns_claims_messages(ns_claims_world *w, const ns_claim_word *name)
 {
     ns_model *model = load(w, name, NULL, 0);
     const char *messages = NULL;
@@ -40,11 +60,7 @@ const char *ns_claims_messages(ns_claims_world *w, const char *name)
     return messages;
 }
 
-static bool fail(ns_claims_world *w, const char *why)
-{
-    w->why = why;
-    return false;
-}
+/* ---- runs -------------------------------------------------------------------------------- */
 
 static void take_samples(ns_claims_run *r, double from, double until, uint32_t samples)
 {
@@ -73,12 +89,18 @@ static void take_samples(ns_claims_run *r, double from, double until, uint32_t s
 
 /* Starts where another run of the same states has ended, with velocities and momenta
  * reversed. */
-static bool turn_back(ns_claims_world *w, ns_claims_run *r, const char *name)
+static bool turn_back(ns_claims_world *w, ns_claims_run *r, const ns_claim_setting *back)
 {
-    const ns_claims_run *other = ns_claims_find(w, name);
+    const ns_claim_word name = {back->value, back->place};
+    const ns_claims_run *other = ns_claims_find(w, &name);
     const ns_system *s = r->model->system;
-    if (!other || other->model->system->states.n != s->states.n)
-        return fail(w, ns_arena_format(w->arena, "no run '%s' of the same states", name));
+    if (!other)
+        return false;
+    if (!other->run || other->model->system->states.n != s->states.n) {
+        ns_diag_error(w->claim->diag, back->place, "'%s' is not a run of the same states",
+                      back->value);
+        return false;
+    }
     for (uint32_t i = 0; i < s->states.n; i++) {
         const double x = ns_run_state(other->run)[i];
         r->model->x0[i] = s->states.at[i].odd ? -x : x;
@@ -86,124 +108,156 @@ static bool turn_back(ns_claims_world *w, ns_claims_run *r, const char *name)
     return true;
 }
 
-static bool start_one(ns_claims_world *w, ns_claims_run *r, const char *model,
-                      const ns_claims_setting *settings, uint32_t n)
+/* What the settings of a run say. */
+typedef struct wishes {
+    ns_override *overrides; /* of parameters; borrowed by the model */
+    size_t n;
+    const ns_claim_setting *until, *tolerance, *method, *back, *samples;
+} wishes;
+
+static wishes sort_settings(ns_arena *arena, const ns_claim_setting *settings, uint32_t n)
 {
-    ns_override overrides[16];
-    size_t count = 0;
-    const char *until = NULL, *tolerance = NULL, *method = NULL, *back = NULL, *samples = NULL;
+    wishes all = {.overrides = NS_NEW_ARRAY(arena, ns_override, n + 1)};
+    const struct {
+        const char *name;
+        const ns_claim_setting **to;
+    } known[] = {{"until", &all.until},
+                 {"tol", &all.tolerance},
+                 {"method", &all.method},
+                 {"back", &all.back},
+                 {"samples", &all.samples}};
+    enum { KNOWN = sizeof known / sizeof *known };
     for (uint32_t i = 0; i < n; i++) {
-        const char *key = settings[i].name, *value = settings[i].value;
-        if (strcmp(key, "until") == 0)
-            until = value;
-        else if (strcmp(key, "tol") == 0)
-            tolerance = value;
-        else if (strcmp(key, "method") == 0)
-            method = value;
-        else if (strcmp(key, "back") == 0)
-            back = value;
-        else if (strcmp(key, "samples") == 0)
-            samples = value;
+        uint32_t k = 0;
+        while (k < KNOWN && strcmp(known[k].name, settings[i].name) != 0)
+            k++;
+        if (k < KNOWN)
+            *known[k].to = &settings[i];
         else
-            overrides[count++] = (ns_override){key, value};
+            all.overrides[all.n++] = (ns_override){settings[i].name, settings[i].value};
     }
-    /* overrides are borrowed by the model */
-    r->model = load(w, model, ns_arena_copy(w->arena, overrides, sizeof overrides), count);
-    if (!r->model)
-        return fail(w, ns_arena_format(w->arena, "no bundled model '%s'", model));
-    if (r->model->status != NS_OK)
-        return fail(w,
-                    ns_arena_string(w->arena, r->model->messages, strlen(r->model->messages)));
-    if (back && !turn_back(w, r, back))
+    return all;
+}
+
+/* The number a part of the text stands for; false after a message. */
+static bool number_at(const ns_claims_world *w, ns_span place, double *out)
+{
+    ns_formula f;
+    uint32_t at = place.begin;
+    if (!ns_formula_read(w->claim->diag, place.source, "", NULL, &at, place.end, &f))
+        return false;
+    *out = ns_formula_value(&w->words, &f);
+    if (isfinite(*out) && at == place.end)
+        return true;
+    if (!isnan(*out) || at != place.end)
+        ns_diag_error(w->claim->diag, place, "expected a number");
+    return false;
+}
+
+static bool read_number(const ns_claims_world *w, const ns_claim_setting *s, double *out)
+{
+    return !s || number_at(w, s->place, out);
+}
+
+static bool make_room(ns_claims_world *w, ns_claims_run *r, ns_span place, size_t samples)
+{
+    r->t = calloc(samples, sizeof *r->t);
+    r->values = calloc(samples * r->model->system->observables.n + 1, sizeof(double));
+    r->residuals = calloc(samples * r->model->system->constraints.n + 1, sizeof(double));
+    if (r->t && r->values && r->residuals)
+        return true;
+    ns_diag_error(w->claim->diag, place, "out of memory");
+    return false;
+}
+
+static bool start_one(ns_claims_world *w, ns_claims_run *r, const ns_claim_statement *s,
+                      const ns_claim_setting *settings)
+{
+    ns_diag *diag = w->claim->diag;
+    const wishes all = sort_settings(w->arena, settings, s->settings.n);
+    const uint32_t errors = diag->errors;
+    r->model = load(w, &s->model, all.overrides, all.n);
+    if (r->model && r->model->status != NS_OK)
+        ns_diag_error(diag, s->model.place, "the model '%s' cannot be run:\n%s", s->model.text,
+                      r->model->messages);
+    if (diag->errors != errors || (all.back && !turn_back(w, r, all.back)))
         return false;
     ns_run_options options = ns_model_run_options(r->model);
-    if (until)
-        options.until = atof(until);
-    if (tolerance)
-        options.tolerance = atof(tolerance);
-    if (method)
-        options.method = method;
+    double samples = SAMPLES;
+    if (!read_number(w, all.until, &options.until) ||
+        !read_number(w, all.tolerance, &options.tolerance) ||
+        !read_number(w, all.samples, &samples))
+        return false;
+    if (all.method)
+        options.method = all.method->value;
     const ns_method *m = ns_method_find(options.method);
-    if (!m)
-        return fail(w, ns_arena_format(w->arena, "no method '%s'", options.method));
     const char *message = "";
-    r->run = ns_run_new(ns_model_problem(r->model, m->needs_jacobian), &options, r->model->p,
-                        r->model->x0, &r->status, &message);
-    if (!r->run)
-        return fail(w, ns_arena_format(w->arena, "%s", message));
-    const long wanted = samples ? atol(samples) : SAMPLES;
-    if (wanted < 2 || wanted > 100000)
-        return fail(w, "samples: 2 to 100000");
-    r->t = calloc((size_t)wanted, sizeof *r->t);
-    r->values = calloc((size_t)wanted * r->model->system->observables.n + 1, sizeof(double));
-    r->residuals = calloc((size_t)wanted * r->model->system->constraints.n + 1,
-                          sizeof *r->residuals);
-    if (!r->t || !r->values || !r->residuals)
-        return fail(w, "out of memory");
+    if (!m)
+        ns_diag_error(diag, all.method ? all.method->place : s->model.place, "no method '%s'",
+                      options.method);
+    else if (isnan(options.until))
+        ns_diag_error(diag, s->model.place,
+                      "the model does not say how long to run: add until=T");
+    else if (!(samples >= 2 && samples <= MOST_SAMPLES))
+        ns_diag_error(diag, all.samples->place, "samples: 2 to %d", MOST_SAMPLES);
+    else
+        r->run = ns_run_new(ns_model_problem(r->model, m->needs_jacobian), &options,
+                            r->model->p, r->model->x0, &r->status, &message);
+    if (*message && !r->run)
+        ns_diag_error(diag, s->model.place, "%s", message);
+    if (!r->run || !make_room(w, r, s->model.place, (size_t)samples))
+        return false;
     r->status = NS_OK;
-    take_samples(r, options.t0, options.until, (uint32_t)wanted);
+    take_samples(r, options.t0, options.until, (uint32_t)samples);
     return true;
 }
 
-bool ns_claims_start(ns_claims_world *w, const char *name, const char *model,
-                     const ns_claims_setting *settings, uint32_t n, bool series)
+/* One run for each of the values V1,V2,... that a setting has. */
+static bool start_series(ns_claims_world *w, const ns_claim_statement *s)
 {
-    if (!series) {
-        ns_claims_run *r = NS_NEW(w->arena, ns_claims_run);
-        r->name = name;
-        NS_PUSH(w->arena, w->runs, r);
-        return start_one(w, r, model, settings, n);
-    }
-    ns_claims_series *s = NS_NEW(w->arena, ns_claims_series);
-    s->name = name;
-    NS_PUSH(w->arena, w->series, s);
-    uint32_t which = 0;
-    while (which < n && !strchr(settings[which].value, ','))
+    ns_claims_series *series = NS_NEW(w->arena, ns_claims_series);
+    series->name = s->name.text;
+    NS_PUSH(w->arena, w->series, series);
+    uint32_t which = 0, n = 1;
+    while (which < s->settings.n && !strchr(s->settings.at[which].value, ','))
         which++;
-    if (which == n)
-        return fail(w, "a series needs a parameter with several values: NAME=V1,V2");
-    s->parameter = settings[which].name;
-    s->runs = NS_NEW_ARRAY(w->arena, ns_claims_run, 64);
-    s->value = NS_NEW_ARRAY(w->arena, double, 64);
-    for (const char *at = settings[which].value; at && s->n < 64;) {
-        const char *comma = strchr(at, ',');
-        ns_claims_setting own[16];
-        memcpy(own, settings, n * sizeof *own);
-        own[which].value = ns_arena_string(w->arena, at,
-                                           comma ? (size_t)(comma - at) : strlen(at));
-        s->runs[s->n].name = name;
-        s->value[s->n] = atof(own[which].value);
-        if (!start_one(w, &s->runs[s->n++], model, own, n))
+    if (which == s->settings.n) {
+        ns_diag_error(w->claim->diag, s->name.place,
+                      "a series needs a parameter with several values: NAME=V1,V2");
+        return false;
+    }
+    const ns_claim_setting *many = &s->settings.at[which];
+    for (const char *c = many->value; *c; c++)
+        n += *c == ',';
+    series->parameter = many->name;
+    series->runs = NS_NEW_ARRAY(w->arena, ns_claims_run, n);
+    series->value = NS_NEW_ARRAY(w->arena, double, n);
+    ns_claim_setting *own = ns_arena_copy(w->arena, s->settings.at,
+                                          s->settings.n * sizeof *s->settings.at);
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t length = (uint32_t)strcspn(many->value + at, ",");
+        own[which].value = ns_arena_string(w->arena, many->value + at, length);
+        own[which].place.begin = many->place.begin + at;
+        own[which].place.end = own[which].place.begin + length;
+        at += length + 1;
+        series->runs[k].name = s->name.text;
+        series->n++;
+        if (!number_at(w, own[which].place, &series->value[k]) ||
+            !start_one(w, &series->runs[k], s, own))
             return false;
-        at = comma ? comma + 1 : NULL;
     }
     return true;
 }
 
-bool ns_claims_command(ns_claims_world *w, const char *name, int n, char **words)
+bool ns_claims_start(ns_claims_world *w, const ns_claim_statement *s)
 {
-    char *text = NULL;
-    size_t size = 0;
-    const ns_command *command = n ? ns_command_find(words[0]) : NULL;
-    if (!command)
-        return fail(w, "there is no such command");
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return fail(w, "out of memory");
-    struct ns_gallery_entry *own = NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, w->models.n + 1);
-    for (uint32_t i = 0; i < w->models.n; i++)
-        own[i] = (struct ns_gallery_entry){w->models.at[i].name, w->models.at[i].text};
-    ns_cli cli = {.arena = w->arena, .out = out, .err = out, .own = own, .n_own = w->models.n};
-    static const ns_style plain = {"", "", "", "", ""};
-    cli.style_out = cli.style_err = plain;
-    ns_arguments arguments = {0};
-    if (ns_command_parse(&cli, command, n - 1, words + 1, &arguments))
-        command->run(&cli, &arguments);
-    fclose(out);
-    NS_PUSH(w->arena, w->outputs,
-            (ns_claims_text){name, ns_arena_string(w->arena, text, size)});
-    free(text);
-    return true;
+    if (s->kind == NS_CLAIM_SERIES)
+        return start_series(w, s);
+    ns_claims_run *r = NS_NEW(w->arena, ns_claims_run);
+    r->name = s->name.text;
+    NS_PUSH(w->arena, w->runs, r);
+    return start_one(w, r, s, s->settings.at);
 }
 
 static void free_run(ns_claims_run *r)
@@ -224,9 +278,60 @@ void ns_claims_free(ns_claims_world *w)
             free_run(&w->series.at[i]->runs[k]);
 }
 
-/* ---- looking ----------------------------------------------------------------------------- */
+/* ---- commands ---------------------------------------------------------------------------- */
 
-ns_claims_series *ns_claims_find_series(const ns_claims_world *w, const char *name)
+/* The words of a command as noslip gets them: figures/FILE goes to the folder of figures, and
+ * is left out with its option if there is none; models that are files are beside the claim. */
+static char **words_of(ns_claims_world *w, const ns_claim_statement *s, int *n)
+{
+    char **words = NS_NEW_ARRAY(w->arena, char *, s->words.n);
+    *n = 0;
+    for (uint32_t i = 0; i < s->words.n; i++) {
+        const char *text = s->words.at[i].text;
+        const bool figure = strncmp(text, "figures/", 8) == 0;
+        if (figure && !w->folder)
+            *n -= *n > 0;
+        else if (figure)
+            words[(*n)++] = ns_arena_format(w->arena, "%s%s", w->folder, text + 7);
+        else
+            words[(*n)++] = ns_arena_format(w->arena, "%s",
+                                            is_file(text) ? beside(w, text) : text);
+    }
+    return words;
+}
+
+bool ns_claims_command(ns_claims_world *w, const ns_claim_statement *s)
+{
+    char *text = NULL;
+    size_t size = 0;
+    int n;
+    char **words = words_of(w, s, &n);
+    const ns_command *command = ns_command_find(words[0]);
+    FILE *out = command ? open_memstream(&text, &size) : NULL;
+    if (!out) {
+        ns_diag_error(w->claim->diag, s->words.at[0].place,
+                      command ? "out of memory" : "noslip has no command '%s'", words[0]);
+        return false;
+    }
+    struct ns_gallery_entry *own = NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, w->models.n + 1);
+    for (uint32_t i = 0; i < w->models.n; i++)
+        own[i] = (struct ns_gallery_entry){w->models.at[i].name, w->models.at[i].text};
+    ns_cli cli = {.arena = w->arena, .out = out, .err = out, .own = own, .n_own = w->models.n};
+    static const ns_style plain = {"", "", "", "", ""};
+    cli.style_out = cli.style_err = plain;
+    ns_arguments arguments = {0};
+    if (ns_command_parse(&cli, command, n - 1, words + 1, &arguments))
+        command->run(&cli, &arguments);
+    fclose(out);
+    NS_PUSH(w->arena, w->outputs,
+            (ns_claims_text){s->name.text, ns_arena_string(w->arena, text, size)});
+    free(text);
+    return true;
+}
+
+/* ---- by name ----------------------------------------------------------------------------- */
+
+static ns_claims_series *series_called(const ns_claims_world *w, const char *name)
 {
     for (uint32_t i = 0; i < w->series.n; i++)
         if (strcmp(w->series.at[i]->name, name) == 0)
@@ -234,238 +339,35 @@ ns_claims_series *ns_claims_find_series(const ns_claims_world *w, const char *na
     return NULL;
 }
 
-ns_claims_run *ns_claims_find(const ns_claims_world *w, const char *name)
+bool ns_claims_is_series(const ns_claims_world *w, const char *name)
+{
+    return series_called(w, name) != NULL;
+}
+
+ns_claims_series *ns_claims_find_series(const ns_claims_world *w, const ns_claim_word *name)
+{
+    ns_claims_series *s = series_called(w, name->text);
+    if (!s)
+        ns_diag_error(w->claim->diag, name->place, "there is no series '%s'", name->text);
+    return s;
+}
+
+ns_claims_run *ns_claims_find(const ns_claims_world *w, const ns_claim_word *name)
 {
     for (uint32_t i = 0; i < w->runs.n; i++)
-        if (strcmp(w->runs.at[i]->name, name) == 0)
+        if (strcmp(w->runs.at[i]->name, name->text) == 0)
             return w->runs.at[i];
-    ns_claims_series *s = ns_claims_find_series(w, name);
+    ns_claims_series *s = series_called(w, name->text);
+    if (!s)
+        ns_diag_error(w->claim->diag, name->place, "there is no run '%s'", name->text);
     return s ? &s->runs[s->present] : NULL;
 }
 
-const char *ns_claims_output(const ns_claims_world *w, const char *name)
+const char *ns_claims_output(const ns_claims_world *w, const ns_claim_word *name)
 {
     for (uint32_t i = 0; i < w->outputs.n; i++)
-        if (strcmp(w->outputs.at[i].name, name) == 0)
+        if (strcmp(w->outputs.at[i].name, name->text) == 0)
             return w->outputs.at[i].text;
+    ns_diag_error(w->claim->diag, name->place, "there is no command '%s'", name->text);
     return NULL;
-}
-
-static double missing(ns_claims_world *w, const ns_claims_run *run, const char *what,
-                      const char *name)
-{
-    if (!w->claim->error)
-        w->claim->error = ns_arena_format(w->arena, "line %u: run '%s' has no %s '%s'", w->line,
-                                          run->name, what, name ? name : "");
-    return (double)NAN;
-}
-
-static double sample(const ns_claims_run *r, int64_t value, uint32_t i)
-{
-    return r->values[(size_t)i * r->model->system->observables.n + (size_t)value];
-}
-
-static const double *residual_samples(ns_claims_world *w, const ns_claims_run *r,
-                                      const char *name)
-{
-    const ns_system *s = r->model->system;
-    uint32_t which = 0;
-    while (which < s->constraints.n && strcmp(s->constraints.at[which].name, name) != 0)
-        which++;
-    if (which == s->constraints.n)
-        return NULL;
-    double *out = NS_NEW_ARRAY(w->arena, double, r->n);
-    for (uint32_t i = 0; i < r->n; i++)
-        out[i] = r->residuals[(size_t)i * s->constraints.n + which];
-    return out;
-}
-
-static const double *energy_samples(ns_claims_world *w, const ns_claims_run *r)
-{
-    const int64_t energy = ns_model_observable(r->model, "energy");
-    double *out = NS_NEW_ARRAY(w->arena, double, r->n);
-    for (uint32_t i = 0; energy >= 0 && i < r->n; i++)
-        out[i] = (sample(r, energy, i) - sample(r, energy, 0)) / fabs(sample(r, energy, 0));
-    return energy < 0 ? NULL : out;
-}
-
-const double *ns_claims_samples(ns_claims_world *w, const ns_claims_run *run, const char *name)
-{
-    if (strcmp(name, "t") == 0)
-        return run->t;
-    if (strncmp(name, "residual.", 9) == 0)
-        return residual_samples(w, run, name + 9);
-    if (strcmp(name, "energy.error") == 0)
-        return energy_samples(w, run);
-    const int64_t value = ns_model_observable(run->model, name);
-    if (value < 0)
-        return NULL;
-    double *out = NS_NEW_ARRAY(w->arena, double, run->n);
-    for (uint32_t i = 0; i < run->n; i++)
-        out[i] = sample(run, value, i);
-    return out;
-}
-
-const char *ns_claims_unit(const ns_claims_run *run, const char *name)
-{
-    const int64_t value = ns_model_observable(run->model, name);
-    return strcmp(name, "t") == 0 ? "s"
-           : value < 0            ? ""
-                                  : run->model->system->observables.at[value].unit;
-}
-
-double ns_claims_differ(ns_claims_world *w, ns_claims_run *a, const char *x, ns_claims_run *b,
-                        const char *y)
-{
-    const int64_t i = ns_model_observable(a->model, x), k = ns_model_observable(b->model, y);
-    double most = 0;
-    if (i < 0 || k < 0)
-        return missing(w, i < 0 ? a : b, "value", i < 0 ? x : y);
-    for (uint32_t n = 0; n < a->n && n < b->n; n++) {
-        if (a->t[n] != b->t[n])
-            return missing(w, b, "common times with", a->name);
-        most = ns_max(most, fabs(sample(a, i, n) - sample(b, k, n)));
-    }
-    return most;
-}
-
-/* Largest distance of the points from the circle that fits them best (least squares of
- * x^2 + y^2 + a x + b y + c, about the mean of the points), in parts of its radius. */
-double ns_claims_circle(ns_claims_world *w, ns_claims_run *r, const char *x, const char *y)
-{
-    const double *xs = ns_claims_samples(w, r, x), *ys = ns_claims_samples(w, r, y);
-    if (!xs || !ys)
-        return missing(w, r, "value", xs ? y : x);
-    double mx = 0, my = 0, uu = 0, uv = 0, vv = 0, uz = 0, vz = 0, zz = 0, most = 0;
-    for (uint32_t i = 0; i < r->n; i++) {
-        mx += xs[i] / r->n;
-        my += ys[i] / r->n;
-    }
-    for (uint32_t i = 0; i < r->n; i++) {
-        const double u = xs[i] - mx, v = ys[i] - my, z = u * u + v * v;
-        uu += u * u;
-        uv += u * v;
-        vv += v * v;
-        uz += u * z;
-        vz += v * z;
-        zz += z;
-    }
-    const double det = 2 * (uu * vv - uv * uv);
-    const double a = (uz * vv - vz * uv) / det, b = (vz * uu - uz * uv) / det;
-    const double radius = sqrt(a * a + b * b + zz / r->n);
-    for (uint32_t i = 0; i < r->n; i++)
-        most = ns_max(most, fabs(ns_math_hypot(xs[i] - mx - a, ys[i] - my - b) / radius - 1));
-    return most;
-}
-
-/* event(R, NAME, k), count(R, NAME): nan if it did not happen so often */
-static double of_event(ns_claims_world *w, ns_claims_run *r, const char *name, double k,
-                       bool count)
-{
-    const ns_system *s = r->model->system;
-    const ns_outcome *o = ns_run_outcome(r->run);
-    uint32_t which = 0, seen = 0;
-    while (which < s->events.n && !(name && strcmp(s->events.at[which].name, name) == 0))
-        which++;
-    if (which == s->events.n)
-        return missing(w, r, "event", name);
-    for (uint32_t i = 0; i < o->n_events; i++)
-        if (o->events[i].event == which && seen++ == (uint32_t)k && !count)
-            return o->events[i].t;
-    return count ? seen : (double)NAN;
-}
-
-double ns_claims_when(ns_claims_world *w, ns_claims_run *r, const char *event, const char *name,
-                      double k)
-{
-    const ns_system *s = r->model->system;
-    const ns_outcome *o = ns_run_outcome(r->run);
-    const int64_t value = ns_model_observable(r->model, name);
-    double *values = NS_NEW_ARRAY(w->arena, double, s->observables.n);
-    if (value < 0)
-        return missing(w, r, "value", name);
-    for (uint32_t i = 0; i < o->n_events; i++)
-        if (event && strcmp(s->events.at[o->events[i].event].name, event) == 0 && k-- < 1) {
-            ns_run_observe(r->run, o->events[i].t, o->event_states + (size_t)i * s->states.n,
-                           values);
-            return values[value];
-        }
-    return missing(w, r, "event", event);
-}
-
-/* drift(R), residual(R), invariant(R, NAME), time(R), stopped(R), param(R, NAME) */
-static double of_whole(ns_claims_world *w, ns_claims_run *r, const char *function,
-                       const char *name)
-{
-    const ns_system *s = r->model->system;
-    const ns_outcome *o = ns_run_outcome(r->run);
-    double most = 0;
-    if (strcmp(function, "drift") == 0)
-        return o->energy_drift;
-    if (strcmp(function, "time") == 0)
-        return r->t[r->n - 1];
-    if (strcmp(function, "stopped") == 0)
-        return r->status != NS_OK;
-    if (strcmp(function, "residual") == 0) {
-        for (uint32_t i = 0; i < s->constraints.n; i++)
-            most = ns_max(most, o->residual[i]);
-        return most;
-    }
-    if (strcmp(function, "invariant") == 0) {
-        for (uint32_t i = 0; i < s->invariants.n; i++)
-            if (name && strcmp(s->invariants.at[i].name, name) == 0)
-                return o->drift[i];
-        return missing(w, r, "invariant", name);
-    }
-    for (uint32_t i = 0; i < s->description->params.n; i++)
-        if (name && strcmp(s->description->params.at[i].name, name) == 0)
-            return r->model->p[i];
-    return missing(w, r, "parameter", name);
-}
-
-static const char *const functions[] = {
-    "start", "end",     "at",       "max",   "min",    "change",    "event", "count",  "drift",
-    "time",  "stopped", "residual", "param", "differ", "invariant", "when",  "circle", NULL};
-
-bool ns_claims_knows(const char *function)
-{
-    for (uint32_t i = 0; functions[i]; i++)
-        if (strcmp(functions[i], function) == 0)
-            return true;
-    return false;
-}
-
-double ns_claims_value(ns_claims_world *w, ns_claims_run *r, const char *function,
-                       const char *name, double extra)
-{
-    if (strcmp(function, "event") == 0 || strcmp(function, "count") == 0)
-        return of_event(w, r, name, extra, function[0] == 'c');
-    static const char *const of_values[] = {"start", "end", "at", "max", "min", "change", NULL};
-    uint32_t which = 0;
-    while (of_values[which] && strcmp(of_values[which], function) != 0)
-        which++;
-    if (!of_values[which])
-        return of_whole(w, r, function, name);
-    const int64_t value = name ? ns_model_observable(r->model, name) : -1;
-    if (value < 0)
-        return missing(w, r, "value", name);
-    if (strcmp(function, "start") == 0)
-        return sample(r, value, 0);
-    if (strcmp(function, "end") == 0)
-        return sample(r, value, r->n - 1);
-    if (strcmp(function, "at") == 0) { /* the sample there; they are 2000 to a run */
-        uint32_t i = 0;
-        while (i + 1 < r->n && fabs(r->t[i] - extra) > fabs(r->t[i + 1] - extra))
-            i++;
-        return fabs(r->t[i] - extra) < 1e-9 * ns_max(1, fabs(extra)) ? sample(r, value, i)
-                                                                     : (double)NAN;
-    }
-    double low = INFINITY, high = -INFINITY, change = 0;
-    for (uint32_t i = 0; i < r->n; i++) {
-        const double v = sample(r, value, i);
-        low = ns_min(low, v);
-        high = ns_max(high, v);
-        change = ns_max(change, fabs(v - sample(r, value, 0)));
-    }
-    return function[0] == 'c' ? change : strcmp(function, "max") == 0 ? high : low;
 }

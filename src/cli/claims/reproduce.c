@@ -1,9 +1,11 @@
 /* noslip reproduce: the claims of the literature, run again. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/status.h"
 #include "cli/claims/claim.h"
 
@@ -12,7 +14,14 @@ static const struct {
     const char *paper, *prefix;
 } papers[] = {{"000", "u-"}, {"001", "b-"}, {"002", "j-"}, {"003", "p-"}};
 
-/* Does a word of the command mean this claim? */
+/* Is a word of the command a claim of the user's own: a file, or - for standard input? */
+static bool is_file(const char *word)
+{
+    const size_t length = strlen(word);
+    return strcmp(word, "-") == 0 || (length > 6 && strcmp(word + length - 6, ".claim") == 0);
+}
+
+/* Does a word of the command mean this bundled claim? */
 static bool meant(const char *word, const char *name)
 {
     for (size_t k = 0; k < sizeof papers / sizeof *papers; k++)
@@ -45,24 +54,35 @@ static const char *stranger(const ns_arguments *a)
         unsigned k = 0;
         while (k < ns_claim_count && !meant(a->words.at[i], ns_claim_entries[k].name))
             k++;
-        if (k == ns_claim_count)
+        if (k == ns_claim_count && !is_file(a->words.at[i]))
             return a->words.at[i];
     }
     return NULL;
 }
 
+static ns_claim *bundled(ns_arena *arena, unsigned i)
+{
+    const struct ns_claim_entry *e = &ns_claim_entries[i];
+    return ns_claim_read(arena, e->name, NULL, e->text, strlen(e->text));
+}
+
 static int list(ns_cli *cli)
 {
     for (unsigned i = 0; i < ns_claim_count; i++) {
-        ns_claim_report c;
-        ns_claim_head(cli->arena, &ns_claim_entries[i], &c);
-        fprintf(cli->out, "%-22s %s%s\n", c.name, c.title, c.slow ? " (slow)" : "");
+        const ns_claim *c = bundled(cli->arena, i);
+        fprintf(cli->out, "%-22s %s%s\n", c->name, c->title, c->slow ? " (slow)" : "");
     }
     return 0;
 }
 
+/* ---- running ----------------------------------------------------------------------------- */
+
+typedef struct tally {
+    unsigned claims, expectations, failed, wrong, skipped; /* wrong: files, not results */
+} tally;
+
 /* Prints one claim; how many of its expectations failed. */
-static unsigned print(ns_cli *cli, const ns_claim_report *c, double took)
+static unsigned print(ns_cli *cli, const ns_claim *c, double took)
 {
     unsigned failed = 0;
     fprintf(cli->out, "%s%s%s  %s  (%.2f s)\n", cli->style_out.bold, c->name,
@@ -73,12 +93,66 @@ static unsigned print(ns_cli *cli, const ns_claim_report *c, double took)
         fprintf(cli->out, "  %-6s %-34s %-20.12g expected %s\n", r->holds ? "ok" : "FAILED",
                 r->label, r->obtained, r->text);
     }
-    if (c->error) {
-        fprintf(cli->out, "  FAILED %s\n", c->error);
-        failed++;
-    }
+    if (c->diag->errors)
+        fprintf(cli->out, "  FAILED the claim cannot be run to its end\n");
     fflush(cli->out);
-    return failed;
+    if (c->diag->errors) {
+        ns_text messages = ns_text_new(c->arena);
+        ns_diag_render(c->diag, &messages);
+        fputs(ns_text_string(&messages), cli->err);
+    }
+    return failed + (c->diag->errors > 0);
+}
+
+static void run(ns_cli *cli, ns_claim *c, const char *folder, tally *sum)
+{
+    const double before = ns_clock_seconds();
+    ns_claim_run(cli, c, folder);
+    sum->failed += print(cli, c, ns_clock_seconds() - before);
+    sum->wrong += c->diag->errors > 0;
+    sum->expectations += c->results.n;
+    sum->claims++;
+}
+
+static void run_bundled(ns_cli *cli, const ns_arguments *a, const char *folder, tally *sum)
+{
+    for (unsigned i = 0; i < ns_claim_count; i++) {
+        const choice how = chosen(a, ns_claim_entries[i].name);
+        if (how == UNWANTED)
+            continue;
+        ns_arena *arena = ns_arena_new();
+        ns_claim *c = bundled(arena, i);
+        if (c->slow && how != NAMED && !ns_command_flag(a, "all"))
+            sum->skipped++;
+        else
+            run(cli, c, folder, sum);
+        ns_arena_free(arena);
+    }
+}
+
+/* The user's own; false after saying which cannot be read. */
+static bool run_files(ns_cli *cli, const ns_arguments *a, const char *folder, tally *sum)
+{
+    enum { MOST_BYTES = 1 << 26 };
+    for (uint32_t i = 0; i < a->words.n; i++) {
+        const char *path = a->words.at[i];
+        if (!is_file(path))
+            continue;
+        char *text = NULL;
+        size_t length = 0;
+        const int error = ns_file_read(path, MOST_BYTES, &text, &length);
+        if (error) {
+            ns_command_wrong(cli, "cannot read %s: %s", path, strerror(error));
+            return false;
+        }
+        const bool standard = strcmp(path, "-") == 0;
+        ns_arena *arena = ns_arena_new();
+        run(cli, ns_claim_read(arena, path, standard ? "standard input" : path, text, length),
+            folder, sum);
+        ns_arena_free(arena);
+        free(text);
+    }
+    return true;
 }
 
 static int reproduce(ns_cli *cli, const ns_arguments *a)
@@ -86,39 +160,26 @@ static int reproduce(ns_cli *cli, const ns_arguments *a)
     if (ns_command_flag(a, "list"))
         return list(cli);
     if (stranger(a))
-        return ns_command_wrong(cli, "no claim '%s'; `noslip reproduce --list` lists them",
+        return ns_command_wrong(cli,
+                                "no claim '%s'; `noslip reproduce --list` lists the bundled "
+                                "ones, and files end in .claim",
                                 stranger(a));
     const char *folder = ns_command_text(a, "out");
     if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST) {
         fprintf(cli->err, "noslip: %s: %s\n", folder, strerror(errno));
         return ns_status_exit(NS_ERR_IO);
     }
-    unsigned claims = 0, expectations = 0, failed = 0, skipped = 0;
+    tally sum = {0};
     const double start = ns_clock_seconds();
-    for (unsigned i = 0; i < ns_claim_count; i++) {
-        ns_claim_report c;
-        const struct ns_claim_entry *entry = &ns_claim_entries[i];
-        const choice how = chosen(a, entry->name);
-        if (how == UNWANTED)
-            continue;
-        ns_arena *arena = ns_arena_new();
-        ns_claim_head(arena, entry, &c);
-        if (c.slow && how != NAMED && !ns_command_flag(a, "all")) {
-            skipped++;
-        } else {
-            const double before = ns_clock_seconds();
-            ns_claim_run(cli, arena, entry, folder, &c);
-            failed += print(cli, &c, ns_clock_seconds() - before);
-            expectations += c.results.n;
-            claims++;
-        }
-        ns_arena_free(arena);
-    }
-    fprintf(cli->out, "%u claims, %u expectations, %u failed", claims, expectations, failed);
-    if (skipped)
-        fprintf(cli->out, "; %u slow ones left out, see --all", skipped);
+    run_bundled(cli, a, folder, &sum);
+    if (!run_files(cli, a, folder, &sum))
+        return ns_status_exit(NS_ERR_IO);
+    fprintf(cli->out, "%u claims, %u expectations, %u failed", sum.claims, sum.expectations,
+            sum.failed);
+    if (sum.skipped)
+        fprintf(cli->out, "; %u slow ones left out, see --all", sum.skipped);
     fprintf(cli->out, "; %.1f s\n", ns_clock_seconds() - start);
-    return failed ? ns_status_exit(NS_STOP_EVENT) : 0;
+    return ns_status_exit(sum.wrong ? NS_ERR_USAGE : sum.failed ? NS_STOP_EVENT : NS_OK);
 }
 
 static const ns_option options[] = {
@@ -130,14 +191,15 @@ static const ns_option options[] = {
 
 const ns_command ns_command_reproduce = {
     .name = "reproduce",
-    .summary = "Run the claims and figures of the literature again",
-    .usage = "[NAME | PAPER]... [--all] [--out FOLDER]",
+    .summary = "Run the claims and figures of the literature again, or your own",
+    .usage = "[NAME | PAPER | FILE.claim]... [--all] [--out FOLDER]",
     .doc =
-        "A claim is a small file in models/claims: models to run and what must come out.  "
-        "Names "
-        "that\nend with - stand for all that begin so (j-); 000, 001, 002, 003 are Udwadia and "
-        "Mogharabin 2021,\nBloch, Marsden and Zenkov 2009, Jachnik 2011, Patrick 2022.  Exit "
-        "status 1 if anything failed.",
+        "A claim is a small file: models to run and what must come out.  FILE.claim is one of "
+        "your own\n(- reads it from standard input; docs/claims.md says how to write it); the "
+        "others are bundled.\nNames that end with - stand for all that begin so (j-); 000, "
+        "001, "
+        "002, 003 are Udwadia and\nMogharabin 2021, Bloch, Marsden and Zenkov 2009, Jachnik "
+        "2011, Patrick 2022.  Exit status 1 if\nan expectation failed, 2 if a claim is wrong.",
     .options = options,
     .least = 0,
     .most = 32,

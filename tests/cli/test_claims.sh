@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Claims as files: the example of docs/claims.md holds and writes its figures; an expectation that
+# fails gives status 1; what is wrong is named with file, line and column, with status 2.
+set -euo pipefail
+noslip=$NOSLIP
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() {
+    echo "FAIL $*"
+    exit 1
+}
+
+# expect STATUS TEXT FILE: reproduce FILE ends with STATUS and prints TEXT, to either stream
+expect() {
+    local status=0
+    "$noslip" reproduce "$3" >printed 2>&1 || status=$?
+    [ $status = "$1" ] || { cat printed; fail "$3: status $status, expected $1"; }
+    grep -qF -- "$2" printed || { cat printed; fail "$3: expected '$2'"; }
+}
+
+sed -n '/^```claim$/,/^```$/p' "$DOCS/claims.md" | sed '/^```/d' >pendulum.claim
+[ "$(wc -l <pendulum.claim)" -gt 20 ] || fail "the manual has no example"
+"$noslip" reproduce pendulum.claim --out figures
+grep -q '<svg' figures/pendulum.svg && grep -q '<svg' figures/excess.svg
+"$noslip" reproduce - <pendulum.claim | grep -q '1 claims, 8 expectations, 0 failed'
+# every one of its expectations can fail
+grep -n '^expect' pendulum.claim | cut -d: -f1 | while read -r line; do
+    sed "${line}s/ within [^ ]*$/ + 1 within 1e-9/; ${line}s/ < / > /; ${line}s/ > 0\.5$/ > 1.5/" \
+        pendulum.claim >negated.claim
+    expect 1 '1 failed' negated.claim
+done
+# bundled and own ones together; one that ends with the text, without a newline
+printf 'run a: falling-disk\nexpect "time": time(a) > 0' >short.claim
+"$noslip" reproduce x-off-sphere short.claim | grep -q '2 claims, 2 expectations, 0 failed'
+
+# a model in a file beside the claim, in runs and in commands
+mkdir -p sub
+cat >sub/own.mech <<'MODEL'
+coordinate q
+lagrangian q'^2/2 - q^2/2
+start { q = 1; q' = 0 }
+run { until 1 }
+MODEL
+printf 'run a: own.mech until=pi\ncommand c: check own.mech\n%s\n%s\n' \
+    'expect "half a period": end(a, q) = -1 within 1e-12' 'expect "named": has(c, "q") > 0.5' >sub/file.claim
+expect 0 '2 expectations, 0 failed' sub/file.claim
+
+# what is wrong, where
+wrong() { # LINE:COLUMN TEXT STATEMENT
+    printf 'model m <<\nparam k = 2\ncoordinate q\nlagrangian q%s^2/2 - k*q^2/2\nstart { q = 1 }\nrun { until 1 }\n>>\nrun a: m\n%s\n' \
+        "'" "$3" >wrong.claim
+    expect 2 "wrong.claim:$1: error: $2" wrong.claim
+}
+wrong 9:1 "unknown statement 'expct'" 'expct "x": 1 < 2'
+wrong 9:8 'expected a label between " ", found' 'expect x: 1 < 2'
+wrong 9:13 "expected an expression, found '<'" 'expect "x": < 2'
+wrong 9:15 'expected =, < or >, found' 'expect "x": 1 # 2'
+wrong 9:18 "expected within TOLERANCE" 'expect "x": 1 = 2'
+wrong 9:19 "expected the end of the line, found '3'" 'expect "x": 1 < 2 3'
+wrong 9:13 "undefined function 'strat'; did you mean 'start'?" 'expect "x": strat(a, q) < 2'
+wrong 9:13 'start takes 2 arguments, found 1' 'expect "x": start(a) < 2'
+wrong 9:19 "there is no run 'b'" 'expect "x": start(b, q) < 2'
+wrong 9:22 "run 'a' has no value 'p'" 'expect "x": start(a, p) < 2'
+wrong 9:20 'expected the name of a value' 'expect "x": end(a, 1+1) < 2'
+wrong 9:13 "undefined name 'a'" 'expect "x": a + 1 < 2'
+wrong 9:8 "there is no model 'none'" 'run b: none'
+wrong 9:15 "'furlong' is not a unit" 'expect "x": 1 furlong < 2'
+wrong 9:16 "undefined name 'soon'" 'run b: m until=soon'
+wrong 9:11 'expected a command of noslip, found the end of the line' 'command c:'
+wrong 9:12 "noslip has no command 'fly'" 'command c: fly me'
+wrong 9:11 "a series needs a parameter with several values" 'series    s: m k=1'
+wrong 9:9 'the model that begins here has no end' 'model x <<'
+deep=$(printf '(%.0s' $(seq 300))
+wrong 9:213 'the expression is nested more than 200 levels deep' "expect \"x\": ${deep}1 < 2"
+# a model of the claim: lines are those of the claim
+printf '# one\nmodel m <<\ncoordinate q\nlagrangian p\n>>\nrun a: m\n' >model.claim
+expect 2 "m:4:12: error: undefined name 'p'" model.claim
+status=0
+"$noslip" reproduce missing.claim 2>message || status=$?
+[ $status = 3 ] && grep -q 'cannot read missing.claim' message || fail "a missing file: $status"
