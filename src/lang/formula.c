@@ -5,11 +5,12 @@
  * the place where the arguments of one of the caller's functions begin, it goes on at the call. */
 #include "lang/formula.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+#include "base/near.h"
 #include "expr/ops.h"
 #include "lang/parser.h"
 
@@ -33,23 +34,24 @@ static void find_operands(ns_arena *arena, ns_formula *f)
     stack = NS_NEW_ARRAY(arena, uint32_t, f->n);
     for (uint32_t i = 0; i < f->n; i++) {
         const uint32_t taken = ns_evaluate_taken(&f->at[i]);
-        assert(taken <= depth);
+        NS_CHECK(taken <= depth);
         depth -= taken;
         begin[i] = taken ? stack[depth] : i;
         stack[depth++] = begin[i];
     }
-    assert(depth == 1);
+    NS_CHECK(depth == 1);
     f->begin = begin;
 }
 
 bool ns_formula_read(ns_diag *diag, uint32_t source, const char *stops, const char *word,
                      uint32_t *at, uint32_t end, ns_formula *out)
 {
+    NS_CHECK(source > 0 && source <= diag->sources.n);
     const ns_source *s = &diag->sources.at[source - 1];
     ns_reader reader = {.arena = diag->arena, .diag = diag, .source = source};
     ns_parser p = {
         .r = &reader, .lexer = ns_lexer_new(diag, source, s->text, end), .strings = true};
-    assert(*at <= end && end <= s->length);
+    NS_CHECK(*at <= end && end <= s->length);
     p.lexer.stops = stops;
     p.lexer.word = word;
     p.lexer.at = *at;
@@ -151,11 +153,11 @@ static double undefined(const ns_formula_world *w, const ns_formula *f, uint32_t
     const ns_span place = place_of(f, i);
     const char *name = text_of(w, f, i);
     const bool function = f->at[i].op == NS_POSTFIX_CALL;
-    const char *nearest = NULL;
-    unsigned best = ~0u;
+    ns_near near = {.word = name};
     for (const ns_formula_function *known = w->functions; function && known && known->name;
          known++)
-        ns_scope_consider(name, known->name, &best, &nearest);
+        ns_near_try(&near, known->name);
+    const char *nearest = near.found;
     if (!nearest && function)
         nearest = ns_functions_nearest(name);
     ns_diag_error(w->diag, place, "undefined %s '%s'%s%s%s", function ? "function" : "name",

@@ -1,12 +1,4 @@
-/* Invariant measures (seed 001, section 5; see study/invariants/measure.h).
- *
- * On a Lie algebra with l = v.I v/2 and constraints a^s.v = 0, with b^s = I^-1 a^s and K the inverse
- * of the matrix a^s.b^t, the divergence of the Euler-Poincare-Suslov equations (5.4) is
- *
- *     div = < K_st ad*_{b^t} a^s + T , v >,      <T, xi> = Tr ad_xi,   <ad*_x a, y> = <a, [x, y]>
- *
- * (derived in docs/theory/lie.md).  An invariant measure with smooth density exists if and only if it
- * vanishes on the constraints:  K_st ad*_{b^t} a^s + T = gamma_s a^s       (5.5), (5.6)
+/* Invariant measures (Bloch, Marsden and Zenkov 2009, section 5; see measure.h).
  *
  * A density rho(r) of some coordinates: div + (log rho)' = 0 with r' = R(q) v linear in velocities v
  * means that div = D(q).v with D = R^T h, h = -grad log rho.  So h = (R R^T)^-1 R D must give back D,
@@ -23,20 +15,11 @@
 #include "mech/common/dense.h"
 #include "mech/lie/lie.h"
 #include "ode/gauss/gauss_table.h"
+#include "study/invariants/measure_internal.h"
+
+typedef ns_measure_work work;
 
 enum { POINTS = 24 }; /* random states at which identities are tested */
-
-typedef struct work {
-    const ns_problem *problem;
-    const ns_system *s;
-    ns_graph *g;
-    const double *p, *x0;
-    ns_measure *m;
-    double *points; /* [POINTS][n] states on the manifold, at the times when[POINTS] */
-    double *when;
-    uint32_t found; /* so many of them */
-    double speed; /* largest relative rate of a state: what is slow compared with it is zero */
-} work;
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
@@ -66,7 +49,7 @@ static void choose_points(work *w, double t0, double until)
     }
 }
 
-static void values_at(const work *w, const ns_ex *f, size_t n, uint32_t point, double *out)
+void ns_measure_values(const work *w, const ns_ex *f, size_t n, uint32_t point, double *out)
 {
     ns_system_eval(w->s, f, n, w->when[point], w->p, w->points + (size_t)point * w->s->states.n,
                    out);
@@ -105,7 +88,7 @@ static bool across_the_manifold(work *w, ns_ex *trace)
     ns_diff_jacobian(g, rate, m, x, n, dJ);
     double *numbers = NS_NEW_ARRAY(arena, double, (size_t)m * n);
     double *sigma = NS_NEW_ARRAY(arena, double, (m < n ? m : n) + 1);
-    values_at(w, J, (size_t)m * n, 0, numbers);
+    ns_measure_values(w, J, (size_t)m * n, 0, numbers);
     ns_dense_svd(arena, m, n, numbers, sigma, NULL);
     if (m > n || !(sigma[m - 1] > 1e-9 * sigma[0]))
         return false;
@@ -154,7 +137,7 @@ static void make_divergence(work *w)
     double scale = 0, largest = 0;
     for (uint32_t k = 0; k < w->found; k++) {
         double sum = 0;
-        values_at(w, terms, count, k, value);
+        ns_measure_values(w, terms, count, k, value);
         for (uint32_t i = 0; i < count; i++) {
             sum += value[i];
             scale = ns_max(scale, fabs(value[i]));
@@ -166,153 +149,6 @@ static void make_divergence(work *w)
     m->vanishes = m->largest < 1e-11;
 }
 
-/* ---- Lie algebras ---------------------------------------------------------------------------- */
-
-/* Is a an eigenvector of the inertia, g* being identified with g by the Killing form kappa?  That is
- * I^-1 a parallel to kappa^-1 a, or kappa I^-1 a parallel to a. */
-static bool is_eigenvector(uint32_t n, const double *kappa, const double *b, const double *a)
-{
-    double aa = 0, cc = 0, ac = 0, off = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < n; i++) {
-            double c = 0;
-            for (uint32_t j = 0; j < n; j++)
-                c += kappa[i * n + j] * b[j];
-            if (pass == 0) {
-                aa += a[i] * a[i];
-                cc += c * c;
-                ac += a[i] * c;
-            } else { /* what is left of it beside a */
-                off = ns_max(off, fabs(c - ac / aa * a[i]));
-            }
-        }
-    return cc > 0 && off <= 1e-12 * sqrt(cc);
-}
-
-static void killing(work *w, ns_measure_algebra *r, const double *C, double *kappa)
-{
-    uint32_t n = r->n;
-    double *eigen = NS_NEW_ARRAY(w->s->arena, double, n);
-    ns_lie_killing(n, C, kappa);
-    if (!ns_dense_symmetric(w->s->arena, n, kappa, eigen))
-        return;
-    double most = ns_max(fabs(eigen[0]), fabs(eigen[n - 1]));
-    for (uint32_t i = 0; i < n; i++) {
-        if (fabs(eigen[i]) <= 1e-10 * most)
-            r->zero++;
-        else if (eigen[i] < 0)
-            r->negative++;
-        else
-            r->positive++;
-    }
-}
-
-static void criterion(work *w, const ns_lie *lie, ns_measure_algebra *r)
-{
-    ns_arena *arena = w->s->arena;
-    uint32_t n = r->n, m = r->constraints;
-    double *C = NS_NEW_ARRAY(arena, double, (size_t)n * n * n);
-    double *kappa = NS_NEW_ARRAY(arena, double, (size_t)n * n);
-    double *I = NS_NEW_ARRAY(arena, double, (size_t)n * n);
-    double *a = NS_NEW_ARRAY(arena, double, (size_t)m * n + 1);
-    double *b = NS_NEW_ARRAY(arena, double, (size_t)m * n + 1);
-    double *G = NS_NEW_ARRAY(arena, double, (size_t)m * m + 1);
-    double *K = NS_NEW_ARRAY(arena, double, (size_t)m * m + 1);
-    double *unit = NS_NEW_ARRAY(arena, double, m + 1);
-    ns_lie_constants(lie, w->s, w->p, C);
-    ns_lie_trace(n, C, r->T);
-    double size = 0, most = 0;
-    for (uint32_t i = 0; i < n; i++)
-        most = ns_max(most, fabs(r->T[i]));
-    for (size_t i = 0; i < (size_t)n * n * n; i++)
-        size = ns_max(size, fabs(C[i]));
-    r->unimodular = most <= 1e-12 * (double)n * size;
-    killing(w, r, C, kappa);
-    r->applies = lie->quadratic && lie->invariant;
-    if (!r->applies)
-        return;
-    ns_system_eval(w->s, lie->M, (size_t)n * n, 0, w->p, w->x0, I);
-    ns_system_eval(w->s, lie->a, (size_t)m * n, 0, w->p, w->x0, a);
-    for (uint32_t s = 0; s < m; s++)
-        ns_dense_least(arena, n, n, I, a + s * n, 1e-15, b + s * n);
-    for (uint32_t s = 0; s < m; s++)
-        for (uint32_t t = 0; t < m; t++)
-            for (uint32_t i = 0; i < n; i++)
-                G[s * m + t] += a[s * n + i] * b[t * n + i];
-    for (uint32_t s = 0; s < m; s++) { /* K by columns; it is symmetric */
-        for (uint32_t t = 0; t < m; t++)
-            unit[t] = s == t;
-        ns_dense_least(arena, m, m, G, unit, 1e-15, K + s * m);
-    }
-    double terms = 0; /* sizes of what is added up: what rounding errors are compared with */
-    for (uint32_t e = 0; e < n; e++) {
-        r->left[e] = r->T[e];
-        double sum = fabs(r->T[e]);
-        for (uint32_t s = 0; s < m; s++)
-            for (uint32_t t = 0; t < m; t++)
-                for (uint32_t i = 0; i < n; i++)
-                    for (uint32_t c = 0; c < n; c++) {
-                        double term = K[s * m + t] * C[((size_t)i * n + e) * n + c] *
-                                      b[t * n + i] * a[s * n + c];
-                        r->left[e] += term;
-                        sum += fabs(term);
-                    }
-        terms = ns_max(terms, sum);
-    }
-    for (uint32_t s = 0; s < m; s++)
-        for (uint32_t t = 0; t < m; t++)
-            for (uint32_t i = 0; i < n; i++)
-                r->gamma[s] += K[s * m + t] * r->left[i] * b[t * n + i];
-    double largest = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        r->residual[i] = r->left[i];
-        for (uint32_t s = 0; s < m; s++)
-            r->residual[i] -= r->gamma[s] * a[s * n + i];
-        largest = ns_max(largest, fabs(r->residual[i]));
-    }
-    r->preserved = largest <= 1e-12 * terms;
-    double *raised = NS_NEW_ARRAY(arena, double, n), square = 0;
-    ns_dense_least(arena, n, n, I, r->residual, 1e-15, raised);
-    for (uint32_t i = 0; i < n; i++)
-        square += raised[i] * r->residual[i];
-    r->rate = sqrt(ns_max(square, 0));
-    for (uint32_t s = 0; s < m; s++)
-        r->eigenvector[s] = r->zero == 0 && is_eigenvector(n, kappa, b + s * n, a + s * n);
-    /* the same divergence from the graph */
-    double *v = NS_NEW_ARRAY(arena, double, n), worst = 0, scale = terms;
-    for (uint32_t k = 0; k < w->found; k++, r->points++) {
-        double div, expected = 0;
-        values_at(w, &w->m->divergence, 1, k, &div);
-        values_at(w, lie->v, n, k, v);
-        for (uint32_t i = 0; i < n; i++) {
-            expected += r->left[i] * v[i];
-            scale = ns_max(scale, terms * fabs(v[i]));
-        }
-        worst = ns_max(worst, fabs(div - expected));
-    }
-    r->difference = scale > 0 ? worst / scale : worst;
-}
-
-static void algebra(work *w)
-{
-    const ns_lie *lie = ns_lie_of(w->s);
-    if (!lie)
-        return;
-    ns_arena *arena = w->s->arena;
-    ns_measure_algebra *r = NS_NEW(arena, ns_measure_algebra);
-    r->n = lie->n;
-    r->constraints = lie->constraints;
-    r->T = NS_NEW_ARRAY(arena, double, r->n);
-    r->left = NS_NEW_ARRAY(arena, double, r->n);
-    r->residual = NS_NEW_ARRAY(arena, double, r->n);
-    r->gamma = NS_NEW_ARRAY(arena, double, r->constraints + 1);
-    r->eigenvector = NS_NEW_ARRAY(arena, bool, r->constraints + 1);
-    criterion(w, lie, r);
-    uint32_t points;
-    r->spatial = ns_lie_spatial_failure(w->s, w->p, w->x0, &points);
-    w->m->algebra = r;
-}
-
 /* ---- densities of coordinates ---------------------------------------------------------------- */
 
 /* Does f vanish at all points, in relation to `scale` (largest over the points)? */
@@ -320,7 +156,7 @@ static bool is_zero(const work *w, ns_ex f, double scale)
 {
     for (uint32_t k = 0; k < w->found; k++) {
         double value;
-        values_at(w, &f, 1, k, &value);
+        ns_measure_values(w, &f, 1, k, &value);
         if (!(fabs(value) <= 1e-9 * scale))
             return false;
     }
@@ -331,7 +167,7 @@ static double size_of(const work *w, const ns_ex *f, uint32_t n)
 {
     double *value = NS_NEW_ARRAY(w->s->arena, double, n + 1), most = 0;
     for (uint32_t k = 0; k < w->found; k++) {
-        values_at(w, f, n, k, value);
+        ns_measure_values(w, f, n, k, value);
         for (uint32_t i = 0; i < n; i++)
             most = ns_max(most, fabs(value[i]));
     }
@@ -358,67 +194,69 @@ static uint32_t split(const work *w, uint32_t *position, uint32_t *velocity,
     return count;
 }
 
-static void find_density(work *w)
+/* div = D.v */
+typedef struct linear_form {
+    uint32_t n;   /* velocities */
+    ns_ex *v, *D; /* [n] */
+    double slope; /* size of D */
+} linear_form;
+
+static bool is_linear_in_velocities(work *w, const uint32_t *velocity, linear_form *f)
 {
-    enum { MOST_STATES = 60 };
-    const ns_system *s = w->s;
     ns_graph *g = w->g;
-    ns_arena *arena = s->arena;
-    ns_measure_density *d = &w->m->density;
-    uint32_t n = s->states.n, nv;
-    uint32_t *position = NS_NEW_ARRAY(arena, uint32_t, n),
-                                      *velocity = NS_NEW_ARRAY(arena,
-                                                                                     uint32_t, n);
-    uint32_t np = split(w, position, velocity, &nv);
-    d->why = "the system has no coordinates";
-    if (np == 0 || nv == 0)
-        return;
-    d->why = "it has more than 60 states";
-    d->too_large = n > MOST_STATES; /* second derivatives by all of them, of the divergence */
-    if (d->too_large)
-        return;
-    /* div = D.v */
-    ns_ex div = w->m->divergence;
-    ns_ex *v = NS_NEW_ARRAY(arena, ns_ex, nv), *D = NS_NEW_ARRAY(arena, ns_ex, nv);
+    const ns_ex div = w->m->divergence;
     ns_ex sum = ns_zero(g);
-    for (uint32_t i = 0; i < nv; i++)
-        v[i] = s->states.at[velocity[i]].symbol;
-    ns_diff_gradient(g, div, v, nv, D);
-    for (uint32_t i = 0; i < nv; i++)
-        sum = ns_add(g, sum, ns_mul(g, D[i], v[i]));
-    double size = size_of(w, &div, 1), slope = size_of(w, D, nv);
-    d->why = "the divergence is not linear in the velocities";
+    f->v = NS_NEW_ARRAY(w->s->arena, ns_ex, f->n);
+    f->D = NS_NEW_ARRAY(w->s->arena, ns_ex, f->n);
+    for (uint32_t i = 0; i < f->n; i++)
+        f->v[i] = w->s->states.at[velocity[i]].symbol;
+    ns_diff_gradient(g, div, f->v, f->n, f->D);
+    for (uint32_t i = 0; i < f->n; i++)
+        sum = ns_add(g, sum, ns_mul(g, f->D[i], f->v[i]));
+    const double size = size_of(w, &div, 1);
+    f->slope = size_of(w, f->D, f->n);
     if (!is_zero(w, ns_sub(g, div, sum), size))
-        return;
-    for (uint32_t i = 0; i < nv; i++)
-        for (uint32_t j = 0; j < nv; j++)
-            if (!is_zero(w, ns_diff(g, D[i], v[j]), slope))
-                return;
-    /* the coordinates r that div depends on */
-    d->state = NS_NEW_ARRAY(arena, uint32_t, np);
+        return false;
+    for (uint32_t i = 0; i < f->n; i++)
+        for (uint32_t j = 0; j < f->n; j++)
+            if (!is_zero(w, ns_diff(g, f->D[i], f->v[j]), f->slope))
+                return false;
+    return true;
+}
+
+/* The coordinates r that div depends on. */
+static void find_coordinates(work *w, const linear_form *f, const uint32_t *position,
+                             uint32_t np)
+{
+    ns_measure_density *d = &w->m->density;
+    d->state = NS_NEW_ARRAY(w->s->arena, uint32_t, np);
     for (uint32_t k = 0; k < np; k++) {
-        ns_ex q = s->states.at[position[k]].symbol;
+        ns_ex q = w->s->states.at[position[k]].symbol;
         bool matters = false;
-        for (uint32_t i = 0; i < nv && !matters; i++)
-            matters = !is_zero(w, ns_diff(g, D[i], q), slope);
+        for (uint32_t i = 0; i < f->n && !matters; i++)
+            matters = !is_zero(w, ns_diff(w->g, f->D[i], q), f->slope);
         if (matters)
             d->state[d->n++] = position[k];
     }
-    d->why = "the divergence depends on no coordinate";
-    if (d->n == 0)
-        return;
-    /* r' = R v; h = (R R^T)^-1 R D */
-    uint32_t m = d->n;
-    ns_ex *R = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * nv),
-                            *rate = NS_NEW_ARRAY(arena, ns_ex, m);
-    ns_ex *RR = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * m), *RD = NS_NEW_ARRAY(arena, ns_ex, m);
+}
+
+/* r' = R v; h = (R R^T)^-1 R D.  Returns R[m][velocities]. */
+static ns_ex *solve_for_h(work *w, const linear_form *f)
+{
+    ns_graph *g = w->g;
+    ns_arena *arena = w->s->arena;
+    ns_measure_density *d = &w->m->density;
+    const uint32_t m = d->n, nv = f->n;
+    ns_ex *R = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * nv);
+    ns_ex *rate = NS_NEW_ARRAY(arena, ns_ex, m), *RD = NS_NEW_ARRAY(arena, ns_ex, m);
+    ns_ex *RR = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * m);
     for (uint32_t a = 0; a < m; a++)
-        rate[a] = s->states.at[d->state[a]].rate;
-    ns_diff_jacobian(g, rate, m, v, nv, R);
+        rate[a] = w->s->states.at[d->state[a]].rate;
+    ns_diff_jacobian(g, rate, m, f->v, nv, R);
     for (uint32_t a = 0; a < m; a++) {
         RD[a] = ns_zero(g);
         for (uint32_t i = 0; i < nv; i++)
-            RD[a] = ns_add(g, RD[a], ns_mul(g, R[a * nv + i], D[i]));
+            RD[a] = ns_add(g, RD[a], ns_mul(g, R[a * nv + i], f->D[i]));
         for (uint32_t b = 0; b < m; b++) {
             RR[a * m + b] = ns_zero(g);
             for (uint32_t i = 0; i < nv; i++)
@@ -429,39 +267,93 @@ static void find_density(work *w)
     d->h = NS_NEW_ARRAY(arena, ns_ex, m);
     d->at = NS_NEW_ARRAY(arena, double, m);
     ns_solve(g, m, RR, RD, d->h);
-    d->why = "the velocities of the coordinates it depends on are bound by the constraints";
-    double hs = size_of(w, d->h, m);
-    if (!isfinite(hs))
-        return;
-    d->why = "it is no combination of the velocities of the coordinates it depends on";
-    for (uint32_t i = 0; i < nv; i++) {
-        ns_ex back = ns_neg(g, D[i]);
-        for (uint32_t a = 0; a < m; a++)
-            back = ns_add(g, back, ns_mul(g, R[a * nv + i], d->h[a]));
-        if (!is_zero(w, back, slope))
-            return;
+    return R;
+}
+
+/* Does R^T h give back D? */
+static bool gives_back(work *w, const linear_form *f, const ns_ex *R)
+{
+    const ns_measure_density *d = &w->m->density;
+    ns_graph *g = w->g;
+    for (uint32_t i = 0; i < f->n; i++) {
+        ns_ex back = ns_neg(g, f->D[i]);
+        for (uint32_t a = 0; a < d->n; a++)
+            back = ns_add(g, back, ns_mul(g, R[a * f->n + i], d->h[a]));
+        if (!is_zero(w, back, f->slope))
+            return false;
     }
-    d->why = "the coefficients of the velocities depend on other variables";
-    for (uint32_t a = 0; a < m; a++)
-        for (uint32_t i = 0; i < n; i++) {
+    return true;
+}
+
+/* Does h, of this size, depend on r alone? */
+static bool depends_on_own(work *w, double size)
+{
+    const ns_measure_density *d = &w->m->density;
+    for (uint32_t a = 0; a < d->n; a++)
+        for (uint32_t i = 0; i < w->s->states.n; i++) {
             bool own = false;
-            for (uint32_t b = 0; b < m; b++)
+            for (uint32_t b = 0; b < d->n; b++)
                 own = own || d->state[b] == i;
-            if (!own && !is_zero(w, ns_diff(g, d->h[a], s->states.at[i].symbol), hs))
-                return;
+            if (!own && !is_zero(w, ns_diff(w->g, d->h[a], w->s->states.at[i].symbol), size))
+                return false;
         }
-    d->why = "the form h dr is not closed";
-    for (uint32_t a = 0; a < m; a++)
-        for (uint32_t b = a + 1; b < m; b++) {
-            ns_ex curl = ns_sub(g, ns_diff(g, d->h[a], s->states.at[d->state[b]].symbol),
-                                ns_diff(g, d->h[b], s->states.at[d->state[a]].symbol));
-            d->closed = ns_max(d->closed, size_of(w, &curl, 1) / hs);
-            if (!is_zero(w, curl, hs))
-                return;
+    return true;
+}
+
+static bool is_closed(work *w, double size)
+{
+    ns_measure_density *d = &w->m->density;
+    const ns_system *s = w->s;
+    for (uint32_t a = 0; a < d->n; a++)
+        for (uint32_t b = a + 1; b < d->n; b++) {
+            ns_ex curl = ns_sub(w->g, ns_diff(w->g, d->h[a], s->states.at[d->state[b]].symbol),
+                                ns_diff(w->g, d->h[b], s->states.at[d->state[a]].symbol));
+            d->closed = ns_max(d->closed, size_of(w, &curl, 1) / size);
+            if (!is_zero(w, curl, size))
+                return false;
         }
-    ns_system_eval(s, d->h, m, 0, w->p, w->x0, d->at);
-    d->why = NULL;
-    d->found = true;
+    return true;
+}
+
+/* Why there is no density of some coordinates; NULL if there is one. */
+static const char *density_obstacle(work *w)
+{
+    enum { MOST_STATES = 60 };
+    const ns_system *s = w->s;
+    ns_measure_density *d = &w->m->density;
+    const uint32_t n = s->states.n;
+    uint32_t *position = NS_NEW_ARRAY(s->arena, uint32_t, n);
+    uint32_t *velocity = NS_NEW_ARRAY(s->arena, uint32_t, n);
+    linear_form f = {0};
+    const uint32_t np = split(w, position, velocity, &f.n);
+    if (np == 0 || f.n == 0)
+        return "the system has no coordinates";
+    d->too_large = n > MOST_STATES; /* second derivatives by all of them, of the divergence */
+    if (d->too_large)
+        return "it has more than 60 states";
+    if (!is_linear_in_velocities(w, velocity, &f))
+        return "the divergence is not linear in the velocities";
+    find_coordinates(w, &f, position, np);
+    if (d->n == 0)
+        return "the divergence depends on no coordinate";
+    const ns_ex *R = solve_for_h(w, &f);
+    const double size = size_of(w, d->h, d->n);
+    if (!isfinite(size))
+        return "the velocities of the coordinates it depends on are bound by the constraints";
+    if (!gives_back(w, &f, R))
+        return "it is no combination of the velocities of the coordinates it depends on";
+    if (!depends_on_own(w, size))
+        return "the coefficients of the velocities depend on other variables";
+    if (!is_closed(w, size))
+        return "the form h dr is not closed";
+    ns_system_eval(s, d->h, d->n, 0, w->p, w->x0, d->at);
+    return NULL;
+}
+
+static void find_density(work *w)
+{
+    w->m->density.why = density_obstacle(w);
+    w->m->density.found = !w->m->density.why;
 }
 
 /* div + rho'/rho = 0 for the density that was given */
@@ -477,7 +369,7 @@ static void verify_density(work *w, ns_ex rho)
     double scale = 0, worst = 0;
     for (uint32_t k = 0; k < w->found; k++) {
         double value[2];
-        values_at(w, pair, 2, k, value);
+        ns_measure_values(w, pair, 2, k, value);
         double off = fabs(value[0] + value[1]);
         worst = isnan(off) ? NAN : ns_max(worst, off);
         scale = ns_max(scale, fabs(value[0]) + fabs(value[1]));
@@ -541,7 +433,7 @@ ns_measure *ns_measure_new(const ns_problem *problem, const ns_measure_options *
               .m = NS_NEW(s->arena, ns_measure)};
     choose_points(&w, options->run.t0, options->run.until);
     make_divergence(&w);
-    algebra(&w);
+    w.m->algebra = ns_measure_algebra_new(&w);
     if (!w.m->vanishes && !w.m->reduced)
         find_density(&w);
     w.m->given = NAN;

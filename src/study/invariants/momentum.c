@@ -191,55 +191,22 @@ static void make_carrier(ns_parallel *c, const ns_system *s)
     c->carrier = ns_problem_new(t, false);
 }
 
-const ns_parallel *ns_momentum_connection(const ns_system *s, uint32_t along, const char **why)
+/* What bounds eta: the terms of (pp) and (r'r'), each in the common unit. */
+static void make_conditions(ns_parallel *c, const rate *w, const ns_ex *shape)
 {
-    const ns_symmetry *y = s->symmetry;
-    ns_arena *arena = y->d->arena;
+    const ns_symmetry *y = c->y;
     ns_graph *g = y->d->graph;
-    const uint32_t m = y->m, k = y->k, sigma = y->sigma, group = along != UINT32_MAX;
-    const uint32_t dim = sigma + group;
-    rate w = {0};
-    if (m == 0) {
-        *why = "the constraints leave no momentum: the system is purely kinematic";
-        return NULL;
-    }
-    if (group && !rate_of(y, along, &w, why))
-        return NULL;
-    ns_parallel *c = NS_NEW(arena, ns_parallel);
-    *c = (ns_parallel){.y = y, .dim = dim, .m = m, .along = along};
-    c->z = array(y, dim);
-    c->dz = array(y, dim);
-    c->name = NS_NEW_ARRAY(arena, const char *, dim + 1);
-    for (uint32_t i = 0; i < dim; i++) {
-        const ns_coordinate *q = &y->d->coordinates.at[i < sigma ? y->shape[i] : along];
-        c->z[i] = q->q;
-        c->dz[i] = in_states(s, q->v);
-        c->name[i] = q->name;
-    }
-    c->scale = array(y, m);
-    ns_ex *shape = array(y, sigma);
-    for (uint32_t a = 0; a < m; a++)
-        c->scale[a] = ns_sqrt(g, y->IS[a * m + a]);
-    for (uint32_t i = 0; i < sigma; i++)
-        shape[i] = ns_sqrt(g, y->Gc[i * sigma + i]);
-    c->T = array(y, (size_t)dim * m * m);
-    for (uint32_t i = 0; i < sigma; i++)
-        for (uint32_t a = 0; a < m; a++)
-            for (uint32_t e = 0; e < m; e++)
-                c->T[((size_t)i * m + e) * m + a] = y->tau[(a * sigma + i) * m + e];
-    if (group)
-        along_group(c, &w);
-    /* conditions */
+    const uint32_t m = y->m, sigma = y->sigma;
     c->K = array(y, ((size_t)m * m + (size_t)sigma * sigma) * m);
     ns_ex *row = array(y, m);
     for (uint32_t e = 0; e < m; e++)
         for (uint32_t d = 0; d <= e; d++) {
             for (uint32_t a = 0; a < m; a++) {
                 row[a] = y->Q[(a * m + e) * m + d];
-                if (group) {
+                if (w->Y) {
                     const ns_ex *Ts = c->T + (size_t)sigma * m * m;
-                    const ns_ex both = ns_add(g, ns_mul(g, Ts[e * m + a], w.Y[d]),
-                                              ns_mul(g, Ts[d * m + a], w.Y[e]));
+                    const ns_ex both = ns_add(g, ns_mul(g, Ts[e * m + a], w->Y[d]),
+                                              ns_mul(g, Ts[d * m + a], w->Y[e]));
                     row[a] = ns_sub(g, row[a], ns_mul(g, ns_number(g, 0.5), both));
                 }
             }
@@ -251,7 +218,14 @@ const ns_parallel *ns_momentum_connection(const ns_system *s, uint32_t along, co
                 row[a] = y->R[(a * sigma + i) * sigma + j];
             condition(c, row, ns_div(g, ns_one(g), ns_mul(g, shape[i], shape[j])));
         }
-    /* curvature F_ij = d_i T_j - d_j T_i + T_i T_j - T_j T_i */
+}
+
+/* Curvature F_ij = d_i T_j - d_j T_i + T_i T_j - T_j T_i. */
+static void make_curvature(ns_parallel *c, const ns_ex *shape)
+{
+    const ns_symmetry *y = c->y;
+    ns_graph *g = y->d->graph;
+    const uint32_t m = c->m, dim = c->dim, sigma = y->sigma;
     c->pairs = dim * (dim - (dim > 0)) / 2;
     c->F = array(y, (size_t)c->pairs * m * m);
     c->F_size = array(y, (size_t)c->pairs * m * m);
@@ -275,7 +249,14 @@ const ns_parallel *ns_momentum_connection(const ns_system *s, uint32_t along, co
                         add_term(g, c, at, ns_neg(g, ns_mul(g, unit, ji)));
                     }
                 }
-    /* what sizes are compared with: structure coefficients in the same units, then the terms */
+}
+
+/* What sizes are compared with: structure coefficients in the same units, then the terms. */
+static void make_terms(ns_parallel *c, const ns_ex *shape)
+{
+    const ns_symmetry *y = c->y;
+    ns_graph *g = y->d->graph;
+    const uint32_t m = y->m, k = y->k, sigma = y->sigma;
     c->terms = array(y, (size_t)k * k * k + (size_t)m * m * m + (size_t)m * sigma * m +
                             (size_t)m * sigma * sigma);
     ns_ex *full = array(y, k);
@@ -308,6 +289,54 @@ const ns_parallel *ns_momentum_connection(const ns_system *s, uint32_t along, co
                 term(c, ns_div(g, y->R[(a * sigma + i) * sigma + j],
                                ns_mul(g, c->scale[a], ns_mul(g, shape[i], shape[j]))));
     c->n_D = c->n_terms;
+}
+
+/* The variables eta depends on, with their rates. */
+static void make_variables(ns_parallel *c, const ns_system *s)
+{
+    const ns_symmetry *y = c->y;
+    c->z = array(y, c->dim);
+    c->dz = array(y, c->dim);
+    c->name = NS_NEW_ARRAY(y->d->arena, const char *, c->dim + 1);
+    for (uint32_t i = 0; i < c->dim; i++) {
+        const ns_coordinate *q = &y->d->coordinates.at[i < y->sigma ? y->shape[i] : c->along];
+        c->z[i] = q->q;
+        c->dz[i] = in_states(s, q->v);
+        c->name[i] = q->name;
+    }
+}
+
+const ns_parallel *ns_momentum_connection(const ns_system *s, uint32_t along, const char **why)
+{
+    const ns_symmetry *y = s->symmetry;
+    ns_graph *g = y->d->graph;
+    const uint32_t m = y->m, sigma = y->sigma, group = along != UINT32_MAX;
+    rate w = {0};
+    if (m == 0) {
+        *why = "the constraints leave no momentum: the system is purely kinematic";
+        return NULL;
+    }
+    if (group && !rate_of(y, along, &w, why))
+        return NULL;
+    ns_parallel *c = NS_NEW(y->d->arena, ns_parallel);
+    *c = (ns_parallel){.y = y, .dim = sigma + group, .m = m, .along = along};
+    make_variables(c, s);
+    c->scale = array(y, m);
+    ns_ex *shape = array(y, sigma);
+    for (uint32_t a = 0; a < m; a++)
+        c->scale[a] = ns_sqrt(g, y->IS[a * m + a]);
+    for (uint32_t i = 0; i < sigma; i++)
+        shape[i] = ns_sqrt(g, y->Gc[i * sigma + i]);
+    c->T = array(y, (size_t)c->dim * m * m);
+    for (uint32_t i = 0; i < sigma; i++)
+        for (uint32_t a = 0; a < m; a++)
+            for (uint32_t e = 0; e < m; e++)
+                c->T[((size_t)i * m + e) * m + a] = y->tau[(a * sigma + i) * m + e];
+    if (group)
+        along_group(c, &w);
+    make_conditions(c, &w, shape);
+    make_curvature(c, shape);
+    make_terms(c, shape);
     make_carrier(c, s);
     return c;
 }

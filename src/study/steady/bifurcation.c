@@ -129,71 +129,60 @@ static bool locate(ns_follower *w, const ns_place *a, const ns_place *b, watch w
     return s1 - s0 < 1e-10;
 }
 
-/* Second derivative of the equations along the critical direction, in the left critical
- * direction, over its size: zero at a pitchfork.  nan if it cannot be told.  critical[N]: that
- * direction, in units of the sizes, with the change of the speeds. */
-static double bend(ns_follower *w, ns_place *p, double *critical)
+/* D^2 f(v, v) and D^2 C(v, v) of x and v, made when first needed. */
+static const ns_flow_program *second_derivative(ns_follower *w)
 {
     ns_steady *q = w->q;
     const ns_system *s = q->field->system;
-    const uint32_t n = q->n, m = q->m, r = p->linear->n, count = q->g->count;
-    ns_arena *a = w->temporary;
-    if (!w->second) {
-        ns_ex *x = NS_NEW_ARRAY(q->arena, ns_ex, n), *v = NS_NEW_ARRAY(q->arena, ns_ex, n);
-        ns_ex *one = NS_NEW_ARRAY(q->arena, ns_ex, n + m + 1);
-        ns_ex *two = NS_NEW_ARRAY(q->arena, ns_ex, n + m + 1);
-        uint32_t k = n;
-        for (uint32_t i = 0; i < n; i++) {
-            x[i] = s->states.at[i].symbol;
-            v[i] = ns_symbol_new(s->graph, "v", NS_SYM_STATE, n + i);
-            one[i] = s->states.at[i].rate;
-        }
-        for (uint32_t i = 0; i < s->constraints.n; i++)
-            if (s->constraints.at[i].project)
-                one[k++] = s->constraints.at[i].residual;
-        ns_diff_along(s->graph, one, n + m, x, v, n, two);
-        ns_diff_along(s->graph, two, n + m, x, v, n, one);
-        w->second = ns_flow_program_new(q->field, one, n + m, v, n);
+    const uint32_t n = q->n, m = q->m;
+    if (w->second)
+        return w->second;
+    ns_ex *x = NS_NEW_ARRAY(q->arena, ns_ex, n), *v = NS_NEW_ARRAY(q->arena, ns_ex, n);
+    ns_ex *one = NS_NEW_ARRAY(q->arena, ns_ex, n + m + 1);
+    ns_ex *two = NS_NEW_ARRAY(q->arena, ns_ex, n + m + 1);
+    uint32_t k = n;
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = s->states.at[i].symbol;
+        v[i] = ns_symbol_new(s->graph, "v", NS_SYM_STATE, n + i);
+        one[i] = s->states.at[i].rate;
     }
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        if (s->constraints.at[i].project)
+            one[k++] = s->constraints.at[i].residual;
+    ns_diff_along(s->graph, one, n + m, x, v, n, two);
+    ns_diff_along(s->graph, two, n + m, x, v, n, one);
+    w->second = ns_flow_program_new(q->field, one, n + m, v, n);
+    return w->second;
+}
+
+/* The direction in which M[r][r] nearly vanishes, of the states: v[n] += V_r . basis. */
+static void critical_direction(ns_arena *a, const ns_linear *l, uint32_t n, const double *M,
+                               double *v)
+{
+    const uint32_t r = l->n;
     double *V = NS_NEW_ARRAY(a, double, (size_t)r * r), *sigma = NS_NEW_ARRAY(a, double, r + 1);
-    double *Mt = NS_NEW_ARRAY(a, double, (size_t)r * r), *in = NS_NEW_ARRAY(a, double, 2 * n);
-    double *left = NS_NEW_ARRAY(a, double, n), *out = NS_NEW_ARRAY(a, double, n + m + 1);
-    double *L = NS_NEW_ARRAY(a, double, (size_t)n * n), *bent = NS_NEW_ARRAY(a, double, n + 1);
-    double *gamma = NS_NEW_ARRAY(a, double, count + 1),
-                                 *Xi = NS_NEW_ARRAY(a, double, n * count + 1);
-    double *Lv = NS_NEW_ARRAY(a, double, n), *C = NS_NEW_ARRAY(a, double, m + 1);
-    double *G = NS_NEW_ARRAY(a, double, (size_t)m * n + 1),
-                             *xi = NS_NEW_ARRAY(a, double, n * count + 1);
-    ns_branch_unpack(w, p->y);
-    memcpy(in, w->x, n * sizeof *in);
-    double *v = in + n;
-    ns_dense_svd(a, r, r, p->linear->M, sigma, V);
+    ns_dense_svd(a, r, r, M, sigma, V);
     for (uint32_t i = 0; i < r; i++)
         for (uint32_t j = 0; j < n; j++)
-            v[j] += V[(size_t)(r - 1) * r + i] * p->linear->basis[(size_t)i * n + j];
-    for (uint32_t i = 0; i < r; i++)
-        for (uint32_t j = 0; j < r; j++)
-            Mt[(size_t)i * r + j] = p->linear->M[(size_t)j * r + i];
-    ns_dense_svd(a, r, r, Mt, sigma, V);
-    for (uint32_t i = 0; i < r; i++)
-        for (uint32_t j = 0; j < n; j++)
-            left[j] += V[(size_t)(r - 1) * r + i] * p->linear->basis[(size_t)i * n + j];
-    ns_flow_jacobian(q->field, w->x, L);
-    for (uint32_t k = 0; k < count; k++)
-        for (size_t i = 0; i < (size_t)n * n; i++)
-            L[i] -= w->c[k] * q->g->A[(size_t)k * n * n + i];
-    /* L v = sum gamma_k xi_k */
+            v[j] += V[(size_t)(r - 1) * r + i] * l->basis[(size_t)i * n + j];
+}
+
+/* gamma with L v = sum gamma_k xi_k; false if part of L v leads to other steady motions: no
+ * new branch then.  `scale`: size of L on what is left of the tangent space. */
+static bool change_of_speeds(ns_follower *w, const double *L, const double *v, double scale,
+                             double *gamma)
+{
+    const ns_steady *q = w->q;
+    const uint32_t n = q->n, count = q->g->count;
+    ns_arena *a = w->temporary;
+    double *Xi = NS_NEW_ARRAY(a, double, n * count + 1), *Lv = NS_NEW_ARRAY(a, double, n);
+    double *xi = NS_NEW_ARRAY(a, double, n * count + 1), beside = 0, along = 0;
     ns_generators_at(q->g, w->x, xi);
     ns_flow_multiply(n, n, 1, L, v, Lv);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < count; k++)
             Xi[(size_t)i * count + k] = xi[(size_t)k * n + i];
     ns_dense_least(a, n, count, Xi, Lv, 1e-10, gamma);
-    double scale = 0;
-    for (size_t i = 0; i < (size_t)r * r; i++)
-        scale = ns_max(scale, fabs(p->linear->M[i]));
-    /* what of L v leads to other steady motions: no new branch then */
-    double beside = 0, along = 0;
     for (uint32_t i = 0; i < n; i++) {
         double rest = Lv[i];
         for (uint32_t k = 0; k < count; k++)
@@ -201,12 +190,43 @@ static double bend(ns_follower *w, ns_place *p, double *critical)
         beside = ns_max(beside, fabs(rest));
         along = ns_max(along, fabs(v[i]));
     }
-    if (beside > 1e-6 * along * scale)
+    return !(beside > 1e-6 * along * scale);
+}
+
+/* Second derivative of the equations along the critical direction, in the left critical
+ * direction, over its size: zero at a pitchfork.  nan if it cannot be told.  critical[N]: that
+ * direction, in units of the sizes, with the change of the speeds. */
+static double bend(ns_follower *w, ns_place *p, double *critical)
+{
+    ns_steady *q = w->q;
+    const uint32_t n = q->n, m = q->m, r = p->linear->n, count = q->g->count;
+    ns_arena *a = w->temporary;
+    double *Mt = NS_NEW_ARRAY(a, double, (size_t)r * r), *in = NS_NEW_ARRAY(a, double, 2 * n);
+    double *left = NS_NEW_ARRAY(a, double, n), *out = NS_NEW_ARRAY(a, double, n + m + 1);
+    double *L = NS_NEW_ARRAY(a, double, (size_t)n * n), *bent = NS_NEW_ARRAY(a, double, n + 1);
+    double *gamma = NS_NEW_ARRAY(a, double, count + 1), *C = NS_NEW_ARRAY(a, double, m + 1);
+    double *G = NS_NEW_ARRAY(a, double, (size_t)m * n + 1), *v = in + n;
+    const ns_flow_program *second = second_derivative(w);
+    ns_branch_unpack(w, p->y);
+    memcpy(in, w->x, n * sizeof *in);
+    critical_direction(a, p->linear, n, p->linear->M, v);
+    for (uint32_t i = 0; i < r; i++)
+        for (uint32_t j = 0; j < r; j++)
+            Mt[(size_t)i * r + j] = p->linear->M[(size_t)j * r + i];
+    critical_direction(a, p->linear, n, Mt, left);
+    ns_flow_jacobian(q->field, w->x, L);
+    for (uint32_t k = 0; k < count; k++)
+        for (size_t i = 0; i < (size_t)n * n; i++)
+            L[i] -= w->c[k] * q->g->A[(size_t)k * n * n + i];
+    double scale = 0;
+    for (size_t i = 0; i < (size_t)r * r; i++)
+        scale = ns_max(scale, fabs(p->linear->M[i]));
+    if (!change_of_speeds(w, L, v, scale, gamma))
         return NAN;
     for (uint32_t i = 0; i < n; i++)
         critical[i] = v[i] / q->field->sigma[i];
     memcpy(critical + n, gamma, count * sizeof *gamma);
-    ns_flow_eval(q->field, w->second, in, out);
+    ns_flow_eval(q->field, second, in, out);
     /* the state follows the manifold: x + e v + e^2 u/2, G u = -D^2 C(v, v) */
     ns_flow_manifold(q->field, w->x, C, G);
     ns_dense_least(a, m, n, G, out + n, 1e-9, bent);
@@ -224,98 +244,103 @@ static double bend(ns_follower *w, ns_place *p, double *critical)
     return sum != 0 ? fabs(sum) / ns_max(size, 1e-6 * scale) : 0;
 }
 
-static void note_change(ns_follower *w, ns_steady_point *point, const ns_place *a,
-                        const ns_place *b, const char *what)
+/* ---- kinds ------------------------------------------------------------------------------- */
+
+/* Records the place as a special point, with what happens there and to the growing modes. */
+static ns_steady_point *note(ns_follower *w, ns_place *at, const ns_place *a, const ns_place *b,
+                             const char *label, const char *what)
 {
-    const uint32_t before = a->linear->unstable, after = b->linear->unstable;
-    point->note = ns_arena_format(w->q->arena, "%s; growing modes: %u before, %u after", what,
-                                  before, after);
+    ns_steady_point point = ns_branch_record(w, at);
+    point.label = label;
+    point.note = ns_arena_format(w->q->arena, "%s; growing modes: %u before, %u after", what,
+                                 a->linear->unstable, b->linear->unstable);
+    NS_PUSH(w->q->arena, w->branch->special, point);
+    return &w->branch->special.at[w->branch->special.n - 1];
+}
+
+static void watch_turning(ns_follower *w, ns_place *a, ns_place *b, ns_place *at)
+{
+    if (!locate(w, a, b, TURNING, 0, 0, at))
+        return;
+    ns_refine_fold(w, at);
+    ns_branch_look(w, at->y, at->K);
+    note(w, at, a, b, "fold", "the branch turns back");
+}
+
+static void watch_determinant(ns_follower *w, ns_place *a, ns_place *b, ns_place *at)
+{
+    if (!locate(w, a, b, DETERMINANT, a->linear->det_exponent, 0, at))
+        return;
+    double *critical = NS_NEW_ARRAY(w->q->arena, double, w->q->N + 1);
+    double bent = bend(w, at, critical);
+    if (isnan(bent))
+        ns_refine_double_zero(w, at);
+    else if (ns_refine_branch_point(w, at))
+        bent = bend(w, at, critical);
+    ns_branch_look(w, at->y, at->K);
+    const int change = (int)b->linear->unstable - (int)a->linear->unstable;
+    /* with +-lambda the number of decaying modes changes along */
+    const bool pair = (int)b->linear->stable - (int)a->linear->stable == change && change != 0;
+    note(w, at, a, b,
+         isnan(bent)   ? "double zero"
+         : bent < 1e-6 ? "pitchfork"
+                       : "branch point",
+         pair ? "a pair of real eigenvalues +-lambda meets at zero and becomes imaginary, or "
+                "the reverse"
+              : "a real eigenvalue passes zero")
+        ->critical = isnan(bent) ? NULL : critical;
+}
+
+/* A pair that passes the axis, or two that meet on it. */
+static void watch_modes(ns_follower *w, ns_place *a, ns_place *b, ns_place *at)
+{
+    double im_a = NAN, im_b = NAN;
+    const double tol = ns_linear_tolerance(a->linear);
+    for (uint32_t i = 0; i < a->linear->n; i++) {
+        const ns_eigenvalue e = a->linear->eigenvalue[i];
+        double im = e.im;
+        if (!(e.im > tol) || fabs(e.re) <= tol)
+            continue;
+        const double re = nearest_pair(b->linear, &im);
+        if (re * e.re < 0 && fabs(re) > tol) {
+            im_a = e.im;
+            im_b = im;
+        }
+    }
+    const double middle = (a->linear->unstable + b->linear->unstable) / 2.0;
+    if (isnan(im_a) && locate(w, a, b, COUNT, middle, 0, at))
+        note(w, at, a, b, "collision", "eigenvalues meet on the imaginary axis");
+    if (isnan(im_a) || !locate(w, a, b, PAIR, im_a, im_b, at))
+        return;
+    double im = (im_a + im_b) / 2;
+    nearest_pair(at->linear, &im);
+    ns_refine_pair(w, at, im);
+    nearest_pair(at->linear, &im);
+    ns_branch_look(w, at->y, at->K);
+    note(w, at, a, b, "hopf",
+         ns_arena_format(w->q->arena, "a pair passes the imaginary axis at %.10g rad/s", im));
 }
 
 /* Looks between two neighbouring places. */
 void ns_bifurcation_watch(ns_follower *w, ns_place *a, ns_place *b)
 {
-    ns_steady *q = w->q;
-    const uint32_t N = q->N;
-    ns_arena *arena = w->temporary;
+    const uint32_t N = w->q->N, known = w->branch->special.n;
     const bool turns = a->tangent[N] * b->tangent[N] < 0;
     const bool passes = a->linear->n && a->linear->det * b->linear->det < 0;
     const bool modes = a->linear->unstable != b->linear->unstable;
-    const uint32_t known = w->branch->special.n;
-    const ns_arena_place mark = ns_arena_mark(arena);
-    ns_place at = ns_branch_place(w, arena);
-    if (turns && locate(w, a, b, TURNING, 0, 0, &at)) {
-        ns_refine_fold(w, &at);
-        ns_branch_look(w, at.y, at.K);
-        ns_steady_point point = ns_branch_record(w, &at);
-        point.label = "fold";
-        note_change(w, &point, a, b, "the branch turns back");
-        NS_PUSH(q->arena, w->branch->special, point);
-    } else if (passes && locate(w, a, b, DETERMINANT, a->linear->det_exponent, 0, &at)) {
-        double *critical = NS_NEW_ARRAY(q->arena, double, N + 1);
-        double bent = bend(w, &at, critical);
-        if (isnan(bent))
-            ns_refine_double_zero(w, &at);
-        else if (ns_refine_branch_point(w, &at))
-            bent = bend(w, &at, critical);
-        ns_branch_look(w, at.y, at.K);
-        ns_steady_point point = ns_branch_record(w, &at);
-        point.critical = isnan(bent) ? NULL : critical;
-        point.label = isnan(bent) ? "double zero" : bent < 1e-6 ? "pitchfork" : "branch point";
-        const int change = (int)b->linear->unstable - (int)a->linear->unstable;
-        /* with +-lambda the number of decaying modes changes along */
-        const bool pair = (int)b->linear->stable - (int)a->linear->stable == change &&
-                          change != 0;
-        note_change(w, &point, a, b,
-                    pair ? "a pair of real eigenvalues +-lambda meets at zero and becomes "
-                           "imaginary, or the reverse"
-                         : "a real eigenvalue passes zero");
-        NS_PUSH(q->arena, w->branch->special, point);
-    } else if (!turns && !passes && modes) {
-        /* a pair that passes the axis, or two that meet on it */
-        double im_a = NAN, im_b = NAN;
-        const double tol = ns_linear_tolerance(a->linear);
-        for (uint32_t i = 0; i < a->linear->n; i++) {
-            const ns_eigenvalue e = a->linear->eigenvalue[i];
-            double im = e.im;
-            if (!(e.im > tol) || fabs(e.re) <= tol)
-                continue;
-            const double re = nearest_pair(b->linear, &im);
-            if (re * e.re < 0 && fabs(re) > tol) {
-                im_a = e.im;
-                im_b = im;
-            }
-        }
-        if (!isnan(im_a) && locate(w, a, b, PAIR, im_a, im_b, &at)) {
-            double im = (im_a + im_b) / 2;
-            nearest_pair(at.linear, &im);
-            ns_refine_pair(w, &at, im);
-            nearest_pair(at.linear, &im);
-            ns_branch_look(w, at.y, at.K);
-            ns_steady_point point = ns_branch_record(w, &at);
-            point.label = "hopf";
-            note_change(w, &point, a, b,
-                        ns_arena_format(q->arena,
-                                        "a pair passes the imaginary axis at %.10g rad/s", im));
-            NS_PUSH(q->arena, w->branch->special, point);
-        } else if (isnan(im_a)) {
-            const double middle = (a->linear->unstable + b->linear->unstable) / 2.0;
-            if (locate(w, a, b, COUNT, middle, 0, &at)) {
-                ns_steady_point point = ns_branch_record(w, &at);
-                point.label = "collision";
-                note_change(w, &point, a, b, "eigenvalues meet on the imaginary axis");
-                NS_PUSH(q->arena, w->branch->special, point);
-            }
-        }
-    }
+    const ns_arena_place mark = ns_arena_mark(w->temporary);
+    ns_place at = ns_branch_place(w, w->temporary);
+    if (turns)
+        watch_turning(w, a, b, &at);
+    if (passes && w->branch->special.n == known)
+        watch_determinant(w, a, b, &at);
+    if (!turns && !passes && modes)
+        watch_modes(w, a, b, &at);
     if (w->branch->special.n == known && (turns || passes || modes)) { /* never silently */
         ns_branch_look(w, b->y, b->K);
-        ns_steady_point point = ns_branch_record(w, b);
-        point.label = "change";
-        note_change(w, &point, a, b,
-                    ns_arena_format(q->arena, "between %.10g and here, not located",
-                                    ns_branch_parameter(w, a->y)));
-        NS_PUSH(q->arena, w->branch->special, point);
+        note(w, b, a, b, "change",
+             ns_arena_format(w->q->arena, "between %.10g and here, not located",
+                             ns_branch_parameter(w, a->y)));
     }
-    ns_arena_release(arena, mark);
+    ns_arena_release(w->temporary, mark);
 }

@@ -11,20 +11,24 @@
 /* A singular value this small in relation to the largest is one of a neutral direction. */
 static const double neutral = 1e-9;
 
-static int by_real_part(const void *left, const void *right)
+/* Both orders are total: what compares equal is the same pair of numbers. */
+static int falling(double a, double b)
 {
-    const ns_eigenvalue *a = left, *b = right;
-    return a->re > b->re ? -1 : a->re < b->re;
+    return a > b ? -1 : a < b;
 }
 
 static int by_imaginary_part(const void *left, const void *right)
 {
     const ns_eigenvalue *a = left, *b = right;
-    if (fabs(a->im) != fabs(b->im))
-        return fabs(a->im) < fabs(b->im) ? -1 : 1;
-    if (a->im != b->im)
-        return a->im > b->im ? -1 : 1;
-    return by_real_part(left, right);
+    const int size = falling(fabs(b->im), fabs(a->im)), sign = falling(a->im, b->im);
+    return size ? size : sign ? sign : falling(a->re, b->re);
+}
+
+static int by_real_part(const void *left, const void *right)
+{
+    const ns_eigenvalue *a = left, *b = right;
+    const int order = falling(a->re, b->re);
+    return order ? order : by_imaginary_part(left, right);
 }
 
 /* Real parts that differ by rounding only count as equal: runs of them are sorted by the
