@@ -109,12 +109,21 @@ static ns_formula operand(const ns_formula *f, uint32_t last)
     return part;
 }
 
-bool ns_formula_argument(const ns_formula *f, const char *function, ns_formula *argument)
+bool ns_formula_argument(const ns_formula *f, const char *function, ns_span *argument)
 {
     const uint32_t root = f->n - 1;
     if (f->at[root].op != NS_POSTFIX_CALL || f->at[root].count != 1 || !is(f, root, function))
         return false;
-    *argument = operand(f, root - 1);
+    /* brackets leave no items behind: from the call's own to the one that closes it */
+    uint32_t end = f->at[root].end;
+    while (f->text[end] != '(')
+        end++;
+    *argument = (ns_span){.source = f->span.source, .begin = end + 1};
+    for (int depth = 1; depth > 0;) {
+        end++;
+        depth += (f->text[end] == '(') - (f->text[end] == ')');
+    }
+    argument->end = end;
     return true;
 }
 

@@ -58,7 +58,7 @@ double ns_formula_value(const ns_formula_world *world, const ns_formula *f);
 const char *ns_formula_word(ns_arena *arena, const ns_formula *f);
 /* The inside of a string; NULL if it is anything else. */
 const char *ns_formula_string(ns_arena *arena, const ns_formula *f);
-/* FUNCTION(ARGUMENT) with exactly one argument: that; false if it is anything else. */
-bool ns_formula_argument(const ns_formula *f, const char *function, ns_formula *argument);
+/* Is it FUNCTION(ARGUMENT), with exactly one argument?  Where that stands. */
+bool ns_formula_argument(const ns_formula *f, const char *function, ns_span *argument);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "lang/formula.h"
 #include "study/sweeps/sweep_internal.h"
 
 typedef struct maker {
@@ -33,33 +34,36 @@ static const char *trim(ns_arena *arena, const char *from, const char *to)
     return ns_arena_string(arena, from, (size_t)(to - from));
 }
 
-/* The first or last place of a character outside brackets; NULL if there is none. */
-static const char *outside(const char *text, char wanted, bool last)
+/* A quantity as the language's parser sees it: EXPR or EXPR@PLACE. */
+typedef struct parsed {
+    ns_formula value;
+    const char *text;  /* of the expression */
+    const char *place; /* behind @; NULL if there is none */
+} parsed;
+
+/* False if it is no such thing; the reader of expressions will say why. */
+static bool parse(maker *m, const char *text, parsed *out)
 {
-    int depth = 0;
-    const char *found = NULL;
-    for (const char *c = text; *c; c++) {
-        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
-        if (*c == wanted && depth == 0 && (last || !found))
-            found = c;
-    }
-    return found;
+    ns_arena *arena = m->sweep->arena;
+    ns_diag *diag = ns_diag_new(arena);
+    const size_t length = strlen(text);
+    uint32_t at = 0;
+    if (!ns_formula_read(diag, ns_diag_source(diag, "", text, length), "@", NULL, &at,
+                         (uint32_t)length, &out->value))
+        return false;
+    const char *rest = trim(arena, text + at, text + length);
+    out->text = trim(arena, text, text + at);
+    out->place = *rest == '@' ? trim(arena, rest + 1, rest + strlen(rest)) : NULL;
+    return !*rest || out->place;
 }
 
-/* WORD(INNER) with one argument: INNER; otherwise NULL. */
-static const char *argument(ns_arena *arena, const char *text, const char *word)
+/* The text of the argument if the quantity is FUNCTION(ARGUMENT); otherwise NULL. */
+static const char *argument(const maker *m, const parsed *q, const char *function)
 {
-    const size_t n = strlen(word), length = strlen(text);
-    if (strncmp(text, word, n) != 0 || text[n] != '(' || text[length - 1] != ')')
-        return NULL;
-    int depth = 0;
-    for (size_t i = n; i < length; i++) {
-        depth += (text[i] == '(') - (text[i] == ')');
-        if (depth == 0 && i + 1 < length)
-            return NULL; /* min(a) + max(b) */
-    }
-    const char *inner = trim(arena, text + n + 1, text + length - 1);
-    return outside(inner, ',', false) ? NULL : inner;
+    ns_span inside;
+    return !q->place && ns_formula_argument(&q->value, function, &inside)
+               ? trim(m->sweep->arena, q->value.text + inside.begin, q->value.text + inside.end)
+               : NULL;
 }
 
 /* ---- quantities -------------------------------------------------------------------------- */
@@ -137,14 +141,15 @@ static bool read_extreme(maker *m, const char *inner, ns_sweep_get *get, ns_swee
     return true;
 }
 
-static bool read_at(maker *m, const char *text, const char *at, ns_sweep_get *get)
+/* VALUE@PLACE, where the place is an event, event(NAME), or a time. */
+static bool read_at(maker *m, const char *text, const char *value, const char *place,
+                    ns_sweep_get *get)
 {
     ns_arena *arena = m->sweep->arena;
     const ns_system *s = m->spec->system;
-    const char *value = trim(arena, text, at);
-    const char *place = trim(arena, at + 1, at + strlen(at));
-    const char *inner = argument(arena, place, "event");
     const ns_run_options *run = &m->spec->run;
+    parsed named = {0};
+    const char *inner = parse(m, place, &named) ? argument(m, &named, "event") : NULL;
     if (!read_value(m, value, get))
         return false;
     for (uint32_t i = 0; i < s->events.n; i++)
@@ -195,8 +200,10 @@ static bool read_quantity(maker *m, const char *text, ns_sweep_get *get)
             get->unit = get->kind == NS_SWEEP_END ? "s" : "";
             return true;
         }
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        const char *inner = argument(m->sweep->arena, text, functions[i].word);
+    parsed q = {0};
+    const bool good_text = parse(m, text, &q);
+    for (size_t i = 0; good_text && i < sizeof functions / sizeof *functions; i++) {
+        const char *inner = argument(m, &q, functions[i].word);
         if (!inner)
             continue;
         get->kind = functions[i].kind;
@@ -214,9 +221,8 @@ static bool read_quantity(maker *m, const char *text, ns_sweep_get *get)
         get->value = 0;
         return good;
     }
-    const char *at = outside(text, '@', true);
-    if (at)
-        return read_at(m, text, at, get);
+    if (good_text && q.place)
+        return read_at(m, text, q.text, q.place, get);
     get->kind = NS_SWEEP_FINAL;
     return read_value(m, text, get);
 }
@@ -224,7 +230,7 @@ static bool read_quantity(maker *m, const char *text, ns_sweep_get *get)
 static bool read_get(maker *m, const char *text, ns_sweep_get *get)
 {
     ns_arena *arena = m->sweep->arena;
-    const char *equals = outside(text, '=', false);
+    const char *equals = strchr(text, '=');
     const char *quantity = trim(arena, equals ? equals + 1 : text, text + strlen(text));
     *get = (ns_sweep_get){.name = equals ? trim(arena, text, equals) : quantity, .unit = ""};
     if (!*get->name || !*quantity)
