@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/math/newton.h"
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
@@ -285,43 +286,60 @@ static void shortest(uint32_t m, uint32_t n, double *G, double *C, double *dx)
     }
 }
 
+typedef struct projection {
+    ns_flow *field;
+    double *x;
+} projection;
+
+/* C and G in units of the sizes; the largest C over its size. */
+static double off_manifold(void *context, double *C, double *G)
+{
+    const projection *p = context;
+    const uint32_t n = p->field->n, m = p->field->m;
+    double worst = 0;
+    ns_flow_manifold(p->field, p->x, C, G);
+    for (uint32_t i = 0; i < m; i++) {
+        double size = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            G[(size_t)i * n + j] *= p->field->sigma[j];
+            size += fabs(G[(size_t)i * n + j]);
+        }
+        const double ratio = size > 0 ? fabs(C[i]) / size : 0;
+        if (!(ratio <= worst))
+            worst = ratio;
+    }
+    return worst;
+}
+
+static bool solve_shortest(void *context, double *C, double *G, double *dx)
+{
+    const projection *p = context;
+    shortest(p->field->m, p->field->n, G, C, dx);
+    return true;
+}
+
 bool ns_flow_project(ns_flow *field, double *x)
 {
-    enum { ROUNDS = 30 };
-    const uint32_t n = field->n, m = field->m;
-    if (!m)
+    if (!field->m)
         return true;
+    projection p = {.field = field, .x = x};
+    const ns_newton newton = {.rows = field->m,
+                              .columns = field->n,
+                              .z = x,
+                              .size = field->n,
+                              .context = &p,
+                              .look = off_manifold,
+                              .scale = field->sigma,
+                              .solve = solve_shortest,
+                              .rounds = 30,
+                              .exact = 4e-16,
+                              .near = 1e-12,
+                              .wild = 1e3};
     const ns_arena_place mark = ns_arena_mark(field->scratch);
-    double *C = NS_NEW_ARRAY(field->scratch, double, m + 1);
-    double *G = NS_NEW_ARRAY(field->scratch, double, (size_t)m * n + 1);
-    double *dx = NS_NEW_ARRAY(field->scratch, double, n + 1);
-    double before = INFINITY;
-    bool good = false;
-    for (int k = 0; k < ROUNDS && !good; k++) {
-        ns_flow_manifold(field, x, C, G);
-        double worst = 0;
-        for (uint32_t i = 0; i < m; i++) {
-            double size = 0;
-            for (uint32_t j = 0; j < n; j++) {
-                G[(size_t)i * n + j] *= field->sigma[j];
-                size += fabs(G[(size_t)i * n + j]);
-            }
-            const double ratio = size > 0 ? fabs(C[i]) / size : 0;
-            if (!(ratio <= worst))
-                worst = ratio;
-        }
-        if (!isfinite(worst) || worst > 1e3 * before)
-            break;
-        good = worst < 4e-16 || (worst < 1e-12 && worst >= before / 2);
-        before = worst;
-        if (good)
-            break;
-        shortest(m, n, G, C, dx);
-        for (uint32_t j = 0; j < n; j++)
-            x[j] -= field->sigma[j] * dx[j];
-    }
+    const ns_newton_end end = ns_newton_solve(
+        &newton, NS_NEW_ARRAY(field->scratch, double, ns_newton_work(&newton)));
     ns_arena_release(field->scratch, mark);
-    return good;
+    return end.settled;
 }
 
 void ns_flow_observe(const ns_flow *field, const double *t, const double *x, size_t n,

@@ -262,8 +262,7 @@ static void test_no_model(void **state)
                                  "ELF\x02\x01\x01\0\0\0\0\0\0";
     world w = world_new();
     assert_null(ns_description_read(w.arena, w.diag, "m", binary, sizeof binary, NULL, 0));
-    assert_non_null(
-        strstr(messages(&w), "this is not text: byte 1 is the control character"));
+    assert_non_null(strstr(messages(&w), "this is not text: byte 1 is the control character"));
     ns_arena_free(w.arena);
     w = world_new();
     assert_null(ns_description_read(w.arena, w.diag, "m", "param a\xC3\x28", 9, NULL, 0));

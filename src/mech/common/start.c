@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/math/newton.h"
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "mech/common/dense.h"
@@ -254,63 +255,84 @@ static void sparse_step_take(const sparse_step *w, const equations *q, double *d
     memcpy(dx, w->rhs, w->columns * sizeof *dx);
 }
 
+typedef struct improving {
+    const ns_system *s;
+    equations *q;
+    double t;
+    const double *p;
+    double *x;
+    uint32_t *column; /* [columns] states that may move */
+    uint32_t columns, which;
+    double *A, *right; /* dense: room for the rows that count */
+    sparse_step sparse;
+} improving;
+
+static double look(void *context, double *r, double *D)
+{
+    improving *w = context;
+    (void)r;
+    (void)D;
+    ns_start_look(w->s, w->q, w->t, w->p, w->x);
+    return ns_start_worst(w->q, &w->which);
+}
+
+/* The shortest step that meets the rows that count. */
+static bool least_step(void *context, double *r, double *D, double *dx)
+{
+    const improving *w = context;
+    const equations *q = w->q;
+    const uint32_t n = q->n, columns = w->columns;
+    (void)r;
+    (void)D;
+    if (!w->A) {
+        sparse_step_take(&w->sparse, q, dx);
+        return true;
+    }
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < q->m; i++) {
+        if (q->use && !q->use[i])
+            continue;
+        double square = 0;
+        for (uint32_t j = 0; j < columns; j++)
+            square += q->J[i * n + w->column[j]] * q->J[i * n + w->column[j]];
+        const double scale = q->even && square > 0 ? 1 / sqrt(square) : 1;
+        for (uint32_t j = 0; j < columns; j++)
+            w->A[rows * columns + j] = scale * q->J[i * n + w->column[j]];
+        w->right[rows++] = scale * q->r[i];
+    }
+    ns_dense_least(w->s->arena, rows, columns, w->A, w->right, 1e-12, dx);
+    return true;
+}
+
 /* Gauss-Newton on the states with free[i] (all if free is NULL); returns the final
  * ns_start_worst(). */
 static double improve(const ns_system *s, equations *q, double t, const double *p,
                       const bool *is_free, double *x, uint32_t *which)
 {
-    enum { ITERATIONS = 60 };
-    uint32_t n = q->n, m = q->m, columns = 0;
-    uint32_t *column = NS_NEW_ARRAY(s->arena, uint32_t, n + 1);
-    for (uint32_t i = 0; i < n; i++)
+    improving w = {.s = s, .q = q, .t = t, .p = p, .x = x};
+    w.column = NS_NEW_ARRAY(s->arena, uint32_t, q->n + 1);
+    for (uint32_t i = 0; i < q->n; i++)
         if (!is_free || is_free[i])
-            column[columns++] = i;
-    const bool large = (uint64_t)m * columns > LARGE;
-    sparse_step sparse = {0};
-    if (large)
-        sparse = sparse_step_new(s, q, column, columns);
-    double *A = large ? NULL : NS_NEW_ARRAY(s->arena, double, (size_t)m * columns + 1);
-    double *right = NS_NEW_ARRAY(s->arena, double, m + 1);
-    double *dx = NS_NEW_ARRAY(s->arena, double, columns + 1);
-    double *best = NS_NEW_ARRAY(s->arena, double, n + 1);
-    ns_start_look(s, q, t, p, x);
-    double now = ns_start_worst(q, which);
-    for (int k = 0; k < ITERATIONS && columns && now > 1e-16 && isfinite(now); k++) {
-        uint32_t rows = 0;
-        for (uint32_t i = 0; A && i < m; i++) {
-            if (q->use && !q->use[i])
-                continue;
-            double square = 0;
-            for (uint32_t j = 0; j < columns; j++)
-                square += q->J[i * n + column[j]] * q->J[i * n + column[j]];
-            const double scale = q->even && square > 0 ? 1 / sqrt(square) : 1;
-            for (uint32_t j = 0; j < columns; j++)
-                A[rows * columns + j] = scale * q->J[i * n + column[j]];
-            right[rows++] = scale * q->r[i];
-        }
-        if (A)
-            ns_dense_least(s->arena, rows, columns, A, right, 1e-12, dx);
-        else
-            sparse_step_take(&sparse, q, dx);
-        memcpy(best, x, n * sizeof *x);
-        /* Full steps converge quadratically near the end; halve them far away. */
-        double before = now, shorten = 1;
-        for (int halving = 0; halving < 12; halving++, shorten /= 2) {
-            for (uint32_t j = 0; j < columns; j++)
-                x[column[j]] = best[column[j]] - shorten * dx[j];
-            ns_start_look(s, q, t, p, x);
-            now = ns_start_worst(q, which);
-            if (now < before)
-                break;
-        }
-        if (!(now < before)) {
-            memcpy(x, best, n * sizeof *x);
-            ns_start_look(s, q, t, p, x);
-            now = ns_start_worst(q, which);
-            break;
-        }
-    }
-    return now;
+            w.column[w.columns++] = i;
+    if ((uint64_t)q->m * w.columns > LARGE)
+        w.sparse = sparse_step_new(s, q, w.column, w.columns);
+    else
+        w.A = NS_NEW_ARRAY(s->arena, double, (size_t)q->m * w.columns + 1);
+    w.right = NS_NEW_ARRAY(s->arena, double, q->m + 1);
+    const ns_newton newton = {.columns = w.columns,
+                              .z = x,
+                              .size = q->n,
+                              .context = &w,
+                              .look = look,
+                              .column = w.column,
+                              .solve = least_step,
+                              .rounds = w.columns ? 60 : 0,
+                              .halvings = 12,
+                              .exact = 1e-16};
+    const double off = ns_newton_solve(
+        &newton, NS_NEW_ARRAY(s->arena, double, ns_newton_work(&newton))).off;
+    *which = w.which;
+    return off;
 }
 
 /* Positions first, then velocities; false if that does not meet the equations. */

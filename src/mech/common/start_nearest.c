@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/math/newton.h"
 #include "base/math/vecmath.h"
 #include "mech/common/dense.h"
 #include "mech/common/start_internal.h"
@@ -100,6 +101,9 @@ typedef struct search {
     bool wishes; /* guesses of what is no state count */
     ns_ex *wish;
     double *w, *W; /* their residuals and Jacobian */
+    double *x;
+    levels levels;
+    bool failed; /* a step was not finite */
 } search;
 
 static bool is_guess(const ns_system *s, uint32_t i)
@@ -165,55 +169,62 @@ static void make_step(const search *a, levels *w, const double *x)
     }
 }
 
-/* x moved by the step, which is halved while the equations get worse; false if it cannot be
- * taken. */
-static bool take(const search *a, const levels *w, double *x, double *now)
+static double look(void *context, double *r, double *D)
 {
-    const double settled =
-        1e-13; /* then the step only follows the equations towards the guess */
-    const double before = *now;
-    double *from = ns_arena_copy(w->arena, x, a->q->n * sizeof *x), shorten = 1;
+    const search *a = context;
     uint32_t which;
-    for (int halving = 0; halving < 12; halving++, shorten /= 2) {
-        for (uint32_t j = 0; j < w->c; j++)
-            x[a->column[j]] = from[a->column[j]] + shorten * w->y[j];
-        ns_start_look(a->s, a->q, a->t, a->p, x);
-        *now = ns_start_worst(a->q, &which);
-        if (*now < before || *now <= settled)
-            return true;
+    (void)r;
+    (void)D;
+    ns_start_look(a->s, a->q, a->t, a->p, a->x);
+    return ns_start_worst(a->q, &which);
+}
+
+/* False when the step changes nothing, or is none. */
+static bool solve(void *context, double *r, double *D, double *step)
+{
+    search *a = context;
+    double longest = 0;
+    (void)r;
+    (void)D;
+    make_step(a, &a->levels, a->x);
+    for (uint32_t j = 0; j < a->columns; j++) {
+        step[j] = -a->levels.y[j];
+        if (!isfinite(step[j])) {
+            a->failed = true;
+            return false;
+        }
+        longest = ns_max(longest, fabs(step[j]) / (fabs(a->x[a->column[j]]) + 1e-3));
     }
-    memcpy(x, from, a->q->n * sizeof *x);
-    ns_start_look(a->s, a->q, a->t, a->p, x);
-    *now = ns_start_worst(a->q, &which);
-    return false;
+    return longest > 4e-16;
 }
 
 static bool find(search *a, double *x)
 {
-    enum { ITERATIONS = 100 };
     const ns_system *s = a->s;
     const uint32_t m = a->q->m + s->start.wishes.n + a->columns;
-    levels w = levels_new(s->arena, m, a->columns);
+    a->x = x;
+    a->failed = false;
+    a->levels = levels_new(s->arena, m, a->columns);
     a->wish = NS_NEW_ARRAY(s->arena, ns_ex, s->start.wishes.n + 1);
     a->w = NS_NEW_ARRAY(s->arena, double, s->start.wishes.n + 1);
     a->W = NS_NEW_ARRAY(s->arena, double, (size_t)s->start.wishes.n * a->q->n + 1);
     for (uint32_t k = 0; k < s->start.wishes.n; k++)
         a->wish[k] = s->start.wishes.at[k].residual;
-    uint32_t which;
-    ns_start_look(s, a->q, a->t, a->p, x);
-    double now = ns_start_worst(a->q, &which);
-    for (int k = 0; k < ITERATIONS && a->columns && isfinite(now); k++) {
-        make_step(a, &w, x);
-        double longest = 0;
-        for (uint32_t j = 0; j < w.c; j++) {
-            if (!isfinite(w.y[j]))
-                return false;
-            longest = ns_max(longest, fabs(w.y[j]) / (fabs(x[a->column[j]]) + 1e-3));
-        }
-        if (longest <= 4e-16 || !take(a, &w, x, &now))
-            break;
-    }
-    return now < ns_start_met;
+    const ns_newton newton = {
+        .columns = a->columns,
+        .z = x,
+        .size = a->q->n,
+        .context = a,
+        .look = look,
+        .column = a->column,
+        .solve = solve,
+        .rounds = a->columns ? 100 : 0,
+        .halvings = 12,
+        .exact = -1,      /* the guesses count even where the equations hold */
+        .enough = 1e-13}; /* then the step only follows the equations towards the guess */
+    const double off = ns_newton_solve(
+        &newton, NS_NEW_ARRAY(s->arena, double, ns_newton_work(&newton))).off;
+    return !a->failed && off < ns_start_met;
 }
 
 bool ns_start_guessed(const ns_system *s)

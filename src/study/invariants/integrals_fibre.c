@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/math/newton.h"
 #include "base/math/vecmath.h"
 #include "mech/common/dense.h"
 #include "study/invariants/integrals_linear.h"
@@ -12,45 +13,56 @@ static const double vanishes = 1e-8;  /* of what cannot be met by c', relative t
 
 /* ---- states where u has a value ---------------------------------------------------------- */
 
-/* Newton's method on constraints and u = target, by steps of least norm. */
+typedef struct fixing {
+    ns_linear_work *q;
+    double target, *x, *out; /* out: room for u and its gradient */
+} fixing;
+
+/* Constraints and u = target. */
+static double look(void *context, double *C, double *G)
+{
+    const fixing *f = context;
+    ns_flow *flow = f->q->w->flow;
+    const uint32_t n = flow->n, m = flow->m;
+    double worst = 0;
+    ns_flow_manifold(flow, f->x, C, G);
+    ns_flow_eval(flow, f->q->variable, f->x, f->out);
+    C[m] = f->out[0] - f->target;
+    memcpy(G + (size_t)m * n, f->out + 2, n * sizeof *G);
+    for (uint32_t i = 0; i <= m; i++) {
+        double size = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            G[(size_t)i * n + j] *= flow->sigma[j];
+            size += fabs(G[(size_t)i * n + j]);
+        }
+        const double ratio = size > 0 ? fabs(C[i]) / size : fabs(C[i]);
+        worst = ratio <= worst ? worst : ratio;
+    }
+    return worst;
+}
+
 static bool fix(ns_linear_work *q, double target, double *x)
 {
-    enum { ROUNDS = 30 };
     ns_flow *flow = q->w->flow;
-    const uint32_t n = flow->n, m = flow->m;
     ns_arena *a = flow->scratch;
     const ns_arena_place mark = ns_arena_mark(a);
-    double *C = NS_NEW_ARRAY(a, double, m + 2), *dx = NS_NEW_ARRAY(a, double, n + 1);
-    double *G = NS_NEW_ARRAY(a, double, (size_t)(m + 1) * n + 1);
-    double *out = NS_NEW_ARRAY(a, double, n + 3), before = INFINITY;
-    bool good = false;
-    for (int k = 0; k < ROUNDS && !good; k++) {
-        double worst = 0;
-        ns_flow_manifold(flow, x, C, G);
-        ns_flow_eval(flow, q->variable, x, out);
-        C[m] = out[0] - target;
-        memcpy(G + (size_t)m * n, out + 2, n * sizeof *G);
-        for (uint32_t i = 0; i <= m; i++) {
-            double size = 0;
-            for (uint32_t j = 0; j < n; j++) {
-                G[(size_t)i * n + j] *= flow->sigma[j];
-                size += fabs(G[(size_t)i * n + j]);
-            }
-            const double ratio = size > 0 ? fabs(C[i]) / size : fabs(C[i]);
-            worst = ratio <= worst ? worst : ratio;
-        }
-        if (!isfinite(worst))
-            break;
-        good = worst < 4e-16 || (worst < 1e-13 && worst >= before / 2);
-        before = worst;
-        const ns_arena_place inner = ns_arena_mark(a);
-        ns_dense_least(a, m + 1, n, G, C, 1e-9, dx);
-        ns_arena_release(a, inner);
-        for (uint32_t j = 0; j < n && !good; j++)
-            x[j] -= flow->sigma[j] * dx[j];
-    }
+    fixing f = {.q = q, .target = target, .x = x};
+    f.out = NS_NEW_ARRAY(a, double, flow->n + 3);
+    const ns_newton newton = {.rows = flow->m + 1,
+                              .columns = flow->n,
+                              .z = x,
+                              .size = flow->n,
+                              .context = &f,
+                              .look = look,
+                              .scale = flow->sigma,
+                              .rcond = 1e-9,
+                              .rounds = 30,
+                              .exact = 4e-16,
+                              .near = 1e-13};
+    const ns_newton_end end = ns_newton_solve(&newton,
+                                              NS_NEW_ARRAY(a, double, ns_newton_work(&newton)));
     ns_arena_release(a, mark);
-    return good;
+    return end.settled;
 }
 
 /* From x to a state with this value of u by steps along the manifold in the direction in which

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/math/newton.h"
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "mech/common/dense.h"
@@ -193,70 +194,53 @@ static void first_speeds(ns_steady *q, const double *x, double *c)
     ns_arena_release(q->field->scratch, mark);
 }
 
-/* Newton's method with steps kept short where the equations do not decide (Levenberg and
- * Marquardt): dz minimises |D dz - r|^2 + mu^2 |dz|^2 with mu in proportion to |r|, which keeps
- * the quadratic convergence and leaves the directions of the family alone. */
-static void damped_step(ns_steady *q, const double *D, const double *r, double mu, double *rows,
-                        double *dz)
+/* ---- the search -------------------------------------------------------------------------- */
+
+typedef struct finding {
+    ns_steady *q;
+    double *z; /* x, then c */
+    double *r; /* where they were seen last */
+} finding;
+
+static double look(void *context, double *r, double *D)
 {
-    ns_arena *a = q->field->scratch;
-    const uint32_t N = q->N;
-    const ns_arena_place mark = ns_arena_mark(a);
-    double *rhs = NS_NEW_ARRAY(a, double, q->rows + N + 1);
-    memcpy(rows, D, (size_t)q->rows * N * sizeof *rows);
-    memset(rows + (size_t)q->rows * N, 0, (size_t)N * N * sizeof *rows);
-    memcpy(rhs, r, q->rows * sizeof *r);
-    for (uint32_t i = 0; i < N; i++)
-        rows[(size_t)(q->rows + i) * N + i] = mu;
-    ns_dense_least(a, q->rows + N, N, rows, rhs, 1e-14, dz);
-    ns_arena_release(a, mark);
+    finding *f = context;
+    ns_steady_look(f->q, f->z, f->z + f->q->n, r, D);
+    f->r = r;
+    return norm(r, f->q->rows);
 }
 
 bool ns_steady_find(ns_steady *q, const double *x, ns_steady_point *point)
 {
-    enum { ROUNDS = 200 };
-    const uint32_t n = q->n, N = q->N, rows = q->rows, count = q->g->count;
+    const uint32_t n = q->n, N = q->N;
     ns_arena *a = q->field->scratch;
     *point = (ns_steady_point){.parameter = q->spec.over != UINT32_MAX ? q->p[q->spec.over]
                                                                        : 0};
-    point->x = ns_arena_copy(q->arena, x, n * sizeof *x);
-    point->c = NS_NEW_ARRAY(q->arena, double, count + 1);
+    point->x = NS_NEW_ARRAY(q->arena, double, N + 1);
+    point->c = point->x + n;
+    memcpy(point->x, x, n * sizeof *x);
     first_speeds(q, x, point->c);
     const ns_arena_place mark = ns_arena_mark(a);
-    double *r = NS_NEW_ARRAY(a, double, rows), *D = NS_NEW_ARRAY(a, double, (size_t)rows * N);
-    double *dz = NS_NEW_ARRAY(a, double, N + 1), *old = NS_NEW_ARRAY(a, double, N + 1);
-    double *system = NS_NEW_ARRAY(a, double, (size_t)(rows + N) * N);
-    ns_steady_look(q, point->x, point->c, r, D);
-    double now = norm(r, rows), step = 0, damping = 0.1;
-    for (point->rounds = 0; point->rounds < ROUNDS && isfinite(now) && now > 0;
-         point->rounds++) {
-        damped_step(q, D, r, damping * now, system, dz);
-        memcpy(old, point->x, n * sizeof *old);
-        memcpy(old + n, point->c, count * sizeof *old);
-        const double before = now;
-        step = norm(dz, N);
-        for (uint32_t i = 0; i < n; i++)
-            point->x[i] -= q->field->sigma[i] * dz[i];
-        for (uint32_t i = 0; i < count; i++)
-            point->c[i] -= dz[n + i];
-        ns_steady_look(q, point->x, point->c, r, D);
-        now = norm(r, rows);
-        if (now < before) {
-            damping = ns_max(damping / 4, 1e-3);
-            continue;
-        }
-        memcpy(point->x, old, n * sizeof *old); /* back, and a shorter step */
-        memcpy(point->c, old + n, count * sizeof *old);
-        ns_steady_look(q, point->x, point->c, r, D);
-        now = before;
-        damping *= 8;
-        if (step < 1e-10 || damping > 1e12)
-            break;
-    }
-    point->residual = ns_steady_quality(q, point->c, r);
+    finding f = {.q = q, .z = point->x};
+    double *scale = NS_NEW_ARRAY(a, double, N + 1);
+    for (uint32_t i = 0; i < N; i++)
+        scale[i] = i < n ? q->field->sigma[i] : 1;
+    const ns_newton newton = {.rows = q->rows,
+                              .columns = N,
+                              .z = f.z,
+                              .size = N,
+                              .context = &f,
+                              .look = look,
+                              .scale = scale,
+                              .damped = true,
+                              .rounds = 200};
+    const ns_newton_end end = ns_newton_solve(&newton,
+                                              NS_NEW_ARRAY(a, double, ns_newton_work(&newton)));
+    point->rounds = (uint32_t)end.rounds;
+    point->residual = ns_steady_quality(q, point->c, f.r);
     double off = 0;
-    for (uint32_t i = n; i < rows; i++)
-        off = ns_max(off, fabs(r[i]));
+    for (uint32_t i = n; i < q->rows; i++)
+        off = ns_max(off, fabs(f.r[i]));
     ns_arena_release(a, mark);
-    return point->residual < 1e-10 && off < 1e-10 && step < 1e-6;
+    return point->residual < 1e-10 && off < 1e-10 && end.step < 1e-6;
 }

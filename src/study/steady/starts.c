@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/math/newton.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
-#include "mech/common/dense.h"
 #include "study/orbits/section.h"
 
 struct ns_starts {
@@ -30,25 +30,33 @@ ns_starts *ns_starts_new(ns_flow *flow, const ns_condition *conditions, uint32_t
     return q;
 }
 
-/* Residuals r[m + n] over their sizes, Jacobian D[m + n][states] in units of the sizes. */
-static double look(ns_starts *q, const double *x, const bool *fixed, double *out, double *r,
-                   double *D)
+typedef struct solving {
+    ns_starts *q;
+    const bool *fixed; /* [states]; NULL: none */
+    double *x, *out;   /* out: room for the conditions */
+} solving;
+
+/* Residuals r[m + n], Jacobian D[m + n][states] in units of the sizes; the largest residual over
+ * its size. */
+static double look(void *context, double *r, double *D)
 {
+    const solving *s = context;
+    const ns_starts *q = s->q;
     ns_flow *flow = q->flow;
     const uint32_t n = flow->n, m = flow->m, rows = m + q->n;
     double worst = 0;
-    ns_flow_manifold(flow, x, r, D);
-    ns_flow_eval(flow, q->values, x, out);
+    ns_flow_manifold(flow, s->x, r, D);
+    ns_flow_eval(flow, q->values, s->x, s->out);
     for (uint32_t i = 0; i < q->n; i++) {
-        r[m + i] = out[i] - q->condition[i].target;
-        memcpy(D + (size_t)(m + i) * n, out + q->n + (size_t)i * n, n * sizeof *D);
+        r[m + i] = s->out[i] - q->condition[i].target;
+        memcpy(D + (size_t)(m + i) * n, s->out + q->n + (size_t)i * n, n * sizeof *D);
     }
     for (uint32_t i = 0; i < rows; i++) {
         double size = 0;
         for (uint32_t j = 0; j < n; j++) {
             D[(size_t)i * n + j] *= flow->sigma[j];
             size += fabs(D[(size_t)i * n + j]);
-            if (fixed && fixed[j])
+            if (s->fixed && s->fixed[j])
                 D[(size_t)i * n + j] = 0;
         }
         const double ratio = size > 0 ? fabs(r[i]) / size : fabs(r[i]);
@@ -60,40 +68,29 @@ static double look(ns_starts *q, const double *x, const bool *fixed, double *out
 
 static bool solve(ns_starts *q, const bool *fixed, double *x)
 {
-    enum { ROUNDS = 60 };
-    ns_flow *flow = q->flow;
-    ns_arena *a = flow->scratch;
-    const uint32_t n = flow->n, rows = flow->m + q->n;
+    ns_arena *a = q->flow->scratch;
+    const uint32_t n = q->flow->n, rows = q->flow->m + q->n;
     if (!rows)
         return true;
     const ns_arena_place mark = ns_arena_mark(a);
-    double *out = NS_NEW_ARRAY(a, double, (size_t)q->n * (n + 1) + 1);
-    double *r = NS_NEW_ARRAY(a, double, rows + 1), *dx = NS_NEW_ARRAY(a, double, n + 1);
-    double *D = NS_NEW_ARRAY(a, double, (size_t)rows * n + 1);
-    double *old = NS_NEW_ARRAY(a, double, n + 1);
-    double now = look(q, x, fixed, out, r, D);
-    for (int k = 0; k < ROUNDS && isfinite(now) && now > 1e-16; k++) {
-        const ns_arena_place inner = ns_arena_mark(a);
-        ns_dense_least(a, rows, n, D, r, 1e-10, dx);
-        ns_arena_release(a, inner);
-        memcpy(old, x, n * sizeof *old);
-        const double before = now;
-        double part = 1;
-        for (int halvings = 0; halvings < 20; halvings++, part /= 2) {
-            for (uint32_t j = 0; j < n; j++)
-                x[j] = fixed && fixed[j] ? old[j] : old[j] - part * flow->sigma[j] * dx[j];
-            now = look(q, x, fixed, out, r, D);
-            if (now < before)
-                break;
-        }
-        if (!(now < before)) {
-            memcpy(x, old, n * sizeof *old);
-            now = before;
-            break;
-        }
-    }
+    solving s = {.q = q, .fixed = fixed, .x = x};
+    s.out = NS_NEW_ARRAY(a, double, (size_t)q->n * (n + 1) + 1);
+    const ns_newton newton = {.rows = rows,
+                              .columns = n,
+                              .z = x,
+                              .size = n,
+                              .context = &s,
+                              .look = look,
+                              .scale = q->flow->sigma,
+                              .fixed = fixed,
+                              .rcond = 1e-10,
+                              .rounds = 60,
+                              .halvings = 20,
+                              .exact = 1e-16};
+    const double off = ns_newton_solve(&newton,
+                                       NS_NEW_ARRAY(a, double, ns_newton_work(&newton))).off;
     ns_arena_release(a, mark);
-    return now < 1e-11;
+    return off < 1e-11;
 }
 
 /* From a state at rest the energy has no slope: where the first try fails, free states are
