@@ -43,7 +43,7 @@ static ns_model *load(ns_claims_world *w, const ns_claim_word *name,
         text = entry->text;
     if (text)
         return ns_model_load_text(name->text, text, strlen(text), overrides, n, NS_MODEL_READY);
-    const char *near = ns_open_nearest_bundled(name->text);
+    const char *near = ns_gallery_nearest(name->text);
     ns_diag_error(w->claim->diag, name->place,
                   "there is no model '%s', neither here nor a bundled one%s%s%s", name->text,
                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
