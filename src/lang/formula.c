@@ -1,8 +1,9 @@
-/* Formulas: see formula.h.  The code is postfix, in a plain array, and is run by a loop over a
- * stack of numbers; only the caller's functions recurse, and the parser bounds how deep.
+/* Formulas: see formula.h.  The code is postfix, in a plain array, and is run by a loop over
+ * a stack of numbers; only the caller's functions recurse, and the parser bounds how deep.
  *
- * Where the operands of each item begin is found once, after parsing.  When the loop comes to
- * the place where the arguments of one of the caller's functions begin, it goes on at the call. */
+ * Where the operands of each item begin is found once, after parsing.  When the loop comes
+ * to the place where the arguments of one of the caller's functions begin, it goes on at the
+ * call. */
 #include "lang/formula.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Claims as files: the example of docs/claims.md holds and writes its figures; an expectation that
-# fails gives status 1; what is wrong is named with file, line and column, with status 2.
+# Claims as files: the example of docs/claims.md holds and writes its figures; an expectation
+# that fails gives status 1; what is wrong is named with file, line and column, with status 2.
 set -euo pipefail
 noslip=$NOSLIP
 folder=$(mktemp -d)
@@ -27,8 +27,8 @@ grep -q '<svg' figures/pendulum.svg && grep -q '<svg' figures/excess.svg
 "$noslip" reproduce - <pendulum.claim | grep -q '1 claims, 8 expectations, 0 failed'
 # every one of its expectations can fail
 grep -n '^expect' pendulum.claim | cut -d: -f1 | while read -r line; do
-    sed "${line}s/ within [^ ]*$/ + 1 within 1e-9/; ${line}s/ < / > /; ${line}s/ > 0\.5$/ > 1.5/" \
-        pendulum.claim >negated.claim
+    sed -e "${line}s/ within [^ ]*$/ + 1 within 1e-9/" -e "${line}s/ < / > /" \
+        -e "${line}s/ > 0\.5$/ > 1.5/" pendulum.claim >negated.claim
     expect 1 '1 failed' negated.claim
 done
 # bundled and own ones together; one that ends with the text, without a newline
@@ -43,14 +43,27 @@ lagrangian q'^2/2 - q^2/2
 start { q = 1; q' = 0 }
 run { until 1 }
 MODEL
-printf 'run a: own.mech until=pi\ncommand c: check own.mech\n%s\n%s\n' \
-    'expect "half a period": end(a, q) = -1 within 1e-12' 'expect "named": has(c, "q") > 0.5' >sub/file.claim
+cat >sub/file.claim <<'CLAIM'
+run a: own.mech until=pi
+command c: check own.mech
+expect "half a period": end(a, q) = -1 within 1e-12
+expect "named": has(c, "q") > 0.5
+CLAIM
 expect 0 '2 expectations, 0 failed' sub/file.claim
 
 # what is wrong, where
 wrong() { # LINE:COLUMN TEXT STATEMENT
-    printf 'model m <<\nparam k = 2\ncoordinate q\nlagrangian q%s^2/2 - k*q^2/2\nstart { q = 1 }\nrun { until 1 }\n>>\nrun a: m\n%s\n' \
-        "'" "$3" >wrong.claim
+    cat - >wrong.claim <<CLAIM
+model m <<
+param k = 2
+coordinate q
+lagrangian q'^2/2 - k*q^2/2
+start { q = 1 }
+run { until 1 }
+>>
+run a: m
+$3
+CLAIM
     expect 2 "wrong.claim:$1: error: $2" wrong.claim
 }
 wrong 9:1 "unknown statement 'expct'" 'expct "x": 1 < 2'

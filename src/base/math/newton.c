@@ -7,9 +7,9 @@
 #include "base/math/algebra.h"
 #include "base/math/vecmath.h"
 
-/* Damping, as a share of |r|: where it begins and the least; how it falls with a step that leads
- * nearer and grows with one that does not; beyond the last number, or with steps as short as the
- * next, it is hopeless. */
+/* Damping, as a share of |r|: where it begins and the least; how it falls with a step that
+ * leads nearer and grows with one that does not; beyond the last number, or with steps as
+ * short as the next, it is hopeless. */
 static const double first_damping = 0.1, least_damping = 1e-3, falls = 4, grows = 8,
                     most_damping = 1e12, shortest_step = 1e-10;
 /* Singular values of a damped system that count as zero: only what is zero but for rounding. */

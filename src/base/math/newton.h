@@ -2,10 +2,10 @@
  *
  *     z <- z - part dz,      dz the shortest that minimises |D dz - r|^2,   D = dr/dz
  *
- * in one of three manners: whole steps; steps halved until they lead nearer to a solution; or
- * damped ones (Levenberg and Marquardt), which minimise |D dz - r|^2 + mu^2 |dz|^2 with mu in
- * proportion to |r|: that keeps the quadratic convergence, and where the equations do not decide
- * z stays.  The caller says how far z is from a solution. */
+ * in one of three manners: whole steps; steps halved until they lead nearer to a solution;
+ * or damped ones (Levenberg and Marquardt), which minimise |D dz - r|^2 + mu^2 |dz|^2 with
+ * mu in proportion to |r|: that keeps the quadratic convergence, and where the equations do
+ * not decide z stays.  The caller says how far z is from a solution. */
 #ifndef NS_BASE_MATH_NEWTON_H
 #define NS_BASE_MATH_NEWTON_H
 
@@ -26,11 +26,12 @@ typedef struct ns_newton {
     const double *scale;
     const bool *fixed;
     /* Solves for dz in another way than least squares, and may use up r and D; false: stop
-     * here.  NULL: least squares, where singular values up to `rcond` times the largest count as zero. */
+     * here.  NULL: least squares, where singular values up to `rcond` times the largest
+     * count as zero. */
     bool (*solve)(void *context, double *r, double *D, double *dz);
     double rcond;
-    int rounds;   /* at most */
-    int halvings; /* steps are tried so often, at half the length each time; 0: once, and taken */
+    int rounds;    /* at most */
+    int halvings;  /* so many lengths are tried, each half of the last; 0: one, and taken */
     bool damped;   /* Levenberg and Marquardt; `halvings` is not used */
     double exact;  /* settled when not farther off than this */
     double near;   /* settled when nearer than this, and no longer nearer than half of before */
@@ -42,8 +43,8 @@ typedef struct ns_newton_end {
     double off;  /* of z */
     double step; /* length of the last dz; damped only */
     int rounds;  /* steps made */
-    bool
-        settled; /* by `exact` or `near`; otherwise no step led nearer, or the rounds are over */
+    /* by `exact` or `near`; otherwise no step led nearer, or the rounds are over */
+    bool settled;
 } ns_newton_end;
 
 /* Doubles of work space for one search. */

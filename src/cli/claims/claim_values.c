@@ -329,7 +329,8 @@ static double of_param(call *c)
 
 /* ---- series ------------------------------------------------------------------------------ */
 
-/* Argument 0 is a series: the values of argument 1 for each of its runs; NULL after a message. */
+/* Argument 0 is a series: the values of argument 1 for each of its runs; NULL after a
+ * message. */
 static const double *over_series(call *c, ns_claims_series **series)
 {
     ns_claim_word name;

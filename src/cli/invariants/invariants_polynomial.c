@@ -15,7 +15,7 @@ static const char *applies(const ns_model *model)
     return NULL;
 }
 
-/* ---- options -------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------- */
 
 typedef NS_LIST(ns_atom) atoms;
 
@@ -83,7 +83,7 @@ bool ns_invariants_read_family(ns_cli *cli, const ns_arguments *a, ns_model *mod
     return true;
 }
 
-/* ---- output --------------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------ */
 
 void ns_invariants_print_names(ns_cli *cli, const char *title, const ns_atom *at, uint32_t n)
 {
@@ -161,10 +161,8 @@ static void add_tables(ns_cli *cli, ns_sheet *sheet, const ns_integrals *r)
     ns_sheet_number(sheet, "margin", r->margin);
     const uint32_t n = r->found.n;
     ns_sheet_table *t = ns_sheet_add(sheet, "integrals", n);
-    const char **text = NS_NEW_ARRAY(a, const char *, n + 1),
-                                     **note = NS_NEW_ARRAY(a,
-                                                                                     const char *,
-                                                                                     n + 1);
+    const char **text = NS_NEW_ARRAY(a, const char *, n + 1);
+    const char **note = NS_NEW_ARRAY(a, const char *, n + 1);
     double *rate = NS_NEW_ARRAY(a, double, n + 1), *drift = NS_NEW_ARRAY(a, double, n + 1);
     double *exact = NS_NEW_ARRAY(a, double, n + 1), *terms = NS_NEW_ARRAY(a, double, n + 1);
     for (uint32_t i = 0; i < n; i++) {
@@ -205,7 +203,7 @@ static ns_plot *draw(ns_cli *cli, const ns_model *model, const ns_integrals *r)
     return plot;
 }
 
-/* ---- the search ----------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------- */
 
 int ns_invariants_polynomial_part(ns_cli *cli, const ns_arguments *a, ns_model *model,
                                   bool quiet, ns_sheet *sheet, ns_plot **plot)

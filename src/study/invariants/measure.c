@@ -1,8 +1,8 @@
 /* Invariant measures (Bloch, Marsden and Zenkov 2009, section 5; see measure.h).
  *
- * A density rho(r) of some coordinates: div + (log rho)' = 0 with r' = R(q) v linear in velocities v
- * means that div = D(q).v with D = R^T h, h = -grad log rho.  So h = (R R^T)^-1 R D must give back D,
- * depend on r alone, and be closed. */
+ * A density rho(r) of some coordinates: div + (log rho)' = 0 with r' = R(q) v linear in
+ * velocities v means that div = D(q).v with D = R^T h, h = -grad log rho.  So h = (R R^T)^-1
+ * R D must give back D, depend on r alone, and be closed. */
 #include "study/invariants/measure.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ typedef ns_measure_work work;
 
 enum { POINTS = 24 }; /* random states at which identities are tested */
 
-/* ---- states ---------------------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------------------ */
 
 static void choose_points(work *w, double t0, double until)
 {
@@ -55,11 +55,11 @@ void ns_measure_values(const work *w, const ns_ex *f, size_t n, uint32_t point, 
                    out);
 }
 
-/* ---- divergence ------------------------------------------------------------------------------ */
+/* ---- divergence -------------------------------------------------------------------------- */
 
-/* The state moves on the manifold c(x) = 0 of its constraints.  If c' = Lambda c near it, a volume there
- * (dx divided by dc) grows at the rate  div - Tr Lambda.  The equations keep c, or nearly: from
- * d(c')/dx = Lambda dc/dx,
+/* The state moves on the manifold c(x) = 0 of its constraints.  If c' = Lambda c near it, a
+ * volume there (dx divided by dc) grows at the rate  div - Tr Lambda.  The equations keep c,
+ * or nearly: from d(c')/dx = Lambda dc/dx,
  *
  *     Tr Lambda = Tr (J J^T)^-1 J J'^T,      J = dc/dx,  J' = d(c')/dx.
  *
@@ -149,7 +149,7 @@ static void make_divergence(work *w)
     m->vanishes = m->largest < 1e-11;
 }
 
-/* ---- densities of coordinates ---------------------------------------------------------------- */
+/* ---- densities of coordinates ------------------------------------------------------------ */
 
 /* Does f vanish at all points, in relation to `scale` (largest over the points)? */
 static bool is_zero(const work *w, ns_ex f, double scale)
@@ -174,8 +174,8 @@ static double size_of(const work *w, const ns_ex *f, uint32_t n)
     return most;
 }
 
-/* Which states are positions: those whose rate is linear and homogeneous in the others, which are
- * velocities or momenta.  Models with coordinates say so themselves. */
+/* Which states are positions: those whose rate is linear and homogeneous in the others,
+ * which are velocities or momenta.  Models with coordinates say so themselves. */
 static uint32_t split(const work *w, uint32_t *position, uint32_t *velocity,
                       uint32_t *n_velocity)
 {
@@ -377,7 +377,7 @@ static void verify_density(work *w, ns_ex rho)
     w->m->given = scale > 0 ? worst / scale : worst;
 }
 
-/* ---- along the motion ------------------------------------------------------------------------ */
+/* ---- along the motion -------------------------------------------------------------------- */
 
 static bool follow(work *w, const ns_run_options *o, const char **message)
 {

@@ -1,12 +1,14 @@
 /* Invariant measures on Lie algebras (Bloch, Marsden and Zenkov 2009, section 5).
  *
- * On a Lie algebra with l = v.I v/2 and constraints a^s.v = 0, with b^s = I^-1 a^s and K the inverse
- * of the matrix a^s.b^t, the divergence of the Euler-Poincare-Suslov equations (5.4) is
+ * On a Lie algebra with l = v.I v/2 and constraints a^s.v = 0, with b^s = I^-1 a^s and K the
+ * inverse of the matrix a^s.b^t, the divergence of the Euler-Poincare-Suslov equations (5.4)
+ * is
  *
- *     div = < K_st ad*_{b^t} a^s + T , v >,      <T, xi> = Tr ad_xi,   <ad*_x a, y> = <a, [x, y]>
+ *     div = < K_st ad*_{b^t} a^s + T , v >,   <T, xi> = Tr ad_xi,  <ad*_x a, y> = <a, [x, y]>
  *
- * (derived in docs/theory/lie.md).  An invariant measure with smooth density exists if and only if it
- * vanishes on the constraints:  K_st ad*_{b^t} a^s + T = gamma_s a^s       (5.5), (5.6) */
+ * (derived in docs/theory/lie.md).  An invariant measure with smooth density exists if and
+ * only if it vanishes on the constraints:  K_st ad*_{b^t} a^s + T = gamma_s a^s       (5.5),
+ * (5.6) */
 #include <math.h>
 
 #include "base/math/vecmath.h"
@@ -16,8 +18,8 @@
 
 typedef ns_measure_work work;
 
-/* Is a an eigenvector of the inertia, g* being identified with g by the Killing form kappa?  That is
- * I^-1 a parallel to kappa^-1 a, or kappa I^-1 a parallel to a. */
+/* Is a an eigenvector of the inertia, g* being identified with g by the Killing form kappa?
+ * That is I^-1 a parallel to kappa^-1 a, or kappa I^-1 a parallel to a. */
 static bool is_eigenvector(uint32_t n, const double *kappa, const double *b, const double *a)
 {
     double aa = 0, cc = 0, ac = 0, off = 0;

@@ -20,7 +20,8 @@ typedef struct ns_measure_work {
 void ns_measure_values(const ns_measure_work *w, const ns_ex *f, size_t n, uint32_t point,
                        double *out);
 
-/* measure_algebra.c: what Theorems 5.1 and 5.2 say; NULL if the system is none on a Lie algebra. */
+/* measure_algebra.c: what Theorems 5.1 and 5.2 say; NULL if the system is none on a Lie
+ * algebra. */
 ns_measure_algebra *ns_measure_algebra_new(ns_measure_work *w);
 
 #endif

@@ -36,8 +36,8 @@ typedef struct solving {
     double *x, *out;   /* out: room for the conditions */
 } solving;
 
-/* Residuals r[m + n], Jacobian D[m + n][states] in units of the sizes; the largest residual over
- * its size. */
+/* Residuals r[m + n], Jacobian D[m + n][states] in units of the sizes; the largest residual
+ * over its size. */
 static double look(void *context, double *r, double *D)
 {
     const solving *s = context;
