@@ -30,8 +30,9 @@ uint32_t ns_diag_source(ns_diag *diag, const char *name, const char *text, size_
 void ns_diag_add(ns_diag *diag, ns_severity severity, ns_span span, const char *format, ...)
 {
     NS_CHECK(severity <= NS_ERROR);
-    NS_CHECK(span.source <= diag->sources.n);
     NS_CHECK(span.begin <= span.end);
+    if (span.source > diag->sources.n)
+        span = (ns_span){0}; /* of another's text: a start that is looked for anew */
     if (severity == NS_ERROR && diag->errors++ >= MOST_ERRORS)
         return;
     diag->warnings += severity == NS_WARNING;
