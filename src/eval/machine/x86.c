@@ -83,15 +83,31 @@ static void operand(ns_x86 *x, uint8_t reg, ns_x86_operand rm, int32_t unit, uin
         word(x, (uint32_t)rm.disp);
 }
 
+/* Where a number is in the table, or belongs. */
+static uint32_t *number_slot(const ns_x86 *x, uint64_t bits)
+{
+    const uint32_t mask = x->slots - 1;
+    uint32_t i = (uint32_t)((bits * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
+    while (x->slot[i] && x->numbers.at[x->slot[i] - 1] != bits)
+        i = (i + 1) & mask;
+    return &x->slot[i];
+}
+
 ns_x86_operand ns_x86_number(ns_x86 *x, uint64_t bits, bool spread)
 {
-    uint32_t i = 0;
-    while (i < x->numbers.n && x->numbers.at[i] != bits)
-        i++;
-    if (i == x->numbers.n)
+    if (x->numbers.n * 2 >= x->slots) {
+        x->slots = x->slots ? x->slots * 2 : 64;
+        x->slot = NS_NEW_ARRAY(x->arena, uint32_t, x->slots);
+        for (uint32_t k = 0; k < x->numbers.n; k++)
+            *number_slot(x, x->numbers.at[k]) = k + 1;
+    }
+    uint32_t *slot = number_slot(x, bits);
+    if (!*slot) {
         NS_PUSH(x->arena, x->numbers, bits);
+        *slot = x->numbers.n;
+    }
     return (ns_x86_operand){
-        .memory = true, .spread = spread, .reg = NS_X86_NUMBERS, .disp = (int32_t)i};
+        .memory = true, .spread = spread, .reg = NS_X86_NUMBERS, .disp = (int32_t)*slot - 1};
 }
 
 /* ---- vectors ----------------------------------------------------------------------------- */

@@ -74,6 +74,7 @@ typedef struct ns_x86 {
     ns_arena *arena;
     NS_LIST(uint8_t) code;
     NS_LIST(uint64_t) numbers; /* their bits */
+    uint32_t *slot, slots;     /* open addressing over numbers: index + 1, 0 = free */
     NS_LIST(ns_x86_fixup) fixups;
 } ns_x86;
 
