@@ -324,3 +324,19 @@ void ns_study_progress_end(ns_study_progress *progress)
     ns_signals_insist(false);
     ns_terminal_bar_clear(&progress->bar);
 }
+
+bool ns_study_engine(ns_cli *cli, const ns_arguments *a, ns_record_engine *engine)
+{
+    static const char *const words[] = {[NS_ENGINE_INTERPRETER] = "interpreter",
+                                        [NS_ENGINE_NATIVE] = "native",
+                                        [NS_ENGINE_AUTO] = "auto"};
+    const char *word = ns_command_text(a, "engine");
+    *engine = NS_ENGINE_AUTO;
+    for (size_t i = 0; word && i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *engine = (ns_record_engine)i;
+            return true;
+        }
+    return !word ||
+           ns_command_refuse(cli, "--engine is interpreter, native or auto, not '%s'", word);
+}

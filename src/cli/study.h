@@ -6,6 +6,7 @@
 #include "cli/open.h"
 #include "out/plot/plot.h"
 #include "out/tables/sheet.h"
+#include "session/record.h"
 #include "study/flow.h"
 
 #define NS_STUDY_OPTIONS                                                                       \
@@ -49,6 +50,9 @@ bool ns_study_open(ns_cli *cli, const ns_arguments *a, bool autonomous, ns_model
 /* Parts of a list separated by commas outside brackets. */
 typedef NS_LIST(const char *) ns_study_words;
 ns_study_words ns_study_split(ns_arena *arena, const char *text, char separator);
+
+/* --engine, auto without it; false after saying what is wrong. */
+bool ns_study_engine(ns_cli *cli, const ns_arguments *a, ns_record_engine *engine);
 
 /* An expression on the command line, in terms of states and parameters (one number); false
  * after saying what is wrong. */

@@ -232,8 +232,8 @@ static char *rows(job *j, uint64_t first, uint32_t count)
 {
     char message[300] = "";
     char *records = ns_arena_alloc(j->arena, count * j->sweep->record);
-    const ns_status status = ns_sweep_rows(j->sweep, j->model->system, first, count, records,
-                                           message, sizeof message);
+    const ns_status status = ns_sweep_rows(j->sweep, first, count, records, message,
+                                           sizeof message);
     if (status != NS_OK)
         fail_msg("%s", message);
     return records;
@@ -401,7 +401,7 @@ static void check_blocks(const char *method)
         c.records = calloc(c.rows, c.bytes);
         const ns_sweep_client client = {.context = &c, .next = cut, .done = take};
         char message[300];
-        assert_int_equal(ns_sweep_work(j.sweep, j.model->system, &client, message, 300), NS_OK);
+        assert_int_equal(ns_sweep_work(j.sweep, &client, message, 300), NS_OK);
         assert_int_equal(c.got, 20);
         uint32_t failed = 0;
         for (uint32_t k = 0; k < 20; k++) {

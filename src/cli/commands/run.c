@@ -23,36 +23,12 @@ static const ns_option options[] = {NS_RUN_OPTIONS, {0}};
 /* ---- options ----------------------------------------------------------------------------- */
 
 /* --engine and --precision take a word. */
-
-static const struct {
-    const char *name;
-    ns_record_engine engine;
-} engines[] = {
-    {"interpreter", NS_ENGINE_INTERPRETER},
-    {"native", NS_ENGINE_NATIVE},
-    {"auto", NS_ENGINE_AUTO},
-};
-
-static bool read_engine(ns_cli *cli, const ns_arguments *a, ns_record_engine *engine)
-{
-    const char *word = ns_command_text(a, "engine");
-    *engine = NS_ENGINE_AUTO;
-    if (!word)
-        return true;
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
-        if (strcmp(word, engines[i].name) == 0) {
-            *engine = engines[i].engine;
-            return true;
-        }
-    return ns_command_refuse(cli, "--engine is interpreter, native or auto, not '%s'", word);
-}
-
 bool ns_run_command_words(ns_cli *cli, const ns_arguments *a)
 {
     ns_record_engine engine;
     const char *precision = ns_command_text(a, "precision");
     const char *digits = ns_command_text(a, "digits");
-    if (!read_engine(cli, a, &engine))
+    if (!ns_study_engine(cli, a, &engine))
         return false;
     if (digits && strcmp(digits, "quad") != 0)
         return ns_command_refuse(cli, "--digits is given alone or as --digits=quad, not '%s'",
@@ -82,7 +58,7 @@ static bool read_options(ns_cli *cli, const ns_arguments *a, ns_record_options *
 {
     double *at;
     size_t n_at;
-    if (!read_engine(cli, a, &o->engine) ||
+    if (!ns_study_engine(cli, a, &o->engine) ||
         !ns_command_number(cli, a, "until", &o->run.until) ||
         !positive(cli, a, "tol", &o->run.tolerance) ||
         !ns_command_numbers(cli, a, "at", &at, &n_at) || !positive(cli, a, "every", &o->every))

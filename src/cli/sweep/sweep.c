@@ -1,16 +1,13 @@
 /* noslip sweep: many motions of one model, over values of its parameters and starts. */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "cli/sweep/sweep.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "cli/signals.h"
 #include "cli/study.h"
-#include "eval/native/native.h"
+#include "session/pool.h"
 
 static ns_sweep_table *open_table(ns_cli *cli, const ns_sweep_fact facts[NS_SWEEP_FACTS],
                                   const ns_sweep *sweep, const char *path, bool *fresh,
@@ -29,7 +26,7 @@ static int finish(ns_sweep_job *job, const ns_arguments *a, const ns_sweep_outpu
 {
     ns_cli *cli = job->cli;
     const bool shown = o->table || o->csv.n || ns_sweep_wants_figure(a);
-    const bool all = job->complete + job->computed == job->sweep->plan.rows;
+    const bool all = job->complete + job->outcome.computed == job->sweep->plan.rows;
     int result = ns_status_exit(status);
     for (uint32_t i = 0; i < o->csv.n && all && !result; i++)
         result = ns_sweep_csv_file(job, o->csv.at[i]);
@@ -50,41 +47,48 @@ static int finish(ns_sweep_job *job, const ns_arguments *a, const ns_sweep_outpu
     return result;
 }
 
-/* Compiling takes 0.1 to 0.5 seconds: it pays if all rows take much longer, judged by some of
- * them. */
-static bool pays(const ns_sweep_job *job)
+typedef struct watcher {
+    const ns_sweep_job *job;
+    ns_bar bar;
+    char what[40];
+} watcher;
+
+/* The bar speaks of all rows; its time left is that of the rows computed now. */
+static void draw(void *context, const ns_sweep_progress *p)
 {
-    enum { TRIES = 4 };
-    static const double enough = 0.05, seconds_left = 3;
-    const uint64_t rows = job->sweep->plan.rows;
-    void *record = malloc(job->sweep->record);
-    const double began = ns_clock_seconds();
-    double seconds = 0;
-    uint32_t tried = 0;
-    char message[300];
-    while (record && tried < TRIES && tried < rows && seconds < enough && !*ns_signals_flag()) {
-        if (ns_sweep_rows(job->sweep, job->model->system, rows / TRIES * tried, 1, record,
-                          message, sizeof message) != NS_OK)
-            break;
-        tried++;
-        seconds = ns_clock_seconds() - began;
-    }
-    free(record);
-    return tried && seconds / tried * (double)rows / job->threads > seconds_left;
+    watcher *w = context;
+    const double rows = (double)w->job->sweep->plan.rows, made = (double)p->computed;
+    const double at = (double)w->job->complete + made, fraction = at / rows;
+    if (made <= 0 || at >= rows)
+        return;
+    snprintf(w->what, sizeof w->what, "%.3g/s, row", made / p->seconds);
+    w->bar.what = w->what;
+    ns_terminal_bar_draw(&w->bar, fraction, at,
+                         p->seconds * (rows - at) / made * fraction / (1 - fraction));
 }
 
-static void go_native(const ns_sweep_job *job, const ns_arguments *a)
+static ns_status run(ns_sweep_job *job)
 {
-    const char *word = ns_command_text(a, "engine");
-    const bool asked = word && strcmp(word, "native") == 0;
-    char message[300] = "";
-    if ((word && strcmp(word, "interpreter") == 0) || (!asked && !pays(job)))
-        return;
-    if (!ns_ensemble_native(job->sweep->problem, &job->sweep->options, message, sizeof message,
-                            NULL) &&
-        asked && !job->cli->quiet)
-        fprintf(job->cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
-                message);
+    ns_cli *cli = job->cli;
+    watcher w = {
+        .job = job,
+        .bar = ns_terminal_bar(cli->err, !cli->quiet, "row", (double)job->sweep->plan.rows)};
+    const ns_sweep_sink sink = ns_sweep_table_sink(job->table);
+    const ns_sweep_run_options options = {.threads = job->threads,
+                                          .engine = job->engine,
+                                          .rank = &job->rank,
+                                          .identity = job->identity,
+                                          .interrupt = ns_signals_flag(),
+                                          .progress = draw,
+                                          .context = &w};
+    const ns_status status = ns_sweep_run(job->sweep, &sink, &options, &job->outcome);
+    ns_terminal_bar_clear(&w.bar);
+    if (*job->outcome.interpreted && !cli->quiet)
+        fprintf(cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
+                job->outcome.interpreted);
+    if (status != NS_OK && status != NS_STOP_INTERRUPT)
+        ns_command_wrong(cli, "%s; rows written so far are kept", job->outcome.message);
+    return status;
 }
 
 static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
@@ -104,11 +108,8 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     if (ns_command_flag(a, "join") && job->rank.rank > 0)
         return 0; /* one is enough */
     ns_signals_catch(job->rank.rank == 0);
-    if (job->rank.rank > 0) {
-        go_native(job, a);
-        status = ns_sweep_job_follow(job);
-        return ns_status_exit(status);
-    }
+    if (job->rank.rank > 0)
+        return ns_status_exit(run(job));
     job->table = open_table(cli, facts, job->sweep, o.table, &fresh, &status);
     if (!job->table)
         return ns_status_exit(status);
@@ -118,40 +119,21 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     }
     if (!fresh && !ns_sweep_job_count(job))
         return ns_status_exit(NS_ERR_IO);
-    if (job->complete < job->sweep->plan.rows) {
-        go_native(job, a);
-        status = ns_sweep_job_run(job);
-    }
+    if (job->complete < job->sweep->plan.rows)
+        status = run(job);
     return finish(job, a, &o, status);
-}
-
-/* Processors for this process: what the launcher has bound it to, or its share of the
- * machine. */
-static uint32_t own_cores(void)
-{
-    const long all = sysconf(_SC_NPROCESSORS_ONLN);
-    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-    const long ranks = local ? strtol(local, NULL, 10) : 1;
-    cpu_set_t set;
-    long cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : all;
-    if (cores >= all && ranks > 1)
-        cores = all / ranks;
-    return cores > 0 ? (uint32_t)cores : 1;
 }
 
 static int sweep_on(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
 {
     int status;
-    const char *engine = ns_command_text(a, "engine");
-    if (engine && strcmp(engine, "interpreter") != 0 && strcmp(engine, "native") != 0 &&
-        strcmp(engine, "auto") != 0)
-        return ns_command_wrong(cli, "--engine is interpreter, native or auto, not '%s'",
-                                engine);
+    if (!ns_study_engine(cli, a, &job->engine))
+        return ns_status_exit(NS_ERR_USAGE);
     ns_model *model = ns_open_model(cli, a, a->words.at[0], NS_MODEL_DERIVED, &status);
     if (!model)
         return status;
     job->model = model;
-    job->threads = own_cores();
+    job->threads = ns_pool_cores();
     status = ns_status_exit(NS_ERR_USAGE);
     if (ns_study_count(cli, a, "threads", 1, &job->threads)) {
         job->sweep = ns_sweep_request(cli, a, model);
@@ -177,7 +159,7 @@ static int sweep_elsewhere(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job
     cli->err = said;
     if (memory)
         fclose(memory);
-    if (!job->met)
+    if (!job->outcome.met)
         ns_sweep_rank_dismiss(&job->rank, text && length ? text : "failed");
     free(text);
     return 0; /* the exit status is that of rank 0 */
@@ -186,7 +168,7 @@ static int sweep_elsewhere(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job
 static int sweep(ns_cli *cli, const ns_arguments *a)
 {
     char message[NS_EXCHANGE_MESSAGE];
-    ns_sweep_job job = {.cli = cli, .interrupt = ns_signals_flag()};
+    ns_sweep_job job = {.cli = cli};
     int status;
     cli->quiet = ns_command_flag(a, "quiet");
     if (!ns_sweep_rank_join(&job.rank, message)) {
@@ -198,7 +180,7 @@ static int sweep(ns_cli *cli, const ns_arguments *a)
         status = sweep_elsewhere(cli, a, &job);
     } else {
         status = sweep_on(cli, a, &job);
-        if (!job.met)
+        if (!job.outcome.met)
             ns_sweep_rank_dismiss(&job.rank, NULL);
     }
     ns_sweep_rank_leave(&job.rank);

@@ -4,7 +4,6 @@
 
 #include "cli/open.h"
 #include "out/tables/sweep_table.h"
-#include "study/sweeps/sweep_ranks.h"
 
 typedef struct ns_sweep_job {
     ns_cli *cli;
@@ -12,13 +11,11 @@ typedef struct ns_sweep_job {
     const ns_sweep *sweep;
     ns_sweep_table *table;
     uint32_t threads;
-    ns_sweep_rank rank;      /* of this process; only rank 0 has a table */
-    const char *identity;    /* what makes this sweep different from another */
-    bool met;                /* the other ranks have been dealt with */
-    volatile int *interrupt; /* a signal came: stop soon */
-    uint64_t complete;       /* rows that were there before */
-    uint64_t computed;       /* rows of this job */
-    double seconds;          /* that it took */
+    ns_record_engine engine;
+    ns_sweep_rank rank;   /* of this process; only rank 0 has a table */
+    const char *identity; /* what makes this sweep different from another */
+    uint64_t complete;    /* rows that were there before */
+    ns_sweep_outcome outcome;
 } ns_sweep_job;
 
 /* The sweep that the options ask for; NULL after saying what is wrong. */
@@ -38,12 +35,6 @@ enum { NS_SWEEP_FACTS = 10 };
 void ns_sweep_make_facts(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                          const ns_sweep *sweep, ns_sweep_fact out[NS_SWEEP_FACTS]);
 const char *ns_sweep_identity(ns_cli *cli, const ns_sweep_fact facts[NS_SWEEP_FACTS]);
-
-/* Rank 0: computes all rows that are missing, on the threads of this process and of the other
- * ranks.  NS_OK, NS_STOP_INTERRUPT, or a failure that has been said. */
-ns_status ns_sweep_job_run(ns_sweep_job *job);
-/* Other ranks: computes what rank 0 gives. */
-ns_status ns_sweep_job_follow(ns_sweep_job *job);
 
 /* How many rows are complete, by looking at all; false after saying what is wrong. */
 bool ns_sweep_job_count(ns_sweep_job *job);

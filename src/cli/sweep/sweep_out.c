@@ -264,9 +264,10 @@ bool ns_sweep_summary(ns_sweep_job *job, FILE *to, const ns_style *style)
         if (job->complete)
             fprintf(to, ", %" PRIu64 " of them from before", job->complete);
         fputc('\n', to);
-        if (job->computed)
-            fprintf(to, "  computed  %" PRIu64 " in %.3g s, %.4g per second\n", job->computed,
-                    job->seconds, (double)job->computed / job->seconds);
+        if (job->outcome.computed)
+            fprintf(to, "  computed  %" PRIu64 " in %.3g s, %.4g per second\n",
+                    job->outcome.computed, job->outcome.seconds,
+                    (double)job->outcome.computed / job->outcome.seconds);
         fprintf(to, "  ended     %" PRIu64 " at the time asked for, %" PRIu64 " before\n",
                 s.rows - s.early, s.early);
         for (uint32_t i = 0; i < s.n_causes; i++)

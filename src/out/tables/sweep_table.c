@@ -344,3 +344,26 @@ int ns_sweep_table_missing(ns_sweep_table *t, uint64_t *first, uint32_t most, ui
     }
     return 0;
 }
+
+/* ---- as a sink --------------------------------------------------------------------------- */
+
+static int sink_missing(void *table, uint64_t *first, uint32_t most, uint32_t *count)
+{
+    return ns_sweep_table_missing(table, first, most, count);
+}
+
+static int sink_put(void *table, uint64_t first, uint32_t count, const void *records)
+{
+    return ns_sweep_table_put(table, first, count, records);
+}
+
+static int sink_sync(void *table)
+{
+    return ns_sweep_table_sync(table);
+}
+
+ns_sweep_sink ns_sweep_table_sink(ns_sweep_table *table)
+{
+    return (ns_sweep_sink){
+        .context = table, .missing = sink_missing, .put = sink_put, .sync = sink_sync};
+}

@@ -19,7 +19,7 @@
 
 #include <stdbool.h>
 
-#include "study/sweeps/sweep.h"
+#include "study/sweeps/sweep_run.h"
 
 /* A text about the whole, an attribute of the file.  A file with another text is refused where
  * `what` is given ("another model"). */
@@ -53,5 +53,8 @@ int ns_sweep_table_get(ns_sweep_table *table, uint64_t first, uint32_t count, vo
  * there is none.  One thread at a time; rows asked for only grow. */
 int ns_sweep_table_missing(ns_sweep_table *table, uint64_t *first, uint32_t most,
                            uint32_t *count);
+
+/* The table as a place for the rows of ns_sweep_run. */
+ns_sweep_sink ns_sweep_table_sink(ns_sweep_table *table);
 
 #endif

@@ -61,7 +61,7 @@ typedef struct ns_sweep_end {
 typedef bool (*ns_sweep_reader)(void *context, const char *text, ns_ex *out);
 
 typedef struct ns_sweep_spec {
-    ns_system *system;  /* derived; the sweep adds to its graph */
+    ns_system *system;  /* derived; the sweep adds to its graph, and needs it to its end */
     ns_plan plan;       /* settled */
     ns_run_options run; /* method, times, tolerance; the same for all rows */
     const char *const
@@ -102,15 +102,14 @@ typedef struct ns_sweep_client {
     bool (*done)(void *context, uint64_t first, uint32_t count, const void *records);
 } ns_sweep_client;
 
-/* Computes until next has no more.  `system` is derived from the same model as the sweep's.
- * A block under way when a signal comes (run.interrupt) is
- * dropped.
- * NS_OK, or why no motion could be computed at all, with a message of at most `room` bytes. */
-ns_status ns_sweep_work(const ns_sweep *sweep, const ns_system *system,
-                        const ns_sweep_client *client, char *message, size_t room);
+/* Computes until next has no more; one of them for each thread.  A block under way when a signal
+ * comes (run.interrupt) is dropped.  NS_OK, or why no motion could be computed at all, with a
+ * message of at most `room` bytes. */
+ns_status ns_sweep_work(const ns_sweep *sweep, const ns_sweep_client *client, char *message,
+                        size_t room);
 
 /* Rows first .. first+count-1 into records[count * sweep->record], as ns_sweep_work. */
-ns_status ns_sweep_rows(const ns_sweep *sweep, const ns_system *system, uint64_t first,
-                        uint32_t count, void *records, char *message, size_t room);
+ns_status ns_sweep_rows(const ns_sweep *sweep, uint64_t first, uint32_t count, void *records,
+                        char *message, size_t room);
 
 #endif

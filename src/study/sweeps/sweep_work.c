@@ -299,13 +299,12 @@ static bool done(void *context, const ns_ensemble_result *result)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-static bool prepare(worker *w, ns_arena *arena, const ns_system *system, char *message,
-                    size_t room)
+static bool prepare(worker *w, ns_arena *arena, char *message, size_t room)
 {
     const ns_sweep *sweep = w->sweep;
     const char *words = "";
-    w->starter = ns_starter_new(arena, system, sweep->options.run.t0, sweep->axis,
-                                sweep->n_axes, &words);
+    w->starter = ns_starter_new(arena, sweep->problem->system, sweep->options.run.t0,
+                                sweep->axis, sweep->n_axes, &words);
     if (!w->starter) {
         snprintf(message, room, "%s", words);
         return false;
@@ -321,14 +320,13 @@ static bool prepare(worker *w, ns_arena *arena, const ns_system *system, char *m
     return true;
 }
 
-static ns_status guarded(worker *w, ns_arena *arena, const ns_system *system, char *message,
-                         size_t room)
+static ns_status guarded(worker *w, ns_arena *arena, char *message, size_t room)
 {
     if (NS_ARENA_GUARD(arena)) {
         snprintf(message, room, "out of memory");
         return NS_ERR_MEMORY;
     }
-    if (!prepare(w, arena, system, message, room))
+    if (!prepare(w, arena, message, room))
         return NS_ERR_USAGE;
     const ns_ensemble_client client = {.context = w, .next = next, .done = done};
     const char *words = "";
@@ -341,8 +339,8 @@ static ns_status guarded(worker *w, ns_arena *arena, const ns_system *system, ch
     return status != NS_OK ? status : w->no_memory ? NS_ERR_MEMORY : NS_OK;
 }
 
-ns_status ns_sweep_work(const ns_sweep *sweep, const ns_system *system,
-                        const ns_sweep_client *client, char *message, size_t room)
+ns_status ns_sweep_work(const ns_sweep *sweep, const ns_sweep_client *client, char *message,
+                        size_t room)
 {
     ns_arena *arena = ns_arena_new();
     worker *w = calloc(1, sizeof *w);
@@ -354,7 +352,7 @@ ns_status ns_sweep_work(const ns_sweep *sweep, const ns_system *system,
         w->client = client;
         w->n = sweep->problem->n;
         w->np = sweep->problem->np;
-        status = guarded(w, arena, system, message, room);
+        status = guarded(w, arena, message, room);
         for (uint32_t i = 0; i < w->n_blocks; i++) {
             free(w->blocks[i]->records);
             free(w->blocks[i]->p);
@@ -394,10 +392,10 @@ static bool take_block(void *context, uint64_t first, uint32_t count, const void
     return true;
 }
 
-ns_status ns_sweep_rows(const ns_sweep *sweep, const ns_system *system, uint64_t first,
-                        uint32_t count, void *records, char *message, size_t room)
+ns_status ns_sweep_rows(const ns_sweep *sweep, uint64_t first, uint32_t count, void *records,
+                        char *message, size_t room)
 {
     one_block b = {.first = first, .count = count, .to = records, .bytes = sweep->record};
     const ns_sweep_client client = {.context = &b, .next = give_block, .done = take_block};
-    return ns_sweep_work(sweep, system, &client, message, room);
+    return ns_sweep_work(sweep, &client, message, room);
 }
