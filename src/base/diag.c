@@ -16,6 +16,14 @@ ns_diag *ns_diag_new(ns_arena *arena)
     return diag;
 }
 
+ns_diag *ns_diag_like(ns_arena *arena, const ns_diag *known)
+{
+    ns_diag *diag = ns_diag_new(arena);
+    diag->sources = known->sources;
+    diag->sources.room = diag->sources.n; /* copied when it grows */
+    return diag;
+}
+
 uint32_t ns_diag_source(ns_diag *diag, const char *name, const char *text, size_t length)
 {
     NS_CHECK(name);

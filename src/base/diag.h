@@ -37,6 +37,8 @@ typedef struct ns_diag {
 } ns_diag;
 
 ns_diag *ns_diag_new(ns_arena *arena);
+/* Without messages, for places in the sources that another knows. */
+ns_diag *ns_diag_like(ns_arena *arena, const ns_diag *known);
 
 /* Registers a source; the text is borrowed and must live as long as the arena. */
 uint32_t ns_diag_source(ns_diag *diag, const char *name, const char *text, size_t length);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "base/near.h"
 #include "lang/lexer.h"
 #include "lang/reader.h"
@@ -200,6 +201,7 @@ bool ns_description_evaluate(ns_description *d, const char *name, const char *te
                              ns_value *out)
 {
     ns_reader *r = d->reader;
+    NS_CHECK(r->d == d); /* forks only look names up */
     size_t length = strlen(text);
     const char *copy = ns_arena_string(d->arena, text, length);
     uint32_t source = ns_diag_source(d->diag, name, copy, length);

@@ -358,6 +358,7 @@ ns_system *ns_system_fork(const ns_system *s, ns_arena *arena)
     ns_description *d = ns_arena_copy(arena, s->description, sizeof *d);
     fork->arena = d->arena = arena;
     fork->graph = d->graph = ns_graph_fork(s->graph, arena);
+    d->diag = ns_diag_like(arena, d->diag);
     fork->description = d;
     /* without room a list is copied when it grows */
     fork->invariants.room = fork->invariants.n;

@@ -103,7 +103,7 @@ static ns_record *run_model(const ns_record *r, ns_model *model, const again *ho
 }
 
 /* `twin`: the model with other numbers, for runs in double precision, or NULL. */
-static ns_record *run_again(const ns_record *r, const ns_model *twin, const again *how)
+static ns_record *run_again(const ns_record *r, ns_model *twin, const again *how)
 {
     const uint32_t n = r->model->system->states.n;
     const uint32_t np = r->model->system->description->params.n;
@@ -111,7 +111,13 @@ static ns_record *run_again(const ns_record *r, const ns_model *twin, const agai
     const ns_exact *exact = ns_model_exact(r->model, false);
     if (precise && !ns_model_precise(r->model))
         return NULL;
-    ns_model model = twin && !precise ? *twin : *r->model; /* borrows all but these */
+    ns_model *base = twin && !precise ? twin : r->model;
+    if (!ns_model_problem_for(base, ns_method_find(how->method)))
+        return NULL; /* made before the copy, which has no share in the lock of the arena */
+    pthread_mutex_lock(&base->lock);
+    ns_model model = *base; /* borrows all but these */
+    pthread_mutex_unlock(&base->lock);
+    pthread_mutex_init(&model.lock, NULL);
     model.exact[0] = precise && how->seed ? ns_model_exact(r->model, true) : exact;
     double *inputs = malloc((n + np + (size_t)1) * sizeof *inputs);
     observer q = {0};
@@ -126,6 +132,7 @@ static ns_record *run_again(const ns_record *r, const ns_model *twin, const agai
     ns_record *other = good ? run_model(r, &model, how, how->observe ? &q : NULL) : NULL;
     if (other)
         other->model = r->model; /* the copy ends here */
+    pthread_mutex_destroy(&model.lock);
     free(q.memory);
     free(inputs);
     return other;
@@ -200,7 +207,7 @@ static bool judge(ns_record *r, const again *ways, const double *share, size_t n
     double *error = calloc(cells + 1, sizeof *error);
     r->digits = malloc(cells + 1);
     bool good = error && r->digits;
-    const ns_model *twin = r->method->precise ? NULL : ns_model_twin(r->model, NS_MODEL_SHAKEN);
+    ns_model *twin = r->method->precise ? NULL : ns_model_twin(r->model, NS_MODEL_SHAKEN);
     snprintf(message, room, "out of memory");
     for (size_t i = 0; i < n && good; i++) {
         ns_record *other = run_again(r, twin, &ways[i]);

@@ -274,6 +274,8 @@ static void fill(ns_model *model, const char *name, int error, const ns_override
             (depth >= NS_MODEL_DERIVED && !model->system) ||
             (depth >= NS_MODEL_READY && !model->problem))
             model->status = NS_ERR_MODEL;
+        else if (model->system)
+            model->shared = ns_system_fork(model->system, model->arena);
     }
     render(model);
     ns_arena_unguard(model->arena);
@@ -402,11 +404,10 @@ void ns_model_free(ns_model *model)
 
 /* ---- what is made when it is first asked for --------------------------------------------- */
 
-/* The lock is the arena's as well.  The system itself is left alone: other threads may be
- * reading it. */
+/* The lock is the arena's as well. */
 static ns_system *begin(ns_model *model)
 {
-    return ns_system_fork(model->system, model->arena);
+    return ns_system_fork(model->shared, model->arena);
 }
 
 ns_model *ns_model_precise(ns_model *model)

@@ -3,8 +3,18 @@
  * ns_model_load reads the text, derives the system, evaluates parameters, run settings and the
  * start state, and builds the programs.  It never fails without words: the model it returns
  * carries the status, and messages that say what is wrong and where.  NULL means that there
- * was not even memory for that.  A model loaded without error is immutable and may be used by
- * several threads at once (ns_model_problem takes a lock). */
+ * was not even memory for that.
+ *
+ * The words of this folder, in their order:
+ *     model    from the text to the start state
+ *     system   its equations (mech/system.h)
+ *     problem  the programs of the system that methods evaluate (ode/problem.h)
+ *     variant  the model with other numbers
+ *     run      one integration (ode/run.h)
+ *     record   a run with what was asked of it: rows, events, files, checkpoints
+ * A model loaded without error may be used by several threads at once, each with runs, records
+ * and forks of `shared` of its own; what a function here makes for all of them it makes under
+ * the model's lock.  Only who has the model alone may add to `system`. */
 #ifndef NS_SESSION_MODEL_H
 #define NS_SESSION_MODEL_H
 
@@ -46,7 +56,8 @@ typedef struct ns_model {
     ns_arena *arena;
     ns_diag *diag;
     ns_description *description;
-    ns_system *system;
+    ns_system *system; /* with the bench of whoever owns the model: one thread at a time */
+    const ns_system *shared; /* the same, never touched again: threads make forks of it */
     ns_model_settings settings;
     const volatile int *interrupt; /* for ns_model_run_options; NULL */
     double *p, *x0;

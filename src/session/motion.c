@@ -113,9 +113,9 @@ double *ns_motion_times(const ns_motion *motion, ns_arena *arena)
 double *ns_motion_values(const ns_motion *motion, const ns_model *model, ns_arena *arena,
                          const ns_ex *f, size_t nf)
 {
-    const ns_system *s = model->system;
-    const uint32_t n = s->states.n, np = s->description->params.n;
     ns_arena *scratch = ns_arena_child(arena);
+    const ns_system *s = ns_system_fork(model->system, scratch);
+    const uint32_t n = s->states.n, np = s->description->params.n;
     const ns_program *program = ns_problem_program(s, scratch, f, (uint32_t)nf);
     double *work = NS_NEW_ARRAY(scratch, double, ns_program_work8(program) + 8);
     double *p8 = NS_NEW_ARRAY(scratch, double, 8 * (np + (size_t)1));

@@ -529,7 +529,7 @@ static void say_singular(ns_record *r)
     ns_arena *arena = ns_arena_new();
     if (arena && !NS_ARENA_GUARD(arena)) {
         uint32_t n = 0;
-        const double pivot = ns_system_pivot(ns_system_fork(model->system, arena), arena,
+        const double pivot = ns_system_pivot(ns_system_fork(model->shared, arena), arena,
                                              ns_run_time(r->run), model->p,
                                              ns_run_state(r->run), &n);
         if (pivot < small)

@@ -377,7 +377,7 @@ bool ns_starter_find(ns_starter *q, const double *values, double *p, double *x, 
         ns_program_eval1(d->program, d->work, 0, NULL, &q->p[d->index]);
     }
     q->compiled.set++;
-    ns_diag *diag = ns_diag_new(scratch);
+    ns_diag *diag = ns_diag_like(scratch, q->system->description->diag);
     bool good = ns_system_start(q->system, diag, q->t0, q->p, x);
     if (!good)
         say(diag, reason, room);

@@ -137,17 +137,9 @@ static ns_variant *own_part(const ns_model *variant, ns_model *model, size_t n)
     return own;
 }
 
-static void copy_sources(ns_diag *to, const ns_diag *from)
-{
-    for (uint32_t i = 0; i < from->sources.n; i++)
-        ns_diag_source(to, from->sources.at[i].name, from->sources.at[i].text,
-                       from->sources.at[i].length);
-}
-
 static void build(ns_model *variant, ns_variant *own, const ns_variant_value *values, size_t n)
 {
     ns_arena *arena = variant->arena;
-    copy_sources(variant->diag, own->of->diag);
     variant->system = ns_system_fork(own->of->system, arena);
     variant->p = NS_NEW_ARRAY(arena, double, variant->description->params.n + 1);
     variant->x0 = NS_NEW_ARRAY(arena, double, variant->system->states.n + 1);
@@ -177,7 +169,8 @@ static bool guarded(ns_model *variant, ns_model *model, const ns_variant_value *
     ns_model *of = model->variant ? model->variant->of : model;
     if (NS_ARENA_GUARD(variant->arena) || NS_ARENA_GUARD(of->arena))
         return false;
-    variant->diag = ns_diag_new(variant->arena);
+    variant->diag = of->diag ? ns_diag_like(variant->arena, of->diag)
+                             : ns_diag_new(variant->arena);
     if (of->status != NS_OK) {
         take_failure(variant, of);
         return true;
@@ -214,6 +207,7 @@ ns_model *ns_variant_new(ns_model *model, const ns_variant_value *values, size_t
                           .settings = ns_model_no_settings(),
                           .interrupt = model->interrupt,
                           .problem = of->problem,
+                          .shared = of->shared,
                           .arena = arena,
                           .users = 1,
                           .lock = variant->lock};

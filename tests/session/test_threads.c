@@ -1,5 +1,5 @@
 /* One model, shared by eight threads at once: runs by the interpreter and by native code, starts
- * with other parameters, rates and Jacobians, exact starts, rows of a sweep.  What each of them
+ * with other parameters, variants, rates and Jacobians, exact starts, rows of a sweep.  What each of them
  * gets is, to the bit, what one thread alone gets from a model of its own.  The `tsan` preset
  * looks for races in it. */
 #include <setjmp.h>
@@ -9,12 +9,14 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "session/pool.h"
 #include "session/record.h"
 #include "session/start.h"
+#include "session/variant.h"
 #include "study/sweeps/sweep_run.h"
 #include "support/motion.h"
 
@@ -82,7 +84,7 @@ static void eval(const ns_program *program, const ns_model *model, tally *t)
 static void look(ns_model *model, tally *t)
 {
     ns_arena *arena = ns_arena_new();
-    ns_system *own = ns_system_fork(model->system, arena);
+    ns_system *own = ns_system_fork(model->shared, arena);
     const uint32_t n = own->states.n;
     double *rate = NS_NEW_ARRAY(arena, double, n + 1);
     double *x = ns_arena_copy(arena, model->x0, n * sizeof *x);
@@ -107,7 +109,7 @@ static void start_many(const ns_model *model, const subject *s, tally *t)
     enum { STARTS = 5 };
     ns_arena *arena = ns_arena_new();
     const char *message = "";
-    ns_starter *starter = ns_starter_new(arena, model->system, 0, &s->parameter, 1, &message);
+    ns_starter *starter = ns_starter_new(arena, model->shared, 0, &s->parameter, 1, &message);
     if (!starter)
         fail_msg("%s: %s", s->name, message);
     const uint32_t np = model->description->params.n, n = model->system->states.n;
@@ -121,6 +123,21 @@ static void start_many(const ns_model *model, const subject *s, tally *t)
         note(t, x, n);
     }
     ns_arena_free(arena);
+}
+
+/* Another thread reads its expression in the scope of the same model. */
+static void vary(ns_model *model, const subject *s, tally *t)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%.17g + (%.17g)/3", s->low, s->high - s->low);
+    const ns_variant_value value = {.name = s->parameter, .expression = text};
+    ns_model *variant = ns_variant_new(model, &value, 1);
+    assert_non_null(variant);
+    if (variant->status != NS_OK)
+        fail_msg("%s: %s", s->name, variant->messages);
+    note(t, variant->x0, variant->system->states.n);
+    run_one(variant, "gauss", s->until, t);
+    ns_model_free(variant);
 }
 
 static void sweep_rows(const ns_sweep *sweep, tally *t)
@@ -153,6 +170,7 @@ static void work_through(const shared *q, tally *t)
     run_one(q->model, "gauss", q->subject->until, t);
     start_many(q->model, q->subject, t);
     look(q->model, t);
+    vary(q->model, q->subject, t);
     /* other threads are under way, with the interpreter */
     ns_problem_native(q->model->problem, ns_method_find("gauss")->lanes, message,
                       sizeof message, NULL);

@@ -52,7 +52,7 @@ static void prepare_branch(ns_steady *q)
     q->start = NS_NEW_ARRAY(q->arena, double, q->n + 1);
     q->start_rate = NS_NEW_ARRAY(q->arena, double, q->n + 1);
     q->scale = q->spec.high - q->spec.low;
-    q->diag = ns_diag_new(q->arena);
+    q->diag = ns_diag_like(q->arena, s->description->diag);
 }
 
 ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *spec,

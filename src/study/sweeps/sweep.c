@@ -398,6 +398,7 @@ ns_sweep *ns_sweep_new(ns_arena *arena, const ns_sweep_spec *spec, const char **
     make_times(w, &spec->run);
     w->record = (w->n_axes + w->n_gets) * sizeof(double) + sizeof(ns_sweep_end);
     const ns_method *method = ns_method_find(spec->run.method);
-    w->problem = ns_problem_new(s, method && method->needs_jacobian);
+    /* on a graph of its own: nobody else adds to what the threads of the sweep read */
+    w->problem = ns_problem_new(ns_system_fork(s, arena), method && method->needs_jacobian);
     return w;
 }

@@ -61,7 +61,7 @@ typedef struct ns_sweep_end {
 typedef bool (*ns_sweep_reader)(void *context, const char *text, ns_ex *out);
 
 typedef struct ns_sweep_spec {
-    ns_system *system;  /* derived; the sweep adds to its graph, and needs it to its end */
+    ns_system *system;  /* derived; making the sweep adds to its graph */
     ns_plan plan;       /* settled */
     ns_run_options run; /* method, times, tolerance; the same for all rows */
     const char *const
