@@ -12,7 +12,7 @@
 #include "out/mesh/mesh_shapes.h"
 #include "session/motion.h"
 
-enum { MOST_FRAMES = 12000, MOST_POINTS = 5000, CURVE = 300 };
+enum { MOST_FRAMES = 12000, MOST_POINTS = 5000, CURVE = 301 };
 
 typedef struct stage {
     ns_gltf *f;
@@ -177,15 +177,9 @@ static char pattern_of(const ns_scene_shape *shape)
 static void add_body(stage *s, uint32_t i)
 {
     const ns_scene_body *body = &s->scene->bodies.at[i];
-    ns_mesh_fit fit = {0};
     ns_mesh mesh;
     int index = -1;
-    for (uint32_t k = 0; k < s->scene->paths.n; k++)
-        if (s->scene->paths.at[k].body == (int)i && s->frames->paths[k].at) {
-            fit.path = s->frames->paths[k].at;
-            fit.n = s->frames->n;
-        }
-    if (ns_mesh_body(s->arena, s->model, &body->drawing, &fit, &mesh) && mesh.triangles) {
+    if (ns_mesh_scene_body(s->arena, s->model, s->frames, i, &mesh) && mesh.triangles) {
         const char *colour = body_colour(body, i);
         const bool round = body->drawing.kind >= NS_DRAW_CURVE;
         index = (int)ns_gltf_mesh_new(s->f, body->name);
@@ -365,22 +359,15 @@ static void add_paths(stage *s)
     }
     for (uint32_t i = 0; i < s->scene->curves.n; i++) {
         const ns_scene_curve *curve = &s->scene->curves.at[i];
-        double u[CURVE + 1],
-            *points = NS_NEW_ARRAY(s->arena, double, 3 * (CURVE + 1)), range[2];
-        ns_system_eval(s->model->system, curve->range, 2, 0, s->model->p, NULL, range);
-        for (int k = 0; k <= CURVE; k++)
-            u[k] = range[0] + (range[1] - range[0]) * k / CURVE;
-        const ns_field field = ns_field_new(s->arena, s->model, &curve->u, 1, curve->point.at,
-                                            3);
-        ns_field_eval(&field, u, CURVE + 1, points);
+        const double *points = ns_mesh_scene_curve(s->arena, s->model, curve, CURVE);
         if (curve->kind == NS_CURVE_LINE) {
-            add_line(s, curve->name, curve->colour ? curve->colour : "black", points, CURVE + 1,
+            add_line(s, curve->name, curve->colour ? curve->colour : "black", points, CURVE,
                      -1);
             continue;
         }
         ns_mesh mesh;
-        ns_mesh_tube(s->arena, points, CURVE + 1, false,
-                     parameter(s, curve->radius, s->size / 150), &mesh);
+        ns_mesh_tube(s->arena, points, CURVE, false, parameter(s, curve->radius, s->size / 150),
+                     &mesh);
         const uint32_t index = ns_gltf_mesh_new(s->f, curve->name);
         ns_gltf_triangles(s->f, index, &mesh,
                           ns_gltf_colour(s->f, curve->colour, "grey", 0, 1, false), -1, 0);

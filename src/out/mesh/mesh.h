@@ -9,7 +9,7 @@
 #ifndef NS_OUT_MESH_MESH_H
 #define NS_OUT_MESH_MESH_H
 
-#include "session/model.h"
+#include "session/motion.h"
 
 typedef struct ns_mesh {
     float *positions, *normals; /* [3 vertices]; body: outwards, ground: to the body's side */
@@ -32,6 +32,13 @@ bool ns_mesh_body(ns_arena *arena, const ns_model *model, const ns_drawing *draw
                   const ns_mesh_fit *fit, ns_mesh *out);
 bool ns_mesh_ground(ns_arena *arena, const ns_model *model, const ns_drawing *drawing,
                     const ns_mesh_fit *fit, ns_mesh *out);
+
+/* Body i of a scene, cut to fit the motion. */
+bool ns_mesh_scene_body(ns_arena *arena, const ns_model *model, const ns_frames *frames,
+                        uint32_t i, ns_mesh *out);
+/* n points of one of its curves, [n][3]. */
+double *ns_mesh_scene_curve(ns_arena *arena, const ns_model *model, const ns_scene_curve *curve,
+                            size_t n);
 
 /* The points of a curve (NS_DRAW_CURVE), [n][3]; closed: the last joins the first. */
 double *ns_mesh_curve(ns_arena *arena, const ns_model *model, const ns_drawing *drawing,

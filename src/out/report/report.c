@@ -120,7 +120,7 @@ const char *ns_report_data(const ns_record *record, const char *command, ns_aren
     ns_report_put_scene(r);
     ns_json_end(&r->json);
     *length = r->json.text.length;
-    return ns_text_string(&r->json.text);
+    return ns_json_string(&r->json);
 }
 
 /* Template, data, rest of the template; under its name only when it is complete. */

@@ -247,7 +247,7 @@ static const char *study_data(const ns_study_page *page, const char *command, ns
     ns_json_end(j);
     ns_json_end(j);
     *length = j->text.length;
-    return ns_text_string(&j->text);
+    return ns_json_string(j);
 }
 
 /* *data stays as it is when memory runs out. */

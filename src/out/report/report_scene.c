@@ -4,19 +4,11 @@
 #include <string.h>
 
 #include "base/math/vecmath.h"
-#include "expr/eval.h"
-#include "out/mesh/mesh.h"
-#include "out/report/report_internal.h"
+#include "out/report/report_stage.h"
 
-typedef struct stage {
-    ns_report *r;
-    const ns_scene *scene;
-    const ns_frames *frames;
-    ns_mesh *meshes; /* [bodies] */
-    double size;     /* of the largest body with a mesh; 0 if there is none */
-} stage;
+enum { CURVE = 241 }; /* points of a curve of the model */
 
-static double number(const stage *s, ns_ex f)
+static double number(const ns_report_stage *s, ns_ex f)
 {
     double value = 0;
     if (f)
@@ -25,20 +17,20 @@ static double number(const stage *s, ns_ex f)
     return value;
 }
 
-static void numbers(const stage *s, const ns_v3 *v, double out[3])
+void ns_report_numbers(const ns_report_stage *s, const ns_v3 *v, double out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = number(s, v->at[i]);
 }
 
-static void put_vector(const stage *s, const char *key, const ns_v3 *v)
+void ns_report_put_vector(const ns_report_stage *s, const char *key, const ns_v3 *v)
 {
     double value[3];
-    numbers(s, v, value);
+    ns_report_numbers(s, v, value);
     ns_json_numbers(&s->r->json, key, value, 3);
 }
 
-static void put_track(const stage *s, const char *key, const ns_track *track)
+void ns_report_put_track(const ns_report_stage *s, const char *key, const ns_track *track)
 {
     if (!track->at)
         return;
@@ -47,7 +39,7 @@ static void put_track(const stage *s, const char *key, const ns_track *track)
 
 /* ---- meshes ------------------------------------------------------------------------------ */
 
-static void put_mesh(const stage *s, const ns_mesh *mesh)
+void ns_report_put_mesh(const ns_report_stage *s, const ns_mesh *mesh)
 {
     ns_json *j = &s->r->json;
     ns_json_object(j, "mesh");
@@ -57,219 +49,29 @@ static void put_mesh(const stage *s, const ns_mesh *mesh)
     ns_json_end(j);
 }
 
-static void make_meshes(stage *s)
+void ns_report_put_size(const ns_report_stage *s, const char *key, ns_ex size)
+{
+    if (size)
+        ns_json_number(&s->r->json, key, number(s, size));
+}
+
+static void make_meshes(ns_report_stage *s)
 {
     const ns_scene *scene = s->scene;
     s->meshes = NS_NEW_ARRAY(s->r->arena, ns_mesh, scene->bodies.n + 1);
     for (uint32_t i = 0; i < scene->bodies.n; i++) {
-        ns_mesh_fit fit = {0};
-        for (uint32_t k = 0; k < scene->paths.n; k++)
-            if (scene->paths.at[k].body == (int)i && s->frames->paths[k].at) {
-                fit.path = s->frames->paths[k].at;
-                fit.n = s->r->n;
-            }
-        if (ns_mesh_body(s->r->arena, s->r->model, &scene->bodies.at[i].drawing, &fit,
-                         &s->meshes[i]))
+        if (ns_mesh_scene_body(s->r->arena, s->r->model, s->frames, i, &s->meshes[i]))
             s->size = ns_max(s->size, ns_mesh_radius(&s->meshes[i]));
         else
             s->meshes[i] = (ns_mesh){0};
     }
 }
 
-/* ---- bodies ------------------------------------------------------------------------------ */
-
-/* Eigenvectors of a symmetric matrix by Jacobi's rotations: rows of v. */
-static void principal(const double given[3][3], double v[3][3])
-{
-    double a[3][3];
-    memcpy(a, given, sizeof a);
-    memset(v, 0, 9 * sizeof(double));
-    v[0][0] = v[1][1] = v[2][2] = 1;
-    for (int sweep = 0; sweep < 60; sweep++) {
-        const int p = sweep % 3 == 2 ? 1 : 0, q = sweep % 3 == 0 ? 1 : 2;
-        if (fabs(a[p][q]) < 1e-300)
-            continue;
-        const double theta = 0.5 * ns_math_atan2(2 * a[p][q], a[p][p] - a[q][q]);
-        const double c = ns_math_cos(theta), d = ns_math_sin(theta);
-        for (int k = 0; k < 3; k++) {
-            const double x = a[p][k], y = a[q][k], vx = v[p][k], vy = v[q][k];
-            a[p][k] = c * x + d * y;
-            a[q][k] = c * y - d * x;
-            v[p][k] = c * vx + d * vy;
-            v[q][k] = c * vy - d * vx;
-        }
-        for (int k = 0; k < 3; k++) {
-            const double x = a[k][p], y = a[k][q];
-            a[k][p] = c * x + d * y;
-            a[k][q] = c * y - d * x;
-        }
-    }
-}
-
-/* As long as they stick out of the body. */
-static void put_axes(const stage *s, uint32_t i)
-{
-    const struct ns_frame_body *body = &s->frames->bodies[i];
-    const ns_mesh *mesh = &s->meshes[i];
-    double v[3][3], trace = body->inertia[0][0] + body->inertia[1][1] + body->inertia[2][2];
-    if (!(trace > 0) || !mesh->vertices)
-        return;
-    principal(body->inertia, v);
-    ns_json *j = &s->r->json;
-    ns_json_array(j, "axes");
-    for (int k = 0; k < 3; k++) {
-        double reach = 0;
-        for (uint32_t n = 0; n < mesh->vertices; n++) {
-            double along = 0;
-            for (uint32_t c = 0; c < 3; c++)
-                along += (mesh->positions[3 * n + c] - body->com[c]) * v[k][c];
-            reach = ns_max(reach, along);
-        }
-        reach = 1.15 * reach + 0.12 * ns_mesh_radius(mesh);
-        double axis[3];
-        for (int c = 0; c < 3; c++)
-            axis[c] = reach * v[k][c];
-        ns_json_numbers(j, NULL, axis, 3);
-    }
-    ns_json_end(j);
-}
-
-static void put_size(const stage *s, const char *key, ns_ex size)
-{
-    if (size)
-        ns_json_number(&s->r->json, key, number(s, size));
-}
-
-static void put_sizes(const stage *s, const char *key, const ns_ex size[3])
-{
-    const ns_v3 v = {{size[0], size[1], size[2]}};
-    if (size[0])
-        put_vector(s, key, &v);
-}
-
-static void put_outline(const stage *s, const ns_scene_shape *shape)
-{
-    ns_json *j = &s->r->json;
-    ns_json_array(j, "outline");
-    for (uint32_t k = 0; k < shape->outlines; k++) {
-        double v[3];
-        numbers(s, &shape->outline[k], v);
-        ns_json_numbers(j, NULL, v, 2);
-    }
-    ns_json_end(j);
-}
-
-/* What its kind calls the sizes of a shape. */
-static void put_shape_sizes(const stage *s, const ns_scene_shape *shape)
-{
-    static const char *const names[][3] = {
-        [NS_SHAPE_SPHERE] = {"radius"},
-        [NS_SHAPE_TORUS] = {"radius", "tube"},
-        [NS_SHAPE_CYLINDER] = {"radius", "height", "top"},
-        [NS_SHAPE_DISK] = {"radius", "thickness"},
-        [NS_SHAPE_WHEEL] = {"radius", "tube"},
-        [NS_SHAPE_ROD] = {"radius"},
-        [NS_SHAPE_PLATE] = {"thickness"},
-        [NS_SHAPE_BLADE] = {"length", "width", "height"},
-    };
-    if (shape->kind == NS_SHAPE_ELLIPSOID || shape->kind == NS_SHAPE_BOX) {
-        put_sizes(s, shape->kind == NS_SHAPE_BOX ? "size" : "radii", shape->size);
-        return;
-    }
-    for (int i = 0; i < 3; i++)
-        if (names[shape->kind][i])
-            put_size(s, names[shape->kind][i], shape->size[i]);
-}
-
-static void put_shape(const stage *s, const ns_scene_shape *shape, const char *name)
-{
-    static const char *const kinds[] = {
-        [NS_SHAPE_SPHERE] = "sphere", [NS_SHAPE_ELLIPSOID] = "ellipsoid",
-        [NS_SHAPE_TORUS] = "torus",   [NS_SHAPE_CYLINDER] = "cylinder",
-        [NS_SHAPE_DISK] = "disk",     [NS_SHAPE_WHEEL] = "wheel",
-        [NS_SHAPE_BOX] = "box",       [NS_SHAPE_ROD] = "rod",
-        [NS_SHAPE_PLATE] = "plate",   [NS_SHAPE_BLADE] = "blade",
-    };
-    ns_json *j = &s->r->json;
-    ns_json_object(j, NULL);
-    ns_json_text(j, "shape", kinds[shape->kind]);
-    ns_json_text(j, "name", name);
-    put_shape_sizes(s, shape);
-    if (shape->kind == NS_SHAPE_ROD) {
-        put_vector(s, "from", &shape->at);
-        put_vector(s, "to", &shape->end);
-    } else {
-        put_vector(s, "at", &shape->at);
-    }
-    if (shape->turned)
-        put_vector(s, "axis", &shape->axis);
-    if (shape->outlines)
-        put_outline(s, shape);
-    if (shape->spokes)
-        ns_json_number(j, "spokes", shape->spokes);
-    ns_json_text(j, "color", shape->colour);
-    ns_json_text(j, "pattern", shape->pattern);
-    if (shape->opacity > 0)
-        ns_json_number(j, "opacity", shape->opacity);
-    ns_json_end(j);
-}
-
-/* Round flat things are painted in sectors, others in octants. */
-static bool is_round(ns_drawing_kind kind)
-{
-    return kind == NS_DRAW_DISK || kind == NS_DRAW_HOOP || kind == NS_DRAW_CYLINDER ||
-           kind == NS_DRAW_CONE || kind == NS_DRAW_CURVE;
-}
-
-static void put_shapes(const stage *s, uint32_t i)
-{
-    const ns_scene_body *body = &s->scene->bodies.at[i];
-    const ns_mesh *mesh = &s->meshes[i];
-    ns_json *j = &s->r->json;
-    if (mesh->vertices && !body->shapes.n && !is_round(body->drawing.kind)) {
-        put_mesh(s, mesh);
-        return;
-    }
-    ns_json_array(j, "shapes");
-    if (mesh->vertices) {
-        ns_json_object(j, NULL);
-        ns_json_text(j, "shape", "mesh");
-        ns_json_text(j, "pattern", is_round(body->drawing.kind) ? "sectors" : "octants");
-        put_mesh(s, mesh);
-        ns_json_end(j);
-    }
-    for (uint32_t k = 0; k < body->shapes.n; k++)
-        put_shape(s, &body->shapes.at[k], NULL);
-    ns_json_end(j);
-}
-
-static void put_body(const stage *s, uint32_t i)
-{
-    const ns_scene_body *body = &s->scene->bodies.at[i];
-    const struct ns_frame_body *frame = &s->frames->bodies[i];
-    ns_json *j = &s->r->json;
-    ns_json_object(j, NULL);
-    ns_json_text(j, "name", body->name);
-    ns_json_text(j, "color", body->colour);
-    if (frame->position.at) {
-        ns_json_object(j, "pose");
-        put_track(s, "position", &frame->position);
-        put_track(s, "quaternion", &frame->quat);
-        ns_json_end(j);
-    }
-    put_shapes(s, i);
-    if (body->massive) {
-        ns_json_numbers(j, "com", frame->com, 3);
-        put_axes(s, i);
-    }
-    ns_json_end(j);
-}
-
 /* ---- ground ------------------------------------------------------------------------------ */
 
 /* Contact points in the ground's frame, of all bodies one after the other; if there are none,
  * the places of the bodies. */
-static ns_mesh_fit fit_ground(const stage *s)
+static ns_mesh_fit fit_ground(const ns_report_stage *s)
 {
     const ns_report *r = s->r;
     const ns_scene *scene = s->scene;
@@ -300,18 +102,18 @@ static ns_mesh_fit fit_ground(const stage *s)
     return fit;
 }
 
-static void put_ground_pose(const stage *s)
+static void put_ground_pose(const ns_report_stage *s)
 {
     ns_json *j = &s->r->json;
     if (!s->frames->ground_origin.at)
         return;
     ns_json_object(j, "pose");
-    put_track(s, "position", &s->frames->ground_origin);
-    put_track(s, "quaternion", &s->frames->ground_quat);
+    ns_report_put_track(s, "position", &s->frames->ground_origin);
+    ns_report_put_track(s, "quaternion", &s->frames->ground_quat);
     ns_json_end(j);
 }
 
-static void put_drawn_ground(const stage *s)
+static void put_drawn_ground(const ns_report_stage *s)
 {
     const ns_drawing *d = &s->scene->ground;
     ns_json *j = &s->r->json;
@@ -339,56 +141,32 @@ static void put_drawn_ground(const stage *s)
         if (!ns_mesh_ground(s->r->arena, s->r->model, d, &fit, &mesh))
             return;
         ns_json_object(j, NULL);
-        put_mesh(s, &mesh);
+        ns_report_put_mesh(s, &mesh);
     }
     put_ground_pose(s);
     ns_json_end(j);
 }
 
-static double *curve_points(const stage *s, const ns_scene_curve *curve, size_t *n)
-{
-    enum { POINTS = 241 };
-    const ns_system *system = s->r->system;
-    ns_report *r = s->r;
-    const double from = number(s, curve->range[0]), to = number(s, curve->range[1]);
-    const uint32_t np = system->description->params.n;
-    ns_ex *x = NS_NEW_ARRAY(r->arena, ns_ex, np + 1);
-    double *value = NS_NEW_ARRAY(r->arena, double, np + 1);
-    double *out = NS_NEW_ARRAY(r->arena, double, 3 * POINTS);
-    for (uint32_t i = 0; i < np; i++) {
-        x[i] = system->description->params.at[i].symbol;
-        value[i] = r->model->p[i];
-    }
-    x[np] = curve->u;
-    for (size_t k = 0; k < POINTS; k++) {
-        value[np] = from + (to - from) * (double)k / (POINTS - 1);
-        ns_eval(system->graph, curve->point.at, 3, x, value, np + 1, out + 3 * k);
-    }
-    *n = POINTS;
-    return out;
-}
-
 /* Curves that are grounds or wires; plain lines are paths. */
-static void put_curve_ground(const stage *s, const ns_scene_curve *curve)
+static void put_curve_ground(const ns_report_stage *s, const ns_scene_curve *curve)
 {
     ns_json *j = &s->r->json;
-    size_t n;
-    const double *points = curve_points(s, curve, &n);
+    const double *points = ns_mesh_scene_curve(s->r->arena, s->r->model, curve, CURVE);
     ns_json_object(j, NULL);
     if (curve->kind == NS_CURVE_GROUND) {
-        ns_packed_f32(j, "curve", points, 3, NULL, n);
+        ns_packed_f32(j, "curve", points, 3, NULL, CURVE);
         ns_json_number(j, "side", curve->side < 0 ? -1 : 1);
     } else {
         ns_json_object(j, "wire");
-        ns_packed_f32(j, "points", points, 3, NULL, n);
-        put_size(s, "radius", curve->radius);
+        ns_packed_f32(j, "points", points, 3, NULL, CURVE);
+        ns_report_put_size(s, "radius", curve->radius);
         ns_json_end(j);
     }
     ns_json_text(j, "color", curve->colour);
     ns_json_end(j);
 }
 
-static void put_grounds(const stage *s)
+static void put_grounds(const ns_report_stage *s)
 {
     ns_json *j = &s->r->json;
     ns_json_array(j, "ground");
@@ -402,8 +180,8 @@ static void put_grounds(const stage *s)
 
 /* ---- paths, arrows, links, points -------------------------------------------------------- */
 
-static void put_path(const stage *s, const char *name, const char *frame, const double *points,
-                     const ns_scene_path *path, bool contact)
+static void put_path(const ns_report_stage *s, const char *name, const char *frame,
+                     const double *points, const ns_scene_path *path, bool contact)
 {
     ns_json *j = &s->r->json;
     ns_json_object(j, NULL);
@@ -418,7 +196,7 @@ static void put_path(const stage *s, const char *name, const char *frame, const 
     ns_json_end(j);
 }
 
-static void put_paths(const stage *s)
+static void put_paths(const ns_report_stage *s)
 {
     const ns_scene *scene = s->scene;
     ns_json *j = &s->r->json;
@@ -446,13 +224,12 @@ static void put_paths(const stage *s)
         const ns_scene_curve *curve = &scene->curves.at[i];
         if (curve->kind != NS_CURVE_LINE)
             continue;
-        size_t n;
-        const double *points = curve_points(s, curve, &n);
+        const double *points = ns_mesh_scene_curve(s->r->arena, s->r->model, curve, CURVE);
         ns_json_object(j, NULL);
         ns_json_text(j, "name",
                      curve->name ? curve->name
                                  : ns_arena_format(s->r->arena, "line %u", i + 1));
-        ns_packed_f32(j, "points", points, 3, NULL, n);
+        ns_packed_f32(j, "points", points, 3, NULL, CURVE);
         ns_json_bool(j, "static", true);
         ns_json_text(j, "color", curve->colour);
         ns_json_end(j);
@@ -460,7 +237,7 @@ static void put_paths(const stage *s)
     ns_json_end(j);
 }
 
-static void put_arrows(const stage *s)
+static void put_arrows(const ns_report_stage *s)
 {
     ns_json *j = &s->r->json;
     ns_json_array(j, "arrows");
@@ -474,21 +251,21 @@ static void put_arrows(const stage *s)
         ns_json_text(j, "color", arrow->colour);
         if (arrow->scale)
             ns_json_number(j, "scale", number(s, arrow->scale));
-        put_track(s, "origin", &s->frames->arrows[i].origin);
-        put_track(s, "vector", &s->frames->arrows[i].vector);
+        ns_report_put_track(s, "origin", &s->frames->arrows[i].origin);
+        ns_report_put_track(s, "vector", &s->frames->arrows[i].vector);
         ns_json_end(j);
     }
     ns_json_end(j);
 }
 
-static void put_end(const stage *s, const char *key, const ns_track *track)
+static void put_end(const ns_report_stage *s, const char *key, const ns_track *track)
 {
     ns_json_object(&s->r->json, key);
-    put_track(s, "track", track);
+    ns_report_put_track(s, "track", track);
     ns_json_end(&s->r->json);
 }
 
-static void put_links(const stage *s)
+static void put_links(const ns_report_stage *s)
 {
     static const char *const kinds[] = {
         [NS_LINK_ROD] = "rod", [NS_LINK_SPRING] = "spring", [NS_LINK_LINE] = "line"};
@@ -502,7 +279,7 @@ static void put_links(const stage *s)
         ns_json_text(j, "kind", kinds[link->kind]);
         ns_json_text(j, "name", link->name);
         ns_json_text(j, "color", link->colour);
-        put_size(s, "radius", link->radius);
+        ns_report_put_size(s, "radius", link->radius);
         put_end(s, "a", &s->frames->links[i].a);
         put_end(s, "b", &s->frames->links[i].b);
         ns_json_end(j);
@@ -519,19 +296,19 @@ static void put_links(const stage *s)
             ns_json_bool(j, "label", false);
         }
         ns_json_text(j, "color", point->colour);
-        put_track(s, "track", &s->frames->points[i]);
+        ns_report_put_track(s, "track", &s->frames->points[i]);
         ns_json_end(j);
     }
     ns_json_end(j);
     ns_json_array(j, "decor");
     for (uint32_t i = 0; i < s->scene->decor.n; i++)
-        put_shape(s, &s->scene->decor.at[i], NULL);
+        ns_report_put_shape(s, &s->scene->decor.at[i], NULL);
     ns_json_end(j);
 }
 
 /* ---- the algebra ------------------------------------------------------------------------- */
 
-static void put_level(const stage *s, const ns_scene_level *level)
+static void put_level(const ns_report_stage *s, const ns_scene_level *level)
 {
     static const char *const what[] = {[NS_LEVEL_ELLIPSOID] = "radii",
                                        [NS_LEVEL_PLANE] = "normal",
@@ -540,13 +317,13 @@ static void put_level(const stage *s, const ns_scene_level *level)
     ns_json_object(j, NULL);
     ns_json_text(j, "name", level->name);
     ns_json_text(j, "color", level->colour);
-    put_vector(s, what[level->kind], &level->at);
+    ns_report_put_vector(s, what[level->kind], &level->at);
     if (level->kind == NS_LEVEL_PLANE)
-        put_size(s, "offset", level->size);
+        ns_report_put_size(s, "offset", level->size);
     ns_json_end(j);
 }
 
-static void put_levels(const stage *s, const char *key, int kind)
+static void put_levels(const ns_report_stage *s, const char *key, int kind)
 {
     const ns_scene_algebra *a = &s->scene->algebra;
     ns_json *j = &s->r->json;
@@ -557,7 +334,7 @@ static void put_levels(const stage *s, const char *key, int kind)
     ns_json_end(j);
 }
 
-static void put_algebra(const stage *s)
+static void put_algebra(const ns_report_stage *s)
 {
     const ns_scene_algebra *a = &s->scene->algebra;
     ns_json *j = &s->r->json;
@@ -570,10 +347,10 @@ static void put_algebra(const stage *s)
     if (a->axes[0] && a->axes[1] && a->axes[2]) {
         ns_json_texts(j, "axes", a->axes, 3);
     }
-    put_track(s, "curve", &s->frames->algebra);
+    ns_report_put_track(s, "curve", &s->frames->algebra);
     for (uint32_t i = 0; i < a->levels.n; i++)
         if (a->levels.at[i].kind == NS_LEVEL_SPHERE) {
-            put_size(s, "radius", a->levels.at[i].size);
+            ns_report_put_size(s, "radius", a->levels.at[i].size);
             ns_json_text(j, "radius_name", a->levels.at[i].name);
             break; /* the page draws one */
         }
@@ -586,7 +363,7 @@ static void put_algebra(const stage *s)
         ns_json_text(j, "name", a->vectors.at[i].name);
         ns_json_text(j, "unit", a->vectors.at[i].unit);
         ns_json_text(j, "color", a->vectors.at[i].colour);
-        put_track(s, "vector", &s->frames->algebra_arrows[i]);
+        ns_report_put_track(s, "vector", &s->frames->algebra_arrows[i]);
         ns_json_end(j);
     }
     ns_json_end(j);
@@ -603,7 +380,7 @@ static bool is_drawn(const ns_scene *scene)
 
 void ns_report_put_scene(ns_report *r)
 {
-    stage s = {.r = r, .scene = r->frames->scene, .frames = r->frames};
+    ns_report_stage s = {.r = r, .scene = r->frames->scene, .frames = r->frames};
     ns_json *j = &r->json;
     ns_json_object(j, "scene");
     if (!is_drawn(s.scene) || !r->n) {
@@ -625,7 +402,7 @@ void ns_report_put_scene(ns_report *r)
     make_meshes(&s);
     ns_json_array(j, "bodies");
     for (uint32_t i = 0; i < s.scene->bodies.n; i++)
-        put_body(&s, i);
+        ns_report_put_body(&s, i);
     ns_json_end(j);
     put_grounds(&s);
     put_paths(&s);
