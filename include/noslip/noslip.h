@@ -19,7 +19,7 @@
  * docs/library.md is the guide.  What there is:
  *
  *     ns_model        a model that was read and derived; variants of it with other numbers
- *     ns_calculator     rates, Jacobians, values, ... at points (t, x, p) of the caller's choice
+ *     ns_calculator     rates, Jacobians, values, ... at points (t, x, p) of your choice
  *     ns_result       a whole run, from beginning to end: what `noslip run` does
  *     ns_simulation   a run in the caller's hands: step, look, change, go on
  *     ns_batch        many runs at once: what `noslip sweep` does
@@ -320,7 +320,7 @@ NS_API const char *ns_result_trust(const ns_result *result);
  * a run with the option motion .svg, .glb, .html (the report).  What went wrong is said by
  * ns_result_error. */
 NS_API ns_verdict ns_result_write(ns_result *result, const char *path);
-/* The same as bytes: "csv", "json", "h5", "svg", "glb", "html", "report" (the data of the report
+/* The same as bytes: "csv", "json", "h5", "svg", "glb", "html", "report" (the data of the
  * page alone, docs/report.md).  They belong to the caller (ns_free), with a zero byte behind;
  * NULL with ns_result_error if that is not possible. */
 NS_API void *ns_result_bytes(ns_result *result, const char *format, size_t *length);

@@ -2,7 +2,8 @@
  *
  * What a run evaluates too (rates, values, ...) is the run's own program, so that the bits are
  * the same; the rest is built here, on a fork of the system.  From a number of points on they
- * are evaluated eight at a time, and by native code when there have been so many that it pays. */
+ * are evaluated eight at a time, and by native code when there have been so many that it
+ * pays. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,8 +258,8 @@ static void one(ns_calculator *c, const request *r, size_t i)
         r->out[i * outputs + k] = c->absent ? (double)NAN : c->out[c->skip + k];
 }
 
-/* Parameters of points first .. first+n-1 for the lanes; nothing to do if all of them have those
- * of the call before. */
+/* Parameters of points first .. first+n-1 for the lanes; nothing to do if all of them have
+ * those of the call before. */
 static void bind_eight(ns_calculator *c, const request *r, size_t first, size_t n)
 {
     if (r->n_p <= 1 && c->bound8 && !differ(c->common, parameters_of(c, r, first), c->np))

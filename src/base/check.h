@@ -1,6 +1,6 @@
-/* NS_CHECK(condition): a programmer's promise at the border of a data structure. Unlike `assert`
- * it does not depend on NDEBUG but on the CMake option NOSLIP_CHECKS: on in the builds dev, asan,
- * fuzz and ci, off in release. So it must be cheap: a comparison at an entry, never a loop and
+/* NS_CHECK(condition): a promise at the border of a data structure. Unlike `assert` it does not
+ * depend on NDEBUG but on the CMake option NOSLIP_CHECKS: on in the builds dev, asan, fuzz and
+ * ci, off in release. So it must be cheap: a comparison at an entry, never a loop and
  * never in an inner one. The condition is compiled, and may name variables, in every build. */
 #ifndef NS_BASE_CHECK_H
 #define NS_BASE_CHECK_H

@@ -9,7 +9,7 @@
  *     ns_json_end(j);                       ]
  *     ns_json_end(j);                     }
  *
- * Numbers have the shortest digits that read back the same; those that are not finite are null. */
+ * Numbers have the shortest digits that read back the same; what is not finite is null. */
 #ifndef NS_BASE_JSON_H
 #define NS_BASE_JSON_H
 
@@ -47,7 +47,7 @@ void ns_json_literal(ns_json *j, const char *key, const char *json);
 void ns_json_numbers(ns_json *j, const char *key, const double *v, size_t n);
 void ns_json_texts(ns_json *j, const char *key, const char *const *texts, size_t n);
 
-/* For values that are written in pieces: bytes as they are, after ns_json_literal(j, key, ""). */
+/* For values written in pieces: bytes as they are, after ns_json_literal(j, key, ""). */
 void ns_json_bytes(ns_json *j, const char *bytes, size_t n);
 
 #endif

@@ -17,7 +17,7 @@ typedef enum ns_simd { NS_SIMD_PLAIN, NS_SIMD_AVX2, NS_SIMD_AVX512 } ns_simd;
 
 #define NS_SIMD_VARIABLE "NOSLIP_SIMD"
 
-/* The level in use: the highest that processor and system allow, or what NOSLIP_SIMD says if that is sound. */
+/* The level in use: the highest that the machine allows, or that of NOSLIP_SIMD if sound. */
 ns_simd ns_simd_level(void);
 /* "plain", "avx2", "avx512" */
 const char *ns_simd_name(ns_simd level);

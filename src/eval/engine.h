@@ -35,8 +35,8 @@ extern const ns_engine_math ns_scalar_math;
 void ns_scalar_bind(const ns_stream *stream, double *work, const double *p);
 void ns_scalar_eval(const ns_stream *stream, double *work, const double *t, const double *x,
                     double *out);
-/* Native code in the place of eval, where it is not NULL; and the interpreter again.  Any thread
- * may be evaluating the program meanwhile: it goes on with either, and the bits are the same. */
+/* Native code in the place of eval, where it is not NULL; and the interpreter again.  Threads
+ * may be evaluating the program meanwhile: they go on with either, to the same bits. */
 typedef void (*ns_program_code)(const ns_engine_math *math, double *work, const double *t,
                                 const double *x, double *out);
 void ns_program_use(const ns_program *program, ns_program_code one, ns_program_code eight,

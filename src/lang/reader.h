@@ -237,8 +237,8 @@ const char *ns_functions_nearest(const char *name);
 
 /* ---- evaluate.c -------------------------------------------------------------------------- */
 
-/* What running a code came to: NS_READ_DONE, NS_READ_BROKEN (an error was reported) or NS_READ_LATE (a name
- * may still be defined; `missing` is its place). */
+/* What running a code came to: NS_READ_DONE, NS_READ_BROKEN (an error was reported) or
+ * NS_READ_LATE (a name may still be defined; `missing` is its place). */
 typedef struct ns_evaluated {
     ns_reading progress;
     ns_span missing;

@@ -2,8 +2,8 @@
  * Made by a formulation from a description, and immutable from then on.
  *
  * Evaluating needs memory, and some starts need new expressions.  Both come from the system's
- * arena and graph, its bench, so that a bench serves one thread at a time.  Threads that share a
- * system work on forks of it: the same equations, each with a bench of its own. */
+ * arena and graph, its bench, so that a bench serves one thread at a time.  Threads that share
+ * a system work on forks of it: the same equations, each with a bench of its own. */
 #ifndef NS_MECH_SYSTEM_H
 #define NS_MECH_SYSTEM_H
 
@@ -216,8 +216,8 @@ extern const ns_formulation *const ns_formulations[]; /* ends with NULL */
 ns_system *ns_system_derive(ns_description *d);
 
 /* The system with its memory in another arena (see above): what is evaluated, built or changed
- * there leaves the system alone.  It must outlive the fork.  Lists may be added to; entries that
- * are changed in place must be copied first. */
+ * there leaves the system alone.  It must outlive the fork.  Lists may be added to; entries
+ * that are changed in place must be copied first. */
 ns_system *ns_system_fork(const ns_system *s, ns_arena *arena);
 
 /* Values of all parameters (p[n]): defaults and what depends on them, with p_set[i] given from

@@ -41,7 +41,7 @@ typedef struct ns_method {
         double digits; /* factor of cost to come to the error of `gauss` at equal tolerance */
         double least;  /* tolerances below are not worth a trial */
     } price;
-    /* Has the last step, or will the next one, use Newton's iteration?  NULL: it cannot tell. */
+    /* Has the last step, or will the next one, use Newton's iteration?  NULL: not known. */
     bool (*is_stiff)(const ns_stepper *s);
 
     /* Ensembles in lanes, NULL if it has none: kernels, the best instruction set first, the

@@ -55,9 +55,9 @@ typedef struct ns_problem {
     struct ns_problem_code *code; /* native code that was made so far */
 } ns_problem;
 
-/* Builds in the system's arena and graph, which no other thread may use meanwhile.  `jacobian`: the Jacobian too, whatever it costs (methods that
- * need it say so in their descriptor); without, it is built only where that is cheap, for
- * `gauss`, which can use it on stiff problems but does without. */
+/* Builds in the system's arena and graph, which no other thread may use meanwhile.  `jacobian`:
+ * the Jacobian too, whatever it costs (methods that need it say so); without, it is built only
+ * where that is cheap, for `gauss`, which can use it on stiff problems. */
 ns_problem *ns_problem_new(const ns_system *system, bool jacobian);
 
 /* A program for expressions in the states, the parameters and time. */

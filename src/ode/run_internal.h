@@ -89,9 +89,9 @@ struct ns_run {
     const ns_program *look; /* for events: problem->events or stops */
 };
 
-/* run_make.c, run.c, the two halves of ns_run_new: all that does not depend on the motion; and a motion,
- * which may be followed by others (methods that keep nothing outside).  message is of the
- * caller's. */
+/* run_make.c, run.c, the two halves of ns_run_new: all that does not depend on the motion; and
+ * a motion, which may be followed by others (methods that keep nothing outside).  message is of
+ * the caller's. */
 ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns_status *status,
                     const char **message);
 ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const char **message);

@@ -199,8 +199,8 @@ static inline v8 not_finite(uint32_t n, const double *values)
 /* ---- rough functions --------------------------------------------------------------------- */
 
 /* Error norms and step sizes need a few digits only.  A guess from the exponent and Newton's
- * iteration take a few operations each where divisions and roots take dozens of cycles; and they have the same
- * bits everywhere. */
+ * iteration take a few operations each where divisions and roots take dozens of cycles; and
+ * they have the same bits everywhere. */
 
 /* 1/a for a > 0, to 0.05, 7e-6 (twice) or 5e-11 (three times) */
 static inline v8 rough_inverse(v8 a, int times)

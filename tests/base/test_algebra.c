@@ -179,8 +179,8 @@ static bool turn(uint32_t rows, long double *x, long double *y)
     return true;
 }
 
-/* Singular values of A + shift in extended precision, less the shift, by one-sided Jacobi on the
- * columns (of the transpose if A is wide). */
+/* Singular values of A + shift in extended precision, less the shift, by one-sided Jacobi on
+ * the columns (of the transpose if A is wide). */
 static void exact_values(uint32_t m, uint32_t n, const double *A, double shift, double *value)
 {
     const uint32_t rows = m < n ? n : m, columns = m < n ? m : n;

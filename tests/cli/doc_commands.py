@@ -1,4 +1,4 @@
-"""Runs the commands of README.md, docs/*.md and docs/noslip.1, each page in a folder of its own.
+"""Runs the commands of README.md, docs/*.md and docs/noslip.1, each page in its own folder.
 
     doc_commands.py PROGRAM ROOT [PAGE...]
 
@@ -67,7 +67,8 @@ def commands(lines):
 
 class Page:
     def __init__(self, name, folder, program):
-        self.name, self.folder, self.program, self.failed, self.count = name, folder, program, 0, 0
+        self.name, self.folder, self.program = name, folder, program
+        self.failed = self.count = 0
         self.environment = dict(os.environ, PATH=folder + os.pathsep + os.environ['PATH'])
         os.symlink(program, os.path.join(folder, 'noslip'))
 
@@ -86,9 +87,9 @@ class Page:
     def run(self, command, status):
         self.count += 1
         try:
-            done = subprocess.run(['bash', '-c', command], cwd=self.folder, env=self.environment,
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                                  timeout=SECONDS)
+            done = subprocess.run(['bash', '-c', command], cwd=self.folder,
+                                  env=self.environment, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=SECONDS)
         except subprocess.TimeoutExpired:
             self.fail(command, f'longer than {SECONDS} s')
             return

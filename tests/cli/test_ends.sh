@@ -63,7 +63,8 @@ expect 0 "names that begin with M_" "const double value_M_body = p" "" -- emit c
 "$PYTHON" -c "
 print('state x\' = ' + ' + '.join('cos(%d*x)' % k for k in range(1, 100000)))
 print('start { x = 1 }')" >long.mech
-# Every walk over an expression has a stack of its own: 100,000 terms pass with 512 kB of the system's.
+# Every walk over an expression has a stack of its own: 100,000 terms pass with 512 kB of the
+# system's.
 long() {
     local name=$1 words=$2
     shift 2

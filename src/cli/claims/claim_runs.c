@@ -313,7 +313,8 @@ bool ns_claims_command(ns_claims_world *w, const ns_claim_statement *s)
                       command ? "out of memory" : "noslip has no command '%s'", words[0]);
         return false;
     }
-    struct ns_gallery_entry *own = NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, w->models.n + 1);
+    const size_t room = w->models.n + 1;
+    struct ns_gallery_entry *own = NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, room);
     for (uint32_t i = 0; i < w->models.n; i++)
         own[i] = (struct ns_gallery_entry){w->models.at[i].name, w->models.at[i].text};
     ns_cli cli = {.arena = w->arena, .out = out, .err = out, .own = own, .n_own = w->models.n};

@@ -1,6 +1,6 @@
-/* The inside of ensembles in lanes: shared by ensemble_lanes.c (motions go into lanes and come to
- * their ends), ensemble_group.c (memory, lanes and their runs), ensemble_after.c (after every
- * step) and ensemble_tally.c (diagnostics). */
+/* The inside of ensembles in lanes: shared by ensemble_lanes.c (motions go into lanes and come
+ * to their ends), ensemble_group.c (memory, lanes and their runs), ensemble_after.c (after
+ * every step) and ensemble_tally.c (diagnostics). */
 #ifndef NS_ODE_ENSEMBLE_ENSEMBLE_LANES_H
 #define NS_ODE_ENSEMBLE_ENSEMBLE_LANES_H
 
@@ -105,8 +105,8 @@ ns_run *ns_lanes_open_step(const ns_lanes *e, ns_lanes_group *g, uint32_t l);
 void ns_lanes_give(const ns_lanes *e, ns_lanes_group *g, uint32_t l);
 void ns_lanes_bound(ns_bundle *b, const ns_stepper *s, uint32_t l);
 
-/* ensemble_tally.c: what was seen of the start goes to a lane; of a motion, to its run; looks at
- * the ends of the last steps. */
+/* ensemble_tally.c: what was seen of the start goes to a lane; of a motion, to its run; looks
+ * at the ends of the last steps. */
 void ns_lanes_tally_load(const ns_lanes *e, ns_lanes_group *g, uint32_t l);
 void ns_lanes_tally_store(const ns_lanes *e, const ns_lanes_group *g, uint32_t l);
 void ns_lanes_tally(const ns_lanes *e, ns_lanes_group *g);

@@ -53,10 +53,10 @@ static inline void ns_quad_split(ns_quad value, double *high, double *low)
     *low = (double)(value - (ns_quad)*high);
 }
 
-/* quad_solve.c: fills the tables of the method; the rounding errors of the rates at the start of
- * a step, into q->noise; a first guess of the slopes of a step from `from` over h, into q->k;
- * the slopes at the stages of a step from (t, q->x) to t_end, into q->K; its error relative to
- * the sizes, over the tolerance. */
+/* quad_solve.c: fills the tables of the method; the rounding errors of the rates at the start
+ * of a step, into q->noise; a first guess of the slopes of a step from `from` over h, into
+ * q->k; the slopes at the stages of a step from (t, q->x) to t_end, into q->K; its error
+ * relative to the sizes, over the tolerance. */
 void ns_quad_make_tables(ns_quad_engine *q);
 void ns_quad_measure_noise(const ns_stepper *s, ns_quad_engine *q);
 void ns_quad_guess(ns_stepper *s, ns_quad_engine *q, double from, double h);
