@@ -12,7 +12,7 @@ struct ns_pool {
     void *context;
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    uint32_t size, running;
+    uint32_t size, running, seen; /* seen: running, when it was looked at last */
     pthread_t threads[];
 };
 
@@ -44,7 +44,7 @@ ns_pool *ns_pool_start(uint32_t threads, void (*work)(void *context), void *cont
     while (pool->size < threads &&
            pthread_create(&pool->threads[pool->size], NULL, thread, pool) == 0)
         pool->size++;
-    pool->running = pool->size;
+    pool->running = pool->seen = pool->size;
     pthread_mutex_unlock(&pool->lock);
     return pool;
 }
@@ -70,7 +70,9 @@ void ns_pool_rest(ns_pool *pool, double seconds)
     t.tv_sec += t.tv_nsec / 1000000000;
     t.tv_nsec %= 1000000000;
     pthread_mutex_lock(&pool->lock);
-    pthread_cond_timedwait(&pool->ended, &pool->lock, &t);
+    if (pool->running == pool->seen)
+        pthread_cond_timedwait(&pool->ended, &pool->lock, &t);
+    pool->seen = pool->running;
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -101,10 +101,8 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
         return ns_status_exit(status);
     ns_sweep_make_facts(cli, a, job->model, job->sweep, facts);
     job->identity = ns_sweep_identity(cli, facts);
-    if (ns_command_flag(a, "join") && !o.keep) {
-        ns_command_wrong(cli, "--join needs --out FILE.h5, the table of the whole");
-        return ns_status_exit(status);
-    }
+    if (ns_command_flag(a, "join") && !o.keep)
+        return ns_command_wrong(cli, "--join needs --out FILE.h5, the table of the whole");
     if (ns_command_flag(a, "join") && job->rank.rank > 0)
         return 0; /* one is enough */
     ns_signals_catch(job->rank.rank == 0);
@@ -171,11 +169,10 @@ static int sweep(ns_cli *cli, const ns_arguments *a)
     ns_sweep_job job = {.cli = cli};
     int status;
     cli->quiet = ns_command_flag(a, "quiet");
-    if (!ns_sweep_rank_join(&job.rank, message)) {
-        ns_command_wrong(cli, "several processes were started (%u), but %s",
-                         ns_exchange_launched(), message);
-        return ns_status_exit(NS_ERR_SYSTEM);
-    }
+    if (!ns_sweep_rank_join(&job.rank, message))
+        return ns_command_failed(cli, NS_ERR_SYSTEM,
+                                 "several processes were started (%u), but %s",
+                                 ns_exchange_launched(), message);
     if (job.rank.rank > 0) {
         status = sweep_elsewhere(cli, a, &job);
     } else {

@@ -23,23 +23,17 @@ bool ns_sweep_figure_possible(ns_cli *cli, const ns_arguments *a, const ns_sweep
     const char *why = ns_command_flag(a, "shard")
                           ? "a shard is no map; join the shards with --join first"
                           : ns_sweep_map_refuses(sweep);
-    if (why) {
-        ns_command_wrong(cli, "--%s: %s", option, why);
-        return false;
-    }
+    if (why)
+        return ns_command_refuse(cli, "--%s: %s", option, why);
     if (path) {
         const char *dot = strrchr(path, '.');
-        if (!dot || strcasecmp(dot, ".svg") != 0) {
-            ns_command_wrong(cli, "--figure %s: the name must end in .svg", path);
-            return false;
-        }
+        if (!dot || strcasecmp(dot, ".svg") != 0)
+            return ns_command_refuse(cli, "--figure %s: the name must end in .svg", path);
         ns_file_target target;
         const int error = ns_file_target_init(&target, path);
         ns_file_target_free(&target);
-        if (error) {
-            ns_command_wrong(cli, "cannot write %s: %s", path, strerror(error));
-            return false;
-        }
+        if (error)
+            return ns_command_refuse(cli, "cannot write %s: %s", path, strerror(error));
     }
     return ns_page_possible(cli, a);
 }
@@ -125,8 +119,7 @@ static int write_page(const ns_sweep_job *job, const ns_arguments *a, const ns_p
     char message[300];
     if (ns_report_study_write(&page, &options, path, message))
         return 0;
-    ns_command_wrong(cli, "cannot write %s", message);
-    return ns_status_exit(NS_ERR_IO);
+    return ns_command_failed(cli, NS_ERR_IO, "cannot write %s", message);
 }
 
 int ns_sweep_draw(const ns_sweep_job *job, const ns_arguments *a)
@@ -146,15 +139,12 @@ int ns_sweep_draw(const ns_sweep_job *job, const ns_arguments *a)
     ns_plot *plot = NULL;
     uint64_t later = 0;
     int error = ns_sweep_map(cli->arena, w, job->table, &options, &plot, &later);
-    if (error) {
-        ns_command_wrong(cli, "cannot read the table: %s", strerror(error));
-        return ns_status_exit(NS_ERR_IO);
-    }
+    if (error)
+        return ns_command_failed(cli, NS_ERR_IO, "cannot read the table: %s", strerror(error));
     error = figure ? ns_plot_write(plot, figure) : 0;
-    if (error) {
-        ns_command_wrong(cli, "cannot write %s: %s", figure, strerror(error));
-        return ns_status_exit(NS_ERR_IO);
-    }
+    if (error)
+        return ns_command_failed(cli, NS_ERR_IO, "cannot write %s: %s", figure,
+                                 strerror(error));
     const int status = report ? write_page(job, a, plot, later) : 0;
     if (!status && !cli->quiet) {
         if (figure)

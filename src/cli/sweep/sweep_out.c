@@ -253,10 +253,8 @@ bool ns_sweep_summary(ns_sweep_job *job, FILE *to, const ns_style *style)
 {
     const ns_sweep *w = job->sweep;
     summary s = {.sweep = w, .ranges = calloc(w->n_gets + 1, sizeof(range))};
-    if (!s.ranges) {
-        ns_command_wrong(job->cli, "out of memory");
-        return false;
-    }
+    if (!s.ranges)
+        return ns_command_refuse(job->cli, "out of memory");
     const bool good = walk(job, sum_row, &s);
     if (good) {
         ns_terminal_heading(to, style, "Sweep");

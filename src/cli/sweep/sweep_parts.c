@@ -37,19 +37,13 @@ bool ns_sweep_take_shard(ns_cli *cli, const ns_arguments *a, ns_plan *plan)
     uint64_t k = 1, n = 1;
     if (!text)
         return true;
-    if (ns_command_flag(a, "join")) {
-        ns_command_wrong(cli, "--shard and --join exclude each other");
-        return false;
-    }
-    if (!read_shard(text, &k, &n)) {
-        ns_command_wrong(cli, "--shard expects K/N with K from 1 to N, not '%s'", text);
-        return false;
-    }
-    if (n > plan->rows) {
-        ns_command_wrong(cli, "--shard %s: there are only %llu rows", text,
-                         (unsigned long long)plan->rows);
-        return false;
-    }
+    if (ns_command_flag(a, "join"))
+        return ns_command_refuse(cli, "--shard and --join exclude each other");
+    if (!read_shard(text, &k, &n))
+        return ns_command_refuse(cli, "--shard expects K/N with K from 1 to N, not '%s'", text);
+    if (n > plan->rows)
+        return ns_command_refuse(cli, "--shard %s: there are only %llu rows", text,
+                                 (unsigned long long)plan->rows);
     take(plan, k, n);
     return true;
 }
@@ -91,8 +85,7 @@ static int join_file(ns_sweep_job *job, const char *path, const ns_sweep_fact *f
     char *shard = ns_sweep_table_text(path, "shard");
     if (!shard || (*shard && !read_shard(shard, &k, &n)) || n > part.plan.rows) {
         free(shard);
-        ns_command_wrong(cli, "--join %s: this is no table of a sweep", path);
-        return ns_status_exit(NS_ERR_USAGE);
+        return ns_command_wrong(cli, "--join %s: this is no table of a sweep", path);
     }
     own[n_facts - 1].text = shard;
     take(&part.plan, k, n);
@@ -102,16 +95,12 @@ static int join_file(ns_sweep_job *job, const char *path, const ns_sweep_fact *f
     ns_sweep_table *table = ns_sweep_table_open(&part, own, n_facts, path, &fresh, &status,
                                                 message);
     free(shard);
-    if (!table) {
-        ns_command_wrong(cli, "--join: %s", message);
-        return ns_status_exit(status);
-    }
+    if (!table)
+        return ns_command_failed(cli, status, "--join: %s", message);
     const int error = copy(table, job->table, &part, &copied);
     ns_sweep_table_close(table);
-    if (error) {
-        ns_command_wrong(cli, "--join %s: %s", path, strerror(error));
-        return ns_status_exit(NS_ERR_IO);
-    }
+    if (error)
+        return ns_command_failed(cli, NS_ERR_IO, "--join %s: %s", path, strerror(error));
     if (!cli->quiet && copied < part.plan.rows)
         fprintf(cli->err, "noslip: note: %s has %llu of its %llu rows\n", path,
                 (unsigned long long)copied, (unsigned long long)part.plan.rows);
@@ -131,10 +120,8 @@ int ns_sweep_join(ns_sweep_job *job, const ns_arguments *a, const ns_sweep_fact 
             status = join_file(job, pattern, facts, n_facts);
             continue;
         }
-        if (glob(pattern, 0, NULL, &found) != 0) {
-            ns_command_wrong(job->cli, "--join %s: there is no such file", pattern);
-            return ns_status_exit(NS_ERR_USAGE);
-        }
+        if (glob(pattern, 0, NULL, &found) != 0)
+            return ns_command_wrong(job->cli, "--join %s: there is no such file", pattern);
         for (size_t k = 0; k < found.gl_pathc && !status; k++)
             status = join_file(job, found.gl_pathv[k], facts, n_facts);
         globfree(&found);

@@ -27,10 +27,8 @@ static bool split_name(ns_cli *cli, const char *option, const char *form, const 
                        const char **name, const char **rest)
 {
     const char *equals = strchr(text, '=');
-    if (!equals || equals == text || !equals[1]) {
-        ns_command_wrong(cli, "%s expects %s, not '%s'", option, form, text);
-        return false;
-    }
+    if (!equals || equals == text || !equals[1])
+        return ns_command_refuse(cli, "%s expects %s, not '%s'", option, form, text);
     *name = bare(ns_arena_string(cli->arena, text, (size_t)(equals - text)));
     *rest = equals + 1;
     return true;
@@ -61,15 +59,11 @@ static bool read_over(ns_cli *cli, ns_model *model, const char *text, ns_plan *p
         return false;
     const ns_study_words words = ns_study_split(cli->arena, rest, ':');
     const bool log = words.n == 4 && strcmp(words.at[3], "log") == 0;
-    if (words.n != 3 && !log) {
-        ns_command_wrong(cli, "--over expects %s, not '%s'", form, text);
-        return false;
-    }
-    if (!whole(words.at[2], &axis.n) || axis.n < 1) {
-        ns_command_wrong(cli, "--over %s: expected a whole number of values, not '%s'",
-                         axis.name, words.at[2]);
-        return false;
-    }
+    if (words.n != 3 && !log)
+        return ns_command_refuse(cli, "--over expects %s, not '%s'", form, text);
+    if (!whole(words.at[2], &axis.n) || axis.n < 1)
+        return ns_command_refuse(cli, "--over %s: expected a whole number of values, not '%s'",
+                                 axis.name, words.at[2]);
     if (log)
         axis.kind = NS_PLAN_LOG;
     if (!ns_study_number(cli, model, "--over", words.at[0], &axis.low) ||
@@ -102,10 +96,8 @@ static bool read_random(ns_cli *cli, ns_model *model, const char *text, ns_plan 
                                     length - strlen(kinds[i].word) - 1);
         }
     const ns_study_words words = ns_study_split(cli->arena, inner ? inner : "", ',');
-    if (!inner || words.n != 2) {
-        ns_command_wrong(cli, "--random expects %s, not '%s'", form, text);
-        return false;
-    }
+    if (!inner || words.n != 2)
+        return ns_command_refuse(cli, "--random expects %s, not '%s'", form, text);
     if (!ns_study_number(cli, model, "--random", words.at[0], &axis.low) ||
         !ns_study_number(cli, model, "--random", words.at[1], &axis.high))
         return false;
@@ -118,18 +110,15 @@ static bool read_whole(ns_cli *cli, const ns_arguments *a, const char *name, uin
     const char *text = ns_command_text(a, name);
     if (!text || whole(text, value))
         return true;
-    ns_command_wrong(cli, "--%s expects a whole number, not '%s'", name, text);
-    return false;
+    return ns_command_refuse(cli, "--%s expects a whole number, not '%s'", name, text);
 }
 
 static bool read_from(ns_cli *cli, const ns_arguments *a, ns_plan *plan)
 {
     static const char *const others[] = {"over", "random", "count", "seed", "sobol"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (ns_command_flag(a, others[i])) {
-            ns_command_wrong(cli, "--from and --%s exclude each other", others[i]);
-            return false;
-        }
+        if (ns_command_flag(a, others[i]))
+            return ns_command_refuse(cli, "--from and --%s exclude each other", others[i]);
     const char *wrong = ns_sweep_from(cli->arena, ns_command_text(a, "from"), plan);
     for (uint32_t i = 0; i < plan->axes.n; i++)
         plan->axes.at[i].name = bare(plan->axes.at[i].name);
@@ -163,18 +152,13 @@ static bool read_plan(ns_cli *cli, const ns_arguments *a, ns_model *model, ns_pl
                          : !sampled && ns_command_flag(a, "count") ? "count"
                          : !sampled && ns_command_flag(a, "seed")  ? "seed"
                                                                    : NULL;
-    if (lonely) {
-        ns_command_wrong(cli, "--%s goes with --random", lonely);
-        return false;
-    }
-    if (sampled && !ns_command_flag(a, "count")) {
-        ns_command_wrong(cli, "--random needs --count, the number of samples");
-        return false;
-    }
-    if (!plan->axes.n) {
-        ns_command_wrong(cli, "there is nothing to vary: give --over, --random or --from");
-        return false;
-    }
+    if (lonely)
+        return ns_command_refuse(cli, "--%s goes with --random", lonely);
+    if (sampled && !ns_command_flag(a, "count"))
+        return ns_command_refuse(cli, "--random needs --count, the number of samples");
+    if (!plan->axes.n)
+        return ns_command_refuse(cli,
+                                 "there is nothing to vary: give --over, --random or --from");
     const char *wrong = ns_plan_settle(cli->arena, plan);
     if (wrong)
         ns_command_wrong(cli, "%s", wrong);
@@ -194,10 +178,8 @@ static bool settings_fixed(ns_cli *cli, const ns_arguments *a, ns_model *model,
         names[i] = plan->axes.at[i].name;
     const ns_starter *starter = ns_starter_new(cli->arena, model->system, 0, names,
                                                plan->axes.n, &message);
-    if (!starter) {
-        ns_command_wrong(cli, "%s", message);
-        return false;
-    }
+    if (!starter)
+        return ns_command_refuse(cli, "%s", message);
     for (uint32_t i = 0; i < d->settings.n; i++) {
         const ns_setting *s = &d->settings.at[i];
         const bool given = (strcmp(s->name, "until") == 0 && ns_command_flag(a, "until")) ||
@@ -205,11 +187,11 @@ static bool settings_fixed(ns_cli *cli, const ns_arguments *a, ns_model *model,
                            strcmp(s->name, "every") == 0;
         if (given || s->word || !s->value || !ns_starter_varies(starter, s->value))
             continue;
-        ns_command_wrong(cli,
-                         "`%s` of the run block depends on what is varied, and is the same for "
-                         "all rows of a sweep%s",
-                         s->name, strcmp(s->name, "until") == 0 ? ": give --until" : "");
-        return false;
+        return ns_command_refuse(
+            cli,
+            "`%s` of the run block depends on what is varied, and is the same for "
+            "all rows of a sweep%s",
+            s->name, strcmp(s->name, "until") == 0 ? ": give --until" : "");
     }
     return true;
 }
@@ -225,19 +207,17 @@ static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
         !ns_command_number(cli, a, "tol", &run->tolerance) ||
         !ns_command_number(cli, a, "least", &run->least_size))
         return false;
-    if (!(run->least_size >= 0) || isinf(run->least_size)) {
-        ns_command_wrong(cli, "--least must not be negative: %s", ns_command_text(a, "least"));
-        return false;
-    }
+    if (!(run->least_size >= 0) || isinf(run->least_size))
+        return ns_command_refuse(cli, "--least must not be negative: %s",
+                                 ns_command_text(a, "least"));
     if (ns_command_flag(a, "method"))
         run->method = ns_command_text(a, "method");
     else if (!model->settings.method)
         run->method = ns_method_dop853.name; /* the fastest in lanes */
-    if (ns_auto_asked(run)) {
-        ns_command_wrong(cli, "method auto chooses for one motion, not for a sweep: name a "
-                              "method (dop853 and gauss take eight motions at a time)");
-        return false;
-    }
+    if (ns_auto_asked(run))
+        return ns_command_refuse(cli,
+                                 "method auto chooses for one motion, not for a sweep: name a "
+                                 "method (dop853 and gauss take eight motions at a time)");
     const ns_method *method = ns_method_find(run->method);
     if (!method) {
         const char *near = ns_model_nearest_method(run->method);
@@ -247,24 +227,19 @@ static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
         return false;
     }
     run->method = method->name;
-    if (ns_command_flag(a, "tol") && !(run->tolerance > 0)) {
-        ns_command_wrong(cli, "--tol must be positive, not %s", ns_command_text(a, "tol"));
-        return false;
-    }
+    if (ns_command_flag(a, "tol") && !(run->tolerance > 0))
+        return ns_command_refuse(cli, "--tol must be positive, not %s",
+                                 ns_command_text(a, "tol"));
     if (run->tolerance == 0)
         run->tolerance = method->default_tolerance;
     else if (run->tolerance < method->least_tolerance)
         run->tolerance = method->least_tolerance;
-    if (isnan(run->until)) {
-        ns_command_wrong(cli,
-                         "the model does not say how long to run: add  run { until T }  to "
-                         "it, or give --until");
-        return false;
-    }
-    if (!isfinite(run->until)) {
-        ns_command_wrong(cli, "--until must be a finite time");
-        return false;
-    }
+    if (isnan(run->until))
+        return ns_command_refuse(
+            cli, "the model does not say how long to run: add  run { until T }  to "
+                 "it, or give --until");
+    if (!isfinite(run->until))
+        return ns_command_refuse(cli, "--until must be a finite time");
     return true;
 }
 
@@ -333,14 +308,12 @@ bool ns_sweep_read_outputs(ns_cli *cli, const ns_arguments *a, ns_sweep_outputs 
         if (ends_in(path, ".csv")) {
             NS_PUSH(cli->arena, o->csv, path);
         } else if (!ends_in(path, ".h5") && !ends_in(path, ".hdf5")) {
-            ns_command_wrong(cli, "--out %s: the name must end in .h5 or .csv", path);
-            return false;
+            return ns_command_refuse(cli, "--out %s: the name must end in .h5 or .csv", path);
         } else if (ns_output_hdf5.missing) {
-            ns_command_wrong(cli, "--out %s: %s", path, ns_output_hdf5.missing);
-            return false;
+            return ns_command_refuse(cli, "--out %s: %s", path, ns_output_hdf5.missing);
         } else if (o->table) {
-            ns_command_wrong(cli, "--out %s: one table is enough, there is %s", path, o->table);
-            return false;
+            return ns_command_refuse(cli, "--out %s: one table is enough, there is %s", path,
+                                     o->table);
         } else {
             o->table = path;
         }

@@ -1,14 +1,12 @@
 #include "study/orbits/section.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "ode/ensemble/ensemble.h"
 #include "ode/method.h"
+#include "session/pool.h"
 
 /* ---- tracks ------------------------------------------------------------------------------ */
 
@@ -18,7 +16,7 @@ typedef struct crew {
     const double *x, *p;
     ns_section_track *tracks;
     uint32_t count, event; /* event: number of the surface */
-    atomic_uint next, done, crossings;
+    atomic_uint next, crossings;
     atomic_int stop;
     volatile int halt;          /* the same for ensembles */
     const char *_Atomic failed; /* why no motion could be run at all; NULL */
@@ -111,7 +109,6 @@ static bool take_track(void *context, const ns_ensemble_result *result)
         track->status = o->status;
         snprintf(track->reason, sizeof track->reason, "%s", o->reason);
     }
-    atomic_fetch_add(&w->done, 1);
     return !w->stop;
 }
 
@@ -126,7 +123,7 @@ static ns_ensemble_options options_of(crew *w)
 }
 
 /* Starts in the lanes of one thread. */
-static void *work_in_lanes(void *context)
+static void work_in_lanes(void *context)
 {
     crew *w = context;
     const ns_ensemble_options options = options_of(w);
@@ -136,10 +133,9 @@ static void *work_in_lanes(void *context)
         w->failed = message;
         w->stop = 1;
     }
-    return NULL;
 }
 
-static void *work(void *context)
+static void work(void *context)
 {
     crew *w = context;
     for (;;) {
@@ -147,9 +143,7 @@ static void *work(void *context)
         if (number >= w->count || w->stop)
             break;
         follow(w, number);
-        atomic_fetch_add(&w->done, 1);
     }
-    return NULL;
 }
 
 /* Native code, which gives the same bits.  Made without a compiler it takes less time than a
@@ -174,7 +168,6 @@ static void go_native(crew *w, const ns_method *method, uint32_t threads)
 ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_section_spec *spec,
                                  const double *x, uint32_t count)
 {
-    enum { MOST_THREADS = 64 };
     const uint32_t n = flow->n;
     ns_surface surface = spec->surface;
     surface.stop = false;
@@ -188,29 +181,23 @@ ns_section_track *ns_section_run(ns_arena *arena, ns_flow *flow, const ns_sectio
     }
     const ns_method *method = ns_method_find(spec->run.method);
     const bool in_lanes = method && method->bundle && method->interpolates;
-    void *(*const hand)(void *) = in_lanes ? work_in_lanes : work;
-    pthread_t thread[MOST_THREADS];
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t wanted = spec->threads ? spec->threads : cores > 0 ? (uint32_t)cores : 1;
-    wanted = wanted > count ? count : wanted > MOST_THREADS ? MOST_THREADS : wanted;
-    uint32_t started = 0;
+    void (*const hand)(void *) = in_lanes ? work_in_lanes : work;
+    uint32_t wanted = spec->threads ? spec->threads : ns_pool_cores();
+    wanted = wanted > count ? count : wanted;
     if (method && wanted)
         go_native(&w, method, wanted);
-    while (started < wanted && pthread_create(&thread[started], NULL, hand, &w) == 0)
-        started++;
-    if (!started)
+    ns_pool *pool = wanted ? ns_pool_start(wanted, hand, &w) : NULL;
+    if (!pool || !ns_pool_size(pool))
         hand(&w);
-    struct timespec pause = {.tv_nsec = 100000};
-    while (started && w.done < count && !w.stop) {
-        nanosleep(&pause, NULL);
-        pause.tv_nsec = pause.tv_nsec < 10000000 ? 2 * pause.tv_nsec : 20000000;
+    const double look_seconds = 0.02;
+    while (pool && ns_pool_running(pool) && !w.stop) {
+        ns_pool_rest(pool, look_seconds);
         if (spec->progress &&
             !spec->progress(spec->context,
                             (double)w.crossings / ((double)count * (double)spec->crossings)))
             w.stop = w.halt = 1;
     }
-    for (uint32_t i = 0; i < started; i++)
-        pthread_join(thread[i], NULL);
+    ns_pool_free(pool);
     for (uint32_t i = 0; w.failed && i < count; i++)
         if (!w.tracks[i].n) {
             w.tracks[i].status = NS_ERR_MEMORY;
