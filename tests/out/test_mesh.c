@@ -1,17 +1,13 @@
 /* Motions, frames and meshes: the pictures are where the mechanics says. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "out/mesh/mesh.h"
 #include "session/record.h"
 #include "support/gallery.h"
+#include "support/motion.h"
 
 typedef struct bench {
     ns_model *model;
@@ -22,17 +18,7 @@ typedef struct bench {
 
 static bench ready(ns_model *model, double until)
 {
-    bench b = {.model = model};
-    assert_non_null(model);
-    if (model->status != NS_OK)
-        fail_msg("%s", model->messages);
-    ns_record_options o = ns_record_defaults(model);
-    o.motion = true;
-    if (until > 0)
-        o.run.until = until;
-    b.record = ns_record_new(model, &o);
-    ns_record_run(b.record);
-    b.arena = ns_arena_new();
+    bench b = {.model = model, .record = motion_record(model, until), .arena = ns_arena_new()};
     b.frames = ns_frames_new(&b.record->motion, model, b.arena);
     return b;
 }
@@ -265,11 +251,7 @@ static void test_times(void **state)
     assert_true(b.frames->t[0] == 0 && b.frames->t[b.frames->n - 1] == 1);
     done(&b);
     ns_model *model = ns_model_load_text("t", text, strlen(text), NULL, 0, NS_MODEL_READY);
-    ns_record_options o = ns_record_defaults(model);
-    o.motion = true;
-    o.run.until = -300;
-    ns_record *r = ns_record_new(model, &o);
-    ns_record_run(r);
+    ns_record *r = motion_record(model, -300);
     ns_arena *arena = ns_arena_new();
     const double *t = ns_motion_times(&r->motion, arena);
     const size_t n = r->motion.rows;

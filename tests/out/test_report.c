@@ -1,18 +1,14 @@
 /* The data of reports: what they hold is what the run has found, and nothing in it can break
  * out. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "expr/print/mathml.h"
 #include "out/report/report.h"
 #include "support/gallery.h"
+#include "support/motion.h"
 
 typedef struct made {
     ns_model *model;
@@ -24,16 +20,7 @@ typedef struct made {
 
 static made report_of(ns_model *model, double until)
 {
-    made m = {.model = model, .arena = ns_arena_new()};
-    assert_non_null(model);
-    if (model->status != NS_OK)
-        fail_msg("%s", model->messages);
-    ns_record_options o = ns_record_defaults(model);
-    o.motion = true;
-    if (until > 0)
-        o.run.until = until;
-    m.record = ns_record_new(model, &o);
-    ns_record_run(m.record);
+    made m = {.model = model, .record = motion_record(model, until), .arena = ns_arena_new()};
     m.data = ns_report_data(m.record, "noslip run x", m.arena, &m.length);
     assert_int_equal(strlen(m.data), m.length);
     return m;
@@ -260,10 +247,7 @@ static void test_memory(void **state)
     const ns_report_options options = {.template = page, .length = sizeof page - 1};
     char path[] = "report_memory.html", message[300] = "";
     ns_model *model = ns_model_load_text("m", text, sizeof text - 1, NULL, 0, NS_MODEL_READY);
-    ns_record_options o = ns_record_defaults(model);
-    o.motion = true;
-    ns_record *r = ns_record_new(model, &o);
-    ns_record_run(r);
+    ns_record *r = motion_record(model, 0);
     unsigned failures = 0;
     for (uint64_t n = 1; n < 4000; n = n * 3 / 2 + 1) {
         ns_arena_fail_after(model->arena, n);

@@ -69,6 +69,20 @@ static void look(motion *m, double t)
     ns_run_observe(m->run, t, m->x, m->value);
 }
 
+ns_record *motion_record(ns_model *model, double until)
+{
+    assert_non_null(model);
+    if (model->status != NS_OK)
+        fail_msg("%s", model->messages);
+    ns_record_options o = ns_record_defaults(model);
+    o.motion = true;
+    if (until != 0)
+        o.run.until = until;
+    ns_record *record = ns_record_new(model, &o);
+    ns_record_run(record);
+    return record;
+}
+
 void motion_refused(const char *text, const char *words)
 {
     ns_model *model = ns_model_load_text("bad.mech", text, strlen(text), NULL, 0,

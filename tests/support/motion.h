@@ -1,6 +1,5 @@
 /* For tests that run models through the library: a model with one run of it, and values by
- * name.
- * Everything asserts; a model that does not load prints its messages. */
+ * name.  Everything asserts; a model that does not load prints its messages. */
 #ifndef TEST_SUPPORT_MOTION_H
 #define TEST_SUPPORT_MOTION_H
 
@@ -11,6 +10,7 @@
 #include <cmocka.h>
 
 #include "session/model.h"
+#include "session/record.h"
 
 typedef struct motion {
     ns_model *model;
@@ -22,6 +22,10 @@ typedef struct motion {
 /* "a=1; b=2*c" sets parameters as --set does; NULL sets none. */
 ns_model *motion_model_text(const char *text, const char *set);
 ns_model *motion_model_file(const char *name, const char *set); /* models/NAME.mech */
+
+/* A record of the whole motion, as reports and pictures need it, to `until`; 0: to the model's
+ * own end.  Run already; ns_record_free does not free the model. */
+ns_record *motion_record(ns_model *model, double until);
 
 /* Fails unless a model is refused as wrong, with these words among its messages. */
 void motion_refused(const char *text, const char *words);

@@ -1,4 +1,4 @@
-/* io: files, tables, models, records, writers and checkpoints. */
+/* What a session is made of: files, tables, models, records, writers and checkpoints. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
