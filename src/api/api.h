@@ -20,6 +20,9 @@ ns_simulate_options ns_api_full(const ns_simulate_options *options);
 bool ns_api_record_options(const ns_model *model, const ns_simulate_options *from,
                            ns_record_options *to, char *message, size_t room);
 
+/* An engine by its name, NULL: auto; false if there is none. */
+bool ns_api_engine(const char *word, ns_record_engine *engine);
+
 /* The names of ns_list, "quantities" and "studies". */
 const char *ns_api_quantity_name(size_t i, const char **summary);
 const char *ns_api_study_name(size_t i, const char **summary);

@@ -208,7 +208,7 @@ ns_simulate_options ns_api_full(const ns_simulate_options *options)
     return full;
 }
 
-static bool engine_of(const char *word, ns_record_engine *engine)
+bool ns_api_engine(const char *word, ns_record_engine *engine)
 {
     static const struct {
         const char *name;
@@ -265,7 +265,7 @@ bool ns_api_record_options(const ns_model *model, const ns_simulate_options *fro
     to->keep = true;
     to->motion = from->motion != 0;
     to->route = from->periodic ? &ns_relative_route : NULL;
-    if (!engine_of(from->engine, &to->engine))
+    if (!ns_api_engine(from->engine, &to->engine))
         snprintf(message, room, "the engine is interpreter, native or auto, not '%s'",
                  from->engine);
     else if (from->periodic && from->digits)
