@@ -10,6 +10,24 @@
 #include "base/status.h"
 #include "cli/terminal.h"
 
+typedef struct ns_model ns_model;
+struct ns_override;
+struct ns_sheet;
+struct ns_plot;
+
+/* A program that runs commands on models of its own (api/study.c).  The command frees the models
+ * it opened; what it finds is the host's to keep, and lives in the arena and in these models. */
+typedef struct ns_cli_host {
+    void *context;
+    /* The model of a word, with further parameters set. */
+    ns_model *(*open)(void *context, const char *word, const struct ns_override *overrides,
+                      size_t n);
+    void (*found)(void *context, const ns_model *model, const struct ns_sheet *sheet,
+                  const struct ns_plot *plot);
+    bool (*progress)(void *context, double fraction, double at); /* false: stop */
+    volatile int *stop;                                          /* not zero: stop */
+} ns_cli_host;
+
 /* What a command works with.  The arena lives as long as the program. */
 typedef struct ns_cli {
     ns_arena *arena;
@@ -19,6 +37,7 @@ typedef struct ns_cli {
     bool quiet;                         /* only results and errors */
     const struct ns_gallery_entry *own; /* models known beside the bundled ones */
     unsigned n_own;
+    const ns_cli_host *host; /* NULL: the program `noslip` */
 } ns_cli;
 
 typedef struct ns_option {

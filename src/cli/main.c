@@ -111,6 +111,7 @@ static int guarded(ns_cli *cli, int n, char **words)
 
 int main(int argc, char **argv)
 {
+    ns_signals_allow();
     signal(SIGXFSZ,
            SIG_IGN); /* a file that became too large is an error of write, not an end */
     ns_cli cli = {.arena = ns_arena_new(), .out = stdout, .err = stderr};

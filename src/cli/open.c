@@ -45,7 +45,7 @@ static ns_model *finish(ns_cli *cli, const ns_arguments *a, ns_model *model, int
     if (model->status != NS_OK || !cli->quiet)
         fputs(model->messages, cli->err);
     *exit_status = ns_status_exit(model->status);
-    model->interrupt = ns_signals_flag();
+    model->interrupt = cli->host ? cli->host->stop : ns_signals_flag();
     if (model->status == NS_OK && read_limit(cli, a, &model->settings.max_steps))
         return model;
     if (model->status == NS_OK)
@@ -69,10 +69,23 @@ ns_model *ns_open_entry(ns_cli *cli, const ns_arguments *a,
         exit_status);
 }
 
+static ns_model *open_of_host(ns_cli *cli, const ns_arguments *a, const char *name,
+                              int *exit_status)
+{
+    const ns_override *overrides;
+    size_t n;
+    return read_overrides(cli, a, &overrides, &n)
+               ? finish(cli, a, cli->host->open(cli->host->context, name, overrides, n),
+                        exit_status)
+               : NULL;
+}
+
 ns_model *ns_open_model(ns_cli *cli, const ns_arguments *a, const char *name,
                         ns_model_depth depth, int *exit_status)
 {
     *exit_status = ns_status_exit(NS_ERR_USAGE);
+    if (cli->host)
+        return open_of_host(cli, a, name, exit_status);
     for (unsigned i = 0; i < cli->n_own; i++)
         if (strcmp(cli->own[i].name, name) == 0)
             return ns_open_entry(cli, a, &cli->own[i], depth, exit_status);

@@ -72,6 +72,8 @@ int ns_study_write(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                    const ns_sheet *sheet, const ns_plot *plot)
 {
     ns_signals_insist(false);
+    if (cli->host)
+        cli->host->found(cli->host->context, model, sheet, plot);
     const char *path;
     for (uint32_t k = 0; ns_command_each(a, "out", &k, &path);) {
         if (is_figure(path) && !plot)
@@ -83,7 +85,7 @@ int ns_study_write(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                                      strerror(error));
     }
     const int status = write_page(cli, a, model, sheet, plot);
-    if (status || !*ns_signals_flag())
+    if (status || !(cli->host ? *cli->host->stop : *ns_signals_flag()))
         return status;
     fprintf(cli->err, "noslip: stopped: interrupted; this is what was found until then\n");
     return ns_status_exit(NS_STOP_INTERRUPT);
@@ -308,7 +310,8 @@ ns_study_progress ns_study_progress_new(ns_cli *cli, const char *what, double en
     ns_signals_catch(true);
     ns_signals_insist(true);
     return (ns_study_progress){.bar = ns_terminal_bar(cli->err, !cli->quiet, what, end),
-                               .begin = ns_clock_seconds()};
+                               .begin = ns_clock_seconds(),
+                               .host = cli->host};
 }
 
 bool ns_study_progress_draw(void *progress, double fraction)
@@ -316,6 +319,8 @@ bool ns_study_progress_draw(void *progress, double fraction)
     ns_study_progress *p = progress;
     ns_terminal_bar_draw(&p->bar, fraction, fraction * p->bar.end,
                          ns_clock_seconds() - p->begin);
+    if (p->host)
+        return p->host->progress(p->host->context, fraction, fraction * p->bar.end);
     return !*ns_signals_flag();
 }
 

@@ -81,6 +81,7 @@ bool ns_study_count(ns_cli *cli, const ns_arguments *a, const char *name, uint32
 typedef struct ns_study_progress {
     ns_bar bar;
     double begin;
+    const ns_cli_host *host;
 } ns_study_progress;
 ns_study_progress ns_study_progress_new(ns_cli *cli, const char *what, double end);
 bool ns_study_progress_draw(void *progress, double fraction);

@@ -234,3 +234,57 @@ ns_model *ns_variant_again(ns_model *model, const ns_model *like)
     free(values);
     return variant;
 }
+
+/* ---- copies ------------------------------------------------------------------------------ */
+
+static bool is_among(const ns_override *overrides, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(overrides[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The numbers of a variant, but for those that are overridden. */
+static void take_numbers(ns_model *copy, const ns_variant *from, const ns_override *more,
+                         size_t n)
+{
+    if (NS_ARENA_GUARD(copy->arena)) {
+        ns_arena_unguard(copy->arena);
+        copy->status = NS_ERR_MEMORY;
+        return;
+    }
+    ns_variant left = {0};
+    left.name = NS_NEW_ARRAY(copy->arena, const char *, from->n + 1);
+    left.value = NS_NEW_ARRAY(copy->arena, double, from->n + 1);
+    for (uint32_t i = 0; i < from->n; i++)
+        if (!is_among(more, n, from->name[i])) {
+            left.name[left.n] = ns_arena_string(copy->arena, from->name[i],
+                                                strlen(from->name[i]));
+            left.value[left.n++] = from->value[i];
+        }
+    if (!find_start(copy, &left, ns_model_run_options(copy).t0)) {
+        copy->status = NS_ERR_MODEL;
+    } else {
+        copy->settings = ns_model_no_settings();
+        ns_model_read_settings(copy);
+    }
+    ns_arena_unguard(copy->arena);
+}
+
+ns_model *ns_variant_copy(const ns_model *model, const ns_override *more, size_t n)
+{
+    const size_t before = model->n_overrides;
+    ns_override *all = calloc(before + n + 1, sizeof *all);
+    if (!all)
+        return NULL;
+    memcpy(all, model->overrides, before * sizeof *all);
+    for (size_t i = 0; i < n; i++)
+        all[before + i] = more[i];
+    ns_model *copy = ns_model_load_text(model->name, model->text, model->length, all,
+                                        before + n, NS_MODEL_READY);
+    free(all);
+    if (copy && copy->status == NS_OK && model->variant)
+        take_numbers(copy, model->variant, more, n);
+    return copy;
+}
