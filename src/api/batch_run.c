@@ -33,8 +33,10 @@ static void fix_variant(ns_batch *b, ns_plan *plan)
 static const char *make_plan(ns_batch *b, ns_plan *plan)
 {
     *plan = b->plan;
+    if (!plan->axes.n)
+        return "there is nothing to vary";
     plan->axes.at = ns_arena_copy(b->made, b->plan.axes.at,
-                                  (b->plan.axes.n + 1) * sizeof *plan->axes.at);
+                                  b->plan.axes.n * sizeof *plan->axes.at);
     plan->axes.room = plan->axes.n;
     b->shown = plan->axes.n;
     bool sampled = false;
@@ -43,8 +45,7 @@ static const char *make_plan(ns_batch *b, ns_plan *plan)
                               plan->axes.at[i].kind <= NS_PLAN_NORMAL);
     if (sampled && !plan->count)
         return "random values need a count";
-    if (plan->axes.n)
-        fix_variant(b, plan);
+    fix_variant(b, plan);
     return ns_plan_settle(b->made, plan);
 }
 
