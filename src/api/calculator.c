@@ -102,9 +102,7 @@ static bool events(ns_calculator *c, ns_model *m)
 /* A program of its own for the derivatives of f by some symbols. */
 static bool derivatives(ns_calculator *c, ns_model *m, bool by_parameters)
 {
-    pthread_mutex_lock(&m->lock);
-    const ns_system *s = ns_system_fork(m->system, c->arena);
-    pthread_mutex_unlock(&m->lock);
+    const ns_system *s = ns_system_fork(m->shared, c->arena);
     const ns_ex *by = by_parameters ? ns_system_param_symbols(s, c->arena)
                                     : ns_system_state_symbols(s, c->arena);
     const size_t columns = by_parameters ? c->np : c->nx;

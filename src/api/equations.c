@@ -56,9 +56,7 @@ static char *guarded(ns_model *model, ns_arena *arena)
         ns_arena_unguard(arena);
         return NULL;
     }
-    pthread_mutex_lock(&model->lock);
-    const ns_system *fork = ns_system_fork(model->system, arena);
-    pthread_mutex_unlock(&model->lock);
+    const ns_system *fork = ns_system_fork(model->shared, arena);
     ns_text text = ns_text_new(arena);
     fill(fork, arena, &text);
     ns_arena_unguard(arena);

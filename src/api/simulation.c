@@ -70,9 +70,7 @@ static bool take_room(ns_simulation *s)
         ns_arena_unguard(s->arena);
         return false;
     }
-    pthread_mutex_lock(&s->model->lock);
-    s->system = ns_system_fork(m->system, s->arena);
-    pthread_mutex_unlock(&s->model->lock);
+    s->system = ns_system_fork(m->shared, s->arena);
     s->p = ns_arena_copy(s->arena, m->p, (np + 1) * sizeof *s->p);
     s->given = ns_arena_copy(s->arena, m->p, (np + 1) * sizeof *s->given);
     s->before = NS_NEW_ARRAY(s->arena, double, np + 1);
