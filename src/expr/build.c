@@ -547,6 +547,15 @@ static ns_ex min_or_max(ns_graph *g, ns_op op, ns_ex a, ns_ex b)
     return make_commutative(g, op, a, b);
 }
 
+/* Of the table of operations this column alone: the table itself is made with the builders. */
+static const uint8_t arity[NS_OP_COUNT] = {
+#define NS_OP(ID, NAME, ARITY, ...) [NS_OP_##ID] = ARITY,
+#define NS_OP_SPECIAL(ID, NAME)
+#include "expr/ops.def"
+#undef NS_OP
+#undef NS_OP_SPECIAL
+};
+
 ns_ex ns_apply(ns_graph *g, ns_op op, ns_ex a, ns_ex b)
 {
     NS_CHECK(op > NS_OP_NONE && op < NS_OP_COUNT);
@@ -590,8 +599,8 @@ ns_ex ns_apply(ns_graph *g, ns_op op, ns_ex a, ns_ex b)
     case NS_OP_COSH:
         return even(g, op, a);
     default:
-        NS_CHECK(ns_ops[op].arity > 0);
-        return make(g, op, a, ns_ops[op].arity == 2 ? b : 0);
+        NS_CHECK(arity[op] > 0);
+        return make(g, op, a, arity[op] == 2 ? b : 0);
     }
 }
 
@@ -630,7 +639,7 @@ ns_ex ns_rebuild(ns_graph *g, ns_ex like, const ns_ex *args)
     ns_node node = *ns_graph_node(g, like);
     if (node.n == 0)
         return like;
-    if (ns_ops[node.op].arity > 0)
+    if (arity[node.op] > 0)
         return ns_apply(g, (ns_op)node.op, args[0], node.n > 1 ? args[1] : 0);
     if (node.op == NS_OP_POWI)
         return ns_powi(g, args[0], node.integer);

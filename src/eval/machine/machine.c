@@ -1,5 +1,5 @@
 /* Machine code: see machine.h.  The stream becomes steps (machine_steps.c), which are written
- * one by one. */
+ * one by one on registers that machine_registers.c gives out. */
 #include "eval/machine/machine.h"
 
 #include <stddef.h>
@@ -16,196 +16,6 @@ static uint32_t cell_of(uint32_t place)
     return place / NS_STREAM_CELL;
 }
 
-/* ---- places ------------------------------------------------------------------------------ */
-
-ns_x86_operand ns_machine_register(uint8_t reg)
-{
-    NS_CHECK(reg < 32);
-    return (ns_x86_operand){.reg = reg};
-}
-
-static ns_x86_operand memory(const ns_machine *m, uint8_t base, uint32_t cell)
-{
-    const uint32_t size = m->target.shape == NS_X86_ONE ? 8 : 64;
-    return (ns_x86_operand){
-        .memory = true, .reg = base, .disp = (int32_t)(cell * size + 32 * m->part)};
-}
-
-ns_x86_operand ns_machine_cell(const ns_machine *m, uint32_t cell)
-{
-    NS_CHECK(cell <= m->stream->cells);
-    return memory(m, m->work, cell);
-}
-
-ns_x86_operand ns_machine_number(ns_machine *m, uint64_t bits)
-{
-    return ns_x86_number(m->x, bits, m->target.shape != NS_X86_ONE);
-}
-
-/* Where a value is that no register has. */
-static ns_x86_operand outside(ns_machine *m, uint32_t cell)
-{
-    if (cell < m->stream->nx && !m->moved[cell])
-        return memory(m, m->in, cell);
-    if (cell == m->stream->nx && !m->moved[cell])
-        return memory(m, m->t, 0);
-    if (m->constant[cell] && m->target.shape == NS_X86_512) {
-        uint64_t bits;
-        memcpy(&bits, &m->constant[cell]->hi, sizeof bits);
-        return ns_machine_number(m, bits);
-    }
-    return ns_machine_cell(m, cell);
-}
-
-ns_x86_operand ns_machine_operand(ns_machine *m, uint32_t cell)
-{
-    NS_CHECK(cell <= m->stream->cells);
-    const uint8_t reg = m->where[cell];
-    return reg == NS_X86_NONE ? outside(m, cell) : ns_machine_register(reg);
-}
-
-/* ---- registers --------------------------------------------------------------------------- */
-
-void ns_machine_instruction(ns_machine *m, ns_x86_op op, uint8_t first, uint8_t second,
-                            ns_x86_operand third)
-{
-    const ns_x86_instruction i = {
-        .op = op, .shape = m->target.shape, .first = first, .second = second, .third = third};
-    ns_x86_vector(m->x, &i);
-}
-
-void ns_machine_load(ns_machine *m, uint8_t reg, ns_x86_operand from)
-{
-    const ns_x86_op op = !from.memory ? NS_X86_MOVE : from.spread ? NS_X86_SPREAD : NS_X86_LOAD;
-    from.spread = false;
-    ns_machine_instruction(m, op, reg, NS_X86_NONE, from);
-}
-
-void ns_machine_load_number(ns_machine *m, uint8_t reg, uint64_t bits)
-{
-    ns_machine_load(m, reg, ns_machine_number(m, bits));
-}
-
-static void store(ns_machine *m, uint8_t reg, ns_x86_operand to)
-{
-    ns_machine_instruction(m, NS_X86_STORE, reg, NS_X86_NONE, to);
-}
-
-static uint32_t bit(uint32_t reg)
-{
-    return UINT32_C(1) << reg;
-}
-
-static void let_go(ns_machine *m, uint8_t reg)
-{
-    m->where[m->held[reg].cell] = NS_X86_NONE;
-    m->free |= bit(reg);
-    m->dirty &= ~bit(reg);
-    m->pinned &= ~bit(reg);
-}
-
-static bool is_dead(const ns_machine *m, uint32_t reg)
-{
-    return m->held[reg].next == NS_NEVER || m->held[reg].next < m->position;
-}
-
-static void evict(ns_machine *m, uint8_t reg)
-{
-    if (m->dirty & bit(reg) && !is_dead(m, reg)) {
-        NS_CHECK(m->held[reg].cell < m->stream->cells);
-        store(m, reg, ns_machine_cell(m, m->held[reg].cell));
-    }
-    let_go(m, reg);
-}
-
-/* A register for a new value: it is no longer free. */
-static uint8_t take(ns_machine *m)
-{
-    if (!m->free) {
-        uint32_t best = NS_NEVER;
-        for (uint32_t r = 0; r < m->registers; r++) {
-            if (m->pinned & bit(r))
-                continue;
-            if (best == NS_NEVER || is_dead(m, r) ||
-                (!is_dead(m, best) && m->held[r].next > m->held[best].next))
-                best = r;
-        }
-        NS_CHECK(best != NS_NEVER);
-        evict(m, (uint8_t)best);
-    }
-    const uint8_t reg = (uint8_t)__builtin_ctz(m->free);
-    m->free &= ~bit(reg);
-    return reg;
-}
-
-uint8_t ns_machine_temporary(ns_machine *m)
-{
-    const uint8_t reg = take(m);
-    m->pinned |= bit(reg);
-    m->temporary |= bit(reg);
-    return reg;
-}
-
-static void end_temporaries(ns_machine *m)
-{
-    m->free |= m->temporary;
-    m->pinned &= ~m->temporary;
-    m->temporary = 0;
-}
-
-static void hold(ns_machine *m, uint8_t reg, uint32_t cell, uint32_t next)
-{
-    m->where[cell] = reg;
-    m->held[reg] = (ns_register){.cell = cell, .next = next};
-}
-
-static void pin(ns_machine *m, uint32_t cell)
-{
-    if (cell != NS_NEVER && m->where[cell] != NS_X86_NONE)
-        m->pinned |= bit(m->where[cell]);
-}
-
-static bool is_held(const ns_machine *m, uint32_t cell)
-{
-    return m->where[cell] != NS_X86_NONE;
-}
-
-/* The register of an operand; loads it if there is none. */
-static uint8_t fetch(ns_machine *m, uint32_t cell, uint32_t next)
-{
-    if (is_held(m, cell))
-        return m->where[cell];
-    const uint8_t reg = ns_machine_temporary(m);
-    ns_machine_load(m, reg, outside(m, cell));
-    if (next != NS_NEVER) { /* it is kept */
-        m->temporary &= ~bit(reg);
-        hold(m, reg, cell, next);
-    }
-    return reg;
-}
-
-/* The step no longer needs its operand. */
-static void release(ns_machine *m, uint32_t cell, uint32_t next)
-{
-    if (cell == NS_NEVER || !is_held(m, cell))
-        return;
-    const uint8_t reg = m->where[cell];
-    m->held[reg].next = next;
-    m->pinned &= ~bit(reg);
-    if (next == NS_NEVER)
-        let_go(m, reg);
-}
-
-/* A new value of the cell, in a register that was taken. */
-static void define(ns_machine *m, uint32_t cell, uint8_t reg, uint32_t next)
-{
-    if (is_held(m, cell))
-        let_go(m, m->where[cell]);
-    m->free &= ~bit(reg);
-    hold(m, reg, cell, next);
-    m->dirty |= bit(reg);
-}
-
 /* ---- arithmetic -------------------------------------------------------------------------- */
 
 static void exchange_operands(ns_machine_step *s)
@@ -220,7 +30,7 @@ static void exchange_operands(ns_machine_step *s)
 /* The factor or term that is in a register, or will be needed there, comes first. */
 static void order_operands(const ns_machine *m, ns_machine_step *s)
 {
-    const bool a = is_held(m, s->a), b = is_held(m, s->b);
+    const bool a = ns_machine_is_held(m, s->a), b = ns_machine_is_held(m, s->b);
     if (a ? false : b || (s->next_a == NS_NEVER && s->next_b != NS_NEVER))
         exchange_operands(s);
 }
@@ -228,7 +38,7 @@ static void order_operands(const ns_machine *m, ns_machine_step *s)
 /* First and second operand of an instruction: a register, and wherever b is. */
 static uint8_t operands(ns_machine *m, const ns_machine_step *s, ns_x86_operand *b)
 {
-    const uint8_t a = fetch(m, s->a, s->next_a);
+    const uint8_t a = ns_machine_fetch(m, s->a, s->next_a);
     *b = s->b == s->a ? ns_machine_register(a) : ns_machine_operand(m, s->b);
     return a;
 }
@@ -240,7 +50,7 @@ static void write_simple(ns_machine *m, ns_machine_step s)
         order_operands(m, &s);
     uint8_t a;
     if (s.op == NS_X86_XOR) {
-        a = fetch(m, s.a, s.next_a);
+        a = ns_machine_fetch(m, s.a, s.next_a);
         b = ns_machine_number(m, bits_of_sign);
         if (m->target.shape == NS_X86_256) { /* which cannot spread an operand */
             const uint8_t sign = ns_machine_temporary(m);
@@ -251,17 +61,17 @@ static void write_simple(ns_machine *m, ns_machine_step s)
         a = NS_X86_NONE;
         b = ns_machine_operand(m, s.a);
         if (m->target.shape == NS_X86_ONE) { /* its upper half is taken from somewhere */
-            a = fetch(m, s.a, s.next_a);
+            a = ns_machine_fetch(m, s.a, s.next_a);
             b = ns_machine_register(a);
         }
     } else
         a = operands(m, &s, &b);
-    release(m, s.a, s.next_a);
-    release(m, s.b, s.next_b);
-    end_temporaries(m);
-    const uint8_t y = take(m);
+    ns_machine_release(m, s.a, s.next_a);
+    ns_machine_release(m, s.b, s.next_b);
+    ns_machine_end_temporaries(m);
+    const uint8_t y = ns_machine_take(m);
     ns_machine_instruction(m, (ns_x86_op)s.op, y, a, b);
-    define(m, s.y, y, s.next);
+    ns_machine_define(m, s.y, y, s.next);
 }
 
 /* c and a * b, rounded twice. */
@@ -271,25 +81,25 @@ static void write_product(ns_machine *m, ns_machine_step s)
     order_operands(m, &s);
     const uint8_t a = operands(m, &s, &b);
     if (s.a != s.c)
-        release(m, s.a, s.next_a);
+        ns_machine_release(m, s.a, s.next_a);
     if (s.b != s.c)
-        release(m, s.b, s.next_b);
-    end_temporaries(m);
+        ns_machine_release(m, s.b, s.next_b);
+    ns_machine_end_temporaries(m);
     const uint8_t product = ns_machine_temporary(m);
     ns_machine_instruction(m, NS_X86_MUL, product, a, b);
     uint8_t first = product;
     ns_x86_operand second;
     if (s.op == NS_X86_SUB_PRODUCT) {
-        first = fetch(m, s.c, s.next_c);
+        first = ns_machine_fetch(m, s.c, s.next_c);
         second = ns_machine_register(product);
     } else
         second = ns_machine_operand(m, s.c);
-    release(m, s.c, s.next_c);
-    end_temporaries(m);
-    const uint8_t y = take(m);
+    ns_machine_release(m, s.c, s.next_c);
+    ns_machine_end_temporaries(m);
+    const uint8_t y = ns_machine_take(m);
     ns_machine_instruction(m, s.op == NS_X86_ADD_PRODUCT ? NS_X86_ADD : NS_X86_SUB, y, first,
                            second);
-    define(m, s.y, y, s.next);
+    ns_machine_define(m, s.y, y, s.next);
 }
 
 /* The same rounded once: the register with c becomes the result. */
@@ -298,29 +108,30 @@ static void write_fused(ns_machine *m, ns_machine_step s)
     ns_x86_operand b;
     order_operands(m, &s);
     const uint8_t a = operands(m, &s, &b);
-    const bool mine = is_held(m, s.c) && s.next_c == NS_NEVER && s.c != s.a && s.c != s.b;
+    const bool mine = ns_machine_is_held(m, s.c) && s.next_c == NS_NEVER && s.c != s.a &&
+                      s.c != s.b;
     uint8_t y;
     if (mine) {
         y = m->where[s.c];
-        let_go(m, y);
-        m->free &= ~bit(y);
+        ns_machine_let_go(m, y);
+        m->free &= ~ns_machine_bit(y);
     } else {
-        y = take(m);
+        y = ns_machine_take(m);
         ns_machine_load(m, y, ns_machine_operand(m, s.c));
     }
     ns_machine_instruction(m, (ns_x86_op)s.op, y, a, b);
-    release(m, s.a, s.next_a);
-    release(m, s.b, s.next_b);
-    release(m, s.c, s.next_c);
-    end_temporaries(m);
-    define(m, s.y, y, s.next);
+    ns_machine_release(m, s.a, s.next_a);
+    ns_machine_release(m, s.b, s.next_b);
+    ns_machine_release(m, s.c, s.next_c);
+    ns_machine_end_temporaries(m);
+    ns_machine_define(m, s.y, y, s.next);
 }
 
 static void write_arithmetic(ns_machine *m, const ns_machine_step *s)
 {
-    pin(m, s->a);
-    pin(m, s->b);
-    pin(m, s->c);
+    ns_machine_pin(m, s->a);
+    ns_machine_pin(m, s->b);
+    ns_machine_pin(m, s->c);
     if (s->c == NS_NEVER)
         write_simple(m, *s);
     else if (m->target.fused && s->form)
@@ -332,37 +143,37 @@ static void write_arithmetic(ns_machine *m, const ns_machine_step *s)
 static void write_copy(ns_machine *m, const ns_machine_step *s)
 {
     uint8_t y;
-    pin(m, s->a);
-    if (is_held(m, s->a) && s->next_a == NS_NEVER) {
+    ns_machine_pin(m, s->a);
+    if (ns_machine_is_held(m, s->a) && s->next_a == NS_NEVER) {
         y = m->where[s->a];
-        let_go(m, y);
+        ns_machine_let_go(m, y);
     } else {
-        y = take(m);
+        y = ns_machine_take(m);
         ns_machine_load(m, y, ns_machine_operand(m, s->a));
-        release(m, s->a, s->next_a);
+        ns_machine_release(m, s->a, s->next_a);
     }
-    define(m, s->y, y, s->next);
+    ns_machine_define(m, s->y, y, s->next);
 }
 
 static void write_store(ns_machine *m, const ns_machine_step *s)
 {
-    pin(m, s->a);
-    store(m, fetch(m, s->a, s->next_a), ns_machine_cell(m, s->y));
-    release(m, s->a, s->next_a);
-    end_temporaries(m);
+    ns_machine_pin(m, s->a);
+    ns_machine_store(m, ns_machine_fetch(m, s->a, s->next_a), ns_machine_cell(m, s->y));
+    ns_machine_release(m, s->a, s->next_a);
+    ns_machine_end_temporaries(m);
 }
 
 static void write_inverse(ns_machine *m, const ns_machine_step *s)
 {
-    pin(m, s->a);
+    ns_machine_pin(m, s->a);
     const uint8_t one = ns_machine_temporary(m);
     ns_machine_load_number(m, one, bits_of_one);
     const ns_x86_operand a = ns_machine_operand(m, s->a);
-    release(m, s->a, s->next_a);
-    end_temporaries(m);
-    const uint8_t y = take(m);
+    ns_machine_release(m, s->a, s->next_a);
+    ns_machine_end_temporaries(m);
+    const uint8_t y = ns_machine_take(m);
     ns_machine_instruction(m, NS_X86_DIV, y, one, a);
-    define(m, s->y, y, s->next);
+    ns_machine_define(m, s->y, y, s->next);
 }
 
 /* ---- calls ------------------------------------------------------------------------------- */
@@ -370,7 +181,8 @@ static void write_inverse(ns_machine *m, const ns_machine_step *s)
 /* Functions find their arguments in memory, numbers in the work block. */
 static void address(ns_machine *m, uint8_t to, uint32_t cell)
 {
-    const ns_x86_operand at = m->constant[cell] ? ns_machine_cell(m, cell) : outside(m, cell);
+    const ns_x86_operand at = m->constant[cell] ? ns_machine_cell(m, cell)
+                                                : ns_machine_outside(m, cell);
     ns_x86_address(m->x, to, at.reg, at.disp);
 }
 
@@ -430,12 +242,12 @@ static void write_step(ns_machine *m, const ns_machine_step *s)
     case NS_STEP_PIVOT:
         ns_machine_pivot(m, s);
         for (uint32_t i = s->row; i < s->n; i++)
-            release(m, s->y + i * s->n + s->row, s->next_entry[i]);
-        end_temporaries(m);
+            ns_machine_release(m, s->y + i * s->n + s->row, s->next_entry[i]);
+        ns_machine_end_temporaries(m);
         break;
     case NS_STEP_EXCHANGE:
         ns_machine_exchange(m, s);
-        end_temporaries(m);
+        ns_machine_end_temporaries(m);
         break;
     default:
         break;
@@ -446,16 +258,16 @@ static void write_outputs(ns_machine *m)
 {
     const ns_stream *stream = m->stream;
     for (uint32_t j = 0; j < stream->nout; j++)
-        pin(m, cell_of(stream->out[j]));
+        ns_machine_pin(m, cell_of(stream->out[j]));
     /* those in registers first: they make room for the others */
     for (int held = 1; held >= 0; held--)
         for (uint32_t j = 0; j < stream->nout; j++) {
             const uint32_t cell = cell_of(stream->out[j]);
-            if (is_held(m, cell) == (held == 1))
-                store(m, held ? m->where[cell] : fetch(m, cell, NS_NEVER),
-                      memory(m, m->out, j));
+            if (ns_machine_is_held(m, cell) == (held == 1))
+                ns_machine_store(m, held ? m->where[cell] : ns_machine_fetch(m, cell, NS_NEVER),
+                                 ns_machine_memory(m, m->out, j));
             if (held == 0)
-                end_temporaries(m);
+                ns_machine_end_temporaries(m);
             else if (j + 1 == stream->nout)
                 m->pinned = 0;
         }
@@ -467,8 +279,8 @@ static void move_inputs(ns_machine *m)
     for (uint32_t i = 0; i <= m->stream->nx; i++)
         if (m->moved[i]) {
             const uint8_t base = i < m->stream->nx ? m->in : m->t;
-            ns_machine_load(m, 0, memory(m, base, i < m->stream->nx ? i : 0));
-            store(m, 0, ns_machine_cell(m, i));
+            ns_machine_load(m, 0, ns_machine_memory(m, base, i < m->stream->nx ? i : 0));
+            ns_machine_store(m, 0, ns_machine_cell(m, i));
         }
 }
 
@@ -484,11 +296,11 @@ static void write_stretch(ns_machine *m, uint32_t from, uint32_t to)
     if (to == m->steps.n)
         write_outputs(m);
     for (uint32_t r = 0; r < m->registers; r++)
-        if (!(m->free & bit(r))) {
+        if (!(m->free & ns_machine_bit(r))) {
             if (to == m->steps.n)
-                let_go(m, (uint8_t)r);
+                ns_machine_let_go(m, (uint8_t)r);
             else
-                evict(m, (uint8_t)r);
+                ns_machine_evict(m, (uint8_t)r);
         }
 }
 

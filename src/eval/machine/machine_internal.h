@@ -1,5 +1,5 @@
-/* What machine_steps.c (steps), machine.c (registers, arithmetic) and machine_lu.c (systems)
- * share. */
+/* What machine_steps.c (steps), machine_registers.c (who has a register), machine_lu.c (pivots
+ * of systems) and machine.c (arithmetic, calls, the function) share. */
 #ifndef NS_EVAL_MACHINE_MACHINE_INTERNAL_H
 #define NS_EVAL_MACHINE_MACHINE_INTERNAL_H
 
@@ -75,23 +75,42 @@ typedef struct ns_machine {
 
 /* machine_steps.c */
 void ns_machine_steps(ns_machine *m);
-ns_machine_step *ns_machine_add(ns_machine *m, ns_step_kind kind);
 
-/* machine.c */
-void ns_machine_instruction(ns_machine *m, ns_x86_op op, uint8_t first, uint8_t second,
-                            ns_x86_operand third);
+/* machine_registers.c: places */
 ns_x86_operand ns_machine_register(uint8_t reg);
+ns_x86_operand ns_machine_memory(const ns_machine *m, uint8_t base, uint32_t cell);
 ns_x86_operand ns_machine_cell(const ns_machine *m, uint32_t cell); /* in the work block */
 ns_x86_operand ns_machine_number(ns_machine *m, uint64_t bits);
+ns_x86_operand ns_machine_outside(ns_machine *m, uint32_t cell); /* what no register has */
 ns_x86_operand ns_machine_operand(ns_machine *m, uint32_t cell); /* wherever it is */
-uint8_t ns_machine_temporary(ns_machine *m); /* a register until the step ends */
+
+/* machine_registers.c: moves */
+void ns_machine_instruction(ns_machine *m, ns_x86_op op, uint8_t first, uint8_t second,
+                            ns_x86_operand third);
 void ns_machine_load(ns_machine *m, uint8_t reg, ns_x86_operand from);
 void ns_machine_load_number(ns_machine *m, uint8_t reg, uint64_t bits);
+void ns_machine_store(ns_machine *m, uint8_t reg, ns_x86_operand to);
+
+/* machine_registers.c: who has a register */
+uint8_t ns_machine_take(ns_machine *m);      /* for a new value: it is no longer free */
+uint8_t ns_machine_temporary(ns_machine *m); /* until ns_machine_end_temporaries */
+void ns_machine_end_temporaries(ns_machine *m);
+bool ns_machine_is_held(const ns_machine *m, uint32_t cell);
+void ns_machine_pin(ns_machine *m, uint32_t cell); /* stays where it is during this step */
+/* The register of an operand; loads it if there is none. */
+uint8_t ns_machine_fetch(ns_machine *m, uint32_t cell, uint32_t next);
+/* The step no longer needs its operand, which is used next by step `next`. */
+void ns_machine_release(ns_machine *m, uint32_t cell, uint32_t next);
+/* A new value of the cell, in a register that was taken. */
+void ns_machine_define(ns_machine *m, uint32_t cell, uint8_t reg, uint32_t next);
+void ns_machine_let_go(ns_machine *m, uint8_t reg); /* its value is not needed */
+void ns_machine_evict(ns_machine *m, uint8_t reg);  /* its value goes to memory */
+static inline uint32_t ns_machine_bit(uint32_t reg)
+{
+    return UINT32_C(1) << reg;
+}
 
 /* machine_lu.c */
-void ns_machine_add_factor(ns_machine *m, uint32_t n, uint32_t matrix, const uint32_t *words);
-void ns_machine_add_solve(ns_machine *m, uint32_t n, uint32_t matrix, uint32_t y,
-                          const uint32_t *words);
 void ns_machine_pivot(ns_machine *m, const ns_machine_step *s);
 void ns_machine_exchange(ns_machine *m, const ns_machine_step *s);
 void ns_machine_colds(ns_machine *m);

@@ -1,4 +1,4 @@
-/* Small systems in machine code: expr/lu.inc as single steps.
+/* Small systems in machine code: pivots and exchanged rows.
  *
  * Entry (r, c) of a matrix of n rows is cell y + r * n + c, behind them is for each row the one
  * that it was exchanged with: eight integers, or for one lane integers of 32 bits, as the
@@ -14,86 +14,6 @@
 static const uint64_t bits_of_size = UINT64_C(0x7fffffffffffffff);
 enum { GREATER = 0x1e }; /* ordered, quiet */
 enum { MASK = 1 };       /* the mask register in use */
-
-/* ---- steps ------------------------------------------------------------------------------- */
-
-static void add_copies(ns_machine *m, ns_step_kind kind, uint32_t n, uint32_t y,
-                       const uint32_t *words)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        ns_machine_step *s = ns_machine_add(m, kind);
-        s->a = words[i] / NS_STREAM_CELL;
-        s->y = y + i;
-    }
-}
-
-static void add_arithmetic(ns_machine *m, ns_x86_op op, uint32_t y, uint32_t a, uint32_t b,
-                           uint32_t c)
-{
-    ns_machine_step *s = ns_machine_add(m, NS_STEP_ARITHMETIC);
-    s->op = op;
-    s->y = y;
-    s->a = a;
-    s->b = b;
-    s->c = c;
-}
-
-static void add_system(ns_machine *m, ns_step_kind kind, uint32_t n, uint32_t row, uint32_t y,
-                       uint32_t matrix)
-{
-    ns_machine_step *s = ns_machine_add(m, kind);
-    s->n = n;
-    s->row = row;
-    s->y = y;
-    s->a = matrix;
-}
-
-void ns_machine_add_factor(ns_machine *m, uint32_t n, uint32_t matrix, const uint32_t *words)
-{
-    NS_CHECK(n > 0);
-    if (n > NS_MACHINE_SMALL) {
-        add_copies(m, NS_STEP_STORE, n * n, matrix, words);
-        add_system(m, NS_STEP_FACTOR, n, 0, matrix, matrix);
-        return;
-    }
-    add_copies(m, NS_STEP_COPY, n * n, matrix, words);
-    for (uint32_t r = 0; r < n; r++) {
-        const uint32_t upper = matrix + r * n;
-        if (r + 1 < n)
-            add_system(m, NS_STEP_PIVOT, n, r, matrix, matrix);
-        ns_machine_step *s = ns_machine_add(m, NS_STEP_INVERSE);
-        s->y = s->a = upper + r;
-        for (uint32_t i = r + 1; i < n; i++) {
-            const uint32_t lower = matrix + i * n;
-            add_arithmetic(m, NS_X86_MUL, lower + r, lower + r, upper + r, NS_NEVER);
-            for (uint32_t c = r + 1; c < n; c++)
-                add_arithmetic(m, NS_X86_SUB_PRODUCT, lower + c, lower + r, upper + c,
-                               lower + c);
-        }
-    }
-}
-
-void ns_machine_add_solve(ns_machine *m, uint32_t n, uint32_t matrix, uint32_t y,
-                          const uint32_t *words)
-{
-    NS_CHECK(n > 0);
-    if (n > NS_MACHINE_SMALL) {
-        add_copies(m, NS_STEP_STORE, n, y, words);
-        add_system(m, NS_STEP_SOLVE, n, 0, y, matrix);
-        return;
-    }
-    add_copies(m, NS_STEP_COPY, n, y, words);
-    for (uint32_t r = 0; r + 1 < n; r++)
-        add_system(m, NS_STEP_EXCHANGE, n, r, y, matrix);
-    for (uint32_t r = 1; r < n; r++)
-        for (uint32_t c = 0; c < r; c++)
-            add_arithmetic(m, NS_X86_SUB_PRODUCT, y + r, matrix + r * n + c, y + c, y + r);
-    for (uint32_t r = n; r-- > 0;) {
-        for (uint32_t c = r + 1; c < n; c++)
-            add_arithmetic(m, NS_X86_SUB_PRODUCT, y + r, matrix + r * n + c, y + c, y + r);
-        add_arithmetic(m, NS_X86_MUL, y + r, y + r, matrix + r * n + r, NS_NEVER);
-    }
-}
 
 /* ---- pivots ------------------------------------------------------------------------------ */
 

@@ -8,12 +8,96 @@
 
 /* ---- steps ------------------------------------------------------------------------------- */
 
-ns_machine_step *ns_machine_add(ns_machine *m, ns_step_kind kind)
+static ns_machine_step *add_step(ns_machine *m, ns_step_kind kind)
 {
     NS_CHECK(kind <= NS_STEP_SOLVE);
     NS_PUSH(m->arena, m->steps, (ns_machine_step){.kind = kind, .y = NS_NEVER, .z = NS_NEVER});
     return &m->steps.at[m->steps.n - 1];
 }
+
+/* ---- systems -----------------------------------------------------------------------------
+ *
+ * expr/lu.inc as single steps if they are small, calls of the engine if not. */
+
+static void add_copies(ns_machine *m, ns_step_kind kind, uint32_t n, uint32_t y,
+                       const uint32_t *words)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        ns_machine_step *s = add_step(m, kind);
+        s->a = words[i] / NS_STREAM_CELL;
+        s->y = y + i;
+    }
+}
+
+static void add_arithmetic(ns_machine *m, ns_x86_op op, uint32_t y, uint32_t a, uint32_t b,
+                           uint32_t c)
+{
+    ns_machine_step *s = add_step(m, NS_STEP_ARITHMETIC);
+    s->op = op;
+    s->y = y;
+    s->a = a;
+    s->b = b;
+    s->c = c;
+}
+
+static void add_system(ns_machine *m, ns_step_kind kind, uint32_t n, uint32_t row, uint32_t y,
+                       uint32_t matrix)
+{
+    ns_machine_step *s = add_step(m, kind);
+    s->n = n;
+    s->row = row;
+    s->y = y;
+    s->a = matrix;
+}
+
+static void add_factor(ns_machine *m, uint32_t n, uint32_t matrix, const uint32_t *words)
+{
+    NS_CHECK(n > 0);
+    if (n > NS_MACHINE_SMALL) {
+        add_copies(m, NS_STEP_STORE, n * n, matrix, words);
+        add_system(m, NS_STEP_FACTOR, n, 0, matrix, matrix);
+        return;
+    }
+    add_copies(m, NS_STEP_COPY, n * n, matrix, words);
+    for (uint32_t r = 0; r < n; r++) {
+        const uint32_t upper = matrix + r * n;
+        if (r + 1 < n)
+            add_system(m, NS_STEP_PIVOT, n, r, matrix, matrix);
+        ns_machine_step *s = add_step(m, NS_STEP_INVERSE);
+        s->y = s->a = upper + r;
+        for (uint32_t i = r + 1; i < n; i++) {
+            const uint32_t lower = matrix + i * n;
+            add_arithmetic(m, NS_X86_MUL, lower + r, lower + r, upper + r, NS_NEVER);
+            for (uint32_t c = r + 1; c < n; c++)
+                add_arithmetic(m, NS_X86_SUB_PRODUCT, lower + c, lower + r, upper + c,
+                               lower + c);
+        }
+    }
+}
+
+static void add_solve(ns_machine *m, uint32_t n, uint32_t matrix, uint32_t y,
+                      const uint32_t *words)
+{
+    NS_CHECK(n > 0);
+    if (n > NS_MACHINE_SMALL) {
+        add_copies(m, NS_STEP_STORE, n, y, words);
+        add_system(m, NS_STEP_SOLVE, n, 0, y, matrix);
+        return;
+    }
+    add_copies(m, NS_STEP_COPY, n, y, words);
+    for (uint32_t r = 0; r + 1 < n; r++)
+        add_system(m, NS_STEP_EXCHANGE, n, r, y, matrix);
+    for (uint32_t r = 1; r < n; r++)
+        for (uint32_t c = 0; c < r; c++)
+            add_arithmetic(m, NS_X86_SUB_PRODUCT, y + r, matrix + r * n + c, y + c, y + r);
+    for (uint32_t r = n; r-- > 0;) {
+        for (uint32_t c = r + 1; c < n; c++)
+            add_arithmetic(m, NS_X86_SUB_PRODUCT, y + r, matrix + r * n + c, y + c, y + r);
+        add_arithmetic(m, NS_X86_MUL, y + r, y + r, matrix + r * n + r, NS_NEVER);
+    }
+}
+
+/* ---- the stream --------------------------------------------------------------------------- */
 
 enum { A, B, C, ACC, NO };
 
@@ -72,7 +156,7 @@ static uint32_t add_form(ns_machine *m, const uint32_t *pc, uint32_t acc)
     const uint32_t n = lengths[*pc].operands;
     const uint32_t cells[] = {cell_of(pc[1]), n > 1 ? cell_of(pc[2]) : 0,
                               n > 2 ? cell_of(pc[3]) : 0, acc, NS_NEVER};
-    ns_machine_step *s = ns_machine_add(m, NS_STEP_ARITHMETIC);
+    ns_machine_step *s = add_step(m, NS_STEP_ARITHMETIC);
     s->op = f.op;
     s->form = true;
     s->a = cells[f.a];
@@ -82,14 +166,14 @@ static uint32_t add_form(ns_machine *m, const uint32_t *pc, uint32_t acc)
     return s->y;
 }
 
-static void add_steps(ns_machine *m)
+static void add_stream(ns_machine *m)
 {
     uint32_t acc = NS_NEVER;
     for (const uint32_t *pc = m->stream->run; *pc != NS_CODE_END;) {
         ns_machine_step *s;
         switch (*pc) {
         case NS_CODE_CALL:
-            s = ns_machine_add(m, NS_STEP_CALL);
+            s = add_step(m, NS_STEP_CALL);
             s->op = pc[1];
             s->a = cell_of(pc[2]);
             s->b = cell_of(pc[3]);
@@ -97,18 +181,18 @@ static void add_steps(ns_machine *m)
             pc += 5;
             break;
         case NS_CODE_SINCOS:
-            s = ns_machine_add(m, NS_STEP_SINCOS);
+            s = add_step(m, NS_STEP_SINCOS);
             s->a = s->b = cell_of(pc[1]);
             s->y = cell_of(pc[2]);
             s->z = cell_of(pc[3]);
             pc += 4;
             break;
         case NS_CODE_FACTOR:
-            ns_machine_add_factor(m, pc[1], cell_of(pc[2]), pc + 3);
+            add_factor(m, pc[1], cell_of(pc[2]), pc + 3);
             pc += 3 + pc[1] * pc[1];
             break;
         case NS_CODE_SOLVE:
-            ns_machine_add_solve(m, pc[1], cell_of(pc[2]), cell_of(pc[3]), pc + 4);
+            add_solve(m, pc[1], cell_of(pc[2]), cell_of(pc[3]), pc + 4);
             pc += 4 + pc[1];
             break;
         default:
@@ -220,6 +304,6 @@ static void find_next(ns_machine *m)
 void ns_machine_steps(ns_machine *m)
 {
     NS_CHECK(m->steps.n == 0);
-    add_steps(m);
+    add_stream(m);
     find_next(m);
 }
