@@ -185,7 +185,8 @@ static double call_own(const ns_formula_world *w, const ns_formula *f, uint32_t 
     ns_formula *args = NS_NEW_ARRAY(w->arena, ns_formula, n);
     for (uint32_t k = n, last = i - 1; k-- > 0; last = args[k].first - 1)
         args[k] = operand(f, last);
-    const ns_formula_call call = {.world = w, .place = place_of(f, i), .args = args, .n = n};
+    const ns_formula_call call = {
+        .world = w, .what = function->what, .place = place_of(f, i), .args = args, .n = n};
     return function->apply(&call);
 }
 

@@ -26,6 +26,7 @@ struct ns_formula_world;
 
 typedef struct ns_formula_call {
     const struct ns_formula_world *world;
+    int what;      /* as in the function's row of the table */
     ns_span place; /* of the function's name */
     const ns_formula *args;
     uint32_t n;
@@ -35,6 +36,7 @@ typedef struct ns_formula_function {
     const char *name;
     uint32_t least, most; /* arguments */
     double (*apply)(const ns_formula_call *call);
+    int what; /* which one, where several share a function */
 } ns_formula_function;
 
 /* What the words of a formula mean, and where messages go. */

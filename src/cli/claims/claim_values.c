@@ -99,18 +99,40 @@ const char *ns_claims_unit(const ns_claims_run *run, const char *name)
                                   : run->model->system->observables.at[value].unit;
 }
 
-static double of_start(call *c)
+/* start, end, min, max, change of a value; least and greatest of a series, and whether it falls */
+enum { FIRST, LAST, LEAST, MOST, CHANGE, FALLS };
+
+static double reduce(int what, const double *v, uint32_t n)
 {
-    ns_claims_run *r;
-    const double *v = samples_at(c, 0, &r);
-    return v ? v[0] : none;
+    double least = INFINITY, most = -INFINITY, change = 0;
+    bool falls = true;
+    for (uint32_t i = 0; i < n; i++) {
+        least = ns_min(least, v[i]);
+        most = ns_max(most, v[i]);
+        change = ns_max(change, fabs(v[i] - v[0]));
+        falls = falls && (i == 0 || v[i] < v[i - 1]);
+    }
+    switch (what) {
+    case FIRST:
+        return v[0];
+    case LAST:
+        return v[n - 1];
+    case LEAST:
+        return least;
+    case MOST:
+        return most;
+    case CHANGE:
+        return change;
+    default:
+        return falls;
+    }
 }
 
-static double of_end(call *c)
+static double of_samples(call *c)
 {
     ns_claims_run *r;
     const double *v = samples_at(c, 0, &r);
-    return v ? v[r->n - 1] : none;
+    return v ? reduce(c->what, v, r->n) : none;
 }
 
 /* The sample at a time; nan if there is none. */
@@ -122,36 +144,6 @@ static double of_at(call *c)
     while (v && i + 1 < r->n && fabs(r->t[i] - t) > fabs(r->t[i + 1] - t))
         i++;
     return v && fabs(r->t[i] - t) < 1e-9 * ns_max(1, fabs(t)) ? v[i] : none;
-}
-
-static double of_max(call *c)
-{
-    ns_claims_run *r;
-    const double *v = samples_at(c, 0, &r);
-    double most = v ? -INFINITY : none;
-    for (uint32_t i = 0; v && i < r->n; i++)
-        most = ns_max(most, v[i]);
-    return most;
-}
-
-static double of_min(call *c)
-{
-    ns_claims_run *r;
-    const double *v = samples_at(c, 0, &r);
-    double least = v ? INFINITY : none;
-    for (uint32_t i = 0; v && i < r->n; i++)
-        least = ns_min(least, v[i]);
-    return least;
-}
-
-static double of_change(call *c)
-{
-    ns_claims_run *r;
-    const double *v = samples_at(c, 0, &r);
-    double most = v ? 0 : none;
-    for (uint32_t i = 0; v && i < r->n; i++)
-        most = ns_max(most, fabs(v[i] - v[0]));
-    return most;
 }
 
 static double of_differ(call *c)
@@ -274,31 +266,27 @@ static double of_when(call *c)
 
 /* ---- whole runs -------------------------------------------------------------------------- */
 
-static double of_drift(call *c)
-{
-    const ns_claims_run *r = run_at(c, 0);
-    return r ? ns_run_outcome(r->run)->energy_drift : none;
-}
+enum { DRIFT, TIME, STOPPED, RESIDUAL };
 
-static double of_time(call *c)
+static double of_run(call *c)
 {
     const ns_claims_run *r = run_at(c, 0);
-    return r ? r->t[r->n - 1] : none;
-}
-
-static double of_stopped(call *c)
-{
-    const ns_claims_run *r = run_at(c, 0);
-    return r ? r->status != NS_OK : none;
-}
-
-static double of_residual(call *c)
-{
-    const ns_claims_run *r = run_at(c, 0);
-    double most = r ? 0 : none;
-    for (uint32_t i = 0; r && i < r->model->system->constraints.n; i++)
-        most = ns_max(most, ns_run_outcome(r->run)->residual[i]);
-    return most;
+    if (!r)
+        return none;
+    const ns_outcome *o = ns_run_outcome(r->run);
+    double most = 0;
+    switch (c->what) {
+    case DRIFT:
+        return o->energy_drift;
+    case TIME:
+        return r->t[r->n - 1];
+    case STOPPED:
+        return r->status != NS_OK;
+    default:
+        for (uint32_t i = 0; i < r->model->system->constraints.n; i++)
+            most = ns_max(most, o->residual[i]);
+        return most;
+    }
 }
 
 static double of_invariant(call *c)
@@ -346,34 +334,11 @@ static const double *over_series(call *c, ns_claims_series **series)
     return out;
 }
 
-static double of_largest(call *c)
+static double of_series(call *c)
 {
     ns_claims_series *s;
     const double *v = over_series(c, &s);
-    double most = v ? -INFINITY : none;
-    for (uint32_t i = 0; v && i < s->n; i++)
-        most = ns_max(most, v[i]);
-    return most;
-}
-
-static double of_smallest(call *c)
-{
-    ns_claims_series *s;
-    const double *v = over_series(c, &s);
-    double least = v ? INFINITY : none;
-    for (uint32_t i = 0; v && i < s->n; i++)
-        least = ns_min(least, v[i]);
-    return least;
-}
-
-static double of_falls(call *c)
-{
-    ns_claims_series *s;
-    const double *v = over_series(c, &s);
-    for (uint32_t i = 1; v && i < s->n; i++)
-        if (!(v[i] < v[i - 1]))
-            return 0;
-    return v ? 1 : none;
+    return v ? reduce(c->what, v, s->n) : none;
 }
 
 /* The slope of log |value| over log |parameter|, by least squares. */
@@ -415,48 +380,30 @@ static const char *behind(call *c, bool *good)
     return found ? found + strlen(part) : NULL;
 }
 
-static double of_has(call *c)
+/* `what`: the number there, otherwise whether there is such a place */
+static double of_output(call *c)
 {
     bool good;
     const char *found = behind(c, &good);
-    return good ? found != NULL : none;
-}
-
-static double of_number(call *c)
-{
-    bool good;
-    const char *found = behind(c, &good);
-    if (!found)
-        return none;
-    while (*found && !isdigit((unsigned char)*found) &&
+    if (!c->what)
+        return good ? found != NULL : none;
+    while (found && *found && !isdigit((unsigned char)*found) &&
            !(*found == '-' && isdigit((unsigned char)found[1])))
         found++;
-    return strtod(found, NULL);
+    return found ? strtod(found, NULL) : none;
 }
 
 const ns_formula_function ns_claims_functions[] = {
-    {"start", 2, 2, of_start},
-    {"end", 2, 2, of_end},
-    {"at", 3, 3, of_at},
-    {"max", 2, 2, of_max},
-    {"min", 2, 2, of_min},
-    {"change", 2, 2, of_change},
-    {"differ", 4, 4, of_differ},
-    {"circle", 3, 3, of_circle},
-    {"event", 2, 3, of_event},
-    {"count", 2, 2, of_count},
-    {"when", 3, 4, of_when},
-    {"drift", 1, 1, of_drift},
-    {"time", 1, 1, of_time},
-    {"stopped", 1, 1, of_stopped},
-    {"residual", 1, 1, of_residual},
-    {"invariant", 2, 2, of_invariant},
-    {"param", 2, 2, of_param},
-    {"order", 2, 2, of_order},
-    {"largest", 2, 2, of_largest},
-    {"smallest", 2, 2, of_smallest},
-    {"falls", 2, 2, of_falls},
-    {"has", 2, 3, of_has},
-    {"number", 2, 3, of_number},
-    {NULL, 0, 0, NULL},
+    {"start", 2, 2, of_samples, FIRST},   {"end", 2, 2, of_samples, LAST},
+    {"min", 2, 2, of_samples, LEAST},     {"max", 2, 2, of_samples, MOST},
+    {"change", 2, 2, of_samples, CHANGE}, {"at", 3, 3, of_at, 0},
+    {"differ", 4, 4, of_differ, 0},       {"circle", 3, 3, of_circle, 0},
+    {"event", 2, 3, of_event, 0},         {"count", 2, 2, of_count, 0},
+    {"when", 3, 4, of_when, 0},           {"drift", 1, 1, of_run, DRIFT},
+    {"time", 1, 1, of_run, TIME},         {"stopped", 1, 1, of_run, STOPPED},
+    {"residual", 1, 1, of_run, RESIDUAL}, {"invariant", 2, 2, of_invariant, 0},
+    {"param", 2, 2, of_param, 0},         {"smallest", 2, 2, of_series, LEAST},
+    {"largest", 2, 2, of_series, MOST},   {"falls", 2, 2, of_series, FALLS},
+    {"order", 2, 2, of_order, 0},         {"has", 2, 3, of_output, false},
+    {"number", 2, 3, of_output, true},    {NULL, 0, 0, NULL, 0},
 };
