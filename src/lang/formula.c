@@ -202,15 +202,22 @@ static double call(const ns_formula_world *w, const ns_formula *f, uint32_t i,
     return ns_ops_value(op, args[0], arity > 1 ? args[1] : 0);
 }
 
-static double unit(const ns_formula_world *w, const ns_formula *f, uint32_t i, double x)
+/* x times a unit: exact factors above and below, as in units.c. */
+static double unit(const ns_formula *f, uint32_t i, double x)
 {
     ns_unit_product product;
     const ns_span place = place_of(f, i);
-    ns_graph *g = ns_graph_new(w->arena);
-    double value = (double)NAN;
+    double above = 1, below = 1;
     ns_units_split(f->text + place.begin, length_of(place), &product);
-    ns_graph_is_number(g, ns_units_multiply(g, &product, ns_number(g, x)), &value);
-    return value;
+    for (uint32_t k = 0; k < product.n; k++) {
+        const ns_unit *u = product.part[k].unit;
+        for (int power = product.part[k].power; power != 0; power += power < 0 ? 1 : -1) {
+            const double up = u->numerator * (u->pi ? pi : 1);
+            above *= power > 0 ? up : u->denominator;
+            below *= power > 0 ? u->denominator : up;
+        }
+    }
+    return x * above / below;
 }
 
 static double step(const ns_formula_world *w, const ns_formula *f, uint32_t i, const double *a)
@@ -224,7 +231,7 @@ static double step(const ns_formula_world *w, const ns_formula *f, uint32_t i, c
     case NS_POSTFIX_NUMBER:
         return strtod(f->text + f->at[i].begin, NULL);
     case NS_POSTFIX_UNIT:
-        return unit(w, f, i, a[0]);
+        return unit(f, i, a[0]);
     case NS_POSTFIX_NAME:
         return is(f, i, "pi") ? pi : undefined(w, f, i);
     case NS_POSTFIX_NEG:
