@@ -286,29 +286,34 @@ static void shortest(uint32_t m, uint32_t n, double *G, double *C, double *dx)
     }
 }
 
+double ns_flow_scale_rows(const ns_flow *field, uint32_t rows, const double *r, double *D,
+                          double bare)
+{
+    double worst = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        double size = 0, *row = D + (size_t)i * field->n;
+        for (uint32_t j = 0; j < field->n; j++) {
+            row[j] *= field->sigma[j];
+            size += fabs(row[j]);
+        }
+        const double ratio = fabs(r[i]) / (size > 0 ? size : bare);
+        if (!(ratio <= worst))
+            worst = isnan(ratio) ? INFINITY : ratio;
+    }
+    return worst;
+}
+
 typedef struct projection {
     ns_flow *field;
     double *x;
 } projection;
 
-/* C and G in units of the sizes; the largest C over its size. */
+/* A row of zeros does not matter: the state cannot be moved for it. */
 static double off_manifold(void *context, double *C, double *G)
 {
     const projection *p = context;
-    const uint32_t n = p->field->n, m = p->field->m;
-    double worst = 0;
     ns_flow_manifold(p->field, p->x, C, G);
-    for (uint32_t i = 0; i < m; i++) {
-        double size = 0;
-        for (uint32_t j = 0; j < n; j++) {
-            G[(size_t)i * n + j] *= p->field->sigma[j];
-            size += fabs(G[(size_t)i * n + j]);
-        }
-        const double ratio = size > 0 ? fabs(C[i]) / size : 0;
-        if (!(ratio <= worst))
-            worst = ratio;
-    }
-    return worst;
+    return ns_flow_scale_rows(p->field, p->field->m, C, G, INFINITY);
 }
 
 static bool solve_shortest(void *context, double *C, double *G, double *dx)

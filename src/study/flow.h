@@ -59,6 +59,12 @@ void ns_flow_jacobian(const ns_flow *field, const double *x, double *J); /* [n][
 /* Residuals C[m] and their Jacobian G[m][n]. */
 void ns_flow_manifold(ns_flow *field, const double *x, double *C, double *G);
 
+/* D[rows][n] are derivatives of r[rows] by the states: brings them to units of the sizes.
+ * Returns the largest residual over the size of its row, where that of a row of zeros is `bare`;
+ * infinite if one is not a number. */
+double ns_flow_scale_rows(const ns_flow *field, uint32_t rows, const double *r, double *D,
+                          double bare);
+
 /* Orthonormal basis of the tangent space of the manifold, as rows of N[n][n]; its dimension. */
 uint32_t ns_flow_tangent(ns_flow *field, const double *x, double *N);
 /* JN[n][r] = J N^T for a basis N[r][n] of the tangent space, in quadruple precision where the

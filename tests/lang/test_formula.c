@@ -10,7 +10,7 @@
 
 #include "lang/formula.h"
 
-/* length("text") or length(word); twice(x): its argument is looked at twice; calls are counted */
+/* length("text") or length(word); twice(x) looks at its argument twice; calls are counted */
 static double of_length(const ns_formula_call *c)
 {
     const char *text = ns_formula_string(c->world->arena, &c->args[0]);

@@ -313,11 +313,11 @@ bool ns_claims_command(ns_claims_world *w, const ns_claim_statement *s)
                       command ? "out of memory" : "noslip has no command '%s'", words[0]);
         return false;
     }
-    const size_t room = w->models.n + 1;
-    struct ns_gallery_entry *own = NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, room);
-    for (uint32_t i = 0; i < w->models.n; i++)
+    const uint32_t count = w->models.n;
+    struct ns_gallery_entry *own = NS_NEW_ARRAY(w->arena, struct ns_gallery_entry, count + 1);
+    for (uint32_t i = 0; i < count; i++)
         own[i] = (struct ns_gallery_entry){w->models.at[i].name, w->models.at[i].text};
-    ns_cli cli = {.arena = w->arena, .out = out, .err = out, .own = own, .n_own = w->models.n};
+    ns_cli cli = {.arena = w->arena, .out = out, .err = out, .own = own, .n_own = count};
     static const ns_style plain = {"", "", "", "", ""};
     cli.style_out = cli.style_err = plain;
     ns_arguments arguments = {0};

@@ -99,7 +99,7 @@ const char *ns_claims_unit(const ns_claims_run *run, const char *name)
                                   : run->model->system->observables.at[value].unit;
 }
 
-/* start, end, min, max, change of a value; least and greatest of a series, and whether it falls */
+/* Of the samples of a value, or of the values of a series. */
 enum { FIRST, LAST, LEAST, MOST, CHANGE, FALLS };
 
 static double reduce(int what, const double *v, uint32_t n)

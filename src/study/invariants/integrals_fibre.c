@@ -24,21 +24,11 @@ static double look(void *context, double *C, double *G)
     const fixing *f = context;
     ns_flow *flow = f->q->w->flow;
     const uint32_t n = flow->n, m = flow->m;
-    double worst = 0;
     ns_flow_manifold(flow, f->x, C, G);
     ns_flow_eval(flow, f->q->variable, f->x, f->out);
     C[m] = f->out[0] - f->target;
     memcpy(G + (size_t)m * n, f->out + 2, n * sizeof *G);
-    for (uint32_t i = 0; i <= m; i++) {
-        double size = 0;
-        for (uint32_t j = 0; j < n; j++) {
-            G[(size_t)i * n + j] *= flow->sigma[j];
-            size += fabs(G[(size_t)i * n + j]);
-        }
-        const double ratio = size > 0 ? fabs(C[i]) / size : fabs(C[i]);
-        worst = ratio <= worst ? worst : ratio;
-    }
-    return worst;
+    return ns_flow_scale_rows(flow, m + 1, C, G, 1);
 }
 
 static bool fix(ns_linear_work *q, double target, double *x)

@@ -44,25 +44,16 @@ static double look(void *context, double *r, double *D)
     const ns_starts *q = s->q;
     ns_flow *flow = q->flow;
     const uint32_t n = flow->n, m = flow->m, rows = m + q->n;
-    double worst = 0;
     ns_flow_manifold(flow, s->x, r, D);
     ns_flow_eval(flow, q->values, s->x, s->out);
-    for (uint32_t i = 0; i < q->n; i++) {
+    for (uint32_t i = 0; i < q->n; i++)
         r[m + i] = s->out[i] - q->condition[i].target;
-        memcpy(D + (size_t)(m + i) * n, s->out + q->n + (size_t)i * n, n * sizeof *D);
-    }
-    for (uint32_t i = 0; i < rows; i++) {
-        double size = 0;
-        for (uint32_t j = 0; j < n; j++) {
-            D[(size_t)i * n + j] *= flow->sigma[j];
-            size += fabs(D[(size_t)i * n + j]);
-            if (s->fixed && s->fixed[j])
+    memcpy(D + (size_t)m * n, s->out + q->n, (size_t)q->n * n * sizeof *D);
+    const double worst = ns_flow_scale_rows(flow, rows, r, D, 1);
+    for (uint32_t i = 0; i < rows && s->fixed; i++)
+        for (uint32_t j = 0; j < n; j++)
+            if (s->fixed[j])
                 D[(size_t)i * n + j] = 0;
-        }
-        const double ratio = size > 0 ? fabs(r[i]) / size : fabs(r[i]);
-        if (!(ratio <= worst))
-            worst = isnan(ratio) ? INFINITY : ratio;
-    }
     return worst;
 }
 
