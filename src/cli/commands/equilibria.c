@@ -157,71 +157,58 @@ static ns_plot *draw_eigenvalues(const job *j, const ns_steady_point *points, ui
     return plot;
 }
 
-/* The same steady motion as one before: the same eigenvalues and speeds. */
-static bool is_known(const ns_steady_point *list, uint32_t n, const ns_steady_point *p,
-                     uint32_t states, const ns_generators *g)
+/* Guesses x[*n][states]: each --from, otherwise the model's start; NULL after saying what is
+ * wrong. */
+static const double *read_guesses(const job *j, uint32_t *n)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        double off = 0;
-        for (uint32_t k = 0; k < states; k++)
-            off = ns_max(off, fabs(list[i].x[k] - p->x[k]));
-        for (uint32_t k = 0; k < g->count; k++)
-            off = ns_max(off, fabs(list[i].c[k] - p->c[k]));
-        if (off < 1e-8)
-            return true;
+    ns_cli *cli = j->cli;
+    const uint32_t states = j->field->n;
+    double *x = NS_NEW_ARRAY(cli->arena, double, (size_t)(j->a->options.n + 1) * states + 1);
+    const char *text;
+    *n = 0;
+    for (uint32_t k = 0; ns_command_each(j->a, "from", &k, &text); ++*n) {
+        double *guess = x + (size_t)*n * states;
+        memcpy(guess, j->model->x0, states * sizeof *x);
+        if (!ns_study_assign(cli, j->model, "--from", text, guess))
+            return NULL;
     }
-    return false;
+    if (!*n)
+        memcpy(x, j->model->x0, states * sizeof *x);
+    *n += !*n;
+    return x;
 }
 
 static int find_all(const job *j)
 {
     ns_cli *cli = j->cli;
-    const uint32_t n = j->field->n;
+    uint32_t n;
     ns_steady *q = ns_steady_new(cli->arena, j->field, &j->spec, j->model->x0);
     if (!q)
         return ns_command_wrong(cli, "time enters the equations of this model, and not as on a "
                                      "ground that moves uniformly: it has no steady motions");
     const ns_generators *g = ns_steady_generators(q);
-    NS_LIST(ns_steady_point) found = {0};
-    uint32_t guesses = 0, failed = 0;
-    double *x = NS_NEW_ARRAY(cli->arena, double, n + 1);
-    for (uint32_t i = 0; i <= j->a->options.n; i++) {
-        const bool from = i < j->a->options.n &&
-                          strcmp(j->a->options.at[i].option->name, "from") == 0;
-        if (!from && (i < j->a->options.n || guesses))
-            continue;
-        memcpy(x, j->model->x0, n * sizeof *x);
-        if (from && !ns_study_assign(cli, j->model, "--from", j->a->options.at[i].value, x))
-            return ns_status_exit(NS_ERR_USAGE);
-        guesses++;
-        ns_steady_point point;
-        if (!ns_steady_find(q, x, &point)) {
-            failed++;
-            fprintf(
-                cli->err,
+    const double *guesses = read_guesses(j, &n);
+    if (!guesses)
+        return ns_status_exit(NS_ERR_USAGE);
+    const ns_steady_set set = ns_steady_find_all(q, n, guesses);
+    for (uint32_t i = 0; i < set.failed.n; i++)
+        fprintf(cli->err,
                 "noslip: warning: no steady motion found from guess %u: Newton's method "
                 "stopped after %u rounds with a remaining acceleration of %.2g of its terms\n",
-                guesses, point.rounds, point.residual);
-            continue;
-        }
-        if (is_known(found.at, found.n, &point, n, g))
-            continue;
-        point.linear = ns_linear_at(j->field, g, cli->arena, point.x, point.c, NULL);
-        NS_PUSH(cli->arena, found, point);
-    }
+                set.failures.at[i] + 1, set.failed.at[i].rounds, set.failed.at[i].residual);
     ns_sheet *sheet = ns_sheet_new(cli->arena, "equilibria", j->model->description->title);
-    ns_sheet_text(sheet, "status", found.n ? "done" : "stopped");
+    ns_sheet_text(sheet, "status", set.found.n ? "done" : "stopped");
     ns_sheet_number(sheet, "symmetries", g->count);
-    add_eigenvalues(sheet, found.at, found.n);
-    add_points(j, sheet, g, found.at, found.n);
-    for (uint32_t i = 0; i < found.n && j->table; i++) {
+    add_eigenvalues(sheet, set.found.at, set.found.n);
+    add_points(j, sheet, g, set.found.at, set.found.n);
+    for (uint32_t i = 0; i < set.found.n && j->table; i++) {
         if (i)
             fputc('\n', cli->out);
-        print_point(j, g, &found.at[i]);
+        print_point(j, g, &set.found.at[i]);
     }
     const int status = ns_study_finish(cli, j->a, j->model, sheet,
-                                       draw_eigenvalues(j, found.at, found.n));
-    return status ? status : failed && !found.n ? 1 : 0;
+                                       draw_eigenvalues(j, set.found.at, set.found.n));
+    return status ? status : set.failed.n && !set.found.n ? 1 : 0;
 }
 
 /* ---- a branch ---------------------------------------------------------------------------- */

@@ -15,30 +15,9 @@ typedef struct job {
     const char *quantity; /* name of what the levels are of; NULL: none */
 } job;
 
-static bool depends_on_others(const job *j, ns_ex e)
-{
-    const ns_system *s = j->model->system;
-    for (uint32_t i = 0; i < s->states.n; i++)
-        if (i != j->spec.x && i != j->spec.y && ns_portrait_depends(s, e, i))
-            return true;
-    return false;
-}
-
-/* Do the rates of two states depend on these two alone? */
-static bool closed(const job *j, uint32_t x, uint32_t y)
-{
-    const ns_system *s = j->model->system;
-    job probe = *j;
-    probe.spec.x = x;
-    probe.spec.y = y;
-    return !depends_on_others(&probe, s->states.at[x].rate) &&
-           !depends_on_others(&probe, s->states.at[y].rate);
-}
-
 /* --plane X,Y, or the first two states that form a system (none a mere shadow of the other). */
 static bool choose_plane(job *j)
 {
-    const ns_system *s = j->model->system;
     const char *text = ns_command_text(j->a, "plane");
     if (text) {
         const ns_study_words words = ns_study_split(j->cli->arena, text, ',');
@@ -47,37 +26,19 @@ static bool choose_plane(job *j)
         return ns_study_state(j->cli, j->model, words.at[0], &j->spec.x) &&
                ns_study_state(j->cli, j->model, words.at[1], &j->spec.y);
     }
-    for (uint32_t x = 0; x < s->states.n; x++)
-        for (uint32_t y = x + 1; y < s->states.n; y++)
-            if (closed(j, x, y) && ns_portrait_depends(s, s->states.at[x].rate, y) &&
-                !ns_graph_is_zero(s->graph, s->states.at[y].rate)) {
-                j->spec.x = x;
-                j->spec.y = y;
-                return true;
-            }
+    if (ns_portrait_plane(j->model->system, &j->spec.x, &j->spec.y))
+        return true;
     return ns_command_refuse(
         j->cli, "no two states of this model form a system of their own (a portrait "
                 "needs reduced equations)");
 }
 
-static bool is_angle(const char *unit)
-{
-    return unit && strcmp(unit, "rad") == 0;
-}
-
-/* NAME=LOW:HIGH for the two states; otherwise about the start, angles once round. */
+/* NAME=LOW:HIGH for the two states. */
 static bool choose_window(job *j)
 {
     ns_cli *cli = j->cli;
-    const ns_system *s = j->model->system;
     const uint32_t place[2] = {j->spec.x, j->spec.y};
-    for (int k = 0; k < 2; k++) {
-        const double wide = is_angle(s->states.at[place[k]].unit)
-                                ? 4
-                                : 2 * ns_max(fabs(j->model->x0[place[k]]), 1);
-        j->spec.from[k] = -wide;
-        j->spec.to[k] = wide;
-    }
+    ns_portrait_window(j->model->system, j->model->x0, &j->spec);
     const char *text, *name;
     for (uint32_t k = 0; ns_command_each(j->a, "range", &k, &text);) {
         uint32_t state;
@@ -102,14 +63,15 @@ static bool choose_quantity(job *j)
 {
     const ns_system *s = j->model->system;
     const char *text = ns_command_text(j->a, "of");
+    const uint32_t x = j->spec.x, y = j->spec.y;
     if (text) {
         if (!ns_study_expression(j->cli, j->model, "--of", text, &j->spec.quantity))
             return false;
-        if (depends_on_others(j, j->spec.quantity))
+        if (ns_portrait_depends_on_others(s, j->spec.quantity, x, y))
             return ns_command_refuse(j->cli, "--of %s: it depends on other states than the two",
                                      text);
         j->quantity = text;
-    } else if (s->energy && !depends_on_others(j, s->energy)) {
+    } else if (s->energy && !ns_portrait_depends_on_others(s, s->energy, x, y)) {
         j->spec.quantity = s->energy;
         j->quantity = "energy";
     }

@@ -304,11 +304,44 @@ static void find_levels(plane *w)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-bool ns_portrait_depends(const ns_system *s, ns_ex e, uint32_t state)
+static bool depends(const ns_system *s, ns_ex e, uint32_t state)
 {
     const ns_ex symbol = s->states.at[state].symbol;
     return ns_graph_depends(s->graph, e, &symbol, 1) &&
            !ns_eval_vanishes(s->graph, ns_diff(s->graph, e, symbol), 0);
+}
+
+bool ns_portrait_depends_on_others(const ns_system *s, ns_ex e, uint32_t x, uint32_t y)
+{
+    for (uint32_t i = 0; i < s->states.n; i++)
+        if (i != x && i != y && depends(s, e, i))
+            return true;
+    return false;
+}
+
+bool ns_portrait_plane(const ns_system *s, uint32_t *x, uint32_t *y)
+{
+    for (*x = 0; *x < s->states.n; ++*x)
+        for (*y = *x + 1; *y < s->states.n; ++*y) {
+            const ns_ex first = s->states.at[*x].rate, second = s->states.at[*y].rate;
+            if (!ns_portrait_depends_on_others(s, first, *x, *y) &&
+                !ns_portrait_depends_on_others(s, second, *x, *y) && depends(s, first, *y) &&
+                !ns_graph_is_zero(s->graph, second))
+                return true;
+        }
+    return false;
+}
+
+void ns_portrait_window(const ns_system *s, const double *x0, ns_portrait_spec *spec)
+{
+    const uint32_t place[2] = {spec->x, spec->y};
+    for (int k = 0; k < 2; k++) {
+        const char *unit = s->states.at[place[k]].unit;
+        const bool angle = unit && strcmp(unit, "rad") == 0;
+        const double wide = angle ? 4 : 2 * ns_max(fabs(x0[place[k]]), 1);
+        spec->from[k] = -wide;
+        spec->to[k] = wide;
+    }
 }
 
 /* The system of the two states; a message if another state enters.  States that stand in the
@@ -326,7 +359,7 @@ static bool reduce(plane *w)
         from[others] = s->states.at[i].symbol;
         to[others++] = ns_number(s->graph, w->state[i]);
         for (int k = 0; k < 2; k++)
-            if (ns_portrait_depends(s, s->states.at[place[k]].rate, i)) {
+            if (depends(s, s->states.at[place[k]].rate, i)) {
                 w->out->message = ns_arena_format(
                     w->arena,
                     "the rate of %s depends on %s: the two are no system of their own",

@@ -54,8 +54,13 @@ typedef struct ns_portrait {
 ns_portrait *ns_portrait_make(ns_arena *arena, ns_flow *flow, const ns_portrait_spec *spec,
                               const double *x);
 
-/* Does e really depend on a state, not only in appearance? */
-bool ns_portrait_depends(const ns_system *s, ns_ex e, uint32_t state);
+/* Does e really depend on a state other than these two, not only in appearance? */
+bool ns_portrait_depends_on_others(const ns_system *s, ns_ex e, uint32_t x, uint32_t y);
+/* The first two states that form a system (none a mere shadow of the other); false if there are
+ * none. */
+bool ns_portrait_plane(const ns_system *s, uint32_t *x, uint32_t *y);
+/* A window about the start x0, angles once round. */
+void ns_portrait_window(const ns_system *s, const double *x0, ns_portrait_spec *spec);
 
 const char *ns_portrait_kind_name(ns_portrait_kind kind);
 

@@ -244,3 +244,34 @@ bool ns_steady_find(ns_steady *q, const double *x, ns_steady_point *point)
     ns_arena_release(a, mark);
     return point->residual < 1e-10 && off < 1e-10 && end.step < 1e-6;
 }
+
+/* The same steady motion as one before: the same states and speeds. */
+static bool is_known(const ns_steady *q, const ns_steady_set *set, const ns_steady_point *p)
+{
+    for (uint32_t i = 0; i < set->found.n; i++) {
+        double off = 0;
+        for (uint32_t k = 0; k < q->n; k++)
+            off = ns_max(off, fabs(set->found.at[i].x[k] - p->x[k]));
+        for (uint32_t k = 0; k < q->g->count; k++)
+            off = ns_max(off, fabs(set->found.at[i].c[k] - p->c[k]));
+        if (off < 1e-8)
+            return true;
+    }
+    return false;
+}
+
+ns_steady_set ns_steady_find_all(ns_steady *q, uint32_t n, const double *x)
+{
+    ns_steady_set set = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        ns_steady_point point;
+        if (!ns_steady_find(q, x + (size_t)i * q->n, &point)) {
+            NS_PUSH(q->arena, set.failed, point);
+            NS_PUSH(q->arena, set.failures, i);
+        } else if (!is_known(q, &set, &point)) {
+            point.linear = ns_linear_at(q->field, q->g, q->arena, point.x, point.c, NULL);
+            NS_PUSH(q->arena, set.found, point);
+        }
+    }
+    return set;
+}

@@ -59,6 +59,14 @@ typedef struct ns_steady_point {
  * method does not get there; *point then holds where it stopped. */
 bool ns_steady_find(ns_steady *q, const double *x, ns_steady_point *point);
 
+/* All steady motions found from n guesses x[n][states], each once, with its linearisation; and
+ * where the searches that failed came to an end. */
+typedef struct ns_steady_set {
+    NS_LIST(ns_steady_point) found, failed;
+    NS_LIST(uint32_t) failures; /* guesses, from 0 */
+} ns_steady_set;
+ns_steady_set ns_steady_find_all(ns_steady *q, uint32_t n, const double *x);
+
 typedef struct ns_branch {
     NS_LIST(ns_steady_point) points;  /* in order along the branch */
     NS_LIST(ns_steady_point) special; /* folds, bifurcations, located */
