@@ -135,7 +135,7 @@ static void chaplygin_ball(void **state)
     end(&q);
 
     q = begin(motion_model_file("chaplygin-ball", NULL));
-    const ns_system *s = q.model->system;
+    const ns_system *s = q.flow->system; /* on whose graph the family is */
     ns_ex square = ns_zero(s->graph);
     for (uint32_t i = 0; i < s->claims.n; i++)
         if (strncmp(s->claims.at[i].name, "momentum.", 9) == 0)
