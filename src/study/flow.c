@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/newton.h"
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
@@ -24,6 +25,8 @@ static void prepare(ns_flow *field, ns_flow_program *out, const ns_program *prog
 ns_flow *ns_flow_new(ns_arena *arena, const ns_problem *problem, double t, const double *p,
                      const double *x)
 {
+    NS_CHECK(problem->jacobian);
+    NS_CHECK(isfinite(t));
     ns_flow *field = NS_NEW(arena, ns_flow);
     field->problem = problem;
     field->system = problem->system;
@@ -208,6 +211,7 @@ void ns_flow_manifold(ns_flow *field, const double *x, double *C, double *G)
 uint32_t ns_flow_complement(ns_arena *scratch, uint32_t m, uint32_t n, const double *A,
                             double tol, double *out)
 {
+    NS_CHECK(tol >= 0);
     const ns_arena_place mark = ns_arena_mark(scratch);
     uint32_t rank = 0;
     double *V = NS_NEW_ARRAY(scratch, double, (size_t)n * n + 1);
@@ -325,6 +329,7 @@ static bool solve_shortest(void *context, double *C, double *G, double *dx)
 
 bool ns_flow_project(ns_flow *field, double *x)
 {
+    NS_CHECK(field && x);
     if (!field->m)
         return true;
     projection p = {.field = field, .x = x};

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "expr/eval.h"
 #include "mech/common/dense.h"
@@ -182,6 +183,7 @@ static double descend(match *m, ns_affine *h, double *dt)
 double ns_affine_match(ns_flow *flow, const ns_generators *g, const double *x, const double *y,
                        ns_affine *h, double *dt)
 {
+    NS_CHECK(g->n == flow->n && h->n == flow->n);
     enum { TRIES = 200 };
     static const double pi = 3.14159265358979323846;
     const uint32_t n = flow->n, k = g->count;

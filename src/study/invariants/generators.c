@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
@@ -608,6 +609,7 @@ bool ns_generators_find_time(ns_flow *field, const double *x, ns_generators *g)
 
 void ns_generators_at(const ns_generators *g, const double *x, double *xi)
 {
+    NS_CHECK((g->A && g->b) || !g->count);
     for (uint32_t k = 0; k < g->count; k++)
         for (uint32_t i = 0; i < g->n; i++) {
             double sum = g->b[(size_t)k * g->n + i];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "mech/common/dense.h"
@@ -248,6 +249,8 @@ static bool invariant_surface(newton *q, ns_periodic *out)
 ns_periodic *ns_section_periodic(ns_arena *arena, ns_flow *flow, const ns_section_spec *spec,
                                  uint32_t returns, const double *x)
 {
+    NS_CHECK(returns > 0);
+    NS_CHECK(!spec->modulo || spec->modulo->n == flow->n);
     enum { ROUNDS = 40 };
     const ns_system *s = flow->system;
     const uint32_t n = flow->n;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
@@ -390,6 +391,8 @@ static bool reduce(plane *w)
 ns_portrait *ns_portrait_make(ns_arena *arena, ns_flow *flow, const ns_portrait_spec *spec,
                               const double *x)
 {
+    NS_CHECK(spec->x < flow->n && spec->y < flow->n && spec->x != spec->y);
+    NS_CHECK(spec->from[0] < spec->to[0] && spec->from[1] < spec->to[1]);
     plane w = {.arena = arena, .flow = flow, .spec = spec, .out = NS_NEW(arena, ns_portrait)};
     w.out->message = "";
     w.state = ns_arena_copy(arena, x, flow->n * sizeof *x);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "mech/common/dense.h"
 #include "study/orbits/recur.h"
@@ -212,6 +213,7 @@ static void verify(watch *w, ns_relative *r, const ns_run_options *o)
 ns_relative *ns_relative_find(ns_arena *arena, ns_flow *flow, const ns_generators *g,
                               const ns_run_options *options, const double *x)
 {
+    NS_CHECK(g->n == flow->n);
     ns_relative *r = NS_NEW(arena, ns_relative);
     const uint32_t n = flow->n;
     watch w = {.flow = flow, .g = g, .n = n, .x0 = x};
@@ -258,6 +260,7 @@ ns_relative *ns_relative_find(ns_arena *arena, ns_flow *flow, const ns_generator
 
 uint64_t ns_relative_periods(const ns_relative *r, double t0, double t, double *rest)
 {
+    NS_CHECK(r->period > 0);
     const double k = ns_max(0, floor((t - t0) / r->period));
     *rest = fma(-k, r->period, t - t0);
     if (*rest < 0)

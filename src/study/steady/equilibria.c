@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/newton.h"
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
@@ -58,6 +59,8 @@ static void prepare_branch(ns_steady *q)
 ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *spec,
                          const double *x)
 {
+    NS_CHECK(spec->over == UINT32_MAX || spec->over < field->np);
+    NS_CHECK(spec->hold || !spec->n_hold);
     ns_steady *q = NS_NEW(arena, ns_steady);
     const ns_system *s = field->system;
     q->arena = arena;
@@ -97,6 +100,7 @@ const ns_generators *ns_steady_generators(const ns_steady *q)
 
 void ns_steady_parameter(ns_steady *q, double value)
 {
+    NS_CHECK(q->spec.over < q->field->np);
     q->is_set[q->spec.over] = true;
     q->p_set[q->spec.over] = value;
     ns_system_params(q->field->system, q->is_set, q->p_set, q->p);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/newton.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
@@ -16,6 +17,7 @@ struct ns_starts {
 
 ns_starts *ns_starts_new(ns_flow *flow, const ns_condition *conditions, uint32_t n)
 {
+    NS_CHECK(conditions || !n);
     const ns_system *s = flow->system;
     ns_starts *q = NS_NEW(flow->arena, ns_starts);
     q->flow = flow;
