@@ -15,8 +15,8 @@ struct ns_override;
 struct ns_sheet;
 struct ns_plot;
 
-/* A program that runs commands on models of its own (api/study.c).  The command frees the models
- * it opened; what it finds is the host's to keep, and lives in the arena and in these models. */
+/* A program that runs commands on models of its own (api/study.c).  The command frees the
+ * models it opened; what it finds is the host's to keep, in the arena and these models. */
 typedef struct ns_cli_host {
     void *context;
     /* The model of a word, with further parameters set. */

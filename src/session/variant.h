@@ -33,8 +33,8 @@ ns_model *ns_variant_new(ns_model *model, const ns_variant_value *values, size_t
 /* The variant of `model` with the numbers of another variant; NULL if memory ran out. */
 ns_model *ns_variant_again(ns_model *model, const ns_model *like);
 
-/* A model that shares nothing with `model` and has its numbers, with further parameters set: for
- * those who add to its graph.  NULL if memory ran out. */
+/* A model that shares nothing with `model` and has its numbers, with further parameters set:
+ * for those who add to its graph.  NULL if memory ran out. */
 ns_model *ns_variant_copy(const ns_model *model, const ns_override *more, size_t n);
 
 #endif

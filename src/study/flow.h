@@ -60,8 +60,8 @@ void ns_flow_jacobian(const ns_flow *field, const double *x, double *J); /* [n][
 void ns_flow_manifold(ns_flow *field, const double *x, double *C, double *G);
 
 /* D[rows][n] are derivatives of r[rows] by the states: brings them to units of the sizes.
- * Returns the largest residual over the size of its row, where that of a row of zeros is `bare`;
- * infinite if one is not a number. */
+ * Returns the largest residual over the size of its row, where that of a row of zeros is
+ * `bare`; infinite if one is not a number. */
 double ns_flow_scale_rows(const ns_flow *field, uint32_t rows, const double *r, double *D,
                           double bare);
 

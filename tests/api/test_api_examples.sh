@@ -40,7 +40,8 @@ fi
 if command -v octave >/dev/null; then
     (cd "$work" && "$NOSLIP" run rattleback --until 10 --every 0.01 --out motion.csv --quiet \
         2>/dev/null && octave --no-gui "$top/examples/results.m" motion.csv >octave.txt)
-    grep -q '1001 rows to t = 10 s' "$work/octave.txt" || fail "Octave: $(cat "$work/octave.txt")"
+    grep -q '1001 rows to t = 10 s' "$work/octave.txt" ||
+        fail "Octave: $(cat "$work/octave.txt")"
 else
     echo "no Octave: results.m is not run"
 fi

@@ -1,7 +1,7 @@
-/* One model, shared by eight threads at once: runs by the interpreter and by native code, starts
- * with other parameters, variants, rates and Jacobians, exact starts, rows of a sweep.  What each of them
- * gets is, to the bit, what one thread alone gets from a model of its own.  The `tsan` preset
- * looks for races in it. */
+/* One model, shared by eight threads at once: runs by the interpreter and by native code,
+ * starts with other parameters, variants, rates and Jacobians, exact starts, rows of a sweep.
+ * What each of them gets is, to the bit, what one thread alone gets from a model of its own.
+ * The `tsan` preset looks for races in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,8 @@ typedef struct subject {
     double until;
 } subject;
 
-/* Formulations with starts of every kind: guesses that add expressions, constraints to solve. */
+/* Formulations with starts of every kind: guesses that add expressions, constraints to
+ * solve. */
 static const subject subjects[] = {
     {"rattleback", "a", 0.19, 0.21, 0.05},
     {"chaplygin-sleigh", "m", 0.5, 2, 0.2},

@@ -1,4 +1,5 @@
-/* Where values are: registers, the work block, inputs, numbers; and which register a new one gets. */
+/* Where values are: registers, the work block, inputs, numbers; and which register a new one
+ * gets. */
 #include <string.h>
 
 #include "base/check.h"

@@ -102,9 +102,9 @@ typedef struct ns_sweep_client {
     bool (*done)(void *context, uint64_t first, uint32_t count, const void *records);
 } ns_sweep_client;
 
-/* Computes until next has no more; one of them for each thread.  A block under way when a signal
- * comes (run.interrupt) is dropped.  NS_OK, or why no motion could be computed at all, with a
- * message of at most `room` bytes. */
+/* Computes until next has no more; one of them for each thread.  A block under way when a
+ * signal comes (run.interrupt) is dropped.  NS_OK, or why no motion could be computed at all,
+ * with a message of at most `room` bytes. */
 ns_status ns_sweep_work(const ns_sweep *sweep, const ns_sweep_client *client, char *message,
                         size_t room);
 

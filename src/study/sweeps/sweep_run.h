@@ -11,7 +11,7 @@
 typedef struct ns_sweep_sink {
     void *context;
     /* The first run of rows from *first on that are missing, at most `most` of them; *count 0:
-     * there is none.  One thread at a time; rows asked for only grow.  NULL: all are missing. */
+     * there is none.  One thread at a time; rows asked for only grow.  NULL: every row. */
     int (*missing)(void *context, uint64_t *first, uint32_t most, uint32_t *count);
     /* Records of rows; several threads may be at it at once. */
     int (*put)(void *context, uint64_t first, uint32_t count, const void *records);
@@ -42,9 +42,9 @@ typedef struct ns_sweep_outcome {
     char interpreted[300]; /* why there is no native code though it was asked for; "" */
 } ns_sweep_outcome;
 
-/* Rank 0, or alone: computes all rows that the sink misses.  Other ranks: what rank 0 gives; the
- * sink may be NULL.  NS_OK, NS_STOP_INTERRUPT, or a failure with its message; rows that were put
- * are good in any case. */
+/* Rank 0, or alone: computes all rows that the sink misses.  Other ranks: what rank 0 gives;
+ * the sink may be NULL.  NS_OK, NS_STOP_INTERRUPT, or a failure with its message; rows that
+ * were put are good in any case. */
 ns_status ns_sweep_run(const ns_sweep *sweep, const ns_sweep_sink *sink,
                        const ns_sweep_run_options *options, ns_sweep_outcome *out);
 
