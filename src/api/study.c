@@ -146,9 +146,9 @@ static int run(ns_study *s, ns_cli *cli, const ns_command *command, const char *
         status = command->run(cli, &arguments);
     s->json = "";
     if (s->sheet && !s->as_json) {
-        ns_text text = ns_text_new(s->arena);
-        ns_sheet_json(s->sheet, &text);
-        s->json = ns_text_string(&text);
+        ns_json json = ns_json_new(s->arena);
+        ns_sheet_json(s->sheet, &json);
+        s->json = ns_json_string(&json);
     }
     ns_arena_unguard(s->arena);
     return status;

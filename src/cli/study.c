@@ -60,11 +60,9 @@ static int write_page(ns_cli *cli, const ns_arguments *a, const ns_model *model,
 int ns_study_finish(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                     const ns_sheet *sheet, const ns_plot *plot)
 {
-    if (ns_command_flag(a, "json")) {
-        ns_text text = ns_text_new(cli->arena);
-        ns_sheet_json(sheet, &text);
-        fwrite(ns_text_string(&text), 1, text.length, cli->out);
-    }
+    ns_json json = ns_json_to(cli->out);
+    if (ns_command_flag(a, "json"))
+        ns_sheet_json(sheet, &json);
     return ns_study_write(cli, a, model, sheet, plot);
 }
 

@@ -1,13 +1,13 @@
 /* What came out of a sweep: CSV, and a summary of its rows. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "cli/sweep/sweep.h"
+#include "out/tables/csv.h"
 
 enum { ROWS = 512, MOST_REASONS = 12 };
 
@@ -67,30 +67,16 @@ typedef struct csv {
     FILE *to;
 } csv;
 
-static void put_field(FILE *to, const char *text)
-{
-    if (!text[strcspn(text, ",\"\r\n#")]) {
-        fputs(text, to);
-        return;
-    }
-    fputc('"', to);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', to);
-        fputc(*text == '\n' || *text == '\r' ? ' ' : *text, to);
-    }
-    fputc('"', to);
-}
-
 static void csv_row(void *context, const row *r)
 {
     const csv *c = context;
-    for (uint32_t i = 0; i < c->sweep->n_axes; i++)
-        fprintf(c->to, "%.17g,", r->axis[i]);
-    for (uint32_t i = 0; i < c->sweep->n_gets; i++)
-        fprintf(c->to, "%.17g,", isnan(r->value[i]) ? (double)NAN : r->value[i]);
+    for (uint32_t i = 0; i < c->sweep->n_axes + c->sweep->n_gets; i++) {
+        ns_csv_number(c->to,
+                      i < c->sweep->n_axes ? r->axis[i] : r->value[i - c->sweep->n_axes]);
+        fputc(',', c->to);
+    }
     fprintf(c->to, "%d,", (int)r->end->status);
-    put_field(c->to, r->end->reason);
+    ns_csv_field(c->to, r->end->reason);
     fputc('\n', c->to);
 }
 
@@ -99,11 +85,11 @@ bool ns_sweep_csv(ns_sweep_job *job, FILE *to)
     const ns_sweep *w = job->sweep;
     csv c = {.sweep = w, .to = to};
     for (uint32_t i = 0; i < w->n_axes; i++) {
-        put_field(to, w->label[i]);
+        ns_csv_field(to, w->label[i]);
         fputc(',', to);
     }
     for (uint32_t i = 0; i < w->n_gets; i++) {
-        put_field(to, w->get[i].name);
+        ns_csv_field(to, w->get[i].name);
         fputc(',', to);
     }
     fputs("status,reason\n", to);

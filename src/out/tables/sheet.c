@@ -1,12 +1,14 @@
 #include "out/tables/sheet.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "out/tables/csv.h"
 #include "out/tables/h5.h"
 
 ns_sheet *ns_sheet_new(ns_arena *arena, const char *study, const char *model)
@@ -68,9 +70,8 @@ const char **ns_sheet_words(ns_sheet *sheet, ns_sheet_table *table, const char *
 
 /* ---- JSON -------------------------------------------------------------------------------- */
 
-void ns_sheet_json(const ns_sheet *sheet, ns_text *out)
+void ns_sheet_json(const ns_sheet *sheet, ns_json *j)
 {
-    ns_json json = {.text = *out, .lines = true}, *const j = &json;
     ns_json_object(j, NULL);
     ns_json_text(j, "study", sheet->study);
     ns_json_text(j, "model", sheet->model ? sheet->model : "");
@@ -96,55 +97,39 @@ void ns_sheet_json(const ns_sheet *sheet, ns_text *out)
     }
     ns_json_end(j);
     ns_json_end(j);
-    *out = j->text;
 }
 
 /* ---- CSV --------------------------------------------------------------------------------- */
 
-static void put_field(ns_text *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\n")) {
-        ns_text_add(out, text);
-        return;
-    }
-    ns_text_add(out, "\"");
-    for (const char *c = text; *c; c++) {
-        if (*c == '"')
-            ns_text_add(out, "\"");
-        ns_text_add_bytes(out, c, 1);
-    }
-    ns_text_add(out, "\"");
-}
-
-static void put_csv(const ns_sheet *sheet, ns_text *out)
+static void put_csv(const ns_sheet *sheet, FILE *to)
 {
     if (!sheet->tables.n)
         return;
     const ns_sheet_table *table = sheet->tables.at[0];
     for (uint32_t i = 0; i < table->columns.n; i++) {
-        ns_text_add(out, i ? "," : "");
-        put_field(out, table->columns.at[i].name);
+        fputs(i ? "," : "", to);
+        ns_csv_field(to, table->columns.at[i].name);
     }
-    ns_text_addf(out, "\n# %s of %s\n", sheet->study, sheet->model);
+    fprintf(to, "\n# %s of %s\n", sheet->study, sheet->model);
     for (uint32_t i = 0; i < sheet->facts.n; i++) {
         const ns_sheet_fact *f = &sheet->facts.at[i];
-        ns_text_addf(out, "# %s = ", f->name);
+        fprintf(to, "# %s = ", f->name);
         if (f->text)
-            ns_text_add(out, f->text);
+            fputs(f->text, to);
         else
-            ns_text_add_double(out, f->number);
-        ns_text_add(out, "\n");
+            ns_csv_number(to, f->number);
+        fputc('\n', to);
     }
     for (size_t k = 0; k < table->rows; k++) {
         for (uint32_t i = 0; i < table->columns.n; i++) {
             const ns_sheet_column *c = &table->columns.at[i];
-            ns_text_add(out, i ? "," : "");
+            fputs(i ? "," : "", to);
             if (c->text)
-                put_field(out, c->text[k]);
+                ns_csv_field(to, c->text[k]);
             else
-                ns_text_add_double(out, c->number[k]);
+                ns_csv_number(to, c->number[k]);
         }
-        ns_text_add(out, "\n");
+        fputc('\n', to);
     }
 }
 
@@ -240,10 +225,18 @@ int ns_sheet_write(const ns_sheet *sheet, const char *path)
 {
     if (ends_with(path, "h5") || ends_with(path, "hdf5"))
         return write_hdf5(sheet, path);
-    ns_text text = ns_text_new(sheet->arena);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
+    if (!to)
+        return ENOMEM;
+    ns_json json = ns_json_to(to);
     if (ends_with(path, "json"))
-        ns_sheet_json(sheet, &text);
+        ns_sheet_json(sheet, &json);
     else
-        put_csv(sheet, &text);
-    return ns_file_write(path, ns_text_string(&text), text.length);
+        put_csv(sheet, to);
+    const bool whole = !ferror(to);
+    const int error = fclose(to) || !whole ? ENOMEM : ns_file_write(path, text, length);
+    free(text);
+    return error;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "base/text.h"
+#include "base/json.h"
 
 typedef struct ns_sheet_column {
     const char *name, *unit;
@@ -49,7 +49,7 @@ double *ns_sheet_numbers(ns_sheet *sheet, ns_sheet_table *table, const char *nam
                          const char *unit);
 const char **ns_sheet_words(ns_sheet *sheet, ns_sheet_table *table, const char *name);
 
-void ns_sheet_json(const ns_sheet *sheet, ns_text *out);
+void ns_sheet_json(const ns_sheet *sheet, ns_json *j);
 
 /* Is the ending of a file name one that can be written (csv, json, h5, hdf5)? */
 bool ns_sheet_knows(const char *path);
