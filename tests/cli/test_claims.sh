@@ -63,6 +63,7 @@ run { until 1 }
 >>
 run a: m
 $3
+expect "something": 1 > 0
 CLAIM
     expect 2 "wrong.claim:$1: error: $2" wrong.claim
 }
@@ -87,8 +88,12 @@ wrong 9:11 "a series needs a parameter with several values" 'series    s: m k=1'
 wrong 9:9 'the model that begins here has no end' 'model x <<'
 deep=$(printf '(%.0s' $(seq 300))
 wrong 9:213 'the expression is nested more than 200 levels deep' "expect \"x\": ${deep}1 < 2"
+# a claim that could not fail
+printf '# nothing\nrun a: falling-disk\n' >empty.claim
+expect 2 'empty.claim:1:1: error: this claims nothing' empty.claim
 # a model of the claim: lines are those of the claim
-printf '# one\nmodel m <<\ncoordinate q\nlagrangian p\n>>\nrun a: m\n' >model.claim
+printf '%s\n' '# one' 'model m <<' 'coordinate q' 'lagrangian p' '>>' 'run a: m' \
+    'expect "t": time(a) > 0' >model.claim
 expect 2 "m:4:12: error: undefined name 'p'" model.claim
 status=0
 "$noslip" reproduce missing.claim 2>message || status=$?

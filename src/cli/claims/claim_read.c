@@ -279,5 +279,12 @@ ns_claim *ns_claim_read(ns_arena *arena, const char *name, const char *path, con
     if (ns_lexer_check(c->diag, c->text, text, length))
         while (next_line(&s))
             read_statement(&s);
+    bool some = false;
+    for (uint32_t i = 0; i < c->statements.n; i++)
+        some = some || c->statements.at[i].kind == NS_CLAIM_EXPECT ||
+               c->statements.at[i].kind == NS_CLAIM_REFUSE;
+    if (!some && !c->diag->errors)
+        ns_diag_error(c->diag, place(&s, 0, 0),
+                      "this claims nothing: there is no line with expect or refuse");
     return c;
 }
