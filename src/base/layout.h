@@ -32,4 +32,15 @@ static inline double *ns_layout_doubles(ns_layout *l, size_t count)
     return ns_layout_take(l, count, sizeof(double));
 }
 
+/* Several arrays of one size: NS_LAYOUT_EACH(l, count, &a, &b, ...). */
+static inline void ns_layout_each(ns_layout *l, size_t count, double **const *arrays, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        *arrays[i] = ns_layout_doubles(l, count);
+}
+
+#define NS_LAYOUT_EACH(l, count, ...)                                                          \
+    ns_layout_each(l, count, (double **const[]){__VA_ARGS__},                                  \
+                   sizeof((double **const[]){__VA_ARGS__}) / sizeof(double **))
+
 #endif

@@ -60,7 +60,7 @@ struct ns_run {
     double *out8;                                 /* [largest number of outputs][8] */
     double *time8, *x8;                           /* [8], [n][8] */
     double *manifold, *basis, *triangle, *metric; /* see project.c */
-    double *x_try, *zero, *f;                     /* [n] */
+    double *x_try, *f;                            /* [n] */
     double *drift;                                /* [invariants] for ns_outcome */
     /* [events and probes]: anywhere, at the beginning (where a kink is watched) and end of a
      * step */

@@ -14,107 +14,103 @@ static size_t most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Places everything in the block, the kept part first; returns its size in bytes. */
-static size_t layout(ns_run *run, void *base)
+/* What a checkpoint copies.  own: of the method, counted by its layout. */
+static void layout_kept(ns_run *run, ns_layout *l, ns_layout *own)
+{
+    ns_stepper *s = &run->s;
+    const ns_problem *problem = s->problem;
+    const ns_system *system = problem->system;
+    const size_t n = s->n;
+    run->kept = ns_layout_here(l);
+    NS_LAYOUT_EACH(l, n, &s->x, &s->x_lo, &s->x0, &s->x0_lo, &s->size, &s->noise, &s->rough);
+    *own = (ns_layout){.base = ns_layout_take(l, own->used, 1)};
+    run->residual = ns_layout_doubles(l, system->constraints.n);
+    NS_LAYOUT_EACH(l, system->invariants.n, &run->invariant_first, &run->invariant_off,
+                   &run->invariant_scale);
+    NS_LAYOUT_EACH(l, system->pushes.n, &run->push_least, &run->push_since);
+    NS_LAYOUT_EACH(l, system->observables.n, &run->observable_min, &run->observable_max);
+    NS_LAYOUT_EACH(l, system->events.n, &run->event_value, &run->event_sign, &run->event_first);
+    run->batch_t = ns_layout_doubles(l, 8);
+    run->batch_x = ns_layout_doubles(l, 8 * n);
+    run->drive_kept = ns_layout_doubles(l, ns_drive_kept(problem));
+    run->bump_kept = ns_layout_doubles(l, ns_bump_kept(problem));
+    run->n_kept = l->used / sizeof(double);
+}
+
+/* Work blocks of the programs. */
+static void layout_work(ns_run *run, ns_layout *l)
+{
+    const ns_problem *problem = run->s.problem;
+    run->work_rhs = ns_layout_doubles(l, ns_program_work1(problem->rhs));
+    run->work_observe = ns_layout_doubles(l, ns_program_work1(problem->observables));
+    run->work_events = ns_layout_doubles(l, ns_program_work1(problem->events));
+    if (!problem->correction)
+        run->work_manifold = ns_layout_doubles(l, ns_program_work1(problem->manifold));
+    run->work8_observe = ns_layout_doubles(l, ns_program_work8(problem->observables));
+    run->work8_events = ns_layout_doubles(l, ns_program_work8(problem->events));
+    run->work8_residuals = ns_layout_doubles(l, ns_program_work8(problem->residuals));
+    run->work8_monitor = ns_layout_doubles(l, ns_program_work8(problem->monitor));
+    if (problem->pushes)
+        run->work8_pushes = ns_layout_doubles(l, ns_program_work8(problem->pushes));
+    run->s.work8 = ns_layout_doubles(l, ns_program_work8(problem->rhs));
+    if (problem->correction) {
+        run->work_shift = ns_layout_doubles(l, ns_program_work1(problem->shift));
+        run->work_correction = ns_layout_doubles(l, ns_program_work1(problem->correction));
+        run->shift = ns_layout_doubles(l, ns_program_nout(problem->shift));
+        run->shift_inputs = ns_layout_doubles(l, problem->n + problem->n_shift);
+    }
+    if (problem->pinv)
+        run->s.pinv = ns_pinv_layout(problem, l);
+    const ns_rank_watch *watch = problem->system->watch;
+    if (watch) {
+        run->work_ranks = ns_layout_doubles(l, ns_program_work1(problem->ranks));
+        run->rank_values = ns_layout_doubles(l, most(watch->entries.n, watch->n));
+        run->rank_matrix = ns_layout_doubles(l, ns_rank_room(watch));
+    }
+}
+
+static void layout_scratch(ns_run *run, ns_layout *l)
 {
     ns_stepper *s = &run->s;
     const ns_problem *problem = s->problem;
     const ns_system *system = problem->system;
     const size_t n = s->n, m = problem->correction ? 0 : problem->n_manifold;
-    const size_t n_obs = system->observables.n, n_ev = system->events.n;
-    const size_t n_look = ns_program_nout(problem->events);
-    const size_t n_inv = system->invariants.n, n_con = system->constraints.n;
-    const size_t n_push = system->pushes.n;
+    const size_t n_look = ns_program_nout(problem->events), n_inv = system->invariants.n;
+    run->drive = ns_drive_layout(s, l);
+    run->bump = ns_bump_layout(problem, l);
+    s->p = ns_layout_doubles(l, problem->np);
+    s->p8 = ns_layout_doubles(l, 8 * (size_t)problem->np);
+    s->p_lo = ns_layout_doubles(l, problem->np);
+    run->out8 = ns_layout_doubles(l,
+                                  8 * most(most(system->observables.n, system->constraints.n),
+                                           most(n_look, 2 + 2 * n_inv + system->pushes.n)));
+    run->time8 = s->t8 = ns_layout_doubles(l, 8);
+    run->x8 = s->x8 = ns_layout_doubles(l, 8 * n);
+    s->f8 = ns_layout_doubles(l, 8 * n);
+    NS_LAYOUT_EACH(l, n, &s->change, &s->other, &s->rest, &run->metric, &run->f, &run->x_event);
+    run->manifold = ns_layout_doubles(l, m * (n + 2));
+    run->basis = ns_layout_doubles(l, m * n);
+    run->triangle = ns_layout_doubles(l, m * m + 3 * m);
+    run->x_try = ns_layout_doubles(l, 2 * ns_round8(n));
+    run->drift = ns_layout_doubles(l, n_inv);
+    NS_LAYOUT_EACH(l, n_look, &run->events_now, &run->events_begin, &run->events_end);
+    run->events8 = ns_layout_doubles(l, 8 * n_look);
+    run->ends8 = ns_layout_doubles(l, problem->probes->kinks ? 8 * n_look : 0);
+    run->wild = ns_layout_take(l, problem->probes->words, sizeof(uint64_t));
+}
+
+/* Places everything in the block, the kept part first; returns its size in bytes. */
+static size_t layout(ns_run *run, void *base)
+{
+    ns_stepper *s = &run->s;
     ns_layout l = {.base = base};
-    ns_layout own = {0}, own_scratch = {0}; /* of the method */
-
-    run->kept = base;
-    s->x = ns_layout_doubles(&l, n);
-    s->x_lo = ns_layout_doubles(&l, n);
-    s->x0 = ns_layout_doubles(&l, n);
-    s->x0_lo = ns_layout_doubles(&l, n);
-    s->size = ns_layout_doubles(&l, n);
-    s->noise = ns_layout_doubles(&l, n);
-    s->rough = ns_layout_doubles(&l, n);
-    s->method->layout(s, &own, &own_scratch); /* counts */
-    own.base = ns_layout_take(&l, own.used, 1);
-    run->residual = ns_layout_doubles(&l, n_con);
-    run->invariant_first = ns_layout_doubles(&l, n_inv);
-    run->invariant_off = ns_layout_doubles(&l, n_inv);
-    run->invariant_scale = ns_layout_doubles(&l, n_inv);
-    run->push_least = ns_layout_doubles(&l, n_push);
-    run->push_since = ns_layout_doubles(&l, n_push);
-    run->observable_min = ns_layout_doubles(&l, n_obs);
-    run->observable_max = ns_layout_doubles(&l, n_obs);
-    run->event_value = ns_layout_doubles(&l, n_ev);
-    run->event_sign = ns_layout_doubles(&l, n_ev);
-    run->event_first = ns_layout_doubles(&l, n_ev);
-    run->batch_t = ns_layout_doubles(&l, 8);
-    run->batch_x = ns_layout_doubles(&l, 8 * n);
-    run->drive_kept = ns_layout_doubles(&l, ns_drive_kept(problem));
-    run->bump_kept = ns_layout_doubles(&l, ns_bump_kept(problem));
-    run->n_kept = l.used / sizeof(double);
-
-    s->change = ns_layout_doubles(&l, n);
-    s->other = ns_layout_doubles(&l, n);
-    s->rest = ns_layout_doubles(&l, n);
-    own_scratch.base = ns_layout_take(&l, own_scratch.used, 1);
-    own.used = own_scratch.used = 0;
-    s->method->layout(s, &own, &own_scratch);
-    run->drive = ns_drive_layout(s, &l);
-    run->bump = ns_bump_layout(problem, &l);
-    s->p = ns_layout_doubles(&l, problem->np);
-    s->p8 = ns_layout_doubles(&l, 8 * (size_t)problem->np);
-    s->p_lo = ns_layout_doubles(&l, problem->np);
-    run->work_rhs = ns_layout_doubles(&l, ns_program_work1(problem->rhs));
-    run->work_observe = ns_layout_doubles(&l, ns_program_work1(problem->observables));
-    run->work_events = ns_layout_doubles(&l, ns_program_work1(problem->events));
-    if (!problem->correction)
-        run->work_manifold = ns_layout_doubles(&l, ns_program_work1(problem->manifold));
-    run->work8_observe = ns_layout_doubles(&l, ns_program_work8(problem->observables));
-    run->work8_events = ns_layout_doubles(&l, ns_program_work8(problem->events));
-    run->work8_residuals = ns_layout_doubles(&l, ns_program_work8(problem->residuals));
-    run->work8_monitor = ns_layout_doubles(&l, ns_program_work8(problem->monitor));
-    if (problem->pushes)
-        run->work8_pushes = ns_layout_doubles(&l, ns_program_work8(problem->pushes));
-    run->out8 = ns_layout_doubles(
-        &l, 8 * most(most(n_obs, n_con), most(n_look, 2 + 2 * n_inv + n_push)));
-    run->time8 = ns_layout_doubles(&l, 8);
-    run->x8 = ns_layout_doubles(&l, 8 * n);
-    s->work8 = ns_layout_doubles(&l, ns_program_work8(problem->rhs));
-    s->t8 = run->time8;
-    s->x8 = run->x8;
-    s->f8 = ns_layout_doubles(&l, 8 * n);
-    run->manifold = ns_layout_doubles(&l, m * (n + 2));
-    run->basis = ns_layout_doubles(&l, m * n);
-    run->metric = ns_layout_doubles(&l, n);
-    run->triangle = ns_layout_doubles(&l, m * m + 3 * m);
-    run->x_try = ns_layout_doubles(&l, 2 * ns_round8(n));
-    run->zero = ns_layout_doubles(&l, n);
-    run->f = ns_layout_doubles(&l, n);
-    run->drift = ns_layout_doubles(&l, n_inv);
-    run->events_now = ns_layout_doubles(&l, n_look);
-    run->events_begin = ns_layout_doubles(&l, n_look);
-    run->events_end = ns_layout_doubles(&l, n_look);
-    run->events8 = ns_layout_doubles(&l, 8 * n_look);
-    run->ends8 = ns_layout_doubles(&l, problem->probes->kinks ? 8 * n_look : 0);
-    run->wild = ns_layout_take(&l, problem->probes->words, sizeof(uint64_t));
-    run->x_event = ns_layout_doubles(&l, n);
-    if (problem->correction) {
-        const size_t n_shift = problem->n_shift;
-        run->work_shift = ns_layout_doubles(&l, ns_program_work1(problem->shift));
-        run->work_correction = ns_layout_doubles(&l, ns_program_work1(problem->correction));
-        run->shift = ns_layout_doubles(&l, ns_program_nout(problem->shift));
-        run->shift_inputs = ns_layout_doubles(&l, n + n_shift);
-    }
-    if (problem->pinv)
-        s->pinv = ns_pinv_layout(problem, &l);
-    if (system->watch) {
-        const ns_rank_watch *watch = system->watch;
-        run->work_ranks = ns_layout_doubles(&l, ns_program_work1(problem->ranks));
-        run->rank_values = ns_layout_doubles(&l, most(watch->entries.n, watch->n));
-        run->rank_matrix = ns_layout_doubles(&l, ns_rank_room(watch));
-    }
+    ns_layout kept = {0}, scratch = {0}; /* of the method: counted, then placed */
+    s->method->layout(s, &kept, &scratch);
+    layout_kept(run, &l, &kept);
+    scratch = (ns_layout){.base = ns_layout_take(&l, scratch.used, 1)};
+    s->method->layout(s, &kept, &scratch);
+    layout_scratch(run, &l);
+    layout_work(run, &l);
     return l.used;
 }
 

@@ -290,21 +290,19 @@ void ns_stepper_advance(ns_stepper *s, double h)
         ns_stepper_measure_noise(s);
 }
 
-double ns_stepper_radius(const ns_stepper *s, const double *x, uint32_t order)
+double ns_stepper_radius(const ns_stepper *s, const double *x, uint32_t order, size_t state,
+                         size_t degree)
 {
-    const uint32_t w = order + 1;
+    enum { FIRST = 4 }; /* coefficients that the last two are compared with */
     double radius = INFINITY;
-    if (!ns_stepper_finite(x, (size_t)s->n * w))
-        return 0;
-    for (uint32_t i = 0; i < s->n; i++) {
-        /* the last two terms against the best of the first four: independent of units */
-        double best = 0;
-        for (uint32_t j = 0; j < 4; j++) {
+    for (uint32_t i = 0; i < s->n; i++, x += state) {
+        double best = 0; /* of the first four: independent of units */
+        for (uint32_t j = 0; j < FIRST; j++) {
             double least = INFINITY;
             for (uint32_t k = order - 1; k <= order; k++)
-                if (x[i * w + k] != 0)
+                if (x[k * degree] != 0)
                     least = ns_smaller(
-                        least, ns_math_pow(fabs(x[i * w + j] / x[i * w + k]), 1.0 / (k - j)));
+                        least, ns_math_pow(fabs(x[j * degree] / x[k * degree]), 1.0 / (k - j)));
             best = ns_larger(best, least);
         }
         radius = ns_smaller(radius, best);

@@ -124,9 +124,10 @@ void ns_stepper_measure_noise(ns_stepper *s);
 enum { NS_STEPPER_SOON = 4 }; /* steps after which it is done again where there is much of it */
 void ns_stepper_trouble(ns_stepper *s);
 
-/* From Taylor coefficients x[n][order+1] at the start: a radius of convergence, about.  0 if
- * nothing can be said. */
-double ns_stepper_radius(const ns_stepper *s, const double *x, uint32_t order);
+/* A radius of convergence, about, from finite Taylor coefficients, so far apart from state to
+ * state and from degree to degree. */
+double ns_stepper_radius(const ns_stepper *s, const double *x, uint32_t order, size_t state,
+                         size_t degree);
 /* A first step without derivatives: one at which the state changes by a part in `parts`. */
 double ns_stepper_guess(const ns_stepper *s, const double *f, double parts);
 

@@ -24,20 +24,14 @@ static size_t layout(const ns_lanes *e, ns_lanes_group *g, ns_bundle *b, void *b
     b->work = ns_layout_doubles(&l, ns_program_work8(problem->rhs));
     b->work_core = problem->core ? ns_layout_doubles(&l, ns_program_work8(problem->core))
                                  : NULL;
-    double **const states[] = {&b->x,     &b->x_lo,   &b->x0,    &b->x0_lo,
-                               &b->x_new, &b->x_low,  &b->size,  &b->noise,
-                               &b->w,     &b->change, &b->x_try, &b->x_try_low};
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        *states[i] = take(&l, n);
+    NS_LAYOUT_EACH(&l, 8 * n, &b->x, &b->x_lo, &b->x0, &b->x0_lo, &b->x_new, &b->x_low,
+                   &b->size, &b->noise, &b->w, &b->change, &b->x_try, &b->x_try_low);
     if (!e->kernel->by_parts) {
         b->K = take(&l, NS_BUNDLE_STAGES * b->stride / 8);
         b->F = take(&l, NS_BUNDLE_DENSE * n);
     } else {
-        double **const more[] = {&b->weight, &b->settle, &b->out, &b->room};
-        for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-            *more[i] = take(&l, n);
-        b->K = take(&l, 8 * n);
-        b->K_new = take(&l, 8 * n);
+        NS_LAYOUT_EACH(&l, 8 * n, &b->weight, &b->settle, &b->out, &b->room);
+        NS_LAYOUT_EACH(&l, 64 * n, &b->K, &b->K_new);
         b->work_parts = ns_layout_doubles(&l, problem->cascade->work);
     }
     if (problem->correction) {
@@ -59,13 +53,10 @@ static size_t layout(const ns_lanes *e, ns_lanes_group *g, ns_bundle *b, void *b
         g->value[i] = take(&l, ns_program_nout(problem->events));
     if (e->tally) {
         ns_lanes_seen *s = &g->seen;
-        s->first = take(&l, 2 + n_inv);
-        s->last = take(&l, 2 + n_inv);
-        s->off = take(&l, 2 + n_inv);
+        NS_LAYOUT_EACH(&l, 8 * (2 + n_inv), &s->first, &s->last, &s->off);
         s->scale = take(&l, 1 + n_inv);
         s->residual = take(&l, system->constraints.n);
-        s->least = take(&l, system->observables.n);
-        s->most = take(&l, system->observables.n);
+        NS_LAYOUT_EACH(&l, 8 * (size_t)system->observables.n, &s->least, &s->most);
         s->work_monitor = ns_layout_doubles(&l, ns_program_work8(problem->monitor));
         s->work_residuals = ns_layout_doubles(&l, ns_program_work8(problem->residuals));
         s->work_observe = ns_layout_doubles(&l, ns_program_work8(problem->observables));

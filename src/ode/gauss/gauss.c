@@ -42,21 +42,13 @@ static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
     const size_t n = s->n;
     ns_gauss *g = s->view;
     g->k = ns_layout_take(kept, 1, sizeof *g->k);
-    g->F = ns_layout_doubles(kept, 8 * n);
-    g->Z = ns_layout_doubles(kept, 8 * n);
+    NS_LAYOUT_EACH(kept, 8 * n, &g->F, &g->Z);
     g->a = (ns_gauss_arrays){.n = s->n, .size = s->size, .noise = s->noise};
-    g->a.Y = ns_layout_doubles(scratch, 8 * n);
-    g->a.Z = ns_layout_doubles(scratch, 8 * n);
-    g->a.X = ns_layout_doubles(scratch, 8 * n);
-    g->rates = ns_layout_doubles(scratch, 8 * n);
+    NS_LAYOUT_EACH(scratch, 8 * n, &g->a.Y, &g->a.Z, &g->a.X, &g->rates);
     g->E = ns_layout_doubles(scratch, 8 * 8);
-    double **const of_stages[] = {&g->a.time, &g->a.hb, &g->a.hb_lo};
-    for (size_t i = 0; i < sizeof of_stages / sizeof *of_stages; i++)
-        *of_stages[i] = ns_layout_doubles(scratch, 8);
-    double **const of_states[] = {&g->a.weight, &g->a.settle, &g->a.share,
-                                  &g->x_new,    &g->x_new_lo, &g->f};
-    for (size_t i = 0; i < sizeof of_states / sizeof *of_states; i++)
-        *of_states[i] = ns_layout_doubles(scratch, n);
+    NS_LAYOUT_EACH(scratch, 8, &g->a.time, &g->a.hb, &g->a.hb_lo);
+    NS_LAYOUT_EACH(scratch, n, &g->a.weight, &g->a.settle, &g->a.share, &g->x_new, &g->x_new_lo,
+                   &g->f);
     g->legendre = ns_layout_doubles(scratch, 3 * ns_round8(n));
     g->work_jet = ns_layout_doubles(scratch, ns_program_work_jet(problem->rhs, NS_GAUSS_START));
     g->jet = ns_layout_doubles(scratch, (NS_GAUSS_START + 1) * n);
@@ -173,7 +165,10 @@ static ns_status begin(ns_stepper *s)
         g->jet[i * (NS_GAUSS_START + 1)] = s->x[i];
     ns_program_solve_jet(s->problem->rhs, g->work_jet, s->now.t, NS_GAUSS_START, g->jet);
     s->now.evaluations += NS_GAUSS_START;
-    const double radius = ns_stepper_radius(s, g->jet, NS_GAUSS_START);
+    const bool finite = ns_stepper_finite(g->jet, (size_t)s->n * (NS_GAUSS_START + 1));
+    const double radius = finite ? ns_stepper_radius(s, g->jet, NS_GAUSS_START,
+                                                     NS_GAUSS_START + 1, 1)
+                                 : 0; /* nothing can be said */
     g->series = radius > 0;
     s->now.h = first_step(s, g, radius);
     return NS_OK;

@@ -4,9 +4,7 @@
  *     x(t + u h) = x + u (F0 + (1-u) (F1 + u (F2 + (1-u) (F3 + u (F4 + (1-u) (F5 + u F6))))))
  *     F0 = x_new - x,  F1 = h k_0 - F0,  F2 = F0 - h k_12 - F1,  F3..F6 = h sum_j d_ij k_j
  *
- * Its three extra stages are evaluated only if somebody looks inside the step.
- *
- * The core works on `lanes` trajectories side by side, arrays [state][lane]; here with one. */
+ * Its three extra stages are evaluated only if somebody looks inside the step. */
 #include <float.h>
 
 #include "base/math/vecmath.h"
@@ -38,34 +36,34 @@ static void layout(ns_stepper *s, ns_layout *kept_arrays, ns_layout *scratch)
     d->k = ns_layout_take(kept_arrays, 1, sizeof *d->k);
     d->K = ns_layout_doubles(kept_arrays, STAGES * r);
     d->F = ns_layout_doubles(kept_arrays, DENSE * r);
-    d->w = ns_layout_doubles(scratch, r);
-    d->x_new = ns_layout_doubles(scratch, r);
-    d->x_new_lo = ns_layout_doubles(scratch, r);
+    NS_LAYOUT_EACH(scratch, r, &d->w, &d->x_new, &d->x_new_lo);
     d->work = ns_layout_doubles(scratch, ns_program_work1(s->problem->rhs));
 }
 
-/* y[n][lanes] = sum_j a_j K_j */
-static inline void combine(uint32_t n, uint32_t lanes, size_t stride, const double *a,
-                           uint32_t used, const double *K, double *y)
+/* y[n] = sum_j a_j K_j */
+static inline void combine(uint32_t n, size_t stride, const double *a, uint32_t used,
+                           const double *K, double *y)
 {
-    for (uint32_t i = 0; i < n * lanes; i++)
+    for (uint32_t i = 0; i < n; i++)
         y[i] = a[0] * K[i];
     for (uint32_t j = 1; j < used; j++) {
         if (a[j] == 0)
             continue;
-        for (uint32_t i = 0; i < n * lanes; i++)
+        for (uint32_t i = 0; i < n; i++)
             y[i] += a[j] * K[j * stride + i];
     }
 }
 
-/* Argument of stage i: y = x + h sum_j a_ij k_j, each lane with its own h. */
-static inline void argument(uint32_t n, uint32_t lanes, size_t stride, const double *h,
-                            uint32_t i, const double *x, const double *K, double *y)
+/* Stage i of a step of length h from (t, x): the rates at x + h sum_j a_ij k_j. */
+static void stage(ns_stepper *s, const dop853 *d, uint32_t i, double t, double h,
+                  const double *x)
 {
-    combine(n, lanes, stride, dop853_a[i], i, K, y);
+    const uint32_t n = s->n;
+    const size_t r = ns_round8(n);
+    combine(n, r, dop853_a[i], i, d->K, d->w);
     for (uint32_t k = 0; k < n; k++)
-        for (uint32_t lane = 0; lane < lanes; lane++)
-            y[k * lanes + lane] = x[k * lanes + lane] + h[lane] * y[k * lanes + lane];
+        d->w[k] = x[k] + h * d->w[k];
+    ns_stepper_rhs(s, d->work, t + dop853_c[i] * h, d->w, d->K + i * r);
 }
 
 static ns_status begin(ns_stepper *s)
@@ -131,10 +129,8 @@ static ns_status fail(ns_stepper *s, const dop853 *d, ns_status status)
     if (h == 0 || d->k->dense != 0)
         return status;
     ns_stepper_rhs(s, d->work, d->k->from, s->x0, d->K);
-    for (uint32_t i = 1; i < 12; i++) {
-        argument(n, 1, r, &h, i, s->x0, d->K, d->w);
-        ns_stepper_rhs(s, d->work, d->k->from + dop853_c[i] * h, d->w, d->K + i * r);
-    }
+    for (uint32_t i = 1; i < 12; i++)
+        stage(s, d, i, d->k->from, h, s->x0);
     ns_stepper_rhs(s, d->work, d->k->from + h, s->x, d->K + 12 * r);
     return status;
 }
@@ -159,11 +155,9 @@ static ns_status step(ns_stepper *s)
         const double h = ns_stepper_clip(s, want);
         if (ns_stepper_too_small(s, h))
             return fail(s, &d, ns_stepper_give_up(s));
-        for (uint32_t i = 1; i < 12; i++) {
-            argument(n, 1, r, &h, i, s->x, d.K, d.w);
-            ns_stepper_rhs(s, d.work, s->now.t + dop853_c[i] * h, d.w, d.K + i * r);
-        }
-        combine(n, 1, r, dop853_a[12], 12, d.K, d.w);
+        for (uint32_t i = 1; i < 12; i++)
+            stage(s, &d, i, s->now.t, h, s->x);
+        combine(n, r, dop853_a[12], 12, d.K, d.w);
         for (uint32_t i = 0; i < n; i++) {
             d.x_new[i] = s->x[i];
             d.x_new_lo[i] = s->x_lo[i];
@@ -205,12 +199,10 @@ static void prepare_dense(ns_stepper *s, const dop853 *d)
     const uint32_t n = s->n;
     const size_t r = ns_round8(n);
     const double h = d->k->h;
-    for (uint32_t i = 13; i < STAGES; i++) {
-        argument(n, 1, r, &h, i, s->x0, d->K, d->w);
-        ns_stepper_rhs(s, d->work, d->k->from + dop853_c[i] * h, d->w, d->K + i * r);
-    }
+    for (uint32_t i = 13; i < STAGES; i++)
+        stage(s, d, i, d->k->from, h, s->x0);
     double *F = d->F;
-    combine(n, 1, r, dop853_a[12], 12, d->K, F);
+    combine(n, r, dop853_a[12], 12, d->K, F);
     for (uint32_t i = 0; i < n; i++) {
         F[i] *= h;
         F[r + i] = h * d->K[i] - F[i];
@@ -218,7 +210,7 @@ static void prepare_dense(ns_stepper *s, const dop853 *d)
     }
     for (uint32_t m = 0; m < 4; m++) {
         double *f = F + (3 + m) * r;
-        combine(n, 1, r, dop853_d[m], STAGES, d->K, f);
+        combine(n, r, dop853_d[m], STAGES, d->K, f);
         for (uint32_t i = 0; i < n; i++)
             f[i] *= h;
     }

@@ -74,10 +74,7 @@ static void layout(ns_stepper *s, ns_layout *kept_arrays, ns_layout *scratch)
     y->dense = ns_layout_doubles(kept_arrays, coefficients);
     y->work_jet = ns_layout_doubles(scratch, ns_program_work_jet(s->problem->rhs, y->order));
     y->work = ns_layout_doubles(scratch, ns_program_work1(s->problem->rhs));
-    y->x_new = ns_layout_doubles(scratch, y->r);
-    y->x_new_lo = ns_layout_doubles(scratch, y->r);
-    y->f = ns_layout_doubles(scratch, y->r);
-    y->slope = ns_layout_doubles(scratch, y->r);
+    NS_LAYOUT_EACH(scratch, y->r, &y->x_new, &y->x_new_lo, &y->f, &y->slope);
     y->x = ns_layout_doubles(scratch, coefficients);
 }
 
@@ -115,33 +112,12 @@ static double rough_power(double a, double b)
     return m * (1 + part * (1 - (1 - part) * (0.3041 + 0.0791 * part)));
 }
 
-/* A radius of convergence, about: as ns_stepper_radius. */
-static double radius_of(const ns_stepper *s, const taylor *y)
-{
-    const uint32_t p = y->order;
-    double radius = INFINITY;
-    for (uint32_t i = 0; i < s->n; i++) {
-        double best = 0;
-        for (uint32_t j = 0; j < 4; j++) {
-            double least = INFINITY;
-            for (uint32_t k = p - 1; k <= p; k++)
-                if (y->x[k * y->r + i] != 0)
-                    least = ns_smaller(
-                        least, ns_math_pow(fabs(y->x[j * y->r + i] / y->x[k * y->r + i]),
-                                           1.0 / (k - j)));
-            best = ns_larger(best, least);
-        }
-        radius = ns_smaller(radius, best);
-    }
-    return radius;
-}
-
 /* The step the series allows. */
 static double reach(const ns_stepper *s, const taylor *y)
 {
     const uint32_t p = y->order;
     const double *last = y->x + p * y->r, *before = last - y->r, *rate = y->x + y->r;
-    const double radius = s->now.steps ? 0 : radius_of(s, y);
+    const double radius = s->now.steps ? 0 : ns_stepper_radius(s, y->x, p, 1, y->r);
     double most = 0, most_before = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         /* a state that starts from zero is as large as it soon will be */
