@@ -10,7 +10,10 @@
  * Rows of G are brought to length one and orthogonalised with pivoting; rows that depend on
  * others (redundant constraints) are left out, their residuals vanish with those of the others.
  *
- * A formulation may say itself how the state is to be changed: see correct.c.
+ * A formulation may say itself how the state is to be changed, d = C(t, x) g: an expression in
+ * the state and the residuals (system->correction).  Formulation `constrained` takes the
+ * smallest change in the metric of the masses, by the sparse factors that its accelerations use,
+ * so that the cost grows as theirs with the number of bodies.
  *
  * A state whose residuals are rounding errors already is not touched: the correction would only
  * add noise.  For a rounded state that is  |dg_i| <= eps sum_j |G_ij| size_j.  A state with
@@ -19,36 +22,66 @@
 #include <float.h>
 
 #include "mech/common/dense.h"
+#include "ode/project.h"
 #include "ode/quad/quad_internal.h"
 
-enum { MAX_ROUNDS = 8 };
+/* A residual g of x + x_lo, for which what x_lo makes of it is added unless it is precise, in
+ * units of its rounding error; the larger one of that and `worst`.  G: its derivatives, `count`
+ * of them, by the states `column` (NULL: all); terms: size of the terms of g. */
+static double judge(const ns_run *run, double *g, const double *G, uint32_t count,
+                    const uint32_t *column, double terms, const double *x, const double *x_lo,
+                    bool rounded, double worst)
+{
+    const bool precise = run->s.method->precise;
+    double size = 0;
+    for (uint32_t e = 0; e < count; e++) {
+        const uint32_t j = column ? column[e] : e;
+        size += fabs(G[e]) * ns_larger(fabs(x[j]), run->s.size[j]);
+        *g += x_lo && !precise ? G[e] * x_lo[j] : 0;
+    }
+    if (!rounded) /* if the terms vanish themselves, a part of the other size has to do */
+        size = ns_smaller(size, ns_larger(terms, NS_PROJECT_TERMS * size));
+    const double ratio = fabs(*g) / ((precise ? NS_EPSILON_LOW : DBL_EPSILON) * size);
+    return *g != 0 && !(ratio <= worst) ? ratio : worst;
+}
 
 /* Evaluates g and G at x + x_lo; returns the largest residual in units of its rounding error,
  * of the state itself if it is to be rounded. */
-static double residuals(ns_run *run, double t, const double *x, const double *x_lo,
-                        bool rounded)
+static double look(ns_run *run, double t, const double *x, const double *x_lo, bool rounded)
 {
-    const uint32_t n = run->s.n, m = run->s.problem->n_manifold;
-    double *g = run->manifold;
-    ns_program_eval1(run->s.problem->manifold, run->work_manifold, t, x, g);
-    const bool precise = run->s.method->precise;
-    if (precise)
-        ns_quad_residuals(run, t, x, x_lo, true, g);
+    const ns_problem *problem = run->s.problem;
+    const uint32_t n = run->s.n;
     double worst = 0;
-    for (uint32_t i = 0; i < m; i++) {
-        const double *G = g + m + (size_t)i * n;
-        double size = 0;
-        for (uint32_t j = 0; j < n; j++) {
-            size += fabs(G[j]) * ns_larger(fabs(x[j]), run->s.size[j]);
-            g[i] += x_lo && !precise ? G[j] * x_lo[j] : 0;
-        }
-        if (!rounded) /* if the terms vanish themselves, a part of the other size has to do */
-            size = ns_smaller(size, ns_larger(g[m * (n + 1) + i], 1e-3 * size));
-        const double ratio = fabs(g[i]) / ((precise ? NS_EPSILON_LOW : DBL_EPSILON) * size);
-        if (g[i] != 0 && !(ratio <= worst))
-            worst = ratio;
+    if (problem->correction) { /* the entries of G that can differ from zero */
+        const uint32_t m = problem->n_shift, *start = problem->shift_start;
+        double *g = run->shift;
+        const double *G = g + m, *terms = G + start[m];
+        ns_program_eval1(problem->shift, run->work_shift, t, x, g);
+        if (run->s.method->precise)
+            ns_quad_residuals(run, t, x, x_lo, false, g);
+        for (uint32_t i = 0; i < m; i++)
+            worst = judge(run, &g[i], G + start[i], start[i + 1] - start[i],
+                          problem->shift_column + start[i], terms[i], x, x_lo, rounded, worst);
+        return worst;
     }
+    const uint32_t m = problem->n_manifold;
+    double *g = run->manifold;
+    ns_program_eval1(problem->manifold, run->work_manifold, t, x, g);
+    if (run->s.method->precise)
+        ns_quad_residuals(run, t, x, x_lo, true, g);
+    for (uint32_t i = 0; i < m; i++)
+        worst = judge(run, &g[i], g + m + (size_t)i * n, n, NULL, g[m * (n + 1) + i], x, x_lo,
+                      rounded, worst);
     return worst;
+}
+
+/* The change that the formulation asks for, into run->f. */
+static void given_change(ns_run *run, double t, const double *x)
+{
+    const ns_problem *problem = run->s.problem;
+    memcpy(run->shift_inputs, x, problem->n * sizeof(double));
+    memcpy(run->shift_inputs + problem->n, run->shift, problem->n_shift * sizeof(double));
+    ns_program_eval1(problem->correction, run->work_correction, t, run->shift_inputs, run->f);
 }
 
 /* Change of the state in units of w, into run->f. */
@@ -73,6 +106,7 @@ static void correction(ns_run *run)
         norm[i] = length > 0;
         row[i] = i;
     }
+    static const double dependent = 1e-9; /* what is left of a row that depends on others */
     memset(run->f, 0, n * sizeof(double));
     for (uint32_t k = 0; k < m; k++) {
         uint32_t best = k;
@@ -100,8 +134,8 @@ static void correction(ns_run *run)
                 break;
         }
         length = sqrt(ns_dense_dot(n, q, q));
-        if (!(length > 1e-9))
-            break; /* this and all others depend on those before */
+        if (!(length > dependent))
+            break; /* this and all others do */
         double z = rhs[p];
         for (uint32_t l = 0; l < k; l++)
             z -= r[l] * rhs[row[l]];
@@ -121,17 +155,12 @@ static void correction(ns_run *run)
 void ns_project_begin(ns_run *run)
 {
     const ns_problem *problem = run->s.problem;
+    static const double cheap = 1e6; /* velocities */
     for (uint32_t i = 0; i < problem->n; i++)
         run->metric[i] = 1;
     for (uint32_t i = 0; i < problem->n; i++)
         if (problem->source[i] != UINT32_MAX)
-            run->metric[problem->source[i]] = problem->correction ? 1 : 1e6;
-}
-
-static double look(ns_run *run, double t, const double *x, const double *x_lo, bool rounded)
-{
-    return run->s.problem->correction ? ns_correct_residuals(run, t, x, x_lo, rounded)
-                                      : residuals(run, t, x, x_lo, rounded);
+            run->metric[problem->source[i]] = problem->correction ? 1 : cheap;
 }
 
 bool ns_project(ns_run *run, double t, double *x, double *x_lo)
@@ -139,10 +168,9 @@ bool ns_project(ns_run *run, double t, double *x, double *x_lo)
     const ns_problem *problem = run->s.problem;
     if (problem->n_manifold == 0 && !problem->correction)
         return false;
-    const double enough = 4;
     const bool rounded = x_lo == NULL;
     double worst = look(run, t, x, x_lo, rounded);
-    if (!(worst > enough))
+    if (!(worst > NS_PROJECT_ENOUGH))
         return false;
     const uint32_t n = run->s.n;
     double *x_new = run->x_try, *lo = run->x_try + ns_round8(n);
@@ -152,9 +180,9 @@ bool ns_project(ns_run *run, double t, double *x, double *x_lo)
     else
         memset(lo, 0, n * sizeof(double));
     bool moved = false;
-    for (int round = 0; round < MAX_ROUNDS && worst > enough; round++) {
+    for (int round = 0; round < NS_PROJECT_ROUNDS && worst > NS_PROJECT_ENOUGH; round++) {
         if (problem->correction)
-            ns_correct_change(run, t, x);
+            given_change(run, t, x);
         else
             correction(run);
         if (!ns_stepper_finite(run->f, n))
@@ -169,7 +197,7 @@ bool ns_project(ns_run *run, double t, double *x, double *x_lo)
         if (x_lo)
             memcpy(x_lo, lo, n * sizeof(double));
         moved = true;
-        if (worst > 0.5 * before)
+        if (worst > NS_PROJECT_PROGRESS * before)
             break;
     }
     return moved;

@@ -53,7 +53,9 @@ static double smallest_inside(ns_run *run, double *when)
     ns_stepper *s = &run->s;
     const uint32_t n = s->n, most = (uint32_t)run->tally.rank_now;
     double l = 0, r = 1, best = INFINITY, at = 0;
-    for (int round = 0; round < 16 && r - l > 1e-9; round++) {
+    static const double resolved = 1e-9, passing = 1e-3; /* of the step; of a row */
+    enum { ROUNDS = 16 };
+    for (int round = 0; round < ROUNDS && r - l > resolved; round++) {
         double tau[8], least[8];
         uint32_t low = 0;
         for (int i = 0; i < 8; i++)
@@ -72,7 +74,7 @@ static double smallest_inside(ns_run *run, double *when)
             at = tau[low];
         }
         /* at an end of the step it only passes on its way */
-        if (round == 0 && (low == 0 || low == 7) && best > 1e-3)
+        if (round == 0 && (low == 0 || low == 7) && best > passing)
             break;
         /* if it went to zero and back between the samples, in straight lines or as a parabola,
          * one neighbour of the smallest sample would be at least three or nine times as
@@ -143,7 +145,8 @@ bool ns_rank_explain(ns_run *run)
         lost(run, run->s.now.t, r.all);
         return true;
     }
-    if (r.least_all > 1e-5)
+    static const double hardly = 1e-5;
+    if (r.least_all > hardly)
         return false;
     ns_run_stop(run, NS_STOP_SINGULAR,
                 "the accelerations are hardly determined near t = %.10g: of the rows of [M | "

@@ -3,9 +3,6 @@
  * After each accepted step of the method:  projection onto the manifold, events (which may cut
  * the step short), diagnostics. */
 #define _GNU_SOURCE
-#include <float.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/math/vecmath.h"
@@ -13,7 +10,7 @@
 #include "ode/auto.h"
 #include "ode/drive/bump.h"
 #include "ode/drive/drive.h"
-#include "ode/pinv.h"
+#include "ode/project.h"
 #include "ode/quad/quad_internal.h"
 #include "ode/run_internal.h"
 
@@ -163,7 +160,7 @@ static ns_status undo_step(ns_stepper *s)
  * seen in a very short step either is left alone: enclosures do not tell all. */
 static ns_status make_step(ns_run *run)
 {
-    static const double very_short = 1e-9;
+    static const double very_short = 1e-9, least = 0.1, most = 0.5; /* of a step */
     ns_stepper *s = &run->s;
     ns_status status = s->method->step(s);
     if (!s->problem->bumps || s->fixed_step > 0)
@@ -171,7 +168,7 @@ static ns_status make_step(ns_run *run)
     const double whole = fabs(s->now.t - s->now.from);
     double part;
     while (status == NS_OK && s->cap != whole && !ns_bump_seen(run, &part)) {
-        s->cap = fabs(s->now.t - s->now.from) * ns_smaller(ns_larger(part, 0.1), 0.5);
+        s->cap = fabs(s->now.t - s->now.from) * ns_smaller(ns_larger(part, least), most);
         if (s->cap < very_short * whole)
             s->cap = whole;
         status = undo_step(s);

@@ -69,7 +69,7 @@ struct ns_run {
     double *events8, *ends8; /* [events and probes][8] */
     uint64_t *wild;          /* set of probes, see probes.h */
     double *x_event;         /* [n] */
-    double *work_shift, *work_correction, *shift, *shift_inputs; /* see correct.c */
+    double *work_shift, *work_correction, *shift, *shift_inputs; /* see project.c */
     ns_drive *drive; /* see drive.c; NULL: nothing happens in time */
     ns_bump *bump;   /* see bump.c; NULL: nothing is narrow */
     double *work_ranks, *rank_values, *rank_matrix; /* see rank.c */
@@ -111,16 +111,6 @@ ns_status ns_run_judge(ns_run *run);
 void ns_tally_begin(ns_run *run);
 void ns_tally_add(ns_run *run); /* the end of the last step */
 void ns_tally_flush(ns_run *run);
-
-/* project.c: moves x + x_lo (x_lo may be NULL) onto the manifold; false if it was there. */
-void ns_project_begin(ns_run *run);
-bool ns_project(ns_run *run, double t, double *x, double *x_lo);
-
-/* correct.c: the parts of it where the formulation says how: the largest residual in units of
- * its rounding error; the change of the state into run->f. */
-double ns_correct_residuals(ns_run *run, double t, const double *x, const double *x_lo,
-                            bool rounded);
-void ns_correct_change(ns_run *run, double t, const double *x);
 
 /* events.c: finds, records and acts on the events of the last step.  NS_OK to go on; a stop has
  * cut the step at the event. */

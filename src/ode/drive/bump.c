@@ -27,6 +27,7 @@ enum {
 #define LIMIT 4.0
 #define LEAST 1e-40
 #define CALM 2.0
+#define MARGIN 0.1 /* of how far states go between points, for how they bend */
 
 /* Part of checkpoints. */
 typedef struct kept {
@@ -190,8 +191,8 @@ static bool enclosed(ns_run *run, const double *u, const double *x, const double
         const double p = point(x, i, k, first, last), q = point(x, i, k + 1, first, last);
         const double before = k > 0 ? point(x, i, k - 1, first, last) : q;
         const double after = k < 8 ? point(x, i, k + 2, first, last) : p;
-        const double margin = 0.1 * fabs(q - p) +
-                              0.1 * ns_smaller(fabs(p - before), fabs(after - q));
+        const double margin = MARGIN * fabs(q - p) +
+                              MARGIN * ns_smaller(fabs(p - before), fabs(after - q));
         b->box[i] = (ns_interval){ns_smaller(p, q) - margin, ns_larger(p, q) + margin};
     }
     const double t0 = time_at(s, u[k]), t1 = time_at(s, u[k + 1]);

@@ -270,7 +270,8 @@ static int lowest(double at)
 static bool fits(ns_drive *d, double at, int level, double sense, cell *c)
 {
     *c = cell_at(at, level, sense);
-    const double length = c->hi - c->lo, inside = c->lo + 0.4 * length;
+    const double length = c->hi - c->lo,
+                 inside = c->lo + 0.4 * length; /* any time that is not special */
     const double border = ns_larger(4 * DBL_EPSILON * ns_larger(fabs(c->lo), fabs(c->hi)),
                                     ldexp(1, LOWEST - 4));
     const verdict v = judge(d, c, (ns_interval){c->lo - border, c->hi + border});
@@ -344,12 +345,13 @@ static uint32_t cells_of(const kept *k)
 /* Cell number i ahead, made if need be; NULL if there is no room for it. */
 static const cell *look_ahead(const ns_stepper *s, uint32_t i)
 {
+    static const double slack = 1e-9; /* of the time; steps end within rounding errors */
     kept *k = s->drive->k;
     for (uint32_t count = cells_of(k); count <= i && i < CELLS; count++) {
         /* no step goes beyond the last cell; a checkpoint that is not what it says may */
         const bool sound = k->begun != 0 && isfinite(k->next) &&
                            (count > 0 ||
-                            s->sense * (k->next - s->now.t) >= -1e-9 * fabs(s->now.t));
+                            s->sense * (k->next - s->now.t) >= -slack * fabs(s->now.t));
         k->at[count] = next_cell(s->drive, sound ? k->next : s->now.t, s->sense);
         k->count = count + 1;
     }

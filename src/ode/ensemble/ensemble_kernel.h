@@ -120,7 +120,7 @@ typedef struct ns_bundle {
     ns_bundle_parts *parts;
     double *weight, *settle, *out, *room; /* [n] */
 
-    /* projection, see project.c and correct.c */
+    /* projection, see project.c */
     double *work_manifold, *work_change;
     double *g;      /* outputs of manifold or shift */
     double *rows;   /* [m][n] orthonormal rows */

@@ -180,6 +180,9 @@ static void find_outer(const ns_graph *g, uint32_t size, const bool *used, const
     }
 }
 
+/* Shares and widths are a little smaller than limits, for rounding errors. */
+#define SURELY 0.999
+
 static void finish(ns_probes *probes, uint32_t i, ns_arena *arena)
 {
     ns_probe *probe = &probes->at[i];
@@ -187,11 +190,11 @@ static void finish(ns_probes *probes, uint32_t i, ns_arena *arena)
         if (!probes->kinks)
             probes->kinks = NS_NEW_ARRAY(arena, uint64_t, probes->words);
         probes->kinks[i / 64] |= UINT64_C(1) << i % 64;
-        probe->share = 0.999 / (1 + 2 * DIP); /* least > DIP (most - least) */
+        probe->share = SURELY / (1 + 2 * DIP); /* least > DIP (most - least) */
     } else if (probe->kind == NS_PROBE_RATIO)
-        probe->share = 0.999 * (probe->limit - 1) / (probe->limit + 1);
+        probe->share = SURELY * (probe->limit - 1) / (probe->limit + 1);
     else
-        probe->width = 0.499 * probe->limit;
+        probe->width = 0.499 * probe->limit; /* on either side */
 }
 
 const ns_probes *ns_probes_find(ns_graph *g, ns_arena *arena, const ns_ex *events, uint32_t n)
@@ -255,6 +258,7 @@ static void list(const ns_probes_seen *seen, size_t i, double u[10], double v[10
  * near. */
 static bool may_hide(const ns_probes_seen *seen, size_t at, double limit, bool side)
 {
+    static const double touches = 1e-9; /* of its neighbour: a zero that rounding moved */
     double u[10], v[10], off[10] = {0}; /* off: from the line through the neighbours */
     list(seen, at, u, v);
     for (int i = 1; i < 9; i++) {
@@ -268,7 +272,7 @@ static bool may_hide(const ns_probes_seen *seen, size_t at, double limit, bool s
             least = i == 0 ? b : a;
         else if (side && v[i] * v[i + 1] < 0)
             return true;
-        if (side && v[i] * v[i + 1] < 0 && (i == 0 ? a : b) > 1e-9 * (i == 0 ? b : a))
+        if (side && v[i] * v[i + 1] < 0 && (i == 0 ? a : b) > touches * (i == 0 ? b : a))
             return true;
         if (least < limit * (off[i] > off[i + 1] ? off[i] : off[i + 1]))
             return true;

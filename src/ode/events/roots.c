@@ -128,8 +128,10 @@ static int variations(const double *b, int degree)
  * in a shrinking bracket. */
 static double between(const double *b, int degree, double l, double r, double sign)
 {
+    static const double resolved = 1e-15, still = 2e-16; /* of the unit interval */
+    enum { MOST = 100, BISECT = 8 };                     /* rounds; each eighth by halves */
     double u = (l + r) / 2;
-    for (int k = 0; k < 100 && r - l > 1e-15; k++) {
+    for (int k = 0; k < MOST && r - l > resolved; k++) {
         double slope = 0;
         const double f = value_slope(b, degree, u, &slope);
         if (f == 0)
@@ -139,9 +141,9 @@ static double between(const double *b, int degree, double l, double r, double si
         else
             r = u;
         const double next = u - f / slope;
-        if (fabs(next - u) <= 2e-16)
+        if (fabs(next - u) <= still)
             return u;
-        u = next > l && next < r && k % 8 != 7 ? next : (l + r) / 2;
+        u = next > l && next < r && k % BISECT != BISECT - 1 ? next : (l + r) / 2;
     }
     return (l + r) / 2;
 }
@@ -160,6 +162,7 @@ int ns_roots_bernstein(const double *b, int degree, double *u)
     struct piece {
         double b[NS_ROOTS_POINTS], l, r;
     } stack[DEPTH + 2];
+    static const double narrow = 1e-9; /* zeros nearer to each other count as one */
     int top = 0, found = 0;
     const size_t bytes = sizeof(double) * (size_t)(degree + 1);
     memcpy(stack[0].b, b, bytes);
@@ -170,10 +173,10 @@ int ns_roots_bernstein(const double *b, int degree, double *u)
         const int count = variations(p->b, degree);
         const bool single = count == 1 && p->b[0] * p->b[degree] < 0;
         const bool point = p->l == p->r;
-        if (point || single || (count > 0 && (p->r - p->l < 1e-9 || top >= DEPTH)))
+        if (point || single || (count > 0 && (p->r - p->l < narrow || top >= DEPTH)))
             u[found++] = p->l +
                          (p->r - p->l) * (single ? between(p->b, degree, 0, 1, p->b[0]) : 0.5);
-        if (point || single || count == 0 || p->r - p->l < 1e-9 || top >= DEPTH) {
+        if (point || single || count == 0 || p->r - p->l < narrow || top >= DEPTH) {
             top--;
             continue;
         }

@@ -30,7 +30,11 @@
 #include "ode/run_internal.h"
 
 enum {
-    ENCLOSE_FROM = 2, /* halvings: enclosures cost much more than samples, and these may do */
+    ENCLOSE_FROM = 2,
+    #define RESOLVED 1e-15 /* of a step: nothing is looked for in less */
+#define NOTHING 1e-12      /* of the size of an event: rounding errors */
+
+    /* halvings: enclosures cost much more than samples, and these may do */
     /* halvings of a stretch: then probes that change by rounding errors alone are let pass */
     NOISE_FROM = 6,
     ACCURATE_FROM = 3, /* halvings of a tame one: then accurate states are sampled */
@@ -169,6 +173,7 @@ static double refine(search *w, const ns_roots_poly *p, const stretch *at, doubl
         t = time_at(run, at->l + width * u);
     }
     double last_t = NAN, last_g = NAN, last_move = INFINITY;
+    static const double near_zero = 1e-3; /* of the step: times nearer to zero count as this */
     for (int k = 0; k < 100; k++) {
         const double g = accurate(run, w->event, t);
         if (g == 0)
@@ -177,7 +182,7 @@ static double refine(search *w, const ns_roots_poly *p, const stretch *at, doubl
             ta = t;
         else
             tb = t;
-        const double ulp = DBL_EPSILON * ns_max(fabs(t), fabs(h) * 1e-3);
+        const double ulp = DBL_EPSILON * ns_max(fabs(t), fabs(h) * near_zero);
         if (fabs(tb - ta) <= ulp)
             return tb;
         /* slope by the polynomial at first, then by the secant, which needs no derivative */
@@ -250,7 +255,7 @@ static ns_found walk(search *w, const ns_roots_poly *p, bool smooth, const stret
  * nearest to zero, by golden sections, if it changes its sign there; returns their number. */
 static int add_corner(search *w, const stretch *at, double *u, double *g, int count)
 {
-    const double golden = 0.3819660112501051;
+    const double golden = 0.3819660112501051; /* (3 - sqrt(5)) / 2 */
     int k = 0;
     for (int i = 0; i < count; i++) {
         if (!(g[i] * w->sign > 0))
@@ -285,7 +290,8 @@ static int add_corner(search *w, const stretch *at, double *u, double *g, int co
 static void settle(search *w, const stretch *at, const ns_roots_poly *p, double near, double *u,
                    double *g)
 {
-    const double width = at->r - at->l, at_u = (*u - at->l) / width, step = 1e-4;
+    const double width = at->r - at->l, at_u = (*u - at->l) / width,
+                 step = 1e-4; /* for the bend of a polynomial of degree 9: no rounding errors */
     const double bend = (ns_roots_slope(p, at_u + step) - ns_roots_slope(p, at_u - step)) /
                         (2 * step);
     const double across = bend > 0 ? -1 : 1; /* the side of zero that is looked for */
@@ -343,7 +349,7 @@ static double find_flip(search *w, const stretch *at)
     const double first = k == 0 ? seen.begin[seen.apart * probe]
                                 : seen.nodes[8 * probe + (size_t)k - 1];
     const double *v = run->ends8 + 8 * ((size_t)probes->n_events + probe);
-    for (int i = 0; i < 20 && b - a > 1e-15; i++) {
+    for (int i = 0; i < 20 && b - a > RESOLVED; i++) {
         double tau[8];
         for (int j = 0; j < 8; j++)
             tau[j] = a + (b - a) * (j + 1) / 9;
@@ -361,7 +367,7 @@ static double find_flip(search *w, const stretch *at)
 static bool divisible(const search *w, const stretch *at)
 {
     const double l = time_at(w->run, at->l), r = time_at(w->run, at->r);
-    return fabs(r - l) > 8 * DBL_EPSILON * ns_max(fabs(l), fabs(r)) && at->r - at->l > 1e-15;
+    return fabs(r - l) > 8 * DBL_EPSILON * ns_max(fabs(l), fabs(r)) && at->r - at->l > RESOLVED;
 }
 
 /* Nothing but the end of the stretch is looked at: it cannot be resolved, or has one sign. */
@@ -440,11 +446,13 @@ static ns_found scan_tame(search *w, const stretch *at, const double *values)
 
     ns_roots_poly p;
     ns_roots_fit(values, &p);
-    const bool smooth = p.error <= 1e-5 * (most - least);
-    bool good = smooth || p.error <= 1e-13 * p.size;
+    /* errors of the polynomial: of what it spans, and of its size where that is rounding */
+    static const double small = 1e-5, round_off = 1e-13;
+    const bool smooth = p.error <= small * (most - least);
+    bool good = smooth || p.error <= round_off * p.size;
     /* a polynomial lies between its Bernstein coefficients: here too far from zero for its
      * error, be it small or not */
-    const double near = 16 * p.error + 1e-12 * p.size;
+    const double near = 16 * p.error + NOTHING * p.size;
     bool clear = w->sign != 0;
     for (int i = 0; i < NS_ROOTS_POINTS && clear; i++)
         clear = p.b[i] * w->sign > near;
@@ -491,7 +499,7 @@ static ns_found scan(search *w, const stretch *at)
 static bool first_sign(search *w, double g)
 {
     const ns_event *event = &w->run->s.problem->system->events.at[w->event];
-    const double sign = fabs(g) > 1e-12 * w->size ? ns_sgn(g) : 0;
+    const double sign = fabs(g) > NOTHING * w->size ? ns_sgn(g) : 0;
     w->sign = sign;
     if (!event->condition)
         return true;

@@ -14,6 +14,9 @@
 
 enum { STAGES = 16, DENSE = 7 };
 
+#define SAFETY 0.9  /* of the length that would have the error allowed */
+enum { NOISE = 4 }; /* times the noise of the rates is no error of the method */
+
 typedef struct kept {
     double h;     /* signed length of the last step; 0: none yet */
     double dense; /* are the coefficients of the interpolant there? */
@@ -77,7 +80,8 @@ static ns_status begin(ns_stepper *s)
         return NS_OK;
     }
     /* HNW, II.4: from the sizes of x, x', and of x'' seen by an Euler step */
-    const double h0 = ns_stepper_guess(s, d.K, 100);
+    enum { PARTS = 100 };
+    const double h0 = ns_stepper_guess(s, d.K, PARTS);
     for (uint32_t i = 0; i < s->n; i++)
         d.w[i] = s->x[i] + s->sense * h0 * d.K[i];
     double *f1 = d.K + ns_round8(s->n);
@@ -88,11 +92,12 @@ static ns_status begin(ns_stepper *s)
         f_max = ns_max(f_max, fabs(d.K[i]));
         second = ns_max(second, fabs(f1[i] - d.K[i]) / h0);
     }
-    const double rate = ns_max(f_max, second) / ns_max(x_max, 1e-300);
+    static const double tiny = 1e-300; /* keeps the rate finite */
+    const double rate = ns_max(f_max, second) / ns_max(x_max, tiny);
     double h = isfinite(rate) && rate > 0 ? ns_math_pow(0.01 * s->tolerance / rate, 1.0 / 8)
                                           : h0;
-    if (!isfinite(h) || h > 100 * h0)
-        h = 100 * h0;
+    if (!isfinite(h) || h > PARTS * h0)
+        h = PARTS * h0;
     s->now.h = h;
     return NS_OK;
 }
@@ -111,12 +116,12 @@ static double estimate(const ns_stepper *s, const dop853 *d, double h)
         /* what rounding errors of the rates make of it is not the method's error */
         const double change = ns_max(fabs(d->x_new[i]), fabs(d->w[i] * h));
         const double scale = s->tolerance * ns_max(s->size[i], change);
-        a3 = ns_max(fabs(a3) - 4 * s->noise[i], 0) / scale;
-        a5 = ns_max(fabs(a5) - 4 * s->noise[i], 0) / scale;
+        a3 = ns_max(fabs(a3) - NOISE * s->noise[i], 0) / scale;
+        a5 = ns_max(fabs(a5) - NOISE * s->noise[i], 0) / scale;
         e3 += a3 * a3;
         e5 += a5 * a5;
     }
-    const double both = e5 + 0.01 * e3;
+    const double both = e5 + DOP853_THIRD * e3;
     return both > 0 ? fabs(h) * e5 / sqrt(s->n * both) : both;
 }
 
@@ -177,12 +182,13 @@ static ns_status step(ns_stepper *s)
             s->now.rejected++;
             ns_stepper_trouble(s);
             d.k->rejected = 1;
-            want = fabs(h) *
-                   (finite ? ns_max(1.0 / 3, 0.9 * ns_math_pow(error, -1.0 / 8)) : 0.1);
+            want = fabs(h) * (finite
+                                  ? ns_max(DOP853_SHRINK, SAFETY * ns_math_pow(error, -1.0 / 8))
+                                  : DOP853_RETREAT);
             continue;
         }
-        double factor = error > 0 ? 0.9 * ns_math_pow(error, -1.0 / 8) : 6;
-        factor = ns_min(ns_max(factor, 1.0 / 3), d.k->rejected != 0 ? 1 : 6);
+        double factor = error > 0 ? SAFETY * ns_math_pow(error, -1.0 / 8) : DOP853_GROWTH;
+        factor = ns_min(ns_max(factor, DOP853_SHRINK), d.k->rejected != 0 ? 1 : DOP853_GROWTH);
         d.k->rejected = 0;
         d.k->h = h;
         d.k->from = s->now.t;

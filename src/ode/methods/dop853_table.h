@@ -10,6 +10,13 @@
 #ifndef NS_ODE_METHODS_DOP853_TABLE_H
 #define NS_ODE_METHODS_DOP853_TABLE_H
 
+/* Step control, as in the book: the error is e5^2 / sqrt(e5^2 + 0.01 e3^2), a step changes its
+ * length by a factor between 1/3 and 6, and is cut to a tenth where numbers are not finite. */
+#define DOP853_THIRD 0.01
+#define DOP853_SHRINK (1.0 / 3)
+#define DOP853_GROWTH 6
+#define DOP853_RETREAT 0.1
+
 static const double dop853_c[16] = {
     0,
     0.0526001519587677318785587544488,

@@ -46,13 +46,14 @@ uint32_t ns_taylor_order(const ns_problem *problem, double tolerance)
     enum { LEAST = 6, MOST = 30 };
     double products;
     const double operations = ns_program_jet_weight(problem->rhs, &products);
+    static const double round_off = 1e-13;
     /* in units of a product of two coefficients, see the prices of auto.c */
     const double step = 300 + 10.0 * problem->n;
     const double per_order = 2 * operations + 14 * products;
     uint32_t best = LEAST;
     double least = INFINITY;
     for (uint32_t p = LEAST; p <= MOST; p++) {
-        const double length = ns_math_pow(ns_max(tolerance, 1e-13),
+        const double length = ns_math_pow(ns_max(tolerance, round_off),
                                           1.0 / p); /* of the radius */
         const double cost = (step + p * (per_order + p * products)) / length;
         if (cost < least) {
@@ -172,14 +173,17 @@ static inline __attribute__((always_inline)) void increments(const taylor *y, co
 static bool sound(ns_stepper *s, const taylor *y, double h)
 {
     ns_stepper_rhs(s, y->work, s->now.t + h, y->x_new, y->f);
-    const double allowed = 1e4 * ns_larger(s->tolerance, DBL_EPSILON);
+    /* a kink is seen far above the error, which differs by the factor p / h of a derivative */
+    static const double kink = 1e4;
+    enum { NOISE = 16 };
+    const double allowed = kink * ns_larger(s->tolerance, DBL_EPSILON);
     const double *rate = y->x + y->r;
     bool good = true;
     for (uint32_t i = 0; i < s->n; i++) {
         const double size = ns_larger(s->size[i],
                                       ns_larger(fabs(y->x_new[i]), fabs(h * rate[i])));
-        good = good &&
-               fabs((y->slope[i] - y->f[i]) * h) <= allowed * size + 16 * fabs(h) * s->noise[i];
+        good = good && fabs((y->slope[i] - y->f[i]) * h) <=
+                           allowed * size + NOISE * fabs(h) * s->noise[i];
     }
     return good;
 }

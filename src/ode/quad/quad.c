@@ -158,7 +158,8 @@ static ns_status begin(ns_stepper *s)
     ns_quad_guess(s, q, s->now.t, 0);
     for (uint32_t i = 0; i < s->n; i++)
         q->f[i] = q->k[S * i];
-    s->now.h = s->first_step > 0 ? s->first_step : ns_stepper_guess(s, q->f, 16);
+    enum { PARTS = 16 };
+    s->now.h = s->first_step > 0 ? s->first_step : ns_stepper_guess(s, q->f, PARTS);
     return NS_OK;
 }
 
@@ -172,6 +173,16 @@ static void end(ns_stepper *s)
 }
 
 /* ---- steps ------------------------------------------------------------------------------- */
+
+/* Step control: part of the length that would have the error allowed; longest and shortest next
+ * step by the error; what is left where the stages could not be found; a step shorter than this
+ * part of what was wanted was cut by the end or by a limit, and says nothing. */
+#define SAFETY 0.8
+#define GROWTH 3
+#define SHRINK_LEAST 0.1
+#define SHRINK_MOST 0.9
+#define RETREAT 0.4
+#define CUT 0.9
 
 static ns_status step(ns_stepper *s)
 {
@@ -191,7 +202,7 @@ static ns_status step(ns_stepper *s)
         ns_quad_guess(s, q, s->now.t, h);
         const ns_why why = ns_quad_solve(s, q, s->x, s->now.t, t_end);
         const double off = why == NS_WHY_NONE ? ns_quad_error(s, q, h) : INFINITY;
-        const double factor = 0.8 * ns_math_pow(off, -1.0 / (2 * S - 1));
+        const double factor = SAFETY * ns_math_pow(off, -1.0 / (2 * S - 1));
         if (why == NS_WHY_NONE && (off <= 1 || s->fixed_step > 0)) {
             finish(s, q, s->now.t, t_end);
             last->h = h;
@@ -201,8 +212,8 @@ static ns_status step(ns_stepper *s)
             for (uint32_t i = 0; i < s->n; i++)
                 ns_quad_split(q->x_new[i], &x[i], &low[i]);
             ns_stepper_accept(s, h, x, low);
-            s->now.h = fabs(h) * ns_min(factor, 3);
-            if (fabs(h) < 0.9 * want) /* cut by the end or by a limit: says nothing */
+            s->now.h = fabs(h) * ns_min(factor, GROWTH);
+            if (fabs(h) < CUT * want)
                 s->now.h = ns_max(s->now.h, want);
             s->why = NS_WHY_NONE;
             return NS_OK;
@@ -212,7 +223,8 @@ static ns_status step(ns_stepper *s)
         const bool estimated = s->why == NS_WHY_STEP;
         if (s->fixed_step > 0)
             return why == NS_WHY_NOT_FINITE ? NS_STOP_SINGULAR : NS_STOP_STEP;
-        want = fabs(h) * (estimated ? ns_max(ns_min(factor, 0.9), 0.1) : 0.4);
+        want = fabs(h) *
+               (estimated ? ns_max(ns_min(factor, SHRINK_MOST), SHRINK_LEAST) : RETREAT);
     }
 }
 

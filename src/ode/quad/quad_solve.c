@@ -10,6 +10,7 @@
 #if NS_HAVE_QUAD
 
 enum { S = NS_QUAD_STAGES };
+enum { UNITS = 16 }; /* of noise that changes of the slopes may consist of */
 
 /* ---- tables ------------------------------------------------------------------------------ */
 
@@ -156,7 +157,10 @@ static void to_lanes(uint32_t n, const double *a, const double *x, int half, dou
 /* Stages in double precision, into q->k.  NS_WHY_NONE if they converged. */
 static ns_why sweeps(ns_stepper *s, ns_quad_engine *q, const double *x, double t, double h)
 {
-    enum { MOST = 100 };
+    enum { MOST = 100, PATIENT = 4 };
+    /* rounding errors; where changes below `low` do not become less, they are; many times the
+     * first change: it diverges */
+    static const double round_off = 1e-15, low = 1e-11, stagnant = 0.5, many = 10;
     double before = INFINITY, first = INFINITY;
     for (int round = 0; round < MOST; round++) {
         integrate(q, s->n, h, q->k, q->sum);
@@ -172,14 +176,14 @@ static ns_why sweeps(ns_stepper *s, ns_quad_engine *q, const double *x, double t
                     q->k[at] = s->f8[8 * i + lane];
                 }
         }
-        const double change = largest(s, h, q->d, 16, s->noise);
+        const double change = largest(s, h, q->d, UNITS, s->noise);
         if (round == 0)
             first = change;
         if (isinf(change))
             return NS_WHY_NOT_FINITE;
-        if (change <= 1e-15 || (change <= 1e-11 && change > 0.5 * before))
-            return NS_WHY_NONE; /* rounding errors do not become less */
-        if (round > 4 && change > 10 * first)
+        if (change <= round_off || (change <= low && change > stagnant * before))
+            return NS_WHY_NONE;
+        if (round > PATIENT && change > many * first)
             return NS_WHY_ITERATION;
         before = change;
     }
@@ -191,6 +195,8 @@ static ns_why sweeps(ns_stepper *s, ns_quad_engine *q, const double *x, double t
 static bool correct(ns_stepper *s, ns_quad_engine *q, const double *x, double t, double h)
 {
     enum { MOST = 200 };
+    /* of the correction: where rounding errors end it above `low`, the next one goes on */
+    static const double round_off = 1e-15, low = 1e-4, stagnant = 0.8, diverged = 1e6;
     const uint32_t n = s->n;
     integrate(q, n, h, q->k, q->sum);
     for (int half = 0; half < 2; half++)
@@ -219,10 +225,9 @@ static bool correct(ns_stepper *s, ns_quad_engine *q, const double *x, double t,
                     q->d[at] = d;
                 }
         }
-        /* where rounding errors end it earlier, the next correction goes on */
-        if (change <= 1e-15 * size || (change <= 1e-4 * size && change > 0.8 * before))
+        if (change <= round_off * size || (change <= low * size && change > stagnant * before))
             return true;
-        if (!(change < 1e6 * size))
+        if (!(change < diverged * size))
             return false;
         before = change;
     }
@@ -235,6 +240,7 @@ static bool correct(ns_stepper *s, ns_quad_engine *q, const double *x, double t,
 double ns_quad_error(const ns_stepper *s, const ns_quad_engine *q, double h)
 {
     static const double nothing = 1e-16;
+    enum { NOISE = 64 }; /* times the noise of the rates is no error of the method */
     const uint32_t *vector = s->problem->vector;
     double worst = 0, *slope = q->f,
            *largest_of = q->f + s->n; /* [n]; of the vector that begins */
@@ -254,7 +260,7 @@ double ns_quad_error(const ns_stepper *s, const ns_quad_engine *q, double h)
                 sum += q->last[m][j] * q->K[S * i + j];
             last = ns_max(last, fabs((double)sum));
         }
-        last -= 64 * q->noise[i]; /* no error of the method */
+        last -= NOISE * q->noise[i];
         if (all > 0 && last > 0) {
             const double size = ns_max(s->size[i], fabs(h * slope[i]));
             worst = ns_max(worst, fabs(h) * last * (last / all) / size);
@@ -267,6 +273,8 @@ double ns_quad_error(const ns_stepper *s, const ns_quad_engine *q, double h)
 ns_why ns_quad_solve(ns_stepper *s, ns_quad_engine *q, const double *x, double t, double t_end)
 {
     enum { MOST = 8 };
+    /* the end of the arithmetic; where corrections below `low` do not become less, it is */
+    static const double round_off = 1e-33, low = 1e-28, stagnant = 0.1;
     const uint32_t n = s->n;
     const ns_quad from = ns_quad_time(t), h = ns_quad_time(t_end) - from;
     const double h1 = t_end - t;
@@ -297,11 +305,11 @@ ns_why ns_quad_solve(ns_stepper *s, ns_quad_engine *q, const double *x, double t
             q->K[at] += q->d[at];
             q->k[at] = (double)q->K[at];
         }
-        const double size = largest(s, h1, q->d, 16, q->noise);
+        const double size = largest(s, h1, q->d, UNITS, q->noise);
         /* nothing to correct: rates that are constant, or zero; or what remains, less by the
          * same factor once more, is */
-        if (!(size > 0) || (round > 0 && size * (size / before) <= 1e-33) ||
-            (size <= 1e-28 && size > 0.1 * before))
+        if (!(size > 0) || (round > 0 && size * (size / before) <= round_off) ||
+            (size <= low && size > stagnant * before))
             return NS_WHY_NONE;
         if (!(size < before))
             return NS_WHY_ITERATION;

@@ -137,6 +137,7 @@ static newton newton_new(const starter *b, const ns_quad *p)
 static void improve(const starter *b, newton *w, ns_quad t, const double *p, ns_quad *x)
 {
     enum { ROUNDS = 4 };
+    static const double dependent = 1e-12; /* singular values below, relative, count as zero */
     for (int round = 0; round < ROUNDS; round++) {
         for (uint32_t i = 0; i < b->n; i++)
             w->x[i] = (double)x[i];
@@ -148,7 +149,7 @@ static void improve(const starter *b, newton *w, ns_quad t, const double *p, ns_
                 w->A[k * w->columns + j] = w->J[k * b->n + w->column[j]];
             w->right[k] = (double)w->r[k];
         }
-        ns_dense_least(b->arena, w->m, w->columns, w->A, w->right, 1e-12, w->dx);
+        ns_dense_least(b->arena, w->m, w->columns, w->A, w->right, dependent, w->dx);
         for (uint32_t j = 0; j < w->columns; j++)
             if (isfinite(w->dx[j]))
                 x[w->column[j]] -= w->dx[j];
