@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "expr/normal/quick.h"
 #include "expr/normal/shorten.h"
 
@@ -474,8 +475,10 @@ const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
                                .feedback = true});
     }
     uint32_t *all = NS_NEW_ARRAY(arena, uint32_t, n + 1);
-    for (uint32_t p = 0, used = 0; p < b.parts.n; used += b.parts.at[p++].n)
+    uint32_t used = 0;
+    for (uint32_t p = 0; p < b.parts.n; used += b.parts.at[p++].n)
         memcpy(all + used, b.parts.at[p].state, b.parts.at[p].n * sizeof *all);
+    NS_CHECK(used == n); /* every state is in one part */
     cascade->state = all;
     cascade->n = b.parts.n;
     cascade->work = place_blocks(&b);

@@ -7,6 +7,7 @@
  * Numbers are in the machine's own order and format: a checkpoint continues on the same kind of
  * machine, and says so when it is read on another.  Everything read is checked, so that damaged
  * bytes give a message and never a crash. */
+#include "base/check.h"
 #include "base/hash.h"
 #include "ode/run_internal.h"
 
@@ -96,6 +97,9 @@ void ns_run_save(const ns_run *run, void *bytes)
     if (run->n_events)
         memcpy(at, run->event_states, run->n_events * run->s.n * sizeof(double));
     h.bytes = ns_run_save_size(run);
+    NS_CHECK((size_t)(at - (unsigned char *)bytes) +
+                 run->n_events * run->s.n * sizeof(double) ==
+             h.bytes);
     h.checksum = ns_hash_bytes(ns_hash_start, (unsigned char *)bytes + sizeof h,
                                h.bytes - sizeof h);
     memcpy(bytes, &h, sizeof h);

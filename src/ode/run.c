@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "mech/common/rank.h"
 #include "ode/auto.h"
@@ -49,6 +50,7 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
     *message = "the initial state is not finite";
     if (!ns_stepper_finite(x0, s->n))
         return NS_ERR_USAGE;
+    NS_CHECK(p || np == 0);
     memset(run->block, 0, run->n_block);
     double *own_p = (double *)s->p, *own_p8 = (double *)s->p8; /* filled once, here */
     double *own_lo = (double *)s->p_lo;
@@ -198,6 +200,7 @@ ns_status ns_run_step(ns_run *run)
         status = make_step(run);
     if (status != NS_OK)
         return ns_run_explain(run, status);
+    NS_CHECK(s->sense * (s->now.t - s->now.from) > 0 && s->sense * (s->until - s->now.t) >= 0);
     s->now.moved = run->options.project && ns_project(run, s->now.t, s->x, s->x_lo);
     ns_status stop = ns_events_scan(run);
     if (stop == NS_OK)

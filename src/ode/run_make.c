@@ -1,6 +1,7 @@
 /* A run before its motion: options checked, all memory in one block, laid out by `layout`. */
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "mech/common/rank.h"
 #include "ode/auto.h"
@@ -207,7 +208,9 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
         free(run);
         return NULL;
     }
-    layout(run, run->block);
+    const size_t placed = layout(run, run->block);
+    NS_CHECK(placed + NS_LAYOUT_ALIGNMENT == run->n_block);
+    (void)placed;
     *status = NS_OK;
     *message = "";
     return run;

@@ -3,6 +3,7 @@
 
 #include <float.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "ode/drive/drive.h"
 #include "ode/pinv.h"
@@ -59,6 +60,7 @@ bool ns_stepper_finite(const double *values, size_t n)
 
 double ns_stepper_clip(const ns_stepper *s, double h)
 {
+    NS_CHECK(h > 0);
     double end = s->until;
     if (s->drive)
         h = ns_smaller(h, ns_drive_limit(s, &end));
@@ -277,6 +279,7 @@ void ns_stepper_accept(ns_stepper *s, double h, const double *x_new, const doubl
 
 void ns_stepper_advance(ns_stepper *s, double h)
 {
+    NS_CHECK(s->sense * h > 0);
     ns_counters *now = &s->now;
     const bool last = h == s->until - now->t;
     now->from = now->t;

@@ -3,6 +3,7 @@
  * They are looked at in batches of eight step ends, one per lane, which costs a fraction of
  * looking at each alone.  Minima and maxima do not depend on the order, and a lane gives the
  * bits a single evaluation gives, so the result does not depend on when a batch is emptied. */
+#include "base/check.h"
 #include "ode/quad/quad_internal.h"
 
 void ns_tally_begin(ns_run *run)
@@ -114,6 +115,7 @@ void ns_tally_add(ns_run *run)
 {
     if (run->s.method->precise)
         ns_quad_tally(run);
+    NS_CHECK(run->tally.pending < 8);
     const uint32_t lane = (uint32_t)run->tally.pending++;
     run->batch_t[lane] = run->s.now.t;
     for (uint32_t i = 0; i < run->s.n; i++)

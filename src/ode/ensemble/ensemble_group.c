@@ -82,7 +82,9 @@ bool ns_lanes_make_group(ns_lanes *e, ns_lanes_group *g, ns_status *status,
     if (!g->memory)
         return false;
     memset(g->memory, 0, bytes);
-    layout(e, g, g->b, g->memory);
+    const size_t placed = layout(e, g, g->b, g->memory);
+    NS_CHECK(placed + NS_LAYOUT_ALIGNMENT == bytes);
+    (void)placed;
     g->b->parts = e->kernel->by_parts ? ns_bundle_parts_new(g->b) : NULL;
     if (e->kernel->by_parts && !g->b->parts)
         return false;
@@ -150,6 +152,7 @@ static void count(const ns_lanes_group *g, uint32_t l)
 /* Gives the run of a lane its state and its last step. */
 ns_run *ns_lanes_hand_over(const ns_lanes *e, const ns_lanes_group *g, uint32_t l)
 {
+    NS_CHECK(l < e->width && g->b->live[l]);
     ns_run *run = g->lanes[l].run;
     const ns_bundle *b = g->b;
     ns_stepper *s = &run->s;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "ode/ensemble/ensemble_lanes.h"
 
 /* ---- filling and emptying ---------------------------------------------------------------- */
@@ -81,6 +82,7 @@ static void load(ns_lanes *e, ns_lanes_group *g, uint32_t l)
 
 void ns_lanes_release(ns_lanes *e, ns_lanes_group *g, uint32_t l)
 {
+    NS_CHECK(e->live > 0 && g->b->live[l]);
     g->b->live[l] = 0;
     e->live--;
     e->changed = true;
@@ -195,6 +197,7 @@ static void run_all(ns_lanes *e)
         if (e->stopped || n == 0)
             return;
         const unsigned ended = e->kernel->attempt(bundles, n);
+        NS_CHECK(ended && ended < 1u << n);
         for (uint32_t k = 0; k < n && !e->stopped; k++)
             if (ended >> k & 1)
                 ns_lanes_look_after(e, busy[k]);

@@ -8,6 +8,7 @@
  * all its crossings to be found, the run ends, with those up to there. */
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "ode/run_internal.h"
 
 bool ns_events_reserve(ns_run *run, uint32_t count)
@@ -29,6 +30,7 @@ bool ns_events_reserve(ns_run *run, uint32_t count)
 
 bool ns_events_push(ns_run *run, uint32_t event, int direction, double t)
 {
+    NS_CHECK(event < run->s.problem->system->events.n && (direction == 1 || direction == -1));
     if (!ns_events_reserve(run, run->n_events + 1))
         return false;
     run->events[run->n_events++] = (ns_occurrence){

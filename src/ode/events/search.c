@@ -31,8 +31,8 @@
 
 enum {
     ENCLOSE_FROM = 2,
-    #define RESOLVED 1e-15 /* of a step: nothing is looked for in less */
-#define NOTHING 1e-12      /* of the size of an event: rounding errors */
+#define RESOLVED 1e-15 /* of a step: nothing is looked for in less */
+#define NOTHING 1e-12  /* of the size of an event: rounding errors */
 
     /* halvings: enclosures cost much more than samples, and these may do */
     /* halvings of a stretch: then probes that change by rounding errors alone are let pass */

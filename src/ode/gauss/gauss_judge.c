@@ -1,6 +1,7 @@
 /* gauss: the error of a step from the Legendre coefficients of its rates: see gauss.c. */
 #include <float.h>
 
+#include "base/check.h"
 #include "ode/gauss/gauss_control.h"
 #include "ode/gauss/gauss_internal.h"
 
@@ -52,6 +53,7 @@ static int64_t decay(const ns_gauss_judgement *all)
 double ns_gauss_estimate(ns_gauss *g, uint32_t n, const uint32_t *state, double least,
                          double unsettled, double tolerance, ns_gauss_judgement *all)
 {
+    NS_CHECK(n > 0 && n <= g->a.n && tolerance > 0);
     const ns_gauss_limits limits = {fabs(g->h), least, unsettled / DBL_EPSILON};
     *all = g->sum;
     g->kernel->judge(&g->a, n, n < g->a.n ? state : NULL, &limits, g->legendre, all, &g->tail);
