@@ -2,16 +2,16 @@
  *
  * Cost of a stretch of a run, in nanoseconds of native code (series: of the interpreter):
  *
- *     gauss    (evaluations/8) (O eight + n gauss_state) + attempts gauss_step
- *     dop853   evaluations (O one + n dop853_state) + attempts dop853_step
- *     taylor   steps (order (S series + P (pair + order product)) + taylor_step)
- *     all      steps (M one + E eight + D diagnostics)
+ *     on eight lanes  (evaluations/8) (O eight + n state) + attempts step
+ *     on one lane     evaluations (O one + n state) + attempts (step + n^2 entry)
+ *     by series       steps order (S series + P (pair + order product)) + attempts step
+ *     all             steps (M one + E eight + D diagnostics)
  *
  * O, M, E, D: operations of the right-hand side, of the manifold, of the events, of observables
  * and diagnostics, each operation with the weight of its kind; P: convolutions among the S
- * operations of a series.  Prices are those of one machine, found by
- * bench_programs/bench_methods, which prints counts and times side by side; only their ratios
- * matter, and only where methods are close.
+ * operations of a series; step, state, entry: of the method.  Prices are those of one machine,
+ * found by bench_programs/bench_methods, which prints counts and times side by side; only their
+ * ratios matter, and only where methods are close.
  *
  * Trials begin at the start.  `gauss` goes first and says how far: until the second half of the
  * time covered took it SETTLED steps and SEEN of the run is covered, at most MOST_STEPS.  Only

@@ -12,8 +12,8 @@
  *
  * A formulation may say itself how the state is to be changed, d = C(t, x) g: an expression in
  * the state and the residuals (system->correction).  Formulation `constrained` takes the
- * smallest change in the metric of the masses, by the sparse factors that its accelerations use,
- * so that the cost grows as theirs with the number of bodies.
+ * smallest change in the metric of the masses, by the sparse factors that its accelerations
+ * use, so that the cost grows as theirs with the number of bodies.
  *
  * A state whose residuals are rounding errors already is not touched: the correction would only
  * add noise.  For a rounded state that is  |dg_i| <= eps sum_j |G_ij| size_j.  A state with

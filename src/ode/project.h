@@ -1,4 +1,4 @@
-/* Projection onto the manifold: see project.c, and ensemble_project.inc for motions in lanes. */
+/* Projection onto the manifold: see project.c; ensemble_project.inc for motions in lanes. */
 #ifndef NS_ODE_PROJECT_H
 #define NS_ODE_PROJECT_H
 
