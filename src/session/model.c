@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,13 +35,16 @@ const char *ns_model_nearest_observable(const ns_model *model, const char *name)
     return near.found;
 }
 
-const char *ns_model_nearest_method(const char *name)
+const char *ns_model_no_method(const char *name, char words[NS_NO_METHOD])
 {
     ns_near near = {.word = name};
     for (const ns_method *const *m = ns_methods; *m; m++)
         ns_near_try(&near, (*m)->name);
     ns_near_try(&near, NS_METHOD_AUTO);
-    return near.found;
+    snprintf(words, NS_NO_METHOD, "unknown method '%s'; %s%s%s", name,
+             near.found ? "did you mean '" : "see `noslip help methods`",
+             near.found ? near.found : "", near.found ? "'?" : "");
+    return words;
 }
 
 /* ---- settings of the run block ----------------------------------------------------------- */
@@ -104,13 +108,8 @@ static void set_word(ns_model *model, const setting_type *type, const ns_setting
     }
     if (type->kind == WORD && !ns_method_find(line->word) &&
         strcmp(line->word, NS_METHOD_AUTO) != 0) {
-        const char *nearest = ns_model_nearest_method(line->word);
-        if (nearest)
-            ns_diag_error(diag, line->span, "unknown method '%s'; did you mean '%s'?",
-                          line->word, nearest);
-        else
-            ns_diag_error(diag, line->span, "unknown method '%s'; see `noslip help methods`",
-                          line->word);
+        char words[NS_NO_METHOD];
+        ns_diag_error(diag, line->span, "%s", ns_model_no_method(line->word, words));
         return;
     }
     memcpy((char *)&model->settings + type->offset, &line->word, sizeof line->word);

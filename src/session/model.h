@@ -110,7 +110,9 @@ ns_run_options ns_model_run_options(const ns_model *model);
 int64_t ns_model_observable(const ns_model *model, const char *name);
 const char *ns_model_nearest_observable(const ns_model *model, const char *name);
 
-/* The nearest name among methods, NULL if none is near. */
-const char *ns_model_nearest_method(const char *name);
+/* What to say where there is no method of this name: the nearest one, or where they are
+ * listed. */
+enum { NS_NO_METHOD = 300 };
+const char *ns_model_no_method(const char *name, char words[NS_NO_METHOD]);
 
 #endif

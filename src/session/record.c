@@ -38,6 +38,11 @@ void ns_record_fail(ns_record *record, ns_status status, const char *format, ...
     va_end(list);
 }
 
+static void no_memory(ns_record *r)
+{
+    ns_record_fail(r, NS_ERR_MEMORY, "out of memory");
+}
+
 ns_record_options ns_record_defaults(const ns_model *model)
 {
     ns_record_options o = {.run = ns_model_run_options(model), .flush_seconds = 2};
@@ -89,19 +94,21 @@ static void settle_until(ns_record *r)
                        "or give the end time");
 }
 
-static bool copy_times(ns_record *r)
+static void copy_times(ns_record *r)
 {
     const ns_record_options *o = &r->options;
     const double sign = direction(r);
     r->times = malloc((o->n_at + 1) * sizeof(double));
-    if (!r->times)
-        return false;
+    if (!r->times) {
+        no_memory(r);
+        return;
+    }
     for (size_t i = 0; i < o->n_at; i++) {
         if (!(sign * o->at[i] >= sign * o->run.t0 && sign * o->at[i] <= sign * o->run.until)) {
             ns_record_fail(r, NS_ERR_USAGE,
                            "output time %g is outside of the run, which goes from %g to %g",
                            o->at[i], o->run.t0, o->run.until);
-            return true;
+            return;
         }
         r->times[i] = o->at[i];
     }
@@ -110,15 +117,14 @@ static bool copy_times(ns_record *r)
         if (r->n_times == 0 || r->times[r->n_times - 1] < r->times[i] ||
             r->times[r->n_times - 1] > r->times[i])
             r->times[r->n_times++] = r->times[i];
-    return true;
 }
 
-static bool settle_times(ns_record *r)
+static void settle_times(ns_record *r)
 {
     const ns_record_options *o = &r->options;
     if (o->n_at)
-        return copy_times(r);
-    if (o->every < 0 || !isfinite(o->every)) {
+        copy_times(r);
+    else if (o->every < 0 || !isfinite(o->every)) {
         ns_record_fail(r, NS_ERR_USAGE, "the output interval must be positive");
     } else if (o->every > 0) {
         /* The last multiple counts when only round-off keeps it from the end. */
@@ -129,7 +135,6 @@ static bool settle_times(ns_record *r)
         else
             r->n_times = (size_t)n + 1;
     }
-    return true;
 }
 
 /* 0.3 rather than 0.30000000000000004, for methods to which 0.3 is a decimal number. */
@@ -158,12 +163,8 @@ static void settle_method(ns_record *r)
     r->method = name && !r->chosen ? ns_method_find(name) : ns_methods[0];
     if (r->method)
         return;
-    const char *nearest = ns_model_nearest_method(name);
-    if (nearest)
-        ns_record_fail(r, NS_ERR_USAGE, "unknown method '%s'; did you mean '%s'?", name,
-                       nearest);
-    else
-        ns_record_fail(r, NS_ERR_USAGE, "unknown method '%s'; see `noslip help methods`", name);
+    char words[NS_NO_METHOD];
+    ns_record_fail(r, NS_ERR_USAGE, "%s", ns_model_no_method(name, words));
 }
 
 /* --method auto: the trials begin where the run does.  A run that is continued goes on with the
@@ -171,7 +172,9 @@ static void settle_method(ns_record *r)
 static void choose_method(ns_record *r)
 {
     ns_run_options *o = &r->options.run;
-    const char *refusal = ns_auto_refusal(o);
+    const char *refusal = r->chosen ? ns_auto_refusal(o) : NULL;
+    if (!r->chosen)
+        return;
     if (refusal) {
         ns_record_fail(r, NS_ERR_USAGE, "%s", refusal);
         return;
@@ -221,12 +224,14 @@ static void check_outputs(ns_record *r)
     }
 }
 
-static bool open_outputs(ns_record *r)
+static void open_outputs(ns_record *r)
 {
     const ns_record_options *o = &r->options;
     r->files = calloc(o->n_outputs + 1, sizeof *r->files);
-    if (!r->files)
-        return false;
+    if (!r->files) {
+        no_memory(r);
+        return;
+    }
     for (size_t i = 0; i < o->n_outputs && r->status == NS_OK; i++) {
         r->n_files = i + 1;
         const ns_output_format *format = ns_output_find(o->formats, o->outputs[i]);
@@ -252,14 +257,13 @@ static bool open_outputs(ns_record *r)
                            strerror(error));
         r->options.keep = true; /* a checkpoint holds the rows too */
     }
-    return true;
 }
 
 static void begin_run(ns_record *r)
 {
     const ns_problem *problem = ns_model_problem_for(r->model, r->method);
     if (!problem) {
-        ns_record_fail(r, NS_ERR_MEMORY, "out of memory");
+        no_memory(r);
         return;
     }
     if (r->method->precise && (r->options.checkpoint || r->options.resume)) {
@@ -284,6 +288,27 @@ static void begin_run(ns_record *r)
         r->outcome = ns_run_outcome(r->run);
 }
 
+static void resume(ns_record *r)
+{
+    if (r->options.resume && !r->options.route)
+        ns_checkpoint_load(r, r->options.resume);
+}
+
+static void begin_rest(ns_record *r)
+{
+    if (r->options.route)
+        r->options.route->begin(r);
+    if (r->status == NS_OK && r->options.motion &&
+        !ns_motion_begin(&r->motion, r->run, r->model->system->states.n))
+        no_memory(r);
+}
+
+/* In this order, while nothing is wrong. */
+static void (*const steps[])(ns_record *r) = {
+    check_outputs, settle_method, settle_until, choose_method, settle_tolerance,
+    settle_times,  begin_run,     resume,       open_outputs,  begin_rest,
+};
+
 ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
 {
     ns_record *r = calloc(1, sizeof *r);
@@ -303,30 +328,10 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options)
     r->last = calloc(r->columns + (size_t)1, sizeof(double));
     r->row_low = calloc(r->columns + (size_t)1, sizeof(double));
     r->last_low = calloc(r->columns + (size_t)1, sizeof(double));
-    bool memory = r->x && r->row && r->last && r->row_low && r->last_low;
-    check_outputs(r);
-    if (memory && r->status == NS_OK)
-        settle_method(r);
-    if (memory && r->status == NS_OK)
-        settle_until(r);
-    if (memory && r->status == NS_OK && r->chosen)
-        choose_method(r);
-    if (memory && r->status == NS_OK)
-        settle_tolerance(r);
-    if (memory && r->status == NS_OK)
-        memory = settle_times(r);
-    if (memory && r->status == NS_OK)
-        begin_run(r);
-    if (memory && r->status == NS_OK && options->resume && !options->route)
-        ns_checkpoint_load(r, options->resume);
-    if (memory && r->status == NS_OK)
-        memory = open_outputs(r);
-    if (memory && r->status == NS_OK && options->route)
-        options->route->begin(r);
-    if (memory && r->status == NS_OK && r->options.motion)
-        memory = ns_motion_begin(&r->motion, r->run, model->system->states.n);
-    if (!memory)
-        ns_record_fail(r, NS_ERR_MEMORY, "out of memory");
+    if (!r->x || !r->row || !r->last || !r->row_low || !r->last_low)
+        no_memory(r);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == NS_OK; i++)
+        steps[i](r);
     return r;
 }
 

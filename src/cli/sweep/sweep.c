@@ -9,18 +9,6 @@
 #include "cli/study.h"
 #include "session/pool.h"
 
-static ns_sweep_table *open_table(ns_cli *cli, const ns_sweep_fact facts[NS_SWEEP_FACTS],
-                                  const ns_sweep *sweep, const char *path, bool *fresh,
-                                  ns_status *status)
-{
-    char message[400];
-    ns_sweep_table *table = ns_sweep_table_open(sweep, facts, NS_SWEEP_FACTS, path, fresh,
-                                                status, message);
-    if (!table)
-        ns_command_wrong(cli, "%s", message);
-    return table;
-}
-
 static int finish(ns_sweep_job *job, const ns_arguments *a, const ns_sweep_outputs *o,
                   ns_status status)
 {
@@ -108,9 +96,11 @@ static int compute(ns_cli *cli, const ns_arguments *a, ns_sweep_job *job)
     ns_signals_catch(job->rank.rank == 0);
     if (job->rank.rank > 0)
         return ns_status_exit(run(job));
-    job->table = open_table(cli, facts, job->sweep, o.table, &fresh, &status);
+    char message[400];
+    job->table = ns_sweep_table_open(job->sweep, facts, NS_SWEEP_FACTS, o.table, &fresh,
+                                     &status, message);
     if (!job->table)
-        return ns_status_exit(status);
+        return ns_command_failed(cli, status, "%s", message);
     if (ns_command_flag(a, "join")) {
         const int joined = ns_sweep_join(job, a, facts, NS_SWEEP_FACTS);
         return joined ? joined : finish(job, a, &o, NS_OK);

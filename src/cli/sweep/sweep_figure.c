@@ -67,8 +67,6 @@ static const char *rerun(ns_cli *cli, const ns_arguments *a, const ns_sweep *w,
                 ns_text_addf(&text, " --%s ", kept[k]);
                 ns_page_quote(&text, a->options.at[i].value);
             }
-    if (!ns_command_flag(a, "method"))
-        ns_text_addf(&text, " --method %s", w->options.run.method);
     ns_text_addf(&text, " --method %s", w->options.run.method); /* run has another default */
     for (uint32_t i = 0; i < w->n_axes; i++) {
         ns_text_add(&text, parameter[i] ? " --set " : " --start ");

@@ -219,13 +219,9 @@ static bool read_run(ns_cli *cli, const ns_arguments *a, const ns_model *model,
                                  "method auto chooses for one motion, not for a sweep: name a "
                                  "method (dop853 and gauss take eight motions at a time)");
     const ns_method *method = ns_method_find(run->method);
-    if (!method) {
-        const char *near = ns_model_nearest_method(run->method);
-        ns_command_wrong(cli, "unknown method '%s'%s%s%s", run->method,
-                         near ? "; did you mean '" : "; see `noslip help methods`",
-                         near ? near : "", near ? "'?" : "");
-        return false;
-    }
+    char words[NS_NO_METHOD];
+    if (!method)
+        return ns_command_refuse(cli, "%s", ns_model_no_method(run->method, words));
     run->method = method->name;
     if (ns_command_flag(a, "tol") && !(run->tolerance > 0))
         return ns_command_refuse(cli, "--tol must be positive, not %s",
