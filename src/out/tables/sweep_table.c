@@ -319,8 +319,11 @@ int ns_sweep_table_get(ns_sweep_table *t, uint64_t first, uint32_t count, void *
     return error;
 }
 
-int ns_sweep_table_missing(ns_sweep_table *t, uint64_t *first, uint32_t most, uint32_t *count)
+/* The first run of rows from *first on that are not complete, at most `most` of them; *count 0:
+ * there is none.  One thread at a time; rows asked for only grow. */
+static int sink_missing(void *table, uint64_t *first, uint32_t most, uint32_t *count)
 {
+    ns_sweep_table *t = table;
     *count = 0;
     if (t->fresh) {
         const uint64_t left = *first < t->at.rows ? t->at.rows - *first : 0;
@@ -346,11 +349,6 @@ int ns_sweep_table_missing(ns_sweep_table *t, uint64_t *first, uint32_t most, ui
 }
 
 /* ---- as a sink --------------------------------------------------------------------------- */
-
-static int sink_missing(void *table, uint64_t *first, uint32_t most, uint32_t *count)
-{
-    return ns_sweep_table_missing(table, first, most, count);
-}
 
 static int sink_put(void *table, uint64_t first, uint32_t count, const void *records)
 {

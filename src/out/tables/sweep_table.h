@@ -49,11 +49,6 @@ int ns_sweep_table_sync(ns_sweep_table *table);
 int ns_sweep_table_get(ns_sweep_table *table, uint64_t first, uint32_t count, void *records,
                        bool *there);
 
-/* The first run of rows from *first on that are not complete, at most `most` of them; *count 0:
- * there is none.  One thread at a time; rows asked for only grow. */
-int ns_sweep_table_missing(ns_sweep_table *table, uint64_t *first, uint32_t most,
-                           uint32_t *count);
-
 /* The table as a place for the rows of ns_sweep_run. */
 ns_sweep_sink ns_sweep_table_sink(ns_sweep_table *table);
 
