@@ -308,7 +308,7 @@ NS_API double ns_result_event_value(const ns_result *result, size_t event, const
 /* energy_drift (nan where the energy is not conserved), energy_change (the same, conserved or
  * not), constraint.NAME (largest residual), invariant.NAME (largest relative drift),
  * t_end, steps, rejected, evaluations, seconds; after `trust` trust.until, trust.largest,
- * trust.tenfold (session/trust.h); after `periodic` period; nan if there is no such thing. */
+ * trust.tenfold (docs/cli.md); after `periodic` period; nan if there is no such thing. */
 NS_API double ns_result_diagnostic(const ns_result *result, const char *name);
 /* Correct digits of value i at every row, -1 where they are not known; NULL unless the option
  * digits was set and could be answered (otherwise ns_result_error says why). */

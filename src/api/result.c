@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api/result.h"
-#include "session/digits.h"
-#include "session/trust.h"
+#include "session/trust/digits.h"
+#include "session/trust/trust.h"
 #include "study/orbits/relative.h"
 
 static void pass_progress(void *context, const ns_progress *progress)

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "expr/graph.h"
-#include "session/digits.h"
 #include "session/output.h"
-#include "session/trust.h"
+#include "session/trust/digits.h"
+#include "session/trust/trust.h"
 #include "study/orbits/relative.h"
 
 enum { NAME = 14, MOST_EVENTS = 12 };

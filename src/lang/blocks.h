@@ -2,8 +2,8 @@
 #ifndef NS_LANG_BLOCKS_H
 #define NS_LANG_BLOCKS_H
 
-#include "lang/parser.h"
 #include "lang/statements.h"
+#include "lang/syntax/parser.h"
 
 /* After so many errors the text is something else than a model. */
 enum { NS_STATEMENTS_MOST_ERRORS = 100 };

@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "base/near.h"
-#include "lang/lexer.h"
 #include "lang/reader.h"
+#include "lang/syntax/lexer.h"
 
 const char *ns_reader_text(const ns_reader *r, ns_span span)
 {

@@ -13,7 +13,7 @@
 #include "base/check.h"
 #include "base/near.h"
 #include "expr/ops.h"
-#include "lang/parser.h"
+#include "lang/syntax/parser.h"
 
 static const double pi = 3.141592653589793;
 

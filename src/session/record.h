@@ -26,7 +26,7 @@ typedef struct ns_record_route {
     void (*begin)(ns_record *record);
     void (*run)(ns_record *record);
 } ns_record_route;
-typedef struct ns_trust ns_trust; /* session/trust.h */
+typedef struct ns_trust ns_trust; /* session/trust/trust.h */
 
 typedef struct ns_progress {
     double fraction; /* of the time span, 0 to 1 */
@@ -84,7 +84,7 @@ struct ns_record {
     double seconds;
     const ns_outcome *outcome; /* NULL if the run could not begin */
     signed char
-        *digits;     /* [columns][rows] that are right (session/digits.h); NULL: nobody asked */
+        *digits;     /* [columns][rows] right ones (session/trust/digits.h); NULL: not asked */
     ns_trust *trust; /* how far to trust it; NULL: nobody asked */
     bool native;     /* otherwise interpreted */
     char native_message[300]; /* why there is no native code though it was wanted; "" */

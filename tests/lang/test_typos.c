@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "expr/eval.h"
-#include "lang/lexer.h"
+#include "lang/syntax/lexer.h"
 #include "support/gallery.h"
 #include "support/motion.h"
 

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "ode/quad/quad.h"
 #include "out/formats.h"
-#include "session/digits.h"
+#include "session/trust/digits.h"
 #include "support/motion.h"
 #include "support/reference.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/digits.h"
+#include "session/trust/digits.h"
 #include "support/motion.h"
 #include "support/reference.h"
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "expr/eval.h"
-#include "session/digits.h"
+#include "session/trust/digits.h"
 #include "support/motion.h"
 
 #if NS_HAVE_QUAD

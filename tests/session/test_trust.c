@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session/trust.h"
+#include "session/trust/trust.h"
 #include "support/motion.h"
 
 static ns_record *recorded(const char *text, double until)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/claims/claim.h"
-#include "lang/lexer.h"
+#include "lang/syntax/lexer.h"
 
 typedef struct scan {
     ns_claim *claim;

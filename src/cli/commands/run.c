@@ -12,10 +12,10 @@
 #include "cli/summary.h"
 #include "out/formats.h"
 #include "out/report/report.h"
-#include "session/digits.h"
 #include "session/record.h"
 #include "session/start.h"
-#include "session/trust.h"
+#include "session/trust/digits.h"
+#include "session/trust/trust.h"
 #include "study/orbits/relative.h"
 
 static const ns_option options[] = {NS_RUN_OPTIONS, {0}};

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "out/report/report_internal.h"
-#include "session/trust.h"
+#include "session/trust/trust.h"
 
 enum { MOST_EVENTS = 400, MOST_SPANS = 60 };
 

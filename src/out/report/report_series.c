@@ -5,7 +5,7 @@
 
 #include "base/math/vecmath.h"
 #include "out/report/report_internal.h"
-#include "session/trust.h"
+#include "session/trust/trust.h"
 
 enum { MOST_OBSERVABLES = 48, MOST_PORTRAITS = 4 };
 

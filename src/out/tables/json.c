@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "out/formats.h"
-#include "session/digits.h"
-#include "session/trust.h"
+#include "session/trust/digits.h"
+#include "session/trust/trust.h"
 #include "study/orbits/relative.h"
 
 /* The sums of two doubles. */

@@ -1,4 +1,4 @@
-#include "session/shaken.h"
+#include "session/trust/shaken.h"
 
 #include <math.h>
 

@@ -15,8 +15,8 @@
  *     time), or 1000 times what the measured rounding errors of its rate, and of its rate's
  *     rate, can add up to,
  * and then its separation is measured by that vector, if there is one. */
-#ifndef NS_SESSION_TRUST_H
-#define NS_SESSION_TRUST_H
+#ifndef NS_SESSION_TRUST_TRUST_H
+#define NS_SESSION_TRUST_TRUST_H
 
 #include "session/record.h"
 

@@ -1,4 +1,4 @@
-#include "session/trust.h"
+#include "session/trust/trust.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/math/vecmath.h"
-#include "session/shaken.h"
+#include "session/trust/shaken.h"
 
 /* Below this the runs differ by rounding that has not grown yet, above that they have
  * parted. */

@@ -1,5 +1,5 @@
 /* Expressions: one table of priorities and a short function (after the manner of Lua). */
-#include "lang/parser.h"
+#include "lang/syntax/parser.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* For files of lang/ alone: the parser's place in the text, and expressions. */
-#ifndef NS_LANG_PARSER_H
-#define NS_LANG_PARSER_H
+#ifndef NS_LANG_SYNTAX_PARSER_H
+#define NS_LANG_SYNTAX_PARSER_H
 
-#include "lang/lexer.h"
 #include "lang/reader.h"
+#include "lang/syntax/lexer.h"
 
 typedef struct ns_parser {
     ns_reader *r;

@@ -3,8 +3,8 @@
  * A statement ends at a line's end or at `;`.  A line's end does not count inside ( ) and [ ],
  * after an operator or a comma, and where nothing was begun.  The lexer is a small value:
  * copying it remembers a place to come back to. */
-#ifndef NS_LANG_LEXER_H
-#define NS_LANG_LEXER_H
+#ifndef NS_LANG_SYNTAX_LEXER_H
+#define NS_LANG_SYNTAX_LEXER_H
 
 #include <stdbool.h>
 

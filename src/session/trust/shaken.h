@@ -1,6 +1,6 @@
 /* Parameters and start as the rounding of given numbers could have made them. */
-#ifndef NS_SESSION_SHAKEN_H
-#define NS_SESSION_SHAKEN_H
+#ifndef NS_SESSION_TRUST_SHAKEN_H
+#define NS_SESSION_TRUST_SHAKEN_H
 
 #include "session/model.h"
 

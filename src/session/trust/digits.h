@@ -11,8 +11,8 @@
  *     rounding errors inside the values.
  * The largest difference up to a time, five times over for luck, is taken as the error there:
  *     digits d:  |value - exact| <= 10^-d |value|. */
-#ifndef NS_SESSION_DIGITS_H
-#define NS_SESSION_DIGITS_H
+#ifndef NS_SESSION_TRUST_DIGITS_H
+#define NS_SESSION_TRUST_DIGITS_H
 
 #include "session/record.h"
 

@@ -1,13 +1,13 @@
 #define _GNU_SOURCE
 #include "base/math/quad.h"
 
-#include "session/digits.h"
+#include "session/trust/digits.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/math/vecmath.h"
-#include "session/shaken.h"
+#include "session/trust/shaken.h"
 
 /* How to run again. */
 typedef struct again {

@@ -1,4 +1,4 @@
-#include "lang/lexer.h"
+#include "lang/syntax/lexer.h"
 
 #include <stdlib.h>
 #include <string.h>
