@@ -14,16 +14,36 @@ static bool derived(const ns_model *model, size_t i)
     return false;
 }
 
-static const char *state_role(const ns_model *model, size_t i)
+static const char *word_of(ns_quantity kind)
 {
-    const ns_symbol *s = ns_graph_symbol(model->system->graph,
-                                         model->system->states.at[i].symbol);
-    if (strstr(model->system->states.at[i].name, "quat."))
-        return "quaternion";
-    return s && s->kind == NS_SYM_COORD        ? "coordinate"
-           : (s && s->kind == NS_SYM_VELOCITY) ? "velocity"
-           : model->system->states.at[i].odd   ? "velocity"
-                                               : "coordinate";
+    static const char *const words[] = {
+        [NS_QUANTITY_OTHER] = "other",
+        [NS_QUANTITY_COORDINATE] = "coordinate",
+        [NS_QUANTITY_VELOCITY] = "velocity",
+        [NS_QUANTITY_QUATERNION] = "quaternion",
+        [NS_QUANTITY_QUATERNION_RATE] = "quaternion rate",
+        [NS_QUANTITY_ANGULAR] = "angular velocity",
+        [NS_QUANTITY_QUASIVELOCITY] = "quasivelocity",
+        [NS_QUANTITY_MOMENTUM] = "momentum",
+        [NS_QUANTITY_PLACE] = "place",
+        [NS_QUANTITY_ON_BODY] = "place on body",
+        [NS_QUANTITY_PARAMETER] = "surface parameter",
+        [NS_QUANTITY_MATRIX] = "matrix",
+        [NS_QUANTITY_FORCE] = "force",
+        [NS_QUANTITY_MULTIPLIER] = "multiplier",
+        [NS_QUANTITY_ENERGY] = "energy",
+        [NS_QUANTITY_OBSERVED] = "observed",
+    };
+    return (size_t)kind < sizeof words / sizeof *words && words[kind] ? words[kind] : "other";
+}
+
+const char *ns_model_quantity(const ns_model *model, ns_kind kind, size_t i)
+{
+    if (i >= ns_model_count(model, kind))
+        return "";
+    return kind == NS_STATES   ? word_of(model->system->states.at[i].kind)
+           : kind == NS_VALUES ? word_of(model->system->observables.at[i].kind)
+                               : "";
 }
 
 const char *ns_model_role(const ns_model *model, ns_kind kind, size_t i)
@@ -35,7 +55,7 @@ const char *ns_model_role(const ns_model *model, ns_kind kind, size_t i)
     case NS_PARAMETERS:
         return derived(model, i) ? "derived" : "given";
     case NS_STATES:
-        return state_role(model, i);
+        return word_of(model->system->states.at[i].kind);
     case NS_VALUES:
         return model->system->observables.at[i].basic ? "basic" : "more";
     case NS_CONSTRAINTS:
@@ -47,7 +67,9 @@ const char *ns_model_role(const ns_model *model, ns_kind kind, size_t i)
     }
 }
 
-/* The length of the name of the vector, 0 if the name is none of a component: of `omega.x'` the
+/* States know their vector; values and parameters go by the language's way to name components.
+ *
+ * The length of the name of the vector, 0 if the name is none of a component: of `omega.x'` the
  * stem is "omega", and what stands behind the component, the prime, belongs to the vector
  * too. */
 static size_t stem_of(const char *name, const char **behind)

@@ -187,6 +187,8 @@ static void roles(void **state)
     assert_int_equal(ns_model_vector(m, NS_STATES, "quat", numbers, 2), 4);
     assert_string_equal(ns_model_role(m, NS_STATES, numbers[0]), "quaternion");
     assert_int_equal(ns_model_vector(m, NS_VALUES, "energy", numbers, 8), 1);
+    assert_string_equal(ns_model_quantity(m, NS_VALUES, numbers[0]), "energy");
+    assert_string_equal(ns_model_quantity(m, NS_EVENTS, 0), "");
     assert_int_equal(ns_model_vector_of(m, NS_VALUES, numbers[0], name, sizeof name), 0);
     assert_int_equal(ns_model_vector(m, NS_VALUES, "nosuch", numbers, 8), 0);
     assert_string_equal(ns_model_role(m, NS_PARAMETERS, 0), "given");
