@@ -246,7 +246,7 @@ bool ns_command_pair(ns_cli *cli, const char *option, const char *form, const ch
     return true;
 }
 
-/* A decimal number; hexadecimal, inf and nan are none here. */
+/* A decimal number; hexadecimal, inf and nan are refused. */
 static bool parse_number(const char *text, const char **end, double *value)
 {
     const char *at = text;

@@ -59,14 +59,14 @@ typedef struct ns_command ns_command;
 typedef struct ns_arguments {
     const ns_command *command;
     NS_LIST(ns_given) options;
-    NS_LIST(const char *) words; /* what is no option */
+    NS_LIST(const char *) words; /* arguments that are not options */
     const char *simd;            /* of --simd, which every command has; NULL: not given */
 } ns_arguments;
 
 struct ns_command {
     const char *name;
     const char *summary; /* one line */
-    const char *usage;   /* behind `noslip NAME` */
+    const char *usage;   /* after `noslip NAME` */
     const char *doc;     /* paragraphs; may be NULL */
     const ns_option *options;
     unsigned least, most;                                   /* number of words */

@@ -1,4 +1,4 @@
-/* Motions that are periodic up to a symmetry, on paper: the shift in words, tables and
+/* Motions that are periodic up to a symmetry, for people: the shift as text, tables and
  * figures. */
 #ifndef NS_CLI_RELATIVE_H
 #define NS_CLI_RELATIVE_H

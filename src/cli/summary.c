@@ -13,7 +13,7 @@
 
 enum { NAME = 14, MOST_EVENTS = 12 };
 
-/* Beyond these a careful person would doubt the result. */
+/* Larger values than these earn a warning. */
 static const double doubtful_energy = 1e-8, doubtful_residual = 1e-8, doubtful_drift = 1e-8;
 
 /* ---- choosing ---------------------------------------------------------------------------- */

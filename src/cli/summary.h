@@ -20,7 +20,7 @@ bool ns_summary_choose(ns_cli *cli, const ns_model *model, const char *names, ns
 void ns_summary_print(ns_cli *cli, const ns_record *record, const ns_shown *shown);
 /* The rows of the record, with aligned columns. */
 void ns_summary_rows(ns_cli *cli, const ns_record *record, const ns_shown *shown);
-/* Early end and doubts about the result, in words, to cli->err. */
+/* Warnings to cli->err: an early end, doubts about the result. */
 void ns_summary_warn(ns_cli *cli, const ns_record *record);
 
 /* A unit with a space before it, or "". */

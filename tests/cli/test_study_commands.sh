@@ -114,7 +114,7 @@ expect 2 "use --until" lyapunov wheel.mech
 
 expect 0 "centre" portrait swing.mech
 expect 2 "no two states" portrait wheel.mech
-expect 2 "depends on" portrait swing.mech --plane "q',q'"
+expect 2 "two different states" portrait swing.mech --plane "q',q'"
 
 "$NOSLIP" equilibria wheel.mech --over rate=2:8 --out b.csv --out b.json --out b.h5 \
     --out b.svg --quiet || failed=1

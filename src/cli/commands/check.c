@@ -161,7 +161,7 @@ static bool print_invariants(ns_cli *cli, const ns_model *m)
     return good;
 }
 
-/* Well-known integrals of such systems that are none of this one. */
+/* Well-known integrals of related systems, which this one need not have. */
 static void print_claims(ns_cli *cli, const ns_model *m)
 {
     const ns_system *s = m->system;
@@ -215,7 +215,7 @@ static bool print_maps(ns_cli *cli, const ns_model *m)
         if (holds || !maps[i].name)
             continue;
         ns_command_wrong(cli,
-                         "the map %s is no symmetry of the equations: relative difference "
+                         "the map %s is not a symmetry of the equations: relative difference "
                          "%.2g at random states near the start",
                          name, maps[i].difference);
         good = false;

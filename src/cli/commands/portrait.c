@@ -24,7 +24,9 @@ static bool choose_plane(job *j)
         if (words.n != 2)
             return ns_command_refuse(j->cli, "--plane expects two states, X,Y");
         return ns_study_state(j->cli, j->model, words.at[0], &j->spec.x) &&
-               ns_study_state(j->cli, j->model, words.at[1], &j->spec.y);
+               ns_study_state(j->cli, j->model, words.at[1], &j->spec.y) &&
+               (j->spec.x != j->spec.y ||
+                ns_command_refuse(j->cli, "--plane expects two different states, X,Y"));
     }
     if (ns_portrait_plane(j->model->system, &j->spec.x, &j->spec.y))
         return true;

@@ -225,7 +225,7 @@ int ns_run_command_model(ns_cli *cli, const ns_arguments *a, ns_model *model)
         ns_record_run(record);
         ns_terminal_bar_clear(&bar);
         if (o.engine == NS_ENGINE_NATIVE && record->native_message[0] && !cli->quiet)
-            fprintf(cli->err, "noslip: note: interpreted, for there is no native code: %s\n",
+            fprintf(cli->err, "noslip: note: interpreted, without native code: %s\n",
                     record->native_message);
         if (ns_command_flag(a, "digits"))
             judge_digits(cli, a, record);

@@ -12,7 +12,7 @@
 static const char *applies(const ns_model *model)
 {
     if (!model->system->symmetry)
-        return "momentum integrals need a `symmetry` block in the model";
+        return "momentum integrals need a 'symmetry' block in the model";
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* For gltf*.c alone: the parts of a file while it is made. */
+/* Shared by gltf*.c: the parts of a file while it is made. */
 #ifndef NS_OUT_MESH_GLTF_INTERNAL_H
 #define NS_OUT_MESH_GLTF_INTERNAL_H
 

@@ -35,7 +35,7 @@ void ns_mesh_orient(ns_mesh *mesh, bool flip);
 void ns_mesh_face(ns_mesh *mesh, const ns_mesh_fit *fit);
 void ns_mesh_face_out(ns_mesh *mesh);
 
-/* mesh_implicit.c: F = 0 inside a box; `closed`: the box is found by itself around `seeds`. */
+/* mesh_implicit.c: F = 0 inside a box; `closed`: the box is found, around `seeds`. */
 bool ns_mesh_implicit_body(ns_arena *arena, const ns_model *model, const ns_drawing *drawing,
                            const ns_mesh_fit *fit, ns_mesh *out);
 bool ns_mesh_implicit_ground(ns_arena *arena, const ns_model *model, const ns_drawing *drawing,

@@ -1,4 +1,4 @@
-/* For files of plot*.c alone: scales, ticks and numbers in words. */
+/* Shared by plot*.c: scales, ticks and numbers as text. */
 #ifndef NS_OUT_PLOT_PLOT_AXIS_H
 #define NS_OUT_PLOT_PLOT_AXIS_H
 

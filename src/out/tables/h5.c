@@ -108,7 +108,7 @@ void ns_h5_cause(char words[200])
 
 #else
 
-/* A file without HDF5 is not empty: ISO C does not allow that. */
+/* ISO C does not allow an empty file. */
 typedef int ns_h5_is_left_out;
 
 #endif

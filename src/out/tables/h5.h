@@ -28,7 +28,7 @@ typedef struct ns_h5_errors {
 } ns_h5_errors;
 ns_h5_errors ns_h5_be_quiet(void);
 void ns_h5_be_as_before(ns_h5_errors before);
-/* Why the last call failed, in words. */
+/* A message that says why the last call failed. */
 void ns_h5_cause(char words[200]);
 #endif
 

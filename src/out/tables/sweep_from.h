@@ -10,7 +10,7 @@
  *                  with # do not count
  *     .h5, .hdf5   the arrays of numbers in the group /parameters, or at the top if there is no
  *                  such group
- * Values stay in memory.  NULL, or what is wrong, in words. */
+ * Values stay in memory.  Returns NULL, or a message that says what is wrong. */
 const char *ns_sweep_from(ns_arena *arena, const char *path, ns_plan *plan);
 
 #endif

@@ -12,12 +12,12 @@
 typedef struct ns_sweep_map_options {
     const char *title;
     const char *const *unit; /* [axes] of what is varied; NULL where not known */
-    const char *command;     /* repeats a row's motion, see ns_plot_panel; NULL: no such */
+    const char *command;     /* repeats a row's motion, see ns_plot_panel; or NULL */
 } ns_sweep_map_options;
 
 enum { NS_SWEEP_MAP_ROWS = 1000000 }; /* at most */
 
-/* Can the sweep be drawn?  NULL, or in words why not. */
+/* Can the sweep be drawn?  NULL if so, otherwise a message that says why not. */
 const char *ns_sweep_map_refuses(const ns_sweep *sweep);
 
 /* The figure, in the arena, and how many rows are not computed yet; 0 or an errno value. */

@@ -35,8 +35,8 @@ typedef struct ns_sweep_table ns_sweep_table;
 ns_sweep_table *ns_sweep_table_open(const ns_sweep *sweep, const ns_sweep_fact *facts,
                                     uint32_t n_facts, const char *path, bool *fresh,
                                     ns_status *status, char message[400]);
-/* A text about the whole of a table that may belong to any sweep; of malloc, NULL if there is
- * no such. */
+/* A text about the whole of a table, whatever sweep it belongs to; to be freed.  NULL if it has
+ * none of that name. */
 char *ns_sweep_table_text(const char *path, const char *name);
 void ns_sweep_table_close(ns_sweep_table *table);
 
