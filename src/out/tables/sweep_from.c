@@ -39,7 +39,7 @@ static char *next_line(reader *r)
     return NULL;
 }
 
-/* The next field of a line, without quotes and blanks around it; *rest is NULL after the last. */
+/* The next field of a line, without quotes and blanks; *rest is NULL after the last. */
 static char *next_field(char **rest)
 {
     char *from = *rest + strspn(*rest, " \t"), *to;
