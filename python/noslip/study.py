@@ -1,0 +1,181 @@
+"""Studies: everything the program does with a model beside running it."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Dict, List, Union
+
+import numpy as np
+
+from ._library import FAILED, WRONG, lib, text, texts
+from ._support import STATUS, ModelError, Progress, RequestError, fail, view
+
+
+class Table:
+    """Named columns of one length: arrays of numbers, or lists of texts."""
+
+    def __init__(self, name: str, columns: Dict[str, Any], units: Dict[str, str], rows: int):
+        self.name, self.columns, self.units, self._rows = name, columns, units, rows
+
+    def __getitem__(self, column: str):
+        return self.columns[column]
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def keys(self) -> List[str]:
+        return list(self.columns)
+
+    def to_dataframe(self):
+        import pandas  # pylint: disable=import-outside-toplevel
+
+        return pandas.DataFrame({name: np.array(column) for name, column in self.columns.items()})
+
+    def __repr__(self) -> str:
+        return f"<noslip.Table {self.name!r}: {len(self)} rows of {', '.join(self.columns)}>"
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        name, *limits = value
+        return f"{name}=" + ":".join(_words(limit) for limit in limits)
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return str(value)
+
+
+class Study:
+    """The result of a study: `facts`, `tables`, and the summary that the program prints."""
+
+    def __init__(self, model, name: str, other=None, progress: Any = True, **options: Any):
+        keys: List[str] = []
+        values: List[str] = []
+        for option, value in options.items():
+            key = option.rstrip("_").replace("_", "-")
+            if value is None or value is False:
+                continue
+            several = value if isinstance(value, list) else [value]
+            if isinstance(value, dict):
+                several = [f"{k}={_words(v)}" for k, v in value.items()]
+            for one in several:
+                keys.append(key)
+                values.append("" if one is True else _words(one))
+        shown = Progress(progress)
+        self.model = model
+        self._other = other
+        with shown:
+            self._pointer = lib.ns_study_run(
+                model._pointer,
+                other._pointer if other is not None else None,
+                name.encode(),
+                texts(keys),
+                texts(values),
+                len(keys),
+                shown.callback,
+                None,
+            )
+        if not self._pointer:
+            raise MemoryError("out of memory")
+        verdict = lib.ns_study_verdict(self._pointer)
+        if verdict in (WRONG, FAILED):
+            fail(verdict, self.messages)
+
+    def __del__(self):
+        if getattr(self, "_pointer", None):
+            lib.ns_study_close(self._pointer)
+
+    @property
+    def status(self) -> str:
+        return STATUS[lib.ns_study_verdict(self._pointer)]
+
+    @property
+    def messages(self) -> str:
+        return text(lib.ns_study_messages(self._pointer))
+
+    @property
+    def summary(self) -> str:
+        """What the program prints."""
+        return text(lib.ns_study_summary(self._pointer))
+
+    @property
+    def json(self) -> str:
+        return text(lib.ns_study_json(self._pointer))
+
+    @property
+    def facts(self) -> Dict[str, Union[float, str]]:
+        found: Dict[str, Union[float, str]] = {}
+        number, words = ctypes.c_double(), ctypes.c_char_p()
+        for i in range(lib.ns_study_fact_count(self._pointer)):
+            words.value = None
+            name = lib.ns_study_fact(self._pointer, i, ctypes.byref(number), ctypes.byref(words))
+            found[text(name)] = number.value if words.value is None else text(words.value)
+        return found
+
+    @property
+    def tables(self) -> Dict[str, Table]:
+        found = {}
+        rows, count = ctypes.c_size_t(), ctypes.c_size_t()
+        for k in range(lib.ns_study_table_count(self._pointer)):
+            name = text(lib.ns_study_table(self._pointer, k, ctypes.byref(rows), ctypes.byref(count)))
+            columns, units = {}, {}
+            for i in range(count.value):
+                column, unit, values = self._column(k, i, rows.value)
+                columns[column], units[column] = values, unit
+            found[name] = Table(name, columns, units, rows.value)
+        return found
+
+    def _column(self, table: int, i: int, rows: int):
+        unit = ctypes.c_char_p()
+        numbers, words = ctypes.c_void_p(), ctypes.c_void_p()
+        name = text(
+            lib.ns_study_column(
+                self._pointer,
+                table,
+                i,
+                ctypes.byref(unit),
+                ctypes.byref(numbers),
+                ctypes.byref(words),
+            )
+        )
+        if words.value:
+            array = ctypes.cast(words.value, ctypes.POINTER(ctypes.c_char_p))
+            return name, text(unit.value), [text(array[j]) for j in range(rows)]
+        return name, text(unit.value), view(numbers.value, rows, self)
+
+    def __getitem__(self, name: str):
+        """A fact or a table by name."""
+        facts = self.facts
+        return facts[name] if name in facts else self.tables[name]
+
+    def save(self, path) -> None:
+        """Writes it; the ending decides: .csv, .json, .h5, .svg, .html."""
+        verdict = lib.ns_study_save(self._pointer, str(path).encode())
+        if verdict != 0:
+            fail(verdict, text(lib.ns_study_error(self._pointer)))
+
+    def __repr__(self) -> str:
+        return self.summary or f"<noslip.Study: {self.status}>"
+
+
+def _study(name: str, doc: str):
+    def study(model, **options: Any) -> Study:
+        return Study(model, name, **options)
+
+    study.__name__ = study.__qualname__ = name
+    study.__doc__ = doc + "\n\n    Options are those of `noslip " + name + "`."
+    return study
+
+
+equilibria = _study("equilibria", "Steady motions, their stability, and branches over a parameter.")
+section = _study("section", "Poincare sections and periodic motions.")
+period = _study("period", "Periodic motions of a reduced system, and their group shift.")
+lyapunov = _study("lyapunov", "Lyapunov exponents.")
+invariants = _study("invariants", "Integrals of motion, found.")
+measure = _study("measure", "Invariant measures, decided and found.")
+portrait = _study("portrait", "Phase portraits.")
+check = _study("check", "Ranks, degrees of freedom, conserved quantities, consistency.")
+
+
+def compare(a, b, **options: Any) -> Study:
+    """Two models of one system: the largest difference of their common values."""
+    return Study(a, "compare", other=b, **options)

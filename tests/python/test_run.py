@@ -1,0 +1,248 @@
+"""Runs, simulations, ensembles, studies and output."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import noslip
+
+PROGRAM = os.environ["NOSLIP"]
+SLOW = "state x' = v, v' = -x\nstart { x = 1; v = 0 }\nrun { until 1e9 }\n"
+
+
+def command(*arguments):
+    out = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+    return json.loads(out.stdout)
+
+
+@pytest.mark.parametrize("model", ["rattleback", "chaplygin-sleigh", "falling-disk", "bicycle"])
+def test_same_bits_as_the_program(model):
+    r = noslip.Model(model).run(until=1, every=0.25)
+    said = command("run", model, "--until", "1", "--every", "0.25", "--json")
+    assert r.t.tolist() == said["t"]
+    for name, values in said["values"].items():
+        assert r[name].tolist() == values, name
+
+
+def test_vectors_are_views():
+    r = noslip.Model("rattleback").run(until=1, every=0.1)
+    assert r["omega"].shape == (11, 3)
+    assert np.array_equal(r["omega"][:, 2], r["omega.z"])
+    z = r["omega.z"]
+    assert not z.flags.writeable and not z.flags.owndata
+    copy = z.copy()
+    del r
+    assert np.array_equal(z, copy)  # the view keeps the run alive
+
+
+def test_events_and_quality():
+    r = noslip.Model("rattleback").run(until=20)
+    event = r.events[0]
+    assert event.name == "reversal" and 0 < event.t < 20
+    assert abs(event["omega.z"]) < 1e-12
+    assert r.quality.energy_drift < 1e-13
+    assert all(value < 1e-12 for value in r.quality.constraints.values())
+
+
+def test_digits():
+    r = noslip.Model("chaplygin-sleigh").run(until=2, every=1, digits=True)
+    assert r.digits("theta").min() >= 12
+    assert r.quality.trust
+    with pytest.raises(noslip.RequestError):
+        noslip.Model("chaplygin-sleigh").run(until=1).digits("theta")
+
+
+def test_quad():
+    m = noslip.Model(text="state x' = -x\nstart { x = 1 }")
+    r = m.run(until=1, precision="quad")
+    # exp(-1) = 0.36787944117144232159552377016146086744581113...
+    high = 0.36787944117144232159552377016146086744581113
+    assert r["x"][-1] == high
+    assert abs(r.low("x")[-1] - -1.2428753672788363e-17) < 1e-31
+
+
+def test_stopped_is_no_error():
+    r = noslip.Model(text="state x' = x^2\nstart { x = 1 }\nrun { until 2 }").run()
+    assert r.status == "stopped" and r.reason
+    assert abs(lib_end(r) - 1) < 1e-6
+
+
+def lib_end(r):
+    from noslip._library import lib
+
+    return lib.ns_result_diagnostic(r._pointer, b"t_end")
+
+
+def test_wrong_requests():
+    m = noslip.Model("chaplygin-sleigh")
+    for wrong in (
+        {"method": "magic"},
+        {"tol": -1.0},
+        {"out": "a.docx"},
+        {"nothing": 1},
+        {"precision": "half"},
+    ):
+        with pytest.raises(noslip.RequestError):
+            m.run(until=1, **wrong)
+    with pytest.raises(KeyError):
+        m.run(until=1)["nothing"]
+
+
+def test_output(tmp_path):
+    r = noslip.Model("chaplygin-sleigh").run(until=1, every=0.5)
+    for ending in ("csv", "json", "h5", "svg", "glb", "html"):
+        path = tmp_path / f"motion.{ending}"
+        r.save(path)
+        assert path.stat().st_size > 100
+        if ending not in ("h5", "glb"):
+            assert r.to_bytes(ending)
+    lines = [line for line in r.to_bytes("csv").decode().splitlines() if line[0] != "#"]
+    assert [float(row["x"]) for row in csv.DictReader(lines)] == r["x"].tolist()
+    assert json.loads(r.to_bytes("report"))
+    with pytest.raises(noslip.RequestError):
+        r.report(tmp_path / "page.txt")
+
+
+def test_notebook_page_is_sandboxed():
+    page = noslip.Model("chaplygin-sleigh").run(until=1, every=0.1)._repr_html_()
+    assert page.startswith('<iframe sandbox="allow-scripts"')
+    assert "<script" not in page  # everything inside the frame is escaped
+
+
+def test_simulation_gives_the_bits_of_a_run():
+    m = noslip.Model("rattleback")
+    r = m.run(until=3, every=0.5)
+    sim = m.simulation(until=3)
+    for i, t in enumerate(r.t):
+        sim.advance(t)
+        assert sim.t == t
+        assert np.array_equal(sim["omega"], r["omega"][i])
+
+
+def test_simulation_state_and_restore():
+    m = noslip.Model("rattleback")
+    sim = m.simulation()
+    sim.advance(1)
+    saved = sim.save()
+    sim.advance(2)
+    x = sim.state
+    other = m.simulation()
+    other.restore(saved)
+    other.advance(2)
+    assert np.array_equal(other.state, x)
+    sim.state = x
+    assert np.array_equal(sim.state, x)
+    begin, end = sim.span
+    assert begin <= end
+    with pytest.raises(noslip.RequestError):
+        sim.state = [1, 2]
+
+
+def test_simulation_parameters():
+    m = noslip.Model(text="param w = 1\nstate x' = v, v' = -w^2*x\nstart { x = 1; v = 0 }")
+    sim = m.simulation()
+    sim.advance(np.pi / 2)  # x = 0, v = -1
+    sim.set(w=2)
+    assert sim.parameter("w") == 2
+    sim.advance(np.pi)  # x = -sin(2 pi/2)/2 = 0, v = -cos(pi) = 1
+    assert abs(sim["x"]) < 1e-14 and abs(sim["v"] - 1) < 1e-14
+
+
+def test_simulation_events():
+    text = "state x' = v, v' = -x\nstart { x = 1; v = 0 }\nevent zero: x"
+    sim = noslip.Model(text=text).simulation()
+    sim.advance(5)
+    found = sim.events()
+    assert [name for name, *_ in found] == ["zero", "zero"]
+    assert np.allclose([t for _, t, *_ in found], [np.pi / 2, 3 * np.pi / 2], rtol=0, atol=1e-14)
+    seen = []
+    sim = noslip.Model(text=text).simulation()
+    sim.on_event(lambda name, t, direction, x: seen.append((name, t, direction)) or True)
+    sim.advance(5)
+    assert len(seen) == 1 and sim.t == seen[0][1] and seen[0][2] == -1
+
+    def broken(*_):
+        raise ZeroDivisionError
+
+    sim.on_event(broken)
+    with pytest.raises(ZeroDivisionError):
+        sim.advance(10)
+
+
+def test_ensemble_is_a_sweep(tmp_path):
+    m = noslip.Model("chaplygin-sleigh")
+    values = np.linspace(0.5, 1.5, 40)
+    e = m.ensemble(set={"a": values}, until=2, get=["theta", "max(energy)"])
+    assert len(e) == 40 and np.array_equal(e["a"], values)
+    path = tmp_path / "table.csv"
+    subprocess.run(
+        [PROGRAM, "sweep", "chaplygin-sleigh", "--over", "a=0.5:1.5:40", "--until", "2"]
+        + ["--get", "theta", "--get", "max(energy)", "--out", str(path), "--quiet"],
+        check=True,
+    )
+    with open(path) as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["theta"]) for row in rows] == e["theta"].tolist()
+
+
+def test_ensemble_rows_and_stop():
+    m = noslip.Model("chaplygin-sleigh")
+    seen = []
+    e = m.ensemble(
+        set={"a": np.linspace(0.5, 1, 64)},
+        until=1,
+        get="theta",
+        on_row=lambda row, values: seen.append(row),
+    )
+    assert sorted(seen) == list(range(64))
+    with pytest.raises(noslip.Error):
+        m.ensemble(set={"nobody": [1.0]}, until=1)
+    with pytest.raises(noslip.Error):
+        m.ensemble(set={"a": [1.0, 2.0], "m": [1.0]}, until=1)
+
+
+def interrupt_soon():
+    def send():
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=send).start()
+
+
+def test_ctrl_c():
+    m = noslip.Model(text=SLOW)
+    interrupt_soon()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        m.run()
+    assert time.monotonic() - began < 30
+
+
+def test_progress_may_stop():
+    r = noslip.Model(text=SLOW).run(progress=lambda fraction, t: True)
+    assert r.status == "stopped"
+
+
+def test_studies():
+    bicycle = noslip.Model("bicycle", set={"kick": 0})
+    found = noslip.equilibria(bicycle, over=("v", 4, 6.5))
+    assert "4.29238253634" in found.summary and "6.02426201539" in found.summary
+    assert found.tables
+    sleigh = noslip.Model("chaplygin-sleigh")
+    same = noslip.compare(sleigh, sleigh)
+    assert same.status == "done"
+    with pytest.raises(noslip.Error):
+        noslip.lyapunov(sleigh, nonsense=1)
+
+
+def test_study_is_the_command():
+    r = noslip.lyapunov(noslip.Model("chaplygin-sleigh"), until=20)
+    said = command("lyapunov", "chaplygin-sleigh", "--until", "20", "--json")
+    assert json.loads(r.json) == said
