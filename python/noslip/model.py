@@ -349,7 +349,7 @@ class Model:
     def rates(self, t, x, p=None) -> np.ndarray:
         """x' at the time t and the state x; at many points if x has two dimensions.
 
-        >>> m = Model(text="state x' = v, v' = -x  start { x = 1; v = 0 }")
+        >>> m = Model(text="state x' = v, v' = -x; start { x = 1; v = 0 }")
         >>> m.rates(0, [1, 2]).tolist()
         [2.0, -1.0]
         >>> m.rates(0, [[1, 2], [3, 4]]).tolist()

@@ -159,6 +159,19 @@ static void *by_file(ns_result *result, const char *format, size_t *length)
     return bytes;
 }
 
+/* The object of `noslip run --json`. */
+static void *json(ns_result *result, size_t *length)
+{
+    char *bytes = NULL;
+    FILE *file = open_memstream(&bytes, length);
+    const bool good = file && ns_output_json_to(file, result->record);
+    if (file && fclose(file) == 0 && good)
+        return bytes;
+    free(bytes);
+    fail(result, NS_FAILED, "out of memory", "");
+    return NULL;
+}
+
 void *ns_result_bytes(ns_result *result, const char *format, size_t *length)
 {
     size_t own;
@@ -172,6 +185,8 @@ void *ns_result_bytes(ns_result *result, const char *format, size_t *length)
         fail(result, NS_WRONG, "there is nothing to write", "");
     else if (!is_format(format))
         fail(result, NS_WRONG, "unknown format: ", format);
+    else if (strcmp(format, ns_output_json.extension) == 0)
+        bytes = json(result, length);
     else if (strcmp(format, data) != 0)
         bytes = by_file(result, format, length);
     else if (needs_motion(result) == NS_DONE) {

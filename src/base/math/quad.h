@@ -1,6 +1,7 @@
 /* Quadruple precision where compiler and C library have it: gcc with glibc, clang with glibc on
- * x86-64, and wherever a long double has 113 bits (64-bit ARM, WebAssembly).  Elsewhere ns_quad
- * is a long double: too few digits to run in, but enough to see the rounding errors of doubles.
+ * x86-64, and 64-bit ARM, where a long double has 113 bits.  Elsewhere ns_quad is a long double
+ * all the same: it has too few digits to run in (or, in WebAssembly, functions that have), but
+ * shows the rounding errors of doubles.
  *
  * A file that uses it defines _GNU_SOURCE before its first include. */
 #ifndef NS_BASE_MATH_QUAD_H
@@ -51,7 +52,11 @@ extern int strfromf128(char *text, size_t size, const char *format, ns_quad x)
 #undef NS_QUAD_1
 #undef NS_QUAD_2
 #else
-#define NS_HAVE_QUAD (LDBL_MANT_DIG == 113)
+#if LDBL_MANT_DIG == 113 && !defined(__wasm__)
+#define NS_HAVE_QUAD 1
+#else
+#define NS_HAVE_QUAD 0
+#endif
 #define NS_QUAD_IS_LONG_DOUBLE 1
 typedef long double ns_quad;
 #endif

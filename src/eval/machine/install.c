@@ -4,13 +4,14 @@
 #include "eval/machine/install.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "eval/machine/machine.h"
 
 #if NS_X86
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* The functions that a request may ask for. */
 enum { ONE, EIGHT, EIGHT_FUSED, FUNCTIONS };
