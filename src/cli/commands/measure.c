@@ -139,33 +139,10 @@ static void print_motion(ns_cli *cli, const ns_measure *m)
             m->t != m->t0 ? 2 * m->half / (m->t - m->t0) : 0);
 }
 
-static const char *conclusion(const ns_measure *m, const ns_density *d)
-{
-    const ns_measure_algebra *r = m->algebra;
-    if (r && r->applies && r->preserved)
-        return "the volume in the velocities is invariant";
-    if (r && r->applies)
-        return "no measure with a smooth positive density is invariant";
-    if (m->vanishes)
-        return "the volume in these variables is invariant";
-    if (m->given < 1e-10)
-        return "the given density is invariant";
-    if (m->density.found)
-        return "there is an invariant density of coordinates alone";
-    if (d && (d->exists || d->none))
-        return d->verdict;
-    if (m->density.too_large)
-        return "open: the volume is not invariant; look at the integral along the motion, or "
-               "try "
-               "--density";
-    return "open: the volume is not invariant, and there is no density of coordinates alone; "
-           "look at the integral along the motion, or try --density";
-}
-
 static void print_conclusion(ns_cli *cli, const ns_measure *m, const ns_density *d)
 {
     ns_terminal_heading(cli->out, &cli->style_out, "Conclusion");
-    fprintf(cli->out, "  %s\n", conclusion(m, d));
+    fprintf(cli->out, "  %s\n", ns_density_conclusion(m, d));
 }
 
 /* ---- --out, --report --------------------------------------------------------------------- */
@@ -174,7 +151,7 @@ static ns_sheet *make_sheet(ns_cli *cli, const ns_model *model, const ns_measure
                             const ns_density *d)
 {
     ns_sheet *sheet = ns_sheet_new(cli->arena, "measure", model->description->title);
-    ns_sheet_text(sheet, "conclusion", conclusion(m, d));
+    ns_sheet_text(sheet, "conclusion", ns_density_conclusion(m, d));
     ns_sheet_number(sheet, "variables", m->variables);
     ns_sheet_number(sheet, "divergence", m->at_start);
     ns_sheet_number(sheet, "t", m->t);

@@ -256,3 +256,26 @@ ns_density *ns_density_search(ns_flow *flow, const ns_family *variables, ns_ex d
     flow->t = t;
     return r;
 }
+
+const char *ns_density_conclusion(const ns_measure *m, const ns_density *d)
+{
+    const ns_measure_algebra *r = m->algebra;
+    if (r && r->applies && r->preserved)
+        return "the volume in the velocities is invariant";
+    if (r && r->applies)
+        return "no measure with a smooth positive density is invariant";
+    if (m->vanishes)
+        return "the volume in these variables is invariant";
+    if (m->given < 1e-10)
+        return "the given density is invariant";
+    if (m->density.found)
+        return "there is an invariant density of coordinates alone";
+    if (d && (d->exists || d->none))
+        return d->verdict;
+    if (m->density.too_large)
+        return "open: the volume is not invariant; look at the integral along the motion, or "
+               "try "
+               "--density";
+    return "open: the volume is not invariant, and there is no density of coordinates alone; "
+           "look at the integral along the motion, or try --density";
+}

@@ -18,6 +18,7 @@
 #define NS_STUDY_INVARIANTS_DENSITY_H
 
 #include "study/invariants/integrals.h"
+#include "study/invariants/measure.h"
 
 enum { NS_DENSITY_DEGREES = 9 };
 
@@ -48,5 +49,8 @@ typedef struct ns_density {
 ns_density *ns_density_search(ns_flow *flow, const ns_family *variables, ns_ex divergence,
                               uint32_t degree, const ns_integrals_options *o, const double *x0,
                               const char **message);
+
+/* What all that was found says about invariant measures, in words; d may be NULL. */
+const char *ns_density_conclusion(const ns_measure *m, const ns_density *d);
 
 #endif
