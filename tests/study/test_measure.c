@@ -210,7 +210,8 @@ static search density(const char *name, uint32_t degree)
     const char *message = "";
     bool reduced;
     const ns_measure *m = look(q.model, NULL, 1);
-    q.flow = ns_flow_new(q.arena, ns_model_problem(q.model, true), 0, q.model->p, q.model->x0);
+    q.flow = ns_flow_new(q.arena, ns_problem_new(q.model->system, true), 0, q.model->p,
+                         q.model->x0);
     const ns_integrals_options o = {.run = ns_model_run_options(q.model)};
     q.d = ns_density_search(q.flow, ns_family_default(q.flow, &reduced), m->divergence, degree,
                             &o, q.model->x0, &message);
