@@ -423,11 +423,12 @@ NS_API const char *ns_batch_reason(const ns_batch *batch);
 NS_API ns_verdict ns_batch_vary(ns_batch *batch, const char *name, const double *values,
                                 size_t n);
 /* or as `noslip sweep --over` ("spin=-8:8:100", "m=1:100:50:log") and --random
- * ("spin=normal(5, 0.1)"), not both kinds.  The last one varies fastest. */
+ * ("spin=normal(5, 0.1)"), with plain numbers; not arrays and these.  The last one varies
+ * fastest. */
 NS_API ns_verdict ns_batch_over(ns_batch *batch, const char *axis);
 NS_API ns_verdict ns_batch_random(ns_batch *batch, const char *axis);
-/* What to record, as `noslip sweep --get` ("omega.z", "max(theta)", "reversal.t",
- * "E=energy@2"); without, the basic values at the end and the energy drift. */
+/* What to record, as `noslip sweep --get` ("omega.z", "max(theta)", "E=energy@2",
+ * "event(reversal)"); without, the basic values at the end and the energy drift. */
 NS_API ns_verdict ns_batch_get(ns_batch *batch, const char *quantity);
 /* until, tolerance, least_size, max_steps, threads (0: as many as processors), lanes (1, 2, 4,
  * 8; 0: as many as pay), alone (1: one motion after the other, to the bit what ns_simulate

@@ -227,9 +227,9 @@ typedef struct request {
     double *out;
 } request;
 
-static double time_of(const ns_calculator *c, const request *r, size_t i)
+static double time_of(const request *r, size_t i)
 {
-    return r->n_t == 0 ? ns_model_run_options(c->model).t0 : r->n_t == 1 ? r->t[0] : r->t[i];
+    return r->t[r->n_t == 1 ? 0 : i];
 }
 
 static const double *parameters_of(const ns_calculator *c, const request *r, size_t i)
@@ -251,7 +251,7 @@ static void one(ns_calculator *c, const request *r, size_t i)
         ns_program_bind1(c->program, c->work1, p);
         c->bound1 = true;
     }
-    ns_program_eval1(c->program, c->work1, time_of(c, r, i), r->x + i * c->nx, c->out);
+    ns_program_eval1(c->program, c->work1, time_of(r, i), r->x + i * c->nx, c->out);
     for (size_t k = 0; k < outputs; k++)
         r->out[i * outputs + k] = c->absent ? (double)NAN : c->out[c->skip + k];
 }
@@ -280,7 +280,7 @@ static void eight(ns_calculator *c, const request *r, size_t first, size_t n)
     for (size_t lane = 0; lane < LANES; lane++) {
         const size_t i = first + (lane < n ? lane : n - 1);
         const double *x = r->x + i * c->nx;
-        c->t8[lane] = time_of(c, r, i);
+        c->t8[lane] = time_of(r, i);
         for (size_t k = 0; k < c->nx; k++)
             c->x8[k * LANES + lane] = x[k];
     }
@@ -314,7 +314,8 @@ ns_verdict ns_calculator_eval(ns_calculator *c, size_t points, const double *t, 
     const bool shaped = (n_t <= 1 || n_t == points) && (n_p <= 1 || n_p == points);
     if (!shaped || (n_t && !t) || (n_p && !p && c->np) || (points && ((c->nx && !x) || !out)))
         return NS_WRONG;
-    const request r = {points, t, x, p, n_t, n_p, out};
+    const double t0 = ns_model_run_options(c->model).t0;
+    const request r = {points, n_t ? t : &t0, x, p, n_t ? n_t : 1, n_p, out};
     go_native(c, points);
     for (size_t i = 0; i < points;) {
         const size_t n = points - i < LANES ? points - i : LANES;
