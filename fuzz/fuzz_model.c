@@ -5,6 +5,7 @@
 
 #include "expr/print/print.h"
 #include "lang/description.h"
+#include "session/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     ns_diag *diag = ns_diag_new(arena);
     static const ns_override set = {.name = "a", .expression = "2 cm"};
-    ns_description *d = ns_description_read(arena, diag, "model", (const char *)data, size,
-                                            &set, size % 2);
+    ns_description *d = ns_description_read(arena, diag, &ns_settings_grammar, "model",
+                                            (const char *)data, size, &set, size % 2);
     if (!d && !diag->errors)
         abort(); /* refused without a word */
     if (d && ns_description_finish(d, NULL, 0)) {

@@ -63,14 +63,14 @@ static const char *check_settings(ns_batch *b, const ns_plan *plan)
         return message;
     for (uint32_t i = 0; i < d->settings.n && !b->model->variant; i++) {
         const ns_setting *s = &d->settings.at[i];
-        const bool said = (strcmp(s->name, "until") == 0 && b->until_said) ||
-                          (strcmp(s->name, "tolerance") == 0 && b->tolerance_said) ||
-                          strcmp(s->name, "every") == 0;
+        const bool said = (strcmp(s->form->name, "until") == 0 && b->until_said) ||
+                          (strcmp(s->form->name, "tolerance") == 0 && b->tolerance_said) ||
+                          strcmp(s->form->name, "every") == 0;
         if (!said && !s->word && s->value && ns_starter_varies(starter, s->value))
             return ns_arena_format(b->made,
                                    "`%s` of the run block depends on what is varied, and is "
                                    "the same for all rows",
-                                   s->name);
+                                   s->form->name);
     }
     return NULL;
 }

@@ -71,7 +71,9 @@ static void print_language(ns_cli *cli)
             "derivative of x; units are factors (6 cm).\n");
     ns_terminal_heading(cli->out, &cli->style_out, "Statements");
     for (const ns_statement *s = ns_statements; s->keyword; s++)
-        ns_topic_line(cli, 34, s->form ? s->form : s->keyword, s->help ? s->help : "");
+        ns_topic_line(cli, 34, s->form, s->help);
+    for (const ns_block_form *const *form = ns_blocks; *form; form++)
+        ns_topic_line(cli, 34, (*form)->form, (*form)->help);
     print_functions_of(cli);
     ns_terminal_heading(cli->out, &cli->style_out, "Settings of run { }");
     ns_topic_line(cli, 34, "from T, until T", "the time span; from is 0 unless set");

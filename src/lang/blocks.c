@@ -3,16 +3,22 @@
 
 #include <string.h>
 
-static uint32_t add_block(ns_reader *r, const char *keyword, ns_span span)
+#include "base/near.h"
+
+const ns_block_form ns_block_start = {.keyword = "start"};
+const ns_block_form ns_block_force = {.keyword = "force"};
+const ns_block_form ns_block_constraint = {.keyword = "constraint"};
+
+static uint32_t add_block(ns_reader *r, const ns_block_form *form, ns_span span)
 {
-    NS_PUSH(r->arena, r->d->blocks, (ns_block){.keyword = keyword, .span = span});
+    NS_PUSH(r->arena, r->d->blocks, (ns_block){.form = form, .span = span});
     return r->d->blocks.n - 1;
 }
 
-uint32_t ns_blocks_find(ns_reader *r, uint32_t *number, const char *keyword, ns_span span)
+uint32_t ns_blocks_find(ns_reader *r, uint32_t *number, const ns_block_form *form, ns_span span)
 {
     if (!*number)
-        *number = add_block(r, keyword, span) + 1;
+        *number = add_block(r, form, span) + 1;
     return *number - 1;
 }
 
@@ -176,7 +182,7 @@ static bool arguments(ns_parser *p, uint32_t block)
 }
 
 /* KEYWORD [NAME] [KIND [(ARGUMENTS)]] */
-static bool header(ns_parser *p, const ns_statement *statement, uint32_t block)
+static bool header(ns_parser *p, const ns_block_form *form, uint32_t block)
 {
     ns_span span;
     const char *word = NULL;
@@ -186,10 +192,10 @@ static bool header(ns_parser *p, const ns_statement *statement, uint32_t block)
             return false;
     }
     bool lone = !ns_parser_at(p, NS_TOKEN_NAME);
-    bool is_kind = lone && (statement->kind == NS_PART_MUST ||
-                            (ns_parser_at(p, '(') && statement->kind != NS_PART_NO));
-    bool is_name = word && statement->name != NS_PART_NO && !is_kind;
-    if (statement->name == NS_PART_MUST && !is_name)
+    bool is_kind = lone && (form->kind == NS_PART_MUST ||
+                            (ns_parser_at(p, '(') && form->kind != NS_PART_NO));
+    bool is_name = word && form->name != NS_PART_NO && !is_kind;
+    if (form->name == NS_PART_MUST && !is_name)
         return ns_parser_unexpected(p, "a name");
     if (is_name) {
         ns_name *name = ns_statements_declare(p, NS_NAME_BLOCK, word, span);
@@ -198,17 +204,17 @@ static bool header(ns_parser *p, const ns_statement *statement, uint32_t block)
         if (name)
             name->index = block;
         word = NULL;
-        if (!lone && statement->kind != NS_PART_NO) {
+        if (!lone && form->kind != NS_PART_NO) {
             word = ns_parser_name(p, "a kind", &span);
             if (!word)
                 return false;
         }
     }
-    if (word && statement->kind == NS_PART_NO) {
+    if (word && form->kind == NS_PART_NO) {
         ns_diag_error(p->r->diag, span, "expected '{', found '%s'", word);
         return false;
     }
-    if (!word && statement->kind == NS_PART_MUST)
+    if (!word && form->kind == NS_PART_MUST)
         return ns_parser_unexpected(p, "a kind");
     if (word) {
         block_at(p, block)->kind = word;
@@ -219,33 +225,33 @@ static bool header(ns_parser *p, const ns_statement *statement, uint32_t block)
     return true;
 }
 
-bool ns_blocks_parse(ns_parser *p, const ns_statement *statement)
+bool ns_blocks_parse(ns_parser *p, const ns_block_form *form)
 {
     ns_span span = {.source = p->lexer.source, .begin = p->before, .end = p->before};
-    span.begin -= (uint32_t)strlen(statement->keyword);
-    uint32_t block = add_block(p->r, statement->keyword, span);
-    if (statement->values) {
+    span.begin -= (uint32_t)strlen(form->keyword);
+    uint32_t block = add_block(p->r, form, span);
+    if (form->values) {
         const ns_postfix *codes;
         uint32_t n;
         if (!values(p, &codes, &n))
             return false;
         if (!n)
             return ns_parser_unexpected(p, "an expression");
-        ns_statements_job(p, NS_JOB_BLOCK, statement->keyword, codes[0].span, codes, n)->block =
+        ns_statements_job(p, NS_JOB_BLOCK, form->keyword, codes[0].span, codes, n)->block =
             block;
         return true;
     }
-    if (!header(p, statement, block))
+    if (!header(p, form, block))
         return false;
-    if (ns_parser_at(p, '{') || statement->body == NS_PART_MUST)
+    if (ns_parser_at(p, '{') || form->body == NS_PART_MUST)
         return ns_blocks_body(p, entry_property, block);
     return true;
 }
 
-void ns_blocks_word(ns_parser *p, const char *keyword, const char *name, ns_span span,
-                    const char *kind, const char *word, ns_span word_span)
+void ns_blocks_word(ns_parser *p, const char *name, ns_span span, const char *kind,
+                    const char *word, ns_span word_span)
 {
-    uint32_t block = add_block(p->r, keyword, span);
+    uint32_t block = add_block(p->r, &ns_block_constraint, span);
     ns_block *b = block_at(p, block);
     b->name = name;
     b->name_span = span;
@@ -261,10 +267,9 @@ void ns_blocks_word(ns_parser *p, const char *keyword, const char *name, ns_span
     b->nargs = 1;
 }
 
-void ns_blocks_call(ns_parser *p, const char *keyword, const char *name, ns_span span,
-                    const ns_postfix *call)
+void ns_blocks_call(ns_parser *p, const char *name, ns_span span, const ns_postfix *call)
 {
-    uint32_t block = add_block(p->r, keyword, span);
+    uint32_t block = add_block(p->r, &ns_block_constraint, span);
     ns_block *b = block_at(p, block);
     const ns_item *last = &call->at[call->n - 1];
     b->name = name;
@@ -286,7 +291,7 @@ static bool entry_start(ns_parser *p, uint32_t block)
     char sign = ns_parser_behind(p, "'");
     if (ns_parser_at(p, NS_TOKEN_NAME) && sign != '=' && sign != '~')
         return entry_property(
-            p, ns_blocks_find(p->r, &p->r->start_block, "start", ns_parser_span(p)));
+            p, ns_blocks_find(p->r, &p->r->start_block, &ns_block_start, ns_parser_span(p)));
     const char *name = primed(p, "a coordinate, velocity or state", &span, &primes);
     if (!name)
         return false;
@@ -300,10 +305,33 @@ static bool entry_start(ns_parser *p, uint32_t block)
     return true;
 }
 
-bool ns_blocks_parse_start(ns_parser *p, const ns_statement *statement)
+bool ns_blocks_parse_start(ns_parser *p)
 {
-    (void)statement;
     return ns_blocks_body(p, entry_start, 0);
+}
+
+static const ns_setting_form *find_setting(ns_parser *p, const char *name, ns_span span)
+{
+    ns_near near = {.word = name};
+    ns_text known = ns_text_new(p->r->arena);
+    const ns_setting_form *const all = p->r->grammar->settings;
+    for (const ns_setting_form *form = all; form->name; form++) {
+        if (strcmp(form->name, name) == 0)
+            return form;
+        ns_near_try(&near, form->name);
+        ns_text_addf(&known, "%s%s",
+                     form == all    ? ""
+                     : form[1].name ? ", "
+                                    : " or ",
+                     form->name);
+    }
+    if (near.found)
+        ns_diag_error(p->r->diag, span, "unknown setting '%s'; did you mean '%s'?", name,
+                      near.found);
+    else
+        ns_diag_error(p->r->diag, span, "unknown setting '%s'; expected %s", name,
+                      ns_text_string(&known));
+    return NULL;
 }
 
 static bool entry_run(ns_parser *p, uint32_t block)
@@ -319,18 +347,17 @@ static bool entry_run(ns_parser *p, uint32_t block)
     const char *text = ns_blocks_text(p);
     if (!text && !ns_parser_expression(p, &code))
         return false;
-    if (!ns_statements_declare_in(p, &p->r->settings, name, span, "settings"))
+    const ns_setting_form *form = find_setting(p, name, span);
+    if (!form || !ns_statements_declare_in(p, &p->r->settings, name, span, "settings"))
         return true;
     NS_PUSH(p->r->arena, p->r->d->settings,
-            (ns_setting){.name = name, .word = text, .span = code.span, .name_span = span});
-    if (!text)
-        ns_statements_job(p, NS_JOB_SETTING, name, span, &code, 1)->property =
-            p->r->d->settings.n - 1;
+            (ns_setting){.form = form, .word = text, .span = code.span});
+    ns_statements_job(p, NS_JOB_SETTING, name, span, &code, text ? 0 : 1)->property =
+        p->r->d->settings.n - 1;
     return true;
 }
 
-bool ns_blocks_parse_run(ns_parser *p, const ns_statement *statement)
+bool ns_blocks_parse_run(ns_parser *p)
 {
-    (void)statement;
     return ns_blocks_body(p, entry_run, 0);
 }

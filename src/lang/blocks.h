@@ -20,23 +20,23 @@ const ns_statement *ns_statements_find(const char *word, size_t length);
 void ns_statements_recover(ns_parser *p, uint32_t begin, bool in_block);
 
 /* draw.c */
-bool ns_draw_parse(ns_parser *p, const ns_statement *statement);
+bool ns_draw_parse(ns_parser *p);
 
 /* blocks.c */
 /* { ENTRY; ENTRY ... }: calls `entry` for each, goes on after errors. */
 bool ns_blocks_body(ns_parser *p, bool (*entry)(ns_parser *p, uint32_t block), uint32_t block);
 /* "text", or one of the words that elsewhere end an expression; NULL if it is neither. */
 const char *ns_blocks_text(ns_parser *p);
-bool ns_blocks_parse(ns_parser *p, const ns_statement *statement);
-bool ns_blocks_parse_start(ns_parser *p, const ns_statement *statement);
-bool ns_blocks_parse_run(ns_parser *p, const ns_statement *statement);
+bool ns_blocks_parse(ns_parser *p, const ns_block_form *form);
+bool ns_blocks_parse_start(ns_parser *p);
+bool ns_blocks_parse_run(ns_parser *p);
 /* constraint NAME: KIND WORD */
-void ns_blocks_word(ns_parser *p, const char *keyword, const char *name, ns_span span,
-                    const char *kind, const char *word, ns_span word_span);
+void ns_blocks_word(ns_parser *p, const char *name, ns_span span, const char *kind,
+                    const char *word, ns_span word_span);
 /* constraint NAME: KIND(ARGUMENTS), parsed as a call */
-void ns_blocks_call(ns_parser *p, const char *keyword, const char *name, ns_span span,
-                    const ns_postfix *call);
+void ns_blocks_call(ns_parser *p, const char *name, ns_span span, const ns_postfix *call);
 /* The block of a start or force statement; made when first needed (*number from 1). */
-uint32_t ns_blocks_find(ns_reader *r, uint32_t *number, const char *keyword, ns_span span);
+uint32_t ns_blocks_find(ns_reader *r, uint32_t *number, const ns_block_form *form,
+                        ns_span span);
 
 #endif

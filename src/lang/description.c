@@ -73,8 +73,8 @@ static ns_description *description_new(ns_arena *arena, ns_diag *diag)
     return d;
 }
 
-static ns_description *read_text(ns_description *d, const char *file, const char *text,
-                                 size_t length, const ns_override *overrides,
+static ns_description *read_text(ns_description *d, const ns_grammar *grammar, const char *file,
+                                 const char *text, size_t length, const ns_override *overrides,
                                  size_t n_overrides)
 {
     ns_arena *arena = d->arena;
@@ -87,6 +87,7 @@ static ns_description *read_text(ns_description *d, const char *file, const char
         return NULL;
     ns_reader *r = reader_new(d);
     d->reader = r;
+    r->grammar = grammar;
     r->source = d->whole.source;
     r->overrides = overrides;
     r->n_overrides = n_overrides;
@@ -100,20 +101,22 @@ static ns_description *read_text(ns_description *d, const char *file, const char
     return diag->errors == errors ? d : NULL;
 }
 
-ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *file,
-                                    const char *text, size_t length,
+ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const ns_grammar *grammar,
+                                    const char *file, const char *text, size_t length,
                                     const ns_override *overrides, size_t n_overrides)
 {
-    return read_text(description_new(arena, diag), file, text, length, overrides, n_overrides);
+    return read_text(description_new(arena, diag), grammar, file, text, length, overrides,
+                     n_overrides);
 }
 
-ns_description *ns_description_read_shaken(ns_arena *arena, ns_diag *diag, const char *file,
+ns_description *ns_description_read_shaken(ns_arena *arena, ns_diag *diag,
+                                           const ns_grammar *grammar, const char *file,
                                            const char *text, size_t length,
                                            const ns_override *overrides, size_t n_overrides)
 {
     ns_description *d = description_new(arena, diag);
     ns_graph_shake(d->graph);
-    return read_text(d, file, text, length, overrides, n_overrides);
+    return read_text(d, grammar, file, text, length, overrides, n_overrides);
 }
 
 /* Entries become names; definitions that lacked one get another chance. */
@@ -160,14 +163,14 @@ bool ns_description_define(ns_description *d, const ns_scope_entry *entries, uin
     return d->diag->errors == errors;
 }
 
-/* Lines about the finished system, like observe: the properties of `symmetry map`. */
+/* Lines about the finished system, like observe. */
 static bool waits_for_system(const ns_reader *r, const ns_job *job)
 {
     if (job->kind != NS_JOB_PROPERTY)
         return false;
     const ns_block *block = &r->d->blocks.at[job->block];
-    return strcmp(block->keyword, "symmetry") == 0 && block->kind &&
-           strcmp(block->kind, "map") == 0;
+    const char *late = block->form->late;
+    return late && block->kind && strcmp(block->kind, late) == 0;
 }
 
 bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uint32_t n)

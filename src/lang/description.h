@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/status.h"
 #include "expr/graph.h"
+#include "lang/grammar.h"
 
 /* A matrix of expressions by rows; scalars are 1 x 1, vectors n x 1. */
 typedef struct ns_value {
@@ -91,13 +92,12 @@ typedef struct ns_event_line {
     ns_span span;
 } ns_event_line;
 
-/* A setting of the run { } block: a number or a word, checked by whoever uses it. */
+/* A setting of the run { } block: a number or a word, of the kind that its form asks for. */
 typedef struct ns_setting {
-    const char *name;
+    const ns_setting_form *form;
     const char *word; /* NULL if it is a number */
     ns_ex value;      /* 0 if it is a word; may use parameters */
     ns_span span;     /* of the value */
-    ns_span name_span;
 } ns_setting;
 
 /* A generic block for formulations:  KEYWORD [NAME] [KIND(ARGS)] { PROPERTY VALUE, ...; ... }.
@@ -120,7 +120,8 @@ typedef struct ns_property {
 } ns_property;
 
 typedef struct ns_block {
-    const char *keyword, *name, *kind; /* name and kind may be NULL */
+    const ns_block_form *form;
+    const char *name, *kind; /* may be NULL */
     const ns_value *args;
     /* [nargs]: an argument that is no known name, or the bare name of a block; else NULL */
     const char *const *arg_words;
@@ -189,11 +190,12 @@ typedef struct ns_override {
 
 /* Reads model text.  NULL if it has errors (they are in diag, all of them, with places).  The
  * text is borrowed by the arena's owner for the life of the arena. */
-ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const char *file,
-                                    const char *text, size_t length,
+ns_description *ns_description_read(ns_arena *arena, ns_diag *diag, const ns_grammar *grammar,
+                                    const char *file, const char *text, size_t length,
                                     const ns_override *overrides, size_t n_overrides);
 /* The same with numbers as ns_graph_shake makes them. */
-ns_description *ns_description_read_shaken(ns_arena *arena, ns_diag *diag, const char *file,
+ns_description *ns_description_read_shaken(ns_arena *arena, ns_diag *diag,
+                                           const ns_grammar *grammar, const char *file,
                                            const char *text, size_t length,
                                            const ns_override *overrides, size_t n_overrides);
 
@@ -228,6 +230,10 @@ bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uin
  * call the text.  False after errors. */
 bool ns_description_evaluate(ns_description *d, const char *name, const char *text,
                              ns_value *out);
+
+/* Is a number what the setting asks for?  Reading has checked it for the parameters as they are
+ * set; this is for other ones.  False after a message. */
+bool ns_description_setting(ns_diag *diag, const ns_setting *setting, double value);
 
 /* A function of the model applied to n numbers; messages point to `place`. */
 bool ns_description_call(ns_description *d, const char *function, const ns_ex *args, uint32_t n,

@@ -71,10 +71,10 @@ static bool entry(ns_parser *p, uint32_t view)
 
 /* The lines of a block copy its view from a line without a kind that stands before them: so a
  * block that draws nothing still says how to look. */
-bool ns_draw_parse(ns_parser *p, const ns_statement *statement)
+bool ns_draw_parse(ns_parser *p)
 {
     ns_span span = {.source = p->lexer.source, .begin = p->before, .end = p->before};
-    span.begin -= (uint32_t)strlen(statement->keyword);
+    span.begin -= (uint32_t)strlen("draw");
     ns_draw_line line = {.span = span, .view_span = span};
     if (ns_parser_at(p, NS_TOKEN_NAME)) {
         line.view = ns_parser_name(p, "a view", &line.view_span);

@@ -172,11 +172,11 @@ static void elaborate_state(ns_reader *r, ns_job *job)
 
 /* ---- mechanics --------------------------------------------------------------------------- */
 
-/* Does an algebra still have to name its velocities, which the mechanics is written in? */
+/* Does a block still have to name the velocities that the mechanics is written in? */
 static bool velocities_come(const ns_reader *r)
 {
     for (uint32_t i = 0; !r->defined && i < r->d->blocks.n; i++)
-        if (strcmp(r->d->blocks.at[i].keyword, "algebra") == 0)
+        if (r->d->blocks.at[i].form->velocities)
             return true;
     return false;
 }
@@ -259,12 +259,12 @@ static void not_a_coordinate(ns_reader *r, const ns_job *job, const char *what)
 }
 
 /* An assignment to a name that only the formulation can know becomes a property. */
-static bool to_property(ns_reader *r, ns_job *job, uint32_t *number, const char *keyword)
+static bool to_property(ns_reader *r, ns_job *job, uint32_t *number, const ns_block_form *form)
 {
     const ns_name *name = ns_scope_find(&r->scope, job->name, strlen(job->name));
     if (!has_blocks(r) || (name && name->kind != NS_NAME_BLOCK && name->kind != NS_NAME_ENTRY))
         return false;
-    job->block = ns_blocks_find(r, number, keyword, job->span);
+    job->block = ns_blocks_find(r, number, form, job->span);
     ns_block *block = &r->d->blocks.at[job->block];
     ns_text text = ns_text_new(r->arena);
     ns_text_add(&text, job->name);
@@ -286,7 +286,7 @@ static void elaborate_force(ns_reader *r, ns_job *job)
 {
     const ns_name *name = ns_scope_find(&r->scope, job->name, strlen(job->name));
     if (!name || name->kind != NS_NAME_COORDINATE) {
-        if (!to_property(r, job, &r->force_block, "force")) {
+        if (!to_property(r, job, &r->force_block, &ns_block_force)) {
             not_a_coordinate(r, job, "a coordinate");
             job->progress = NS_READ_BROKEN;
         }
@@ -332,7 +332,7 @@ static void elaborate_start(ns_reader *r, ns_job *job)
 {
     const ns_name *name = ns_scope_find(&r->scope, job->name, strlen(job->name));
     if (!name || (name->kind != NS_NAME_COORDINATE && name->kind != NS_NAME_STATE)) {
-        if (!to_property(r, job, &r->start_block, "start")) {
+        if (!to_property(r, job, &r->start_block, &ns_block_start)) {
             not_a_coordinate(r, job, "a coordinate or state");
             job->progress = NS_READ_BROKEN;
         }

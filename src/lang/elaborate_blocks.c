@@ -1,4 +1,5 @@
 /* Blocks and settings: words, calls of words, and values. */
+#include <math.h>
 #include <string.h>
 
 #include "lang/elaborate.h"
@@ -113,7 +114,7 @@ void ns_elaborate_block(ns_reader *r, ns_job *job)
 {
     const ns_postfix *codes = job->code;
     uint32_t n = job->n;
-    bool constraint = strcmp(r->d->blocks.at[job->block].keyword, "constraint") == 0;
+    bool constraint = r->d->blocks.at[job->block].form == &ns_block_constraint;
     if (constraint) {
         const char *word;
         if (!is_word_call(r, &codes[0], &word)) {
@@ -153,21 +154,71 @@ void ns_elaborate_block(ns_reader *r, ns_job *job)
     block->nargs = n;
 }
 
+static bool check_word(ns_reader *r, const ns_setting *setting)
+{
+    const ns_setting_form *form = setting->form;
+    const bool is_switch = form->kind == NS_SETTING_SWITCH;
+    const char *word = setting->word, *wrong = NULL;
+    char text[NS_SETTING_TEXT];
+    if (!word)
+        ns_diag_error(r->diag, setting->span, "'%s' expects %s, not a number", form->name,
+                      is_switch ? "on or off" : "a word");
+    else if (is_switch && strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+        ns_diag_error(r->diag, setting->span, "'%s' is on or off, not '%s'", form->name, word);
+    else if (is_switch || !(wrong = form->wrong(word, text)))
+        return true;
+    else
+        ns_diag_error(r->diag, setting->span, "%s", wrong);
+    return false;
+}
+
+bool ns_description_setting(ns_diag *diag, const ns_setting *setting, double value)
+{
+    const ns_setting_form *form = setting->form;
+    if (!isfinite(value))
+        ns_diag_error(diag, setting->span, "'%s' has no finite value", form->name);
+    else if (form->kind != NS_SETTING_NUMBER && !(value > 0))
+        ns_diag_error(diag, setting->span, "'%s' is %g: it must be positive", form->name,
+                      value);
+    else if (form->kind == NS_SETTING_FRACTION && !(value < 1))
+        ns_diag_error(diag, setting->span, "'%s' is %g: it must be smaller than 1", form->name,
+                      value);
+    else if (form->kind == NS_SETTING_COUNT && !(value >= 1))
+        ns_diag_error(diag, setting->span, "'%s' is %g: it must be 1 or more", form->name,
+                      value);
+    else
+        return true;
+    return false;
+}
+
+static bool check_number(ns_reader *r, const ns_setting *setting)
+{
+    if (!setting->word)
+        return ns_description_setting(r->diag, setting, ns_facts_value(r, setting->value));
+    ns_diag_error(r->diag, setting->span, "'%s' expects a number, not '%s'",
+                  setting->form->name, setting->word);
+    return false;
+}
+
 void ns_elaborate_setting(ns_reader *r, ns_job *job)
 {
     ns_setting *setting = &r->d->settings.at[job->property];
-    ns_value value;
-    if (ns_elaborate_is_word(r, &job->code[0], &setting->word)) {
-        job->progress = NS_READ_DONE;
-        return;
-    }
-    setting->word = NULL;
-    r->strict = true;
-    if (!ns_elaborate_code(r, job, &job->code[0], &value))
-        return;
-    if (ns_elaborate_expect_number(r, setting->span, &value, "a setting") &&
-        ns_elaborate_expect_kinds(r, setting->span, &value, NS_KIND_PARAM, "a setting"))
-        setting->value = value.at[0];
-    else
+    const ns_setting_kind kind = setting->form->kind;
+    job->progress = NS_READ_DONE;
+    if (job->n && !ns_elaborate_is_word(r, &job->code[0], &setting->word)) {
+        ns_value value;
+        setting->word = NULL;
+        r->strict = true;
+        if (!ns_elaborate_code(r, job, &job->code[0], &value))
+            return;
         job->progress = NS_READ_BROKEN;
+        if (!ns_elaborate_expect_number(r, setting->span, &value, "a setting") ||
+            !ns_elaborate_expect_kinds(r, setting->span, &value, NS_KIND_PARAM, "a setting"))
+            return;
+        setting->value = value.at[0];
+    }
+    const bool good = kind == NS_SETTING_WORD || kind == NS_SETTING_SWITCH
+                          ? check_word(r, setting)
+                          : check_number(r, setting);
+    job->progress = good ? NS_READ_DONE : NS_READ_BROKEN;
 }

@@ -105,19 +105,14 @@ bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length)
 static bool is_given(const ns_reader *r, const char *text, size_t length)
 {
     const char *dot = memchr(text, '.', length);
-    char word[32];
     if (dot)
         length = (size_t)(dot - text);
-    if (length + 3 > sizeof word)
-        return false;
-    word[0] = word[length + 1] = ' ';
-    memcpy(word + 1, text, length);
-    word[length + 2] = '\0';
-    for (uint32_t i = 0; i < r->d->blocks.n; i++)
-        for (const ns_statement *s = ns_statements; s->keyword; s++)
-            if (s->gives && strcmp(s->keyword, r->d->blocks.at[i].keyword) == 0 &&
-                strstr(s->gives, word))
+    for (uint32_t i = 0; i < r->d->blocks.n; i++) {
+        const char *const *given = r->d->blocks.at[i].form->gives;
+        for (; given && *given; given++)
+            if (strlen(*given) == length && memcmp(*given, text, length) == 0)
                 return true;
+    }
     return false;
 }
 

@@ -151,6 +151,7 @@ typedef struct ns_reader {
     ns_arena *arena;
     ns_graph *g;
     ns_diag *diag;
+    const ns_grammar *grammar;
     uint32_t source;
     const ns_override *overrides;
     size_t n_overrides;

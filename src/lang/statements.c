@@ -116,9 +116,8 @@ static bool si_unit(ns_parser *p, const char **unit)
 
 /* ---- statements -------------------------------------------------------------------------- */
 
-static bool parse_title(ns_parser *p, const ns_statement *statement)
+static bool parse_title(ns_parser *p)
 {
-    (void)statement;
     ns_description *d = p->r->d;
     ns_token token = p->token;
     ns_span span = ns_parser_span(p);
@@ -133,9 +132,8 @@ static bool parse_title(ns_parser *p, const ns_statement *statement)
     return true;
 }
 
-static bool parse_formulation(ns_parser *p, const ns_statement *statement)
+static bool parse_formulation(ns_parser *p)
 {
-    (void)statement;
     ns_description *d = p->r->d;
     ns_span span = ns_parser_span(p);
     do /* names of formulations may have hyphens */
@@ -176,9 +174,8 @@ static bool item_param(ns_parser *p)
     return true;
 }
 
-static bool parse_param(ns_parser *p, const ns_statement *statement)
+static bool parse_param(ns_parser *p)
 {
-    (void)statement;
     return listed(p, item_param);
 }
 
@@ -249,15 +246,13 @@ static bool item_let(ns_parser *p)
     return definition(p, false);
 }
 
-static bool parse_let(ns_parser *p, const ns_statement *statement)
+static bool parse_let(ns_parser *p)
 {
-    (void)statement;
     return listed(p, item_let);
 }
 
-static bool parse_surface(ns_parser *p, const ns_statement *statement)
+static bool parse_surface(ns_parser *p)
 {
-    (void)statement;
     return definition(p, true);
 }
 
@@ -291,9 +286,8 @@ static bool item_coordinate(ns_parser *p)
     return true;
 }
 
-static bool parse_coordinate(ns_parser *p, const ns_statement *statement)
+static bool parse_coordinate(ns_parser *p)
 {
-    (void)statement;
     return listed(p, item_coordinate);
 }
 
@@ -328,13 +322,12 @@ static bool item_state(ns_parser *p)
     return true;
 }
 
-static bool parse_state(ns_parser *p, const ns_statement *statement)
+static bool parse_state(ns_parser *p)
 {
-    (void)statement;
     return listed(p, item_state);
 }
 
-static bool parse_lagrangian(ns_parser *p, const ns_statement *statement)
+static bool parse_lagrangian(ns_parser *p)
 {
     ns_description *d = p->r->d;
     ns_postfix code;
@@ -346,7 +339,7 @@ static bool parse_lagrangian(ns_parser *p, const ns_statement *statement)
         return false;
     }
     d->lagrangian_span = code.span;
-    ns_statements_job(p, NS_JOB_LAGRANGIAN, statement->keyword, code.span, &code, 1);
+    ns_statements_job(p, NS_JOB_LAGRANGIAN, "lagrangian", code.span, &code, 1);
     return true;
 }
 
@@ -361,7 +354,7 @@ static const char *label(ns_parser *p, ns_span *span)
     return text;
 }
 
-static bool parse_constraint(ns_parser *p, const ns_statement *statement)
+static bool parse_constraint(ns_parser *p)
 {
     ns_reader *r = p->r;
     ns_span span = ns_parser_span(p);
@@ -374,7 +367,7 @@ static bool parse_constraint(ns_parser *p, const ns_statement *statement)
         ns_span kept = ns_parser_span(p);
         const char *what = ns_parser_name(p, "a name", &kept);
         if (what && fresh)
-            ns_blocks_word(p, statement->keyword, name, span, "keep", what, kept);
+            ns_blocks_word(p, name, span, "keep", what, kept);
         return what;
     }
     ns_postfix code[2];
@@ -388,7 +381,7 @@ static bool parse_constraint(ns_parser *p, const ns_statement *statement)
         ns_span word = {.source = code[0].span.source, .begin = last->begin, .end = last->end};
         if (!ns_functions_is(ns_reader_text(r, word), word.end - word.begin)) {
             if (fresh)
-                ns_blocks_call(p, statement->keyword, name, span, &code[0]);
+                ns_blocks_call(p, name, span, &code[0]);
             return true;
         }
     }
@@ -413,9 +406,8 @@ static bool item_force(ns_parser *p)
     return true;
 }
 
-static bool parse_force(ns_parser *p, const ns_statement *statement)
+static bool parse_force(ns_parser *p)
 {
-    (void)statement;
     return listed(p, item_force);
 }
 
@@ -474,21 +466,18 @@ static bool item_invariant(ns_parser *p)
     return item_named(p, NS_JOB_INVARIANT);
 }
 
-static bool parse_observe(ns_parser *p, const ns_statement *statement)
+static bool parse_observe(ns_parser *p)
 {
-    (void)statement;
     return listed(p, item_observe);
 }
 
-static bool parse_invariant(ns_parser *p, const ns_statement *statement)
+static bool parse_invariant(ns_parser *p)
 {
-    (void)statement;
     return listed(p, item_invariant);
 }
 
-static bool parse_event(ns_parser *p, const ns_statement *statement)
+static bool parse_event(ns_parser *p)
 {
-    (void)statement;
     ns_reader *r = p->r;
     ns_span span;
     ns_postfix code[2];
@@ -532,13 +521,6 @@ static bool parse_event(ns_parser *p, const ns_statement *statement)
 
 /* ---- the table --------------------------------------------------------------------------- */
 
-#define BLOCK(KEYWORD, NAME, KIND, BODY, FORM, HELP)                                           \
-    {                                                                                          \
-        .keyword = KEYWORD, .parse = ns_blocks_parse, .form = FORM, .help = HELP,              \
-        .name = NS_PART_##NAME, .kind = NS_PART_##KIND, .body = NS_PART_##BODY,                \
-        .defines = NS_PART_##NAME != NS_PART_NO                                                \
-    }
-
 const ns_statement ns_statements[] = {
     {"title", parse_title, "title \"TEXT\"", "what the model is", .opens = true},
     {"formulation", parse_formulation, "formulation NAME",
@@ -570,35 +552,8 @@ const ns_statement ns_statements[] = {
      "a moment to find", .opens = true},
     {"run", ns_blocks_parse_run, "run { until 20; tolerance 1e-14; method gauss; every 0.1 }",
      "settings of the integration", .opens = true},
-    BLOCK("ground", MAYBE, MUST, MAYBE,
-          "ground [NAME] KIND[(ARGUMENTS)] [{ PROPERTY VALUE; ... }]", "what bodies roll on"),
     {"draw", ns_draw_parse, "draw [VIEW] { [NAME:] KIND VALUE, ..., OPTION = VALUE; ... }",
      "what the motion looks like", .opens = true},
-    BLOCK("body", MAYBE, MAYBE, MAYBE,
-          "body [NAME] [KIND(ARGUMENTS)] [{ PROPERTY VALUE; ... }]", "a rigid body"),
-    BLOCK("solid", NO, MUST, MUST, "solid KIND(SIZES) { PROPERTY VALUE; ... }",
-          "a part of the body: together they give mass, centre of mass and inertia"),
-    {"rolling", ns_blocks_parse, "rolling { arm VECTOR; variations WORD }",
-     "how a body given by its reduced Lagrangian touches the plane", .body = NS_PART_MUST,
-     .gives = " omega Y Gamma "},
-    BLOCK("load", NO, NO, MUST, "load { PROPERTY VALUE; ... }",
-          "a further force or torque on the body"),
-    BLOCK("particle", MUST, NO, MUST, "particle NAME { PROPERTY VALUE; ... }",
-          "a point with a mass, which may be zero"),
-    BLOCK("label", MUST, NO, MUST, "label NAME { PROPERTY VALUE; ... }", "a point of a body"),
-    BLOCK("spring", MAYBE, NO, MUST, "spring [NAME] { PROPERTY VALUE; ... }",
-          "a spring between two points"),
-    BLOCK("damper", MAYBE, NO, MUST, "damper [NAME] { PROPERTY VALUE; ... }",
-          "a damper between two points"),
-    {"gravity", ns_blocks_parse, "gravity EXPR", "acceleration of free fall", .values = true},
-    BLOCK("frame", NO, NO, MUST, "frame { NAME = VECTOR; ... }",
-          "directions of quasivelocities"),
-    BLOCK("symmetry", NO, MAYBE, MUST, "symmetry [KIND] { PROPERTY VALUE; ... }",
-          "the group under which the system is invariant"),
-    BLOCK("algebra", NO, MUST, MAYBE, "algebra KIND[(ARGUMENTS)] [{ PROPERTY VALUE; ... }]",
-          "a Lie algebra"),
-    BLOCK("solve", NO, MUST, MAYBE, "solve KIND[(NAME = VALUE, ...)]",
-          "how accelerations are computed"),
     {.keyword = NULL},
 };
 
@@ -619,6 +574,14 @@ static const ns_statement *at_statement(const ns_parser *p)
     return ns_statements_find(p->lexer.text + p->token.begin, p->token.end - p->token.begin);
 }
 
+static const ns_block_form *at_block(const ns_parser *p)
+{
+    const ns_block_form *const *form = p->r->grammar->blocks;
+    while (*form && !ns_parser_at_word(p, (*form)->keyword))
+        form++;
+    return *form;
+}
+
 static void unknown_statement(ns_parser *p)
 {
     if (!ns_parser_at(p, NS_TOKEN_NAME)) {
@@ -630,6 +593,10 @@ static void unknown_statement(ns_parser *p)
     for (const ns_statement *s = ns_statements; s->keyword; s++) {
         ns_near_try(&near, s->keyword);
         ns_text_addf(&known, "%s%s", s == ns_statements ? "" : ", ", s->keyword);
+    }
+    for (const ns_block_form *const *form = p->r->grammar->blocks; *form; form++) {
+        ns_near_try(&near, (*form)->keyword);
+        ns_text_addf(&known, ", %s", (*form)->keyword);
     }
     if (near.found)
         ns_diag_error(p->r->diag, ns_parser_span(p),
@@ -649,7 +616,7 @@ void ns_statements_recover(ns_parser *p, uint32_t begin, bool in_block)
     }
     /* A new line that begins with a keyword is where the next statement begins, even if a
      * bracket is still open. */
-    if (p->token.first && p->token.begin > begin && at_statement(p)) {
+    if (p->token.first && p->token.begin > begin && (at_statement(p) || at_block(p))) {
         p->lexer.nested = 0;
         return;
     }
@@ -668,10 +635,11 @@ void ns_statements_parse(ns_reader *r, const char *text, size_t length)
         some = true;
         uint32_t begin = p.token.begin;
         const ns_statement *statement = at_statement(&p);
-        bool good = statement != NULL;
-        if (statement) {
+        const ns_block_form *block = at_block(&p);
+        bool good = statement || block;
+        if (good) {
             ns_parser_next(&p);
-            good = statement->parse(&p, statement);
+            good = statement ? statement->parse(&p) : ns_blocks_parse(&p, block);
         } else {
             unknown_statement(&p);
         }

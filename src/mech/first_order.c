@@ -42,7 +42,7 @@ static bool derive(ns_description *d, ns_system *s)
     return true;
 }
 
-static const char *const blocks[] = {"symmetry", NULL}; /* `symmetry map` */
+static const ns_block_form *const blocks[] = {&ns_block_symmetry, NULL}; /* `symmetry map` */
 
 const ns_formulation ns_formulation_first_order = {
     .name = "first-order",

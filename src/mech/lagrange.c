@@ -301,7 +301,7 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     return true;
 }
 
-static const char *const blocks[] = {"symmetry", "start", NULL};
+static const ns_block_form *const blocks[] = {&ns_block_symmetry, &ns_block_start, NULL};
 
 const ns_formulation ns_formulation_lagrange = {
     .name = "lagrange",

@@ -61,7 +61,7 @@ static bool fits(const ns_description *d)
 {
     for (uint32_t i = 0; i < d->blocks.n; i++)
         for (uint32_t k = 0; kinds[k]; k++)
-            if (strcmp(d->blocks.at[i].keyword, "ground") == 0 && d->blocks.at[i].kind &&
+            if (d->blocks.at[i].form == &ns_block_ground && d->blocks.at[i].kind &&
                 strcmp(d->blocks.at[i].kind, kinds[k]) == 0)
                 return true;
     return false;
@@ -78,7 +78,7 @@ static bool read_ground(planar *w)
     const ns_scope_entry locals[] = {{"u", {1, 1, &w->u}, 0}, {"x", {1, 1, &w->x}, 0}};
     if (!ns_description_offer(d, locals, 2))
         return false;
-    w->ground = ns_block_single(d, "ground");
+    w->ground = ns_block_single(d, &ns_block_ground);
     if (!w->ground)
         return false;
     if (!ns_block_known(d, w->ground, names) || !ns_block_rigid(d, w->ground, names))
@@ -171,7 +171,7 @@ static bool read_bodies(planar *w)
     ns_description *d = w->d;
     w->at = NS_NEW_ARRAY(w->s->arena, roller, d->blocks.n);
     for (uint32_t i = 0; i < d->blocks.n; i++)
-        if (strcmp(d->blocks.at[i].keyword, "body") == 0 &&
+        if (d->blocks.at[i].form == &ns_block_body &&
             !read_body(w, &d->blocks.at[i], &w->at[w->n++]))
             return false;
     if (w->n == 0) {
@@ -301,7 +301,7 @@ static bool add_rods(planar *w)
     ns_description *d = w->d;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *b = &d->blocks.at[i];
-        if (strcmp(b->keyword, "constraint") != 0)
+        if (b->form != &ns_block_constraint)
             continue;
         const roller *ends[2] = {NULL, NULL};
         for (uint32_t k = 0; k < 2 && k < b->nargs; k++)
@@ -504,7 +504,7 @@ static bool sizes(const ns_system *s, ns_diag *diag, const double *p)
     const ns_description *d = s->description;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *b = &d->blocks.at[i];
-        if (strcmp(b->keyword, "body") != 0)
+        if (b->form != &ns_block_body)
             continue;
         const ns_property *mass = ns_block_find(b, "mass"), *J = ns_block_find(b, "inertia");
         double r, m, moment = 0;
@@ -532,7 +532,8 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     return ns_formulation_lagrange.verify(s, diag, t0, p, x);
 }
 
-static const char *const blocks[] = {"ground", "body", "constraint", "start", NULL};
+static const ns_block_form *const blocks[] = {&ns_block_ground, &ns_block_body,
+                                              &ns_block_constraint, &ns_block_start, NULL};
 
 const ns_formulation ns_formulation_planar = {
     .name = "planar",

@@ -66,7 +66,7 @@ typedef struct pontryagin {
 static bool fits(const ns_description *d)
 {
     for (uint32_t i = 0; i < d->blocks.n; i++)
-        if (strcmp(d->blocks.at[i].keyword, "rolling") == 0)
+        if (d->blocks.at[i].form == &ns_block_rolling)
             return true;
     return false;
 }
@@ -106,8 +106,8 @@ static bool read_block(pontryagin *w)
     static const char *const names[] = {"arm", "variations", NULL};
     static const char *const ways[] = {"after", "before", "free", NULL};
     const ns_description *d = w->d;
-    w->block = ns_block_single(d, "rolling");
-    w->start = ns_block_single(d, "start");
+    w->block = ns_block_single(d, &ns_block_rolling);
+    w->start = ns_block_single(d, &ns_block_start);
     if (!w->block) {
         ns_diag_error(d->diag, d->whole,
                       "formulation `pontryagin` needs  rolling { arm VECTOR }  with the vector "
@@ -137,9 +137,9 @@ static bool read_functions(pontryagin *w)
                                     {"Gamma", {3, 1, w->Gamma.at}, 0}};
     if (!ns_description_define(d, names, 3))
         return false;
-    w->block = ns_block_single(d,
-                               "rolling"); /* with its properties, now that they have names */
-    w->start = ns_block_single(d, "start");
+    /* with its properties, now that they have names */
+    w->block = ns_block_single(d, &ns_block_rolling);
+    w->start = ns_block_single(d, &ns_block_start);
     const ns_property *arm = ns_block_find(w->block, "arm");
     if (!arm || !ns_block_vector(d, arm, 0, &w->arm)) {
         if (!arm)
@@ -567,7 +567,7 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     return true;
 }
 
-static const char *const blocks[] = {"rolling", "start", NULL};
+static const ns_block_form *const blocks[] = {&ns_block_rolling, &ns_block_start, NULL};
 
 const ns_formulation ns_formulation_pontryagin = {
     .name = "pontryagin",

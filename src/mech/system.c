@@ -55,28 +55,26 @@ static bool blocks_known(const ns_description *d, const ns_formulation *f)
         const ns_block *block = &d->blocks.at[i];
         bool known = false;
         for (uint32_t k = 0; f->blocks && f->blocks[k]; k++)
-            known = known || strcmp(f->blocks[k], block->keyword) == 0;
+            known = known || f->blocks[k] == block->form;
         if (!known) {
             ns_diag_error(d->diag, block->span, "formulation `%s` does not take a `%s` block",
-                          f->name, block->keyword);
+                          f->name, block->form->keyword);
             good = false;
         }
     }
     return good;
 }
 
-/* WORD(VALUES) is the value of these properties only; elsewhere the word is a misspelt
- * function. */
+/* WORD(VALUES) is the value of the properties that are declared so; elsewhere the word is a
+ * misspelt function. */
 static bool words_known(const ns_description *d)
 {
-    static const char *const takers[] = {"group", "term", NULL};
     bool good = true;
     for (uint32_t i = 0; i < d->blocks.n; i++)
         for (uint32_t k = 0; k < d->blocks.at[i].properties.n; k++) {
             const ns_property *p = &d->blocks.at[i].properties.at[k];
-            bool taken = !p->word || !p->values;
-            for (uint32_t j = 0; takers[j]; j++)
-                taken = taken || strcmp(takers[j], p->name) == 0;
+            const char *calls = d->blocks.at[i].form->calls;
+            const bool taken = !p->word || !p->values || (calls && strcmp(calls, p->name) == 0);
             if (!taken)
                 ns_diag_error(d->diag, p->value_span, "`%s` is not a function", p->word);
             good = good && taken;
@@ -88,17 +86,19 @@ static bool lines_known(const ns_description *d, const ns_formulation *f)
 {
     const struct {
         const char *word;
+        unsigned refused;
         bool there;
         ns_span span;
     } lines[] = {
-        {"coordinate", d->coordinates.n > 0,
+        {"coordinate", NS_REFUSES_COORDINATE, d->coordinates.n > 0,
          d->coordinates.n > 0 ? d->coordinates.at[0].span : d->whole},
-        {"state", d->states.n > 0, d->states.n > 0 ? d->states.at[0].span : d->whole},
-        {"lagrangian", d->lagrangian != 0, d->lagrangian_span},
+        {"state", NS_REFUSES_STATE, d->states.n > 0,
+         d->states.n > 0 ? d->states.at[0].span : d->whole},
+        {"lagrangian", NS_REFUSES_LAGRANGIAN, d->lagrangian != 0, d->lagrangian_span},
     };
     const uint32_t errors = d->diag->errors;
-    for (size_t i = 0; f->refuses && i < sizeof lines / sizeof *lines; i++)
-        if (lines[i].there && strstr(f->refuses, lines[i].word))
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (lines[i].there && (f->refuses & lines[i].refused))
             ns_diag_error(d->diag, lines[i].span, "formulation `%s` takes no `%s` line",
                           f->name, lines[i].word);
     return d->diag->errors == errors;

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "lang/description.h"
+#include "mech/blocks.h"
 #include "mech/common/quantity.h"
 #include "mech/common/vec3.h"
 #include "mech/draw/scene.h"
@@ -177,14 +178,15 @@ struct ns_system {
     ns_evaluator *evaluator; /* NULL: the graph itself */
 };
 
+/* Lines of the language that a formulation may refuse. */
+enum { NS_REFUSES_COORDINATE = 1, NS_REFUSES_STATE = 2, NS_REFUSES_LAGRANGIAN = 4 };
+
 /* A formulation: one const descriptor per file of mech/. */
 struct ns_formulation {
     const char *name;
     const char *summary; /* one line for help */
     const char *doc;     /* paragraphs for `noslip help NAME` */
-    /* Statements it has no use for and must not ignore, of: coordinate state lagrangian; or
-     * NULL where derive itself refuses them. */
-    const char *refuses;
+    unsigned refuses;    /* lines it has no use for and must not ignore: NS_REFUSES_... */
     /* Is the description of this kind (when the model does not name a formulation)? */
     bool (*fits)(const ns_description *d);
     /* Builds the system; false after adding errors to d->diag. */
@@ -206,7 +208,7 @@ struct ns_formulation {
     /* Largest relative failure of the geometric identity behind the equations (the two-form of
      * rolling) over random states; *points: how many.  May be NULL. */
     double (*form)(const ns_system *s, const double *p, const double *x, uint32_t *points);
-    const char *const *blocks; /* keywords of the blocks it reads, ending with NULL; or NULL */
+    const ns_block_form *const *blocks; /* it reads, ending with NULL; or NULL */
 };
 
 extern const ns_formulation *const ns_formulations[]; /* ends with NULL */

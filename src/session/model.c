@@ -11,6 +11,7 @@
 #include "base/simd.h"
 #include "expr/eval.h"
 #include "ode/auto.h"
+#include "session/settings.h"
 #include "session/variant.h"
 
 enum { MOST_BYTES = 64 << 20 }; /* a model of this size is surely another kind of file */
@@ -49,110 +50,23 @@ const char *ns_model_no_method(const char *name, char words[NS_NO_METHOD])
 
 /* ---- settings of the run block ----------------------------------------------------------- */
 
-/* FRACTION: between 0 and 1; COUNT: 1 or more */
-typedef enum setting_kind { NUMBER, POSITIVE, FRACTION, COUNT, WORD, SWITCH } setting_kind;
-
-typedef struct setting_type {
-    const char *name;
-    setting_kind kind;
-    size_t offset;
-} setting_type;
-
-#define AT(field) offsetof(ns_model_settings, field)
-static const setting_type setting_types[] = {
-    {"from", NUMBER, AT(from)},
-    {"until", NUMBER, AT(until)},
-    {"tolerance", FRACTION, AT(tolerance)},
-    {"every", POSITIVE, AT(every)},
-    {"step", POSITIVE, AT(step)},
-    {"first_step", POSITIVE, AT(first_step)},
-    {"max_step", POSITIVE, AT(max_step)},
-    {"max_steps", COUNT, AT(max_steps)},
-    {"method", WORD, AT(method)},
-    {"project", SWITCH, AT(project)},
-};
-#undef AT
-enum { SETTINGS = sizeof setting_types / sizeof *setting_types };
-
-static const setting_type *find_setting(ns_diag *diag, const ns_setting *line)
+void ns_model_read_settings(ns_model *model)
 {
-    ns_near near = {.word = line->name};
-    for (size_t i = 0; i < SETTINGS; i++) {
-        if (strcmp(setting_types[i].name, line->name) == 0)
-            return &setting_types[i];
-        ns_near_try(&near, setting_types[i].name);
-    }
-    if (near.found)
-        ns_diag_error(diag, line->name_span, "unknown setting '%s'; did you mean '%s'?",
-                      line->name, near.found);
-    else
-        ns_diag_error(diag, line->name_span,
-                      "unknown setting '%s'; expected from, until, tolerance, method, every, "
-                      "step, first_step, max_step, max_steps or project",
-                      line->name);
-    return NULL;
-}
-
-static void set_word(ns_model *model, const setting_type *type, const ns_setting *line)
-{
-    ns_diag *diag = model->diag;
-    if (!line->word) {
-        ns_diag_error(diag, line->span, "'%s' expects %s, not a number", type->name,
-                      type->kind == SWITCH ? "on or off" : "a word");
-        return;
-    }
-    if (type->kind == SWITCH && strcmp(line->word, "on") != 0 &&
-        strcmp(line->word, "off") != 0) {
-        ns_diag_error(diag, line->span, "'%s' is on or off, not '%s'", type->name, line->word);
-        return;
-    }
-    if (type->kind == WORD && !ns_method_find(line->word) &&
-        strcmp(line->word, NS_METHOD_AUTO) != 0) {
-        char words[NS_NO_METHOD];
-        ns_diag_error(diag, line->span, "%s", ns_model_no_method(line->word, words));
-        return;
-    }
-    memcpy((char *)&model->settings + type->offset, &line->word, sizeof line->word);
-}
-
-static void set_number(ns_model *model, const setting_type *type, const ns_setting *line)
-{
-    ns_diag *diag = model->diag;
-    if (line->word) {
-        ns_diag_error(diag, line->span, "'%s' expects a number, not '%s'", type->name,
-                      line->word);
-        return;
-    }
     const ns_description *d = model->description;
     ns_ex *symbols = NS_NEW_ARRAY(model->arena, ns_ex, d->params.n + 1);
     for (uint32_t i = 0; i < d->params.n; i++)
         symbols[i] = d->params.at[i].symbol;
-    double value;
-    ns_eval(d->graph, &line->value, 1, symbols, model->p, d->params.n, &value);
-    if (!isfinite(value))
-        ns_diag_error(diag, line->span, "'%s' has no finite value", type->name);
-    else if (type->kind != NUMBER && !(value > 0))
-        ns_diag_error(diag, line->span, "'%s' is %g: it must be positive", type->name, value);
-    else if (type->kind == FRACTION && !(value < 1))
-        ns_diag_error(diag, line->span, "'%s' is %g: it must be smaller than 1", type->name,
-                      value);
-    else if (type->kind == COUNT && !(value >= 1))
-        ns_diag_error(diag, line->span, "'%s' is %g: it must be 1 or more", type->name, value);
-    else
-        memcpy((char *)&model->settings + type->offset, &value, sizeof value);
-}
-
-void ns_model_read_settings(ns_model *model)
-{
-    const ns_description *d = model->description;
     for (uint32_t i = 0; i < d->settings.n; i++) {
-        const setting_type *type = find_setting(model->diag, &d->settings.at[i]);
-        if (!type)
+        const ns_setting *setting = &d->settings.at[i];
+        char *place = (char *)&model->settings + setting->form->place;
+        double value;
+        if (setting->word) {
+            memcpy(place, &setting->word, sizeof setting->word);
             continue;
-        if (type->kind == WORD || type->kind == SWITCH)
-            set_word(model, type, &d->settings.at[i]);
-        else
-            set_number(model, type, &d->settings.at[i]);
+        }
+        ns_eval(d->graph, &setting->value, 1, symbols, model->p, d->params.n, &value);
+        if (ns_description_setting(model->diag, setting, value))
+            memcpy(place, &value, sizeof value);
     }
 }
 
@@ -204,8 +118,8 @@ static void build(ns_model *model, ns_model_depth depth)
 {
     const bool shaken = model->kind == NS_MODEL_SHAKEN;
     model->description = (shaken ? ns_description_read_shaken : ns_description_read)(
-        model->arena, model->diag, model->name, model->text, model->length, model->overrides,
-        model->n_overrides);
+        model->arena, model->diag, &ns_settings_grammar, model->name, model->text,
+        model->length, model->overrides, model->n_overrides);
     if (!model->description || depth == NS_MODEL_READ)
         return;
     model->description->precise = model->kind == NS_MODEL_PRECISE;

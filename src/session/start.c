@@ -259,8 +259,7 @@ static bool in_start(const ns_description *d, const char *name)
 {
     for (uint32_t b = 0; b < d->blocks.n; b++) {
         const ns_block *block = &d->blocks.at[b];
-        for (uint32_t k = 0; strcmp(block->keyword, "start") == 0 && k < block->properties.n;
-             k++)
+        for (uint32_t k = 0; block->form == &ns_block_start && k < block->properties.n; k++)
             if (strcmp(block->properties.at[k].name, name) == 0)
                 return true;
     }

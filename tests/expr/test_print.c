@@ -14,6 +14,7 @@
 #include "expr/eval.h"
 #include "expr/print/print.h"
 #include "lang/description.h"
+#include "session/settings.h"
 
 typedef struct world {
     ns_arena *arena;
@@ -35,7 +36,8 @@ static int setup(void **state)
     static world w;
     w = (world){.arena = ns_arena_new(), .seed = 7};
     w.diag = ns_diag_new(w.arena);
-    w.d = ns_description_read(w.arena, w.diag, "model", model, strlen(model), NULL, 0);
+    w.d = ns_description_read(w.arena, w.diag, &ns_settings_grammar, "model", model,
+                              strlen(model), NULL, 0);
     assert_non_null(w.d);
     w.g = w.d->graph;
     *state = &w;
@@ -293,8 +295,8 @@ static void test_shared(void **state)
         ns_text_add(&text, "\n");
     }
     assert_true(text.length < 40000);
-    ns_description *d = ns_description_read(w->arena, w->diag, "shared", ns_text_string(&text),
-                                            text.length, NULL, 0);
+    ns_description *d = ns_description_read(w->arena, w->diag, &ns_settings_grammar, "shared",
+                                            ns_text_string(&text), text.length, NULL, 0);
     assert_non_null(d);
     assert_true(ns_description_finish(d, NULL, 0));
     ns_ex from[2] = {w->d->coordinates.at[1].q, y}, again[3];

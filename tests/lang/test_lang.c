@@ -29,6 +29,7 @@
 #include "base/file.h"
 #include "expr/print/print.h"
 #include "lang/description.h"
+#include "session/settings.h"
 
 enum { MOST_LINES = 64 };
 
@@ -87,7 +88,7 @@ static const char *unit_text(const listing *l, const char *unit)
 static void list_block(listing *l, const ns_block *block)
 {
     const char *kind = block->kind ? block->kind : "";
-    add(l, NULL, "%s%s%s%s%s", block->keyword, block->name ? " " : "",
+    add(l, NULL, "%s%s%s%s%s", block->form->keyword, block->name ? " " : "",
         block->name ? block->name : "", *kind ? ": " : "", kind);
     for (uint32_t i = 0; i < block->nargs; i++)
         if (block->arg_words[i])
@@ -97,7 +98,8 @@ static void list_block(listing *l, const ns_block *block)
     for (uint32_t i = 0; i < block->properties.n; i++) {
         const ns_property *p = &block->properties.at[i];
         const char *name = ns_arena_format(l->d->arena, "%s.%s%s%s%s",
-                                           block->name ? block->name : block->keyword, p->name,
+                                           block->name ? block->name : block->form->keyword,
+                                           p->name,
                                            p->guess      ? " guess"
                                            : p->assigned ? " assigned"
                                                          : "",
@@ -154,8 +156,8 @@ static void list_all(listing *l)
             ns_graph_symbol(d->graph, d->starts.at[i].symbol)->name,
             d->starts.at[i].guess ? " guess" : "");
     for (uint32_t i = 0; i < d->settings.n; i++)
-        add(l, scalar(l, &d->settings.at[i].value), "setting %s%s%s", d->settings.at[i].name,
-            d->settings.at[i].word ? " " : "",
+        add(l, scalar(l, &d->settings.at[i].value), "setting %s%s%s",
+            d->settings.at[i].form->name, d->settings.at[i].word ? " " : "",
             d->settings.at[i].word ? d->settings.at[i].word : "");
     for (uint32_t i = 0; i < d->functions.n; i++)
         add(l, NULL, "%s %s of %u", d->functions.at[i].surface ? "surface" : "function",
@@ -220,8 +222,8 @@ static ns_description *read_case(ns_arena *arena, ns_diag *diag, const table_cas
             n_overrides++;
         }
     }
-    ns_description *d = ns_description_read(arena, diag, "m", c->model, c->length, overrides,
-                                            n_overrides);
+    ns_description *d = ns_description_read(arena, diag, &ns_settings_grammar, "m", c->model,
+                                            c->length, overrides, n_overrides);
     if (!d || !entries(d, c, "define", entry, &n) ||
         (n && !ns_description_define(d, entry, n)) || !entries(d, c, "entry", entry, &n) ||
         !ns_description_finish(d, entry, n))

@@ -15,6 +15,7 @@
 #include "expr/eval.h"
 #include "expr/print/print.h"
 #include "lang/description.h"
+#include "session/settings.h"
 
 typedef struct world {
     ns_arena *arena;
@@ -40,7 +41,8 @@ static const char *messages(const world *w)
 static world read_text(const char *text)
 {
     world w = world_new();
-    w.d = ns_description_read(w.arena, w.diag, "model", text, strlen(text), NULL, 0);
+    w.d = ns_description_read(w.arena, w.diag, &ns_settings_grammar, "model", text,
+                              strlen(text), NULL, 0);
     return w;
 }
 
@@ -68,7 +70,8 @@ static void check_example(const char *text, size_t length, unsigned line)
     world w = world_new();
     ns_scope_entry early[64], late[64];
     uint32_t n_early = 0, n_late = 0;
-    w.d = ns_description_read(w.arena, w.diag, "docs/language.md", text, length, NULL, 0);
+    w.d = ns_description_read(w.arena, w.diag, &ns_settings_grammar, "docs/language.md", text,
+                              length, NULL, 0);
     if (w.d) {
         add_symbols(&w, early, &n_early, "S.position", 3);
         add_symbols(&w, early, &n_early, "S.omega.space", 3);
@@ -157,7 +160,8 @@ static bool read_everything(world *w, const char *text, uint64_t fail_at)
     }
     ns_arena_fail_after(w->arena, fail_at);
     w->diag = ns_diag_new(w->arena);
-    w->d = ns_description_read(w->arena, w->diag, "model", text, strlen(text), set, 1);
+    w->d = ns_description_read(w->arena, w->diag, &ns_settings_grammar, "model", text,
+                               strlen(text), set, 1);
     if (w->d) {
         ns_ex *at = NS_NEW_ARRAY(w->arena, ns_ex, 3);
         for (int i = 0; i < 3; i++)
@@ -214,7 +218,8 @@ static void refuse(const char *before, const char *unit, size_t n, const char *a
     memcpy(text + a + n * b, after, c + 1);
     clock_t begin = clock();
     world w = world_new();
-    w.d = ns_description_read(w.arena, w.diag, "m", text, length, NULL, 0);
+    w.d = ns_description_read(w.arena, w.diag, &ns_settings_grammar, "m", text, length, NULL,
+                              0);
     bool good = w.d && ns_description_finish(w.d, NULL, 0);
     assert_false(good);
     assert_true(w.diag->errors > 0);
@@ -261,11 +266,13 @@ static void test_no_model(void **state)
     static const char binary[] = "\x7f"
                                  "ELF\x02\x01\x01\0\0\0\0\0\0";
     world w = world_new();
-    assert_null(ns_description_read(w.arena, w.diag, "m", binary, sizeof binary, NULL, 0));
+    assert_null(ns_description_read(w.arena, w.diag, &ns_settings_grammar, "m", binary,
+                                    sizeof binary, NULL, 0));
     assert_non_null(strstr(messages(&w), "this is not text: byte 1 is the control character"));
     ns_arena_free(w.arena);
     w = world_new();
-    assert_null(ns_description_read(w.arena, w.diag, "m", "param a\xC3\x28", 9, NULL, 0));
+    assert_null(ns_description_read(w.arena, w.diag, &ns_settings_grammar, "m",
+                                    "param a\xC3\x28", 9, NULL, 0));
     assert_non_null(strstr(messages(&w), "byte 8 (0xc3) is not UTF-8"));
     ns_arena_free(w.arena);
 }
@@ -279,7 +286,7 @@ static void test_ends(void **state)
         assert_non_null(text);
         memcpy(text, everything, n);
         world w = world_new();
-        w.d = ns_description_read(w.arena, w.diag, "m", text, n, NULL, 0);
+        w.d = ns_description_read(w.arena, w.diag, &ns_settings_grammar, "m", text, n, NULL, 0);
         assert_true(w.d || w.diag->errors);
         (void)messages(&w);
         ns_arena_free(w.arena);

@@ -10,6 +10,7 @@
 #include "expr/eval.h"
 #include "mech/contact/solid.h"
 #include "mech/rolling/rolling.h"
+#include "session/settings.h"
 
 #ifndef M_PI
 #define M_PI 3.14159265358979323846
@@ -311,11 +312,11 @@ static compound solids(const char *lines)
     }
     c.diag = ns_diag_new(c.arena);
     char *copy = ns_arena_copy(c.arena, text, strlen(text) + 1);
-    ns_description *d = ns_description_read(c.arena, c.diag, "solids", copy, strlen(copy), NULL,
-                                            0);
+    ns_description *d = ns_description_read(c.arena, c.diag, &ns_settings_grammar, "solids",
+                                            copy, strlen(copy), NULL, 0);
     assert_non_null(d);
     for (uint32_t i = 0; i < d->blocks.n; i++)
-        d->blocks.at[i].keyword = "solid";
+        d->blocks.at[i].form = &ns_block_solid;
     ns_mass mass;
     c.good = ns_solid_read(d, &mass, &c.found);
     if (c.good && c.found)

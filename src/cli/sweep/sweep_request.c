@@ -182,16 +182,17 @@ static bool settings_fixed(ns_cli *cli, const ns_arguments *a, ns_model *model,
         return ns_command_refuse(cli, "%s", message);
     for (uint32_t i = 0; i < d->settings.n; i++) {
         const ns_setting *s = &d->settings.at[i];
-        const bool given = (strcmp(s->name, "until") == 0 && ns_command_flag(a, "until")) ||
-                           (strcmp(s->name, "tolerance") == 0 && ns_command_flag(a, "tol")) ||
-                           strcmp(s->name, "every") == 0;
+        const bool given =
+            (strcmp(s->form->name, "until") == 0 && ns_command_flag(a, "until")) ||
+            (strcmp(s->form->name, "tolerance") == 0 && ns_command_flag(a, "tol")) ||
+            strcmp(s->form->name, "every") == 0;
         if (given || s->word || !s->value || !ns_starter_varies(starter, s->value))
             continue;
         return ns_command_refuse(
             cli,
             "`%s` of the run block depends on what is varied, and is the same for "
             "all rows of a sweep%s",
-            s->name, strcmp(s->name, "until") == 0 ? ": give --until" : "");
+            s->form->name, strcmp(s->form->name, "until") == 0 ? ": give --until" : "");
     }
     return true;
 }

@@ -5,16 +5,16 @@
 
 #include "base/near.h"
 
-const ns_block *ns_block_single(const ns_description *d, const char *keyword)
+const ns_block *ns_block_single(const ns_description *d, const ns_block_form *form)
 {
     const ns_block *found = NULL;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *block = &d->blocks.at[i];
-        if (strcmp(block->keyword, keyword) != 0)
+        if (block->form != form)
             continue;
         if (found) {
             ns_diag_error(d->diag, block->span, "a second `%s`: the model has one already",
-                          keyword);
+                          form->keyword);
             return found;
         }
         found = block;
@@ -152,7 +152,7 @@ bool ns_block_rigid(const ns_description *d, const ns_block *block, const char *
     for (uint32_t i = 0; i < block->nargs; i++)
         if (block->args && !(block->arg_words && block->arg_words[i]) &&
             !timeless(d, block->args[i], block->arg_spans ? block->arg_spans[i] : block->span,
-                      block->kind ? block->kind : block->keyword))
+                      block->kind ? block->kind : block->form->keyword))
             return false;
     for (uint32_t k = 0; names[k]; k++) {
         const ns_property *p = ns_block_find(block, names[k]);
@@ -185,10 +185,10 @@ bool ns_block_known(const ns_description *d, const ns_block *block, const char *
         if (near)
             ns_diag_error(d->diag, p->span,
                           "`%s` is not a property of `%s`; did you mean `%s`?", p->name,
-                          block->keyword, near);
+                          block->form->keyword, near);
         else
             ns_diag_error(d->diag, p->span, "`%s` is not a property of `%s`; there are: %s",
-                          p->name, block->keyword, ns_text_string(&all));
+                          p->name, block->form->keyword, ns_text_string(&all));
         good = false;
     }
     return good;

@@ -4,10 +4,11 @@
 #define NS_MECH_COMMON_BLOCK_H
 
 #include "lang/description.h"
+#include "mech/blocks.h"
 #include "mech/common/vec3.h"
 
-/* The only block with this keyword; NULL if there is none; an error if there are several. */
-const ns_block *ns_block_single(const ns_description *d, const char *keyword);
+/* The only block of this form; NULL if there is none; an error if there are several. */
+const ns_block *ns_block_single(const ns_description *d, const ns_block_form *form);
 
 const ns_property *ns_block_find(const ns_block *block, const char *name);
 bool ns_block_has(const ns_block *block, const char *name);

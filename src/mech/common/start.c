@@ -77,8 +77,7 @@ static bool by_name(const ns_description *d, ns_system *s)
     bool good = true;
     for (uint32_t b = 0; b < d->blocks.n; b++) {
         const ns_block *block = &d->blocks.at[b];
-        for (uint32_t k = 0; strcmp(block->keyword, "start") == 0 && k < block->properties.n;
-             k++) {
+        for (uint32_t k = 0; block->form == &ns_block_start && k < block->properties.n; k++) {
             const ns_property *p = &block->properties.at[k];
             uint32_t i = 0;
             while (i < s->states.n && strcmp(s->states.at[i].name, p->name) != 0)

@@ -19,22 +19,18 @@
 #include "mech/contact/solid.h"
 #include "mech/formulations.h"
 
-static bool is(const ns_block *block, const char *keyword)
-{
-    return strcmp(block->keyword, keyword) == 0;
-}
-
 /* One body on a ground and nothing else is for formulation `rolling`. */
 static bool fits(const ns_description *d)
 {
     uint32_t bodies = 0, named = 0, particles = 0, grounds = 0, others = 0;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *b = &d->blocks.at[i];
-        bodies += is(b, "body");
-        named += is(b, "body") && b->name;
-        grounds += is(b, "ground");
-        particles += is(b, "particle");
-        others += is(b, "label") || is(b, "spring") || is(b, "constraint");
+        bodies += b->form == &ns_block_body;
+        named += b->form == &ns_block_body && b->name;
+        grounds += b->form == &ns_block_ground;
+        particles += b->form == &ns_block_particle;
+        others += b->form == &ns_block_label || b->form == &ns_block_spring ||
+                  b->form == &ns_block_constraint;
     }
     return bodies + particles > 0 && (named > 1 || particles || others || !grounds);
 }
@@ -260,33 +256,28 @@ static bool name_member(ns_description *d, const ns_member *m, names *list)
 /* x, y, z, u, v as names inside shapes, where a shape is given by functions of them. */
 static bool define_locals(ns_description *d, ns_constrained *c)
 {
-    static const char *const letters[5] = {"x", "y", "z", "u", "v"};
-    ns_scope_entry entries[5];
     bool needed = false, good = true;
-    for (int i = 0; i < 5; i++) {
-        ns_ex *symbol = i < 3 ? &c->locals.x[i] : &c->locals.u[i - 3];
-        *symbol = ns_symbol_new(d->graph, letters[i], NS_SYM_LOCAL, (uint32_t)i);
-        entries[i] = (ns_scope_entry){.name = letters[i], .value = {1, 1, symbol}};
-    }
     for (uint32_t i = 0; i < d->blocks.n; i++)
         needed = needed || ns_shapes_variables(&d->blocks.at[i]);
+    if (!ns_shapes_offer(d, &c->locals, needed))
+        return false;
     if (!needed)
         return true;
-    if (!ns_description_offer(d, entries, 5))
-        return false;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *b = &d->blocks.at[i];
         const char *variables = ns_shapes_variables(b);
         for (uint32_t k = 0; variables && k < 5; k++) {
             ns_value value;
-            if (!strstr(variables, letters[k]) ||
-                (ns_description_evaluate(d, letters[k], letters[k], &value) &&
-                 value.rows == 1 && value.at[0] == *entries[k].value.at))
+            const char *letter = ns_shapes_letters[k];
+            const ns_ex own = k < 3 ? c->locals.x[k] : c->locals.u[k - 3];
+            if (!strstr(variables, letter) ||
+                (ns_description_evaluate(d, letter, letter, &value) && value.rows == 1 &&
+                 value.at[0] == own))
                 continue;
             ns_diag_error(d->diag, b->kind_span,
                           "in a shape `%s` is its own coordinate, but the model uses this name "
                           "for something else: rename that",
-                          letters[k]);
+                          letter);
             good = false;
         }
     }
@@ -309,11 +300,11 @@ static bool add_members(ns_description *d, ns_constrained *c)
     bool good = define_locals(d, c);
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *block = &d->blocks.at[i];
-        bool body = is(block, "body"), label = is(block, "label");
-        if (!body && !label && !is(block, "particle"))
+        bool body = block->form == &ns_block_body, label = block->form == &ns_block_label;
+        if (!body && !label && block->form != &ns_block_particle)
             continue;
         if (!block->name) {
-            ns_diag_error(d->diag, block->span, "a %s needs a name", block->keyword);
+            ns_diag_error(d->diag, block->span, "a %s needs a name", block->form->keyword);
             return false;
         }
         uint32_t k = ns_constrained_member(d, c, block->name, block, body);
@@ -435,7 +426,7 @@ static bool start(ns_description *d, ns_system *s, ns_constrained *c)
                 s->start.free[i] = s->start.guess[i] = d->starts.at[k].guess;
                 s->start.span[i] = d->starts.at[k].span;
             }
-    const ns_block *block = ns_block_single(d, "start");
+    const ns_block *block = ns_block_single(d, &ns_block_start);
     bool good = true;
     for (uint32_t k = 0; block && k < block->properties.n; k++) {
         const ns_property *p = &block->properties.at[k];
@@ -515,7 +506,7 @@ static bool read_gravity(ns_description *d, ns_constrained *c)
         if (strcmp(d->params.at[i].name, "g") == 0)
             size = d->params.at[i].symbol;
     c->gravity = ns_v3_make(ns_zero(g), ns_zero(g), ns_neg(g, size));
-    const ns_block *block = ns_block_single(d, "gravity");
+    const ns_block *block = ns_block_single(d, &ns_block_gravity);
     if (!block)
         return true;
     if (block->nargs != 1) {
@@ -588,9 +579,10 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
            ns_constrained_verify(s, diag, t0, p, x);
 }
 
-static const char *const blocks[] = {"body",  "particle", "label",  "constraint",
-                                     "force", "spring",   "damper", "gravity",
-                                     "solve", "start",    "ground", NULL};
+static const ns_block_form *const blocks[] = {
+    &ns_block_body,  &ns_block_particle, &ns_block_label,  &ns_block_constraint,
+    &ns_block_force, &ns_block_spring,   &ns_block_damper, &ns_block_gravity,
+    &ns_block_solve, &ns_block_start,    &ns_block_ground, NULL};
 
 const ns_formulation ns_formulation_constrained = {
     .name = "constrained",

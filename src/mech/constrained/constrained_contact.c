@@ -130,7 +130,7 @@ static const ns_block *find_ground(const work *w, const char *word, uint32_t *co
     *count = 0;
     for (uint32_t i = 0; i < w->d->blocks.n; i++) {
         const ns_block *b = &w->d->blocks.at[i];
-        if (strcmp(b->keyword, "ground") != 0)
+        if (b->form != &ns_block_ground)
             continue;
         ++*count;
         if (!word || (b->name ? strcmp(b->name, word) == 0 : strcmp(word, "ground") == 0))
@@ -212,12 +212,12 @@ bool ns_constrained_shapes(ns_description *d, ns_constrained *c)
     bool good = true;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *b = &d->blocks.at[i];
-        bool ground = strcmp(b->keyword, "ground") == 0;
+        bool ground = b->form == &ns_block_ground;
         ns_shaped it = {.block = b};
         if (ground)
             good = ns_block_known(d, b, ns_shapes_ground_properties) &&
                    ns_shapes_ground(d, b, &c->locals, &it.shape) && good;
-        else if (strcmp(b->keyword, "body") == 0 && b->kind)
+        else if (b->form == &ns_block_body && b->kind)
             good = ns_shapes_body(d, b, &c->locals, ns_v3_zero(d->graph), &it.shape) && good;
         else
             continue;

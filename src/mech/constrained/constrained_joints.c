@@ -409,7 +409,7 @@ static bool spring(work *w)
     static const char *const of_spring[] = {"from",   "to",      "stiffness",
                                             "length", "damping", NULL};
     static const char *const of_damper[] = {"from", "to", "damping", NULL};
-    const bool damper = strcmp(w->block->keyword, "damper") == 0;
+    const bool damper = w->block->form == &ns_block_damper;
     const char *const *names = damper ? of_damper : of_spring;
     ns_graph *g = w->g;
     const ns_property *from = ns_block_find(w->block, "from"),
@@ -423,7 +423,7 @@ static bool spring(work *w)
         return false;
     if (!from || !to || (damper && !damping)) {
         ns_diag_error(w->d->diag, w->block->span, "a %s needs `from` and `to`%s",
-                      w->block->keyword, damper ? " and `damping`" : "");
+                      w->block->form->keyword, damper ? " and `damping`" : "");
         return false;
     }
     if (!ns_block_vector(w->d, from, 0, &a) || !ns_block_vector(w->d, to, 0, &b) ||
@@ -522,15 +522,14 @@ bool ns_constrained_joints(ns_description *d, ns_constrained *c)
             if (last != (pass == 1))
                 continue;
             if (!w.name)
-                w.name = ns_arena_format(d->arena, "%s%u", block->keyword, ++unnamed);
-            if (strcmp(block->keyword, "constraint") == 0)
+                w.name = ns_arena_format(d->arena, "%s%u", block->form->keyword, ++unnamed);
+            if (block->form == &ns_block_constraint)
                 good = joint(&w) && good;
-            else if (strcmp(block->keyword, "label") == 0)
+            else if (block->form == &ns_block_label)
                 good = label(&w) && good;
-            else if (strcmp(block->keyword, "spring") == 0 ||
-                     strcmp(block->keyword, "damper") == 0)
+            else if (block->form == &ns_block_spring || block->form == &ns_block_damper)
                 good = spring(&w) && good;
-            else if (strcmp(block->keyword, "force") == 0)
+            else if (block->form == &ns_block_force)
                 good = forces(&w) && good;
         }
     return good;

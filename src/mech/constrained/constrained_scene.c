@@ -23,8 +23,7 @@ typedef struct work {
 
 static bool is(const ns_block *block, const char *kind)
 {
-    return strcmp(block->keyword, "constraint") == 0 && block->kind &&
-           strcmp(block->kind, kind) == 0;
+    return block->form == &ns_block_constraint && block->kind && strcmp(block->kind, kind) == 0;
 }
 
 /* Argument i of a ready-made constraint as a point. */
@@ -133,8 +132,7 @@ static void add_ground(const work *w)
     for (uint32_t i = 0; i < w->d->blocks.n; i++) {
         const ns_block *b = &w->d->blocks.at[i];
         ns_shape shape;
-        if (strcmp(b->keyword, "ground") != 0 ||
-            !ns_shapes_ground(w->d, b, &w->c->locals, &shape))
+        if (b->form != &ns_block_ground || !ns_shapes_ground(w->d, b, &w->c->locals, &shape))
             continue;
         const ns_property *origin = ns_block_find(b, "origin"),
                           *turn = ns_block_find(b, "turn");
@@ -229,7 +227,7 @@ static void add_constraint(const work *w, const ns_block *b)
         if (k != UINT32_MAX)
             add_path(w, ns_arena_format(w->s->arena, "contact of %s", w->c->members.at[k].name),
                      wheel_contact(w, &w->c->members.at[k], b->args[1].at[0]), NS_PATH_CONTACT);
-    } else if (strcmp(b->keyword, "spring") == 0) {
+    } else if (b->form == &ns_block_spring) {
         const ns_property *from = ns_block_find(b, "from"), *to = ns_block_find(b, "to");
         if (from && to && ns_block_vector(w->d, from, 0, &A) &&
             ns_block_vector(w->d, to, 0, &B))

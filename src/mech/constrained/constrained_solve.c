@@ -40,7 +40,7 @@
 
 static bool read_route(ns_description *d, ns_ex *kappa2, bool *pinv, ns_ex *baumgarte)
 {
-    const ns_block *block = ns_block_single(d, "solve");
+    const ns_block *block = ns_block_single(d, &ns_block_solve);
     *kappa2 = 0;
     if (!block)
         return true;

@@ -8,6 +8,19 @@
 #include "expr/subst.h"
 #include "mech/contact/shapes_internal.h"
 
+const char *const ns_shapes_letters[5] = {"x", "y", "z", "u", "v"};
+
+bool ns_shapes_offer(ns_description *d, ns_locals *locals, bool needed)
+{
+    ns_scope_entry entries[5];
+    for (uint32_t i = 0; i < 5; i++) {
+        ns_ex *symbol = i < 3 ? &locals->x[i] : &locals->u[i - 3];
+        *symbol = ns_symbol_new(d->graph, ns_shapes_letters[i], NS_SYM_LOCAL, i);
+        entries[i] = (ns_scope_entry){.name = ns_shapes_letters[i], .value = {1, 1, symbol}};
+    }
+    return !needed || ns_description_offer(d, entries, 5);
+}
+
 void ns_shapes_states(ns_shapes_work *w, ns_quantity kind, const char *vector, const char *axes,
                       ns_ex *out)
 {
@@ -31,10 +44,9 @@ ns_drawing *ns_shapes_draw(ns_shapes_work *w, ns_drawing_kind how)
 
 bool ns_shapes_argument(ns_shapes_work *w, uint32_t i, ns_ex *out)
 {
-    static const char names[5][2] = {"x", "y", "z", "u", "v"};
     const char *word = w->block->arg_words ? w->block->arg_words[i] : NULL;
     for (int k = 0; word && k < 5; k++) /* a lone name was read before it was known */
-        if (strcmp(word, names[k]) == 0) {
+        if (strcmp(word, ns_shapes_letters[k]) == 0) {
             *out = k < 3 ? w->locals->x[k] : w->locals->u[k - 3];
             return true;
         }
@@ -93,9 +105,9 @@ const char *ns_shapes_solid(const char *name)
 
 const char *ns_shapes_variables(const ns_block *block)
 {
-    const ns_shapes_kind *k = strcmp(block->keyword, "ground") == 0 ? ns_shapes_grounds
-                              : strcmp(block->keyword, "body") == 0 ? ns_shapes_bodies
-                                                                    : NULL;
+    const ns_shapes_kind *k = block->form == &ns_block_ground ? ns_shapes_grounds
+                              : block->form == &ns_block_body ? ns_shapes_bodies
+                                                              : NULL;
     for (; block->kind && k && k->name; k++)
         if (strcmp(k->name, block->kind) == 0 && k->n == 0) {
             const char *of = strstr(k->sizes, " of "), *next;
@@ -125,7 +137,7 @@ static const ns_shapes_kind *find(ns_shapes_work *w, const ns_shapes_kind *table
     ns_diag_error(w->d->diag, b->kind ? b->kind_span : b->span,
                   b->kind ? "there is no %s `%s`; there are: %s"
                           : "a %s needs a shape%s; there are: %s",
-                  b->keyword, b->kind ? b->kind : "",
+                  b->form->keyword, b->kind ? b->kind : "",
                   ns_shapes_list(w->d->arena, table == ns_shapes_grounds));
     return NULL;
 }
@@ -139,7 +151,7 @@ static bool properties_fit(ns_shapes_work *w, const ns_shapes_kind *k)
         const ns_property *p = ns_block_find(w->block, names[i]);
         if (p && !strstr(k->takes, names[i])) {
             ns_diag_error(w->d->diag, p->span, "`%s` means nothing for a %s `%s`", names[i],
-                          w->block->keyword, k->name);
+                          w->block->form->keyword, k->name);
             return false;
         }
     }

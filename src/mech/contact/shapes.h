@@ -16,6 +16,10 @@ typedef struct ns_locals {
     ns_ex x[3], u[2];
 } ns_locals;
 
+extern const char *const ns_shapes_letters[5];
+/* Makes the locals, and gives the model their names if a shape needs them. */
+bool ns_shapes_offer(ns_description *d, ns_locals *locals, bool needed);
+
 /* Where the part of a body that touches ends.  The contact stays on it as long as `value`, of
  * the body's contact coordinates, is positive; or, on an edge, as long as the vector `lean`
  * from the contact to the next part points away from the ground (value = 0 then). */

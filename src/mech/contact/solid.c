@@ -290,7 +290,7 @@ bool ns_solid_read(const ns_description *d, ns_mass *mass, bool *found)
     NS_LIST(ns_mass) parts = {0};
     *found = false;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
-        if (strcmp(d->blocks.at[i].keyword, "solid") != 0)
+        if (d->blocks.at[i].form != &ns_block_solid)
             continue;
         ns_mass part;
         *found = true;

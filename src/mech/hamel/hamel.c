@@ -39,7 +39,7 @@ static bool fits(const ns_description *d)
 {
     bool frame = false;
     for (uint32_t i = 0; i < d->blocks.n; i++)
-        frame = frame || strcmp(d->blocks.at[i].keyword, "frame") == 0;
+        frame = frame || d->blocks.at[i].form == &ns_block_frame;
     return frame && d->coordinates.n > 0 && d->lagrangian;
 }
 
@@ -312,7 +312,8 @@ static bool derive(ns_description *d, ns_system *s)
                       "%u constraints leave nothing of %u coordinates to move", p, n);
         return false;
     }
-    const ns_block *frame = ns_block_single(d, "frame"), *how = ns_block_single(d, "solve");
+    const ns_block *frame = ns_block_single(d, &ns_block_frame),
+                   *how = ns_block_single(d, &ns_block_solve);
     if (how && (strcmp(how->kind, "multipliers") != 0 || how->nargs || how->properties.n)) {
         ns_diag_error(d->diag, how->kind_span,
                       "formulation `hamel` knows `solve multipliers` only");
@@ -346,7 +347,8 @@ static bool derive(ns_description *d, ns_system *s)
     return ns_symmetry_attach(d, s);
 }
 
-static const char *const blocks[] = {"frame", "symmetry", "solve", "start", NULL};
+static const ns_block_form *const blocks[] = {&ns_block_frame, &ns_block_symmetry,
+                                              &ns_block_solve, &ns_block_start, NULL};
 
 const ns_formulation ns_formulation_hamel = {
     .name = "hamel",
@@ -362,7 +364,7 @@ const ns_formulation ns_formulation_hamel = {
         "Values: coordinates, v1.., q', momenta p1.. = dl/dv, lambda.NAME, energy.\n"
         "`noslip equations` prints frame, brackets and l(q, v).\n\n"
         "Source: Bloch, Marsden, Zenkov 2009, (2.5), (3.4), (3.6).",
-    .refuses = "state",
+    .refuses = NS_REFUSES_STATE,
     .fits = fits,
     .derive = derive,
     .verify = ns_hamel_verify,

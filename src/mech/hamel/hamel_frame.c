@@ -449,7 +449,7 @@ bool ns_hamel_verify(const ns_system *s, ns_diag *diag, double t0, const double 
     ns_dense_svd(s->arena, n, n, u, sigma, NULL);
     for (uint32_t i = 0; i < n; i++)
         det *= sigma[i];
-    const ns_block *frame = ns_block_single(w->d, "frame");
+    const ns_block *frame = ns_block_single(w->d, &ns_block_frame);
     if (sigma[n - 1] > 1e-10)
         return true;
     ns_diag_error(diag, frame ? frame->span : w->d->whole,

@@ -60,7 +60,7 @@ const ns_lie *ns_lie_of(const ns_system *s)
 static bool fits(const ns_description *d)
 {
     for (uint32_t i = 0; i < d->blocks.n; i++)
-        if (strcmp(d->blocks.at[i].keyword, "algebra") == 0)
+        if (d->blocks.at[i].form == &ns_block_algebra)
             return true;
     return false;
 }
@@ -146,7 +146,7 @@ static bool from_inertia(work *k, const ns_property *p)
 
 static bool read_lagrangian(work *k)
 {
-    const ns_block *block = ns_block_single(k->d, "algebra");
+    const ns_block *block = ns_block_single(k->d, &ns_block_algebra);
     const ns_property *inertia = ns_block_find(block, "inertia");
     const ns_property *potential = ns_block_find(block, "potential");
     if (inertia && k->d->lagrangian) {
@@ -366,6 +366,8 @@ static void add_states(work *k)
     for (uint32_t e = 0; e < k->entries; e++)
         ns_system_add_state(s, NS_QUANTITY_COORDINATE, ns_graph_symbol(k->g, k->entry[e])->name,
                             k->entry[e], k->entry_rate[e], "");
+    if (k->entries)
+        ns_system_group(s, NS_QUANTITY_MATRIX, "g", w->n, k->entries);
     for (uint32_t i = 0; i < w->constraints; i++)
         NS_PUSH(s->arena, s->constraints,
                 (ns_constraint){.name = k->d->constraints.at[i].name,
@@ -528,7 +530,7 @@ static bool start(work *k)
     for (uint32_t i = 0, e = 0; i < k->w->N * k->w->N; i++)
         if (e < k->entries && k->w->g[i] == k->entry[e])
             s->start.value[n + e++] = ns_integer(k->g, i / k->w->N == i % k->w->N);
-    const ns_block *block = ns_block_single(k->d, "start");
+    const ns_block *block = ns_block_single(k->d, &ns_block_start);
     bool good = true;
     for (uint32_t i = 0; block && i < block->properties.n; i++) {
         const ns_property *p = &block->properties.at[i];
@@ -567,7 +569,7 @@ static bool properties_known(const ns_description *d, const ns_block *block)
 static bool derive(ns_description *d, ns_system *s)
 {
     work k = {.d = d, .s = s, .g = d->graph};
-    const ns_block *block = ns_block_single(d, "algebra");
+    const ns_block *block = ns_block_single(d, &ns_block_algebra);
     if (!block) {
         ns_diag_error(d->diag, d->whole, "formulation `lie` needs an `algebra`");
         return false;
@@ -598,7 +600,7 @@ static bool derive(ns_description *d, ns_system *s)
     return start(&k);
 }
 
-static const char *const blocks[] = {"algebra", "start", NULL};
+static const ns_block_form *const blocks[] = {&ns_block_algebra, &ns_block_start, NULL};
 
 const ns_formulation ns_formulation_lie = {
     .name = "lie",

@@ -341,7 +341,7 @@ static bool read_bracket(const ns_description *d, ns_lie *w, const ns_property *
 
 static bool read_table(ns_description *d, ns_lie *w)
 {
-    const ns_block *block = ns_block_single(d, "algebra");
+    const ns_block *block = ns_block_single(d, &ns_block_algebra);
     ns_graph *g = d->graph;
     uint32_t n;
     if (block->nargs != 1 || block->arg_words[0]) {
@@ -363,7 +363,7 @@ static bool read_table(ns_description *d, ns_lie *w)
     }
     if (!ns_description_offer(d, unit, n))
         return false;
-    block = ns_block_single(d, "algebra"); /* blocks may have moved */
+    block = ns_block_single(d, &ns_block_algebra); /* blocks may have moved */
     w->C = NS_NEW_ARRAY(d->arena, ns_ex, (size_t)n * n * n);
     bool *known = NS_NEW_ARRAY(d->arena, bool, (size_t)n * n * n);
     for (size_t i = 0; i < (size_t)n * n * n; i++)
@@ -478,7 +478,7 @@ ns_lie *ns_lie_read(ns_description *d, ns_system *s, const ns_block *block)
     }
     if (!good || (!table && !build(d, w, terms.at, terms.n)))
         return NULL;
-    block = ns_block_single(d, "algebra");
+    block = ns_block_single(d, &ns_block_algebra);
     const ns_property *how = ns_block_find(block, "reconstruct");
     const char *word = how ? how->word : NULL;
     if (how && (!word || (strcmp(word, "no") != 0 && strcmp(word, "adjoint") != 0 &&

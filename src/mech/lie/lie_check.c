@@ -30,7 +30,8 @@ bool ns_lie_verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     ns_system_eval(s, w->M, (size_t)n * n, t0, p, x, M);
     const bool finite = ns_dense_symmetric(s->arena, n, M, eigen);
     if (!finite || !(eigen[0] > 1e-13 * fabs(eigen[n - 1]))) {
-        const ns_property *inertia = ns_block_find(ns_block_single(d, "algebra"), "inertia");
+        const ns_property *inertia = ns_block_find(ns_block_single(d, &ns_block_algebra),
+                                                   "inertia");
         ns_diag_error(diag, inertia ? inertia->value_span : d->lagrangian_span,
                       finite
                           ? "the inertia is not positive definite: its least eigenvalue is %.6g"

@@ -30,8 +30,8 @@ static bool fits(const ns_description *d)
     bool symmetry = false, solve = false;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *b = &d->blocks.at[i];
-        symmetry = symmetry || (strcmp(b->keyword, "symmetry") == 0 && !b->kind);
-        solve = solve || strcmp(b->keyword, "solve") == 0;
+        symmetry = symmetry || (b->form == &ns_block_symmetry && !b->kind);
+        solve = solve || b->form == &ns_block_solve;
     }
     return symmetry && solve && d->coordinates.n > 0 && d->lagrangian;
 }
@@ -39,7 +39,7 @@ static bool fits(const ns_description *d)
 /* Is it `solve momentum` (true) or `solve reduced`?  False after an error in *good. */
 static bool wants_momentum(ns_description *d, bool *good)
 {
-    const ns_block *block = ns_block_single(d, "solve");
+    const ns_block *block = ns_block_single(d, &ns_block_solve);
     const bool momentum = !block || strcmp(block->kind, "momentum") == 0;
     *good = momentum || strcmp(block->kind, "reduced") == 0;
     if (!*good)
@@ -236,7 +236,8 @@ static bool derive(ns_description *d, ns_system *s)
     return true;
 }
 
-static const char *const blocks[] = {"symmetry", "solve", "start", NULL};
+static const ns_block_form *const blocks[] = {&ns_block_symmetry, &ns_block_solve,
+                                              &ns_block_start, NULL};
 
 const ns_formulation ns_formulation_reduced = {
     .name = "reduced",
@@ -253,7 +254,7 @@ const ns_formulation ns_formulation_reduced = {
         "`noslip equations` prints connection, inertia, curvature and the momentum equation;\n"
         "`noslip invariants` finds the integrals linear in the momenta.\n\n"
         "Source: Bloch, Marsden, Zenkov 2009, (2.13)-(2.15), (4.2)-(4.7).",
-    .refuses = "state",
+    .refuses = NS_REFUSES_STATE,
     .fits = fits,
     .derive = derive,
     .blocks = blocks,

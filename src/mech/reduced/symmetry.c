@@ -549,7 +549,7 @@ static const ns_block *find_block(ns_description *d)
     const ns_block *found = NULL;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *block = &d->blocks.at[i];
-        if (strcmp(block->keyword, "symmetry") != 0 ||
+        if (block->form != &ns_block_symmetry ||
             (block->kind && strcmp(block->kind, "map") == 0))
             continue;
         if (block->kind)

@@ -25,7 +25,7 @@
 
 static bool is_map(const ns_block *b)
 {
-    return strcmp(b->keyword, "symmetry") == 0 && b->kind && strcmp(b->kind, "map") == 0;
+    return b->form == &ns_block_symmetry && b->kind && strcmp(b->kind, "map") == 0;
 }
 
 static uint32_t state_named(const ns_system *s, const char *name)
@@ -42,7 +42,7 @@ bool ns_symmetry_maps_known(const ns_description *d, const ns_system *s)
     for (uint32_t b = 0; b < d->blocks.n; b++) {
         const ns_block *block = &d->blocks.at[b];
         if (!is_map(block)) {
-            if (strcmp(block->keyword, "symmetry") == 0 && !s->symmetry) {
+            if (block->form == &ns_block_symmetry && !s->symmetry) {
                 ns_diag_error(d->diag, block->span,
                               "formulation `%s` takes no symmetry but `symmetry map { .. }`",
                               s->formulation->name);

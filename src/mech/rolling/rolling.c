@@ -26,23 +26,9 @@ static bool fits(const ns_description *d)
 {
     bool ground = false;
     for (uint32_t i = 0; i < d->blocks.n; i++)
-        ground = ground || strcmp(d->blocks.at[i].keyword, "ground") == 0;
+        ground = ground || d->blocks.at[i].form == &ns_block_ground;
     return ground && d->coordinates.n == 0 && d->states.n == 0 &&
            !ns_formulation_constrained.fits(d); /* more than one body on a ground */
-}
-
-/* ---- names ------------------------------------------------------------------------------- */
-
-static bool define_locals(ns_description *d, ns_rolling *r)
-{
-    static const char *const names[5] = {"x", "y", "z", "u", "v"};
-    ns_scope_entry entries[5];
-    for (int i = 0; i < 5; i++) {
-        ns_ex *symbol = i < 3 ? &r->locals.x[i] : &r->locals.u[i - 3];
-        *symbol = ns_symbol_new(d->graph, names[i], NS_SYM_LOCAL, (uint32_t)i);
-        entries[i] = (ns_scope_entry){.name = names[i], .value = {1, 1, symbol}};
-    }
-    return ns_description_offer(d, entries, 5);
 }
 
 /* ---- masses ------------------------------------------------------------------------------ */
@@ -190,7 +176,7 @@ static bool read_loads(ns_description *d, ns_rolling *r, bool *any)
     c->force = c->torque = ns_v3_zero(g);
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *block = &d->blocks.at[i];
-        if (strcmp(block->keyword, "load") != 0)
+        if (block->form != &ns_block_load)
             continue;
         if (!ns_block_known(d, block, names))
             return false;
@@ -498,9 +484,9 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     static const char *const rigid[] = {"mass", "inertia", "com",     "centre", "turn",
                                         "at",   "axis",    "density", NULL};
     ns_contact *c = &r->contact;
-    r->body_block = ns_block_single(d, "body");
-    r->ground_block = ns_block_single(d, "ground");
-    r->start_block = ns_block_single(d, "start");
+    r->body_block = ns_block_single(d, &ns_block_body);
+    r->ground_block = ns_block_single(d, &ns_block_ground);
+    r->start_block = ns_block_single(d, &ns_block_start);
     if (!r->body_block || !r->ground_block) {
         ns_diag_error(d->diag, d->whole, "rolling needs a `body` and a `ground`");
         return false;
@@ -510,7 +496,7 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
         !ns_block_rigid(d, r->body_block, rigid) || d->diag->errors)
         return false;
     for (uint32_t i = 0; i < d->blocks.n; i++)
-        if (strcmp(d->blocks.at[i].keyword, "solid") == 0 &&
+        if (d->blocks.at[i].form == &ns_block_solid &&
             !ns_block_rigid(d, &d->blocks.at[i], rigid))
             return false;
     if (!ns_shapes_known(d, r->body_block) || !read_mass(d, r) ||
@@ -574,7 +560,7 @@ static bool derive(ns_description *d, ns_system *s)
     ns_graph *g = d->graph;
     bool loaded;
     s->own = r;
-    if (!define_locals(d, r) || !read_blocks(d, r))
+    if (!ns_shapes_offer(d, &r->locals, true) || !read_blocks(d, r))
         return false;
     add_states(s, r);
     ns_contact_kinematics(g, c);
@@ -610,7 +596,8 @@ static bool derive(ns_description *d, ns_system *s)
     return ns_rolling_start(d, s, r);
 }
 
-static const char *const blocks[] = {"body", "ground", "solid", "load", "start", NULL};
+static const ns_block_form *const blocks[] = {&ns_block_body, &ns_block_ground, &ns_block_solid,
+                                              &ns_block_load, &ns_block_start,  NULL};
 
 const ns_formulation ns_formulation_rolling = {
     .name = "rolling",
@@ -630,7 +617,7 @@ const ns_formulation ns_formulation_rolling = {
         "energy, force.normal, force.friction, force.ratio (the friction coefficient "
         "needed).\n\n"
         "Source: Patrick 2022, eqs (4), (12); derivation in docs/theory/rolling.md.",
-    .refuses = "coordinate state lagrangian",
+    .refuses = NS_REFUSES_COORDINATE | NS_REFUSES_STATE | NS_REFUSES_LAGRANGIAN,
     .fits = fits,
     .derive = derive,
     .sizes = ns_rolling_all_sizes,

@@ -1,0 +1,128 @@
+#include "mech/blocks.h"
+
+#include <stddef.h>
+
+const ns_block_form ns_block_ground = {
+    .keyword = "ground",
+    .name = NS_PART_MAYBE,
+    .kind = NS_PART_MUST,
+    .body = NS_PART_MAYBE,
+    .form = "ground [NAME] KIND[(ARGUMENTS)] [{ PROPERTY VALUE; ... }]",
+    .help = "what bodies roll on",
+};
+
+const ns_block_form ns_block_body = {
+    .keyword = "body",
+    .name = NS_PART_MAYBE,
+    .kind = NS_PART_MAYBE,
+    .body = NS_PART_MAYBE,
+    .form = "body [NAME] [KIND(ARGUMENTS)] [{ PROPERTY VALUE; ... }]",
+    .help = "a rigid body",
+};
+
+const ns_block_form ns_block_solid = {
+    .keyword = "solid",
+    .kind = NS_PART_MUST,
+    .body = NS_PART_MUST,
+    .form = "solid KIND(SIZES) { PROPERTY VALUE; ... }",
+    .help = "a part of the body: together they give mass, centre of mass and inertia",
+};
+
+static const char *const of_rolling[] = {"omega", "Y", "Gamma", NULL};
+
+const ns_block_form ns_block_rolling = {
+    .keyword = "rolling",
+    .body = NS_PART_MUST,
+    .form = "rolling { arm VECTOR; variations WORD }",
+    .help = "how a body given by its reduced Lagrangian touches the plane",
+    .gives = of_rolling,
+};
+
+const ns_block_form ns_block_load = {
+    .keyword = "load",
+    .body = NS_PART_MUST,
+    .form = "load { PROPERTY VALUE; ... }",
+    .help = "a further force or torque on the body",
+};
+
+const ns_block_form ns_block_particle = {
+    .keyword = "particle",
+    .name = NS_PART_MUST,
+    .body = NS_PART_MUST,
+    .form = "particle NAME { PROPERTY VALUE; ... }",
+    .help = "a point with a mass, which may be zero",
+};
+
+const ns_block_form ns_block_label = {
+    .keyword = "label",
+    .name = NS_PART_MUST,
+    .body = NS_PART_MUST,
+    .form = "label NAME { PROPERTY VALUE; ... }",
+    .help = "a point of a body",
+};
+
+const ns_block_form ns_block_spring = {
+    .keyword = "spring",
+    .name = NS_PART_MAYBE,
+    .body = NS_PART_MUST,
+    .form = "spring [NAME] { PROPERTY VALUE; ... }",
+    .help = "a spring between two points",
+};
+
+const ns_block_form ns_block_damper = {
+    .keyword = "damper",
+    .name = NS_PART_MAYBE,
+    .body = NS_PART_MUST,
+    .form = "damper [NAME] { PROPERTY VALUE; ... }",
+    .help = "a damper between two points",
+};
+
+const ns_block_form ns_block_gravity = {
+    .keyword = "gravity",
+    .values = true,
+    .form = "gravity EXPR",
+    .help = "acceleration of free fall",
+};
+
+const ns_block_form ns_block_frame = {
+    .keyword = "frame",
+    .body = NS_PART_MUST,
+    .form = "frame { NAME = VECTOR; ... }",
+    .help = "directions of quasivelocities",
+};
+
+const ns_block_form ns_block_symmetry = {
+    .keyword = "symmetry",
+    .kind = NS_PART_MAYBE,
+    .body = NS_PART_MUST,
+    .form = "symmetry [KIND] { PROPERTY VALUE; ... }",
+    .help = "the group under which the system is invariant",
+    .late = "map",
+    .calls = "group",
+};
+
+const ns_block_form ns_block_algebra = {
+    .keyword = "algebra",
+    .kind = NS_PART_MUST,
+    .body = NS_PART_MAYBE,
+    .form = "algebra KIND[(ARGUMENTS)] [{ PROPERTY VALUE; ... }]",
+    .help = "a Lie algebra",
+    .velocities = true,
+    .calls = "term",
+};
+
+const ns_block_form ns_block_solve = {
+    .keyword = "solve",
+    .kind = NS_PART_MUST,
+    .body = NS_PART_MAYBE,
+    .form = "solve KIND[(NAME = VALUE, ...)]",
+    .help = "how accelerations are computed",
+};
+
+const ns_block_form *const ns_blocks[] = {
+    &ns_block_ground,  &ns_block_body,   &ns_block_solid,
+    &ns_block_rolling, &ns_block_load,   &ns_block_particle,
+    &ns_block_label,   &ns_block_spring, &ns_block_damper,
+    &ns_block_gravity, &ns_block_frame,  &ns_block_symmetry,
+    &ns_block_algebra, &ns_block_solve,  NULL,
+};

@@ -1,0 +1,34 @@
+#include "session/settings.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "mech/blocks.h"
+#include "ode/auto.h"
+#include "session/model.h"
+
+static const char *wrong_method(const char *word, char text[NS_SETTING_TEXT])
+{
+    static_assert((int)NS_NO_METHOD <= (int)NS_SETTING_TEXT, "room for the message");
+    const bool known = ns_method_find(word) || strcmp(word, NS_METHOD_AUTO) == 0;
+    return known ? NULL : ns_model_no_method(word, text);
+}
+
+#define AT(field) offsetof(ns_model_settings, field)
+static const ns_setting_form settings[] = {
+    {"from", NS_SETTING_NUMBER, AT(from), NULL},
+    {"until", NS_SETTING_NUMBER, AT(until), NULL},
+    {"tolerance", NS_SETTING_FRACTION, AT(tolerance), NULL},
+    {"method", NS_SETTING_WORD, AT(method), wrong_method},
+    {"every", NS_SETTING_POSITIVE, AT(every), NULL},
+    {"step", NS_SETTING_POSITIVE, AT(step), NULL},
+    {"first_step", NS_SETTING_POSITIVE, AT(first_step), NULL},
+    {"max_step", NS_SETTING_POSITIVE, AT(max_step), NULL},
+    {"max_steps", NS_SETTING_COUNT, AT(max_steps), NULL},
+    {"project", NS_SETTING_SWITCH, AT(project), NULL},
+    {.name = NULL},
+};
+#undef AT
+
+const ns_grammar ns_settings_grammar = {.blocks = ns_blocks, .settings = settings};
