@@ -49,7 +49,9 @@ def _metadata():
 
 
 def _wheel_facts():
-    return f"Wheel-Version: 1.0\nGenerator: noslip_build\nRoot-Is-Purelib: false\nTag: {_tag()}\n"
+    return (
+        f"Wheel-Version: 1.0\nGenerator: noslip_build\nRoot-Is-Purelib: false\nTag: {_tag()}\n"
+    )
 
 
 def _build_library(folder):
@@ -113,7 +115,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    """The package stays where it is; the library is looked for in build/ (noslip/_library.py)."""
+    """The package stays where it is; the library is looked for in build/."""
     wheel = _Wheel(wheel_directory)
     wheel.add("noslip.pth", (os.path.join(HOME, "python") + "\n").encode())
     return wheel.close()

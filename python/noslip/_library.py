@@ -10,7 +10,17 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import os
-from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_int, c_long, c_size_t, c_uint, c_void_p
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    c_char_p,
+    c_double,
+    c_int,
+    c_long,
+    c_size_t,
+    c_uint,
+    c_void_p,
+)
 
 DONE, STOPPED, WRONG, FAILED = range(4)
 PARAMETERS, STATES, VALUES, CONSTRAINTS, INVARIANTS, EVENTS, INPUTS = range(7)

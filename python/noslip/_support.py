@@ -42,7 +42,7 @@ def fail(verdict: int, words: str) -> None:
 
 
 def view(address: Optional[int], shape, owner: Any, kind=ctypes.c_double) -> np.ndarray:
-    """Memory of the library as a read-only array, without a copy; `owner` lives as long as it."""
+    """Memory of the library as a read-only array, without a copy; keeps `owner` alive."""
     shape = shape if isinstance(shape, tuple) else (shape,)
     count = int(np.prod(shape))
     if not address or not count:

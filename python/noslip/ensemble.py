@@ -23,8 +23,9 @@ class Ensemble:
     (5,)
 
     `set` maps names of parameters or starts to arrays of one length; `get` are quantities as of
-    `noslip sweep --get`: values at the end, "max(...)", "min(...)", times of events ("reversal"),
-    values at a time ("energy@2"). A row that ended early has nan where it did not come that far.
+    `noslip sweep --get`: values at the end, "max(...)", "min(...)", times of events
+    ("reversal"), values at a time ("energy@2"). A row that ended early has nan where it did not
+    come that far.
     """
 
     def __init__(
@@ -60,7 +61,9 @@ class Ensemble:
             if value is None:
                 continue
             if name in _texts:
-                verdict = lib.ns_batch_set_text(self._pointer, name.encode(), str(value).encode())
+                verdict = lib.ns_batch_set_text(
+                    self._pointer, name.encode(), str(value).encode()
+                )
             elif name in _numbers:
                 verdict = lib.ns_batch_set_number(self._pointer, name.encode(), float(value))
             else:
@@ -123,7 +126,8 @@ class Ensemble:
     def units(self) -> Dict[str, str]:
         names = self.keys()
         return {
-            name: text(lib.ns_batch_column_unit(self._pointer, i)) for i, name in enumerate(names)
+            name: text(lib.ns_batch_column_unit(self._pointer, i))
+            for i, name in enumerate(names)
         }
 
     def row_status(self, row: int) -> str:

@@ -113,7 +113,7 @@ class Model:
         if getattr(self, "_pointer", None):
             lib.ns_model_close(self._pointer)
 
-    # ---- what it is ------------------------------------------------------------------------
+    # ---- what it is --------------------------------------------------
 
     @property
     def title(self) -> str:
@@ -221,14 +221,16 @@ class Model:
         return list(room[:count])
 
     def setting(self, name: str) -> float:
-        """What the run block of the model says: until, tolerance, every, ...; nan if nothing."""
+        """What the run block says: until, tolerance, every, ...; nan if it says nothing."""
         return lib.ns_model_setting(self._pointer, name.encode())
 
     def equations(self, form: str = "text") -> str:
         """The derived equations as "text", "latex", "mathml" or "c"."""
         memory = lib.ns_model_equations(self._pointer, form.encode())
         if not memory:
-            raise RequestError(f"there is no form '{form}' of equations: text, latex, mathml, c")
+            raise RequestError(
+                f"there is no form '{form}' of equations: text, latex, mathml, c"
+            )
         try:
             return text(ctypes.string_at(memory))
         finally:
@@ -236,9 +238,11 @@ class Model:
 
     def __repr__(self) -> str:
         count = len(self.states)
-        return f"<noslip.Model {self.title or self.name!r}: {self.formulation}, {count} states>"
+        return (
+            f"<noslip.Model {self.title or self.name!r}: {self.formulation}, {count} states>"
+        )
 
-    # ---- the same with other numbers ---------------------------------------------------------
+    # ---- the same with other numbers --------------------------------------------------
 
     def variant(
         self,
@@ -262,7 +266,7 @@ class Model:
             together.update(change or {})
         return self.variant(together) if together else self
 
-    # ---- runs ----------------------------------------------------------------------------------
+    # ---- runs --------------------------------------------------
 
     def run(
         self,
@@ -289,8 +293,9 @@ class Model:
         'done'
 
         `every` or `at` say when values are recorded (otherwise at the end), `set` and `start`
-        give other numbers for this run, `digits` asks how many digits are right (True, or "quad"
-        for an answer by quadruple precision), `out` names files. Other options by their names in
+        give other numbers for this run, `digits` asks how many digits are right (True, or
+        "quad" for an answer by quadruple precision), `out` names files. Other options by their
+        names in
         the library: engine, step, max_step, max_steps, project, checkpoint, resume, ...
         A motion that ends early is no error: `status` is "stopped" and `reason` says why.
         """
@@ -303,7 +308,9 @@ class Model:
         given = {
             "until": until,
             "every": every,
-            "at": None if at is None else numbers(list(at) if not hasattr(at, "__len__") else at),
+            "at": None
+            if at is None
+            else numbers(list(at) if not hasattr(at, "__len__") else at),
             "tolerance": tol,
             "method": "quad" if precision == "quad" else method,
             "digits": {False: None, True: 1, "quad": 2}[digits],
@@ -338,7 +345,7 @@ class Model:
 
         return Ensemble(self, *args, **options)
 
-    # ---- evaluation ------------------------------------------------------------------------------
+    # ---- evaluation --------------------------------------------------
 
     def _calculator(self, what: str) -> "_Calculator":
         kept = self._local.__dict__  # of this thread

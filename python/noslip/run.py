@@ -127,11 +127,11 @@ class Run:
         if self._pointer:
             lib.ns_result_close(self._pointer)
 
-    # ---- how it ended ------------------------------------------------------------------------
+    # ---- how it ended --------------------------------------------------
 
     @property
     def status(self) -> str:
-        """"done", or "stopped" where the motion ended early (`reason` says why)."""
+        """ "done", or "stopped" where the motion ended early (`reason` says why)."""
         return STATUS[lib.ns_result_verdict(self._pointer)]
 
     @property
@@ -146,7 +146,7 @@ class Run:
     def quality(self) -> Quality:
         return Quality(self)
 
-    # ---- what it recorded ----------------------------------------------------------------------
+    # ---- what it recorded --------------------------------------------------
 
     def __len__(self) -> int:
         return lib.ns_result_rows(self._pointer)
@@ -189,7 +189,8 @@ class Run:
         found = lib.ns_result_digits(self._pointer, numbers[0])
         if not found:
             raise RequestError(
-                text(lib.ns_result_error(self._pointer)) or "the run was made without digits=True"
+                text(lib.ns_result_error(self._pointer))
+                or "the run was made without digits=True"
             )
         return view(found, len(self), self, ctypes.c_byte)
 
@@ -197,7 +198,8 @@ class Run:
     def final(self) -> Dict[str, float]:
         """All values at the end of the run, whatever the output times."""
         return {
-            name: lib.ns_result_final(self._pointer, name.encode()) for name in self.model.values
+            name: lib.ns_result_final(self._pointer, name.encode())
+            for name in self.model.values
         }
 
     @property
@@ -229,7 +231,7 @@ class Run:
             for i in range(lib.ns_result_events(pointer))
         ]
 
-    # ---- output ----------------------------------------------------------------------------------
+    # ---- output --------------------------------------------------
 
     def _pictured(self, form: str) -> "Run":
         """The run with its motion kept, which pictures need: made again, to the same bits."""
@@ -243,7 +245,7 @@ class Run:
         return self._with_motion
 
     def save(self, path) -> None:
-        """Writes the run; the ending decides: .h5, .csv, .json, .svg, .glb, .html (the report)."""
+        """Writes the run; the ending decides: .h5 .csv .json .svg .glb .html (the report)."""
         run = self._pictured(str(path).rpartition(".")[2])
         verdict = lib.ns_result_write(run._pointer, str(path).encode())
         if verdict != DONE:
@@ -260,7 +262,9 @@ class Run:
         length, run = ctypes.c_size_t(), self._pictured(form)
         memory = lib.ns_result_bytes(run._pointer, form.encode(), ctypes.byref(length))
         if not memory:
-            raise RequestError(text(lib.ns_result_error(run._pointer)) or f"no format {form!r}")
+            raise RequestError(
+                text(lib.ns_result_error(run._pointer)) or f"no format {form!r}"
+            )
         try:
             return ctypes.string_at(memory, length.value)
         finally:
@@ -284,7 +288,9 @@ class Run:
             for i in self.model.columns(name):
                 axes.plot(self.t, self._column(i), label=self.model.values[i])
         axes.set_xlabel("t [s]")
-        units = {self.model.unit(self.model.values[i]) for n in names for i in self.model.columns(n)}
+        units = {
+            self.model.unit(self.model.values[i]) for n in names for i in self.model.columns(n)
+        }
         if len(units) == 1 and "" not in units:
             axes.set_ylabel(f"[{units.pop()}]")
         axes.legend()
@@ -300,5 +306,7 @@ class Run:
 
     def __repr__(self) -> str:
         end = lib.ns_result_diagnostic(self._pointer, b"t_end")
-        words = f"<noslip.Run {self.model.title!r}: {self.status} at t = {end:g}, {len(self)} rows"
+        words = (
+            f"<noslip.Run {self.model.title!r}: {self.status} at t = {end:g}, {len(self)} rows"
+        )
         return words + (f", {self.reason}>" if self.reason else ">")

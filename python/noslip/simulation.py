@@ -51,7 +51,7 @@ class Simulation:
         if verdict not in (DONE, STOPPED):
             fail(verdict, self.reason)
 
-    # ---- going on ------------------------------------------------------------------------------
+    # ---- going on --------------------------------------------------
 
     @property
     def t(self) -> float:
@@ -60,7 +60,7 @@ class Simulation:
 
     @property
     def status(self) -> str:
-        """"done" while it can go on, "stopped" when the motion has ended."""
+        """ "done" while it can go on, "stopped" when the motion has ended."""
         return STATUS[lib.ns_simulation_verdict(self._pointer)]
 
     @property
@@ -75,7 +75,7 @@ class Simulation:
         """Goes to the time t exactly; `status` tells whether it came that far."""
         self._check(lib.ns_simulation_advance(self._pointer, t))
 
-    # ---- looking ---------------------------------------------------------------------------------
+    # ---- looking --------------------------------------------------
 
     def __getitem__(self, name: str):
         columns = self.model.columns(name)
@@ -117,10 +117,10 @@ class Simulation:
         """Beginning and end of the last step of the integrator."""
         return lib.ns_simulation_from(self._pointer), lib.ns_simulation_reached(self._pointer)
 
-    # ---- changing --------------------------------------------------------------------------------
+    # ---- changing --------------------------------------------------
 
     def set_state(self, x, t: Optional[float] = None, project: bool = False) -> None:
-        """Goes on from the state x; `project`: from the nearest one that meets the constraints."""
+        """Goes on from the state x; `project`: from the nearest one on the constraints."""
         x = numbers(x).ravel()
         if x.size != self._states:
             raise RequestError(f"a state has {self._states} numbers, not {x.size}")
@@ -142,7 +142,7 @@ class Simulation:
     def parameter(self, name: str) -> float:
         return lib.ns_simulation_parameter(self._pointer, name.encode())
 
-    # ---- events ------------------------------------------------------------------------------------
+    # ---- events --------------------------------------------------
 
     def events(self) -> List[Tuple[str, float, int, np.ndarray]]:
         """Events since the last call: (name, time, direction, state)."""
@@ -157,7 +157,9 @@ class Simulation:
                 return found
             found.append((names[number], t.value, direction.value, x))
 
-    def on_event(self, function: Optional[Callable[[str, float, int, np.ndarray], Any]]) -> None:
+    def on_event(
+        self, function: Optional[Callable[[str, float, int, np.ndarray], Any]]
+    ) -> None:
         """Calls function(name, t, direction, state) for each event during step and advance.
 
         If it returns something true, step or advance returns at the event.
@@ -175,7 +177,7 @@ class Simulation:
         self._on_event = EVENT(called) if function else ctypes.cast(None, EVENT)
         self._check(lib.ns_simulation_on_event(self._pointer, self._on_event, None))
 
-    # ---- saving ------------------------------------------------------------------------------------
+    # ---- saving --------------------------------------------------
 
     def save(self) -> bytes:
         """Bytes from which a simulation of the same model continues bit for bit."""

@@ -29,7 +29,9 @@ class Table:
     def to_dataframe(self):
         import pandas  # pylint: disable=import-outside-toplevel
 
-        return pandas.DataFrame({name: np.array(column) for name, column in self.columns.items()})
+        return pandas.DataFrame(
+            {name: np.array(column) for name, column in self.columns.items()}
+        )
 
     def __repr__(self) -> str:
         return f"<noslip.Table {self.name!r}: {len(self)} rows of {', '.join(self.columns)}>"
@@ -107,7 +109,9 @@ class Study:
         number, words = ctypes.c_double(), ctypes.c_char_p()
         for i in range(lib.ns_study_fact_count(self._pointer)):
             words.value = None
-            name = lib.ns_study_fact(self._pointer, i, ctypes.byref(number), ctypes.byref(words))
+            name = lib.ns_study_fact(
+                self._pointer, i, ctypes.byref(number), ctypes.byref(words)
+            )
             found[text(name)] = number.value if words.value is None else text(words.value)
         return found
 
@@ -116,7 +120,9 @@ class Study:
         found = {}
         rows, count = ctypes.c_size_t(), ctypes.c_size_t()
         for k in range(lib.ns_study_table_count(self._pointer)):
-            name = text(lib.ns_study_table(self._pointer, k, ctypes.byref(rows), ctypes.byref(count)))
+            name = text(
+                lib.ns_study_table(self._pointer, k, ctypes.byref(rows), ctypes.byref(count))
+            )
             columns, units = {}, {}
             for i in range(count.value):
                 column, unit, values = self._column(k, i, rows.value)
@@ -166,7 +172,9 @@ def _study(name: str, doc: str):
     return study
 
 
-equilibria = _study("equilibria", "Steady motions, their stability, and branches over a parameter.")
+equilibria = _study(
+    "equilibria", "Steady motions, their stability, and branches over a parameter."
+)
 section = _study("section", "Poincare sections and periodic motions.")
 period = _study("period", "Periodic motions of a reduced system, and their group shift.")
 lyapunov = _study("lyapunov", "Lyapunov exponents.")

@@ -129,7 +129,9 @@ def test_jacobian_against_differences():
         step[j] = h
         slope = (m.rates(0, x + step) - m.rates(0, x - step)) / (2 * h)
         # central differences: h^2 f'''/6 + eps |f|/h, with |f| up to 1e2 and |f'''| up to 1e5
-        assert np.allclose(exact[:, j], slope, rtol=1e-6, atol=1e-5 * (1 + np.abs(exact).max()))
+        assert np.allclose(
+            exact[:, j], slope, rtol=1e-6, atol=1e-5 * (1 + np.abs(exact).max())
+        )
 
 
 def test_equations():

@@ -34,7 +34,9 @@ def test_wheel_in_a_clean_environment(tmp_path):
     run(sys.executable, "-m", "venv", "--system-site-packages", str(place), env=env)
     python = str(place / "bin" / "python")
     run(python, "-m", "pip", "install", "-q", "--no-index", "--no-deps", str(wheel), env=env)
-    words = "import noslip; print(noslip.__file__, noslip.Model('rattleback').run(until=1).status)"
+    words = (
+        "import noslip; print(noslip.__file__, noslip.Model('rattleback').run(until=1).status)"
+    )
     said = run(python, "-c", words, env=env, cwd=tmp_path)
     assert str(place) in said and said.split()[-1] == "done"
 
@@ -46,5 +48,7 @@ def test_notebook_runs():
         pytest.skip("too slow under sanitizers")
     book = nbformat.read(os.path.join(HOME, "docs", "tour.ipynb"), as_version=4)
     nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
-    assert not any(cell.get("outputs") for cell in nbformat.read(
-        os.path.join(HOME, "docs", "tour.ipynb"), as_version=4).cells)  # kept without output
+    assert not any(
+        cell.get("outputs")
+        for cell in nbformat.read(os.path.join(HOME, "docs", "tour.ipynb"), as_version=4).cells
+    )  # kept without output

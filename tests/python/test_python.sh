@@ -12,4 +12,5 @@ if nm "$library" 2>/dev/null | grep -q __asan_init; then # the runtime must come
     export LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0
 fi
 export NOSLIP_LIBRARY=$library NOSLIP PYTHONPATH=$TESTS/../python PYTHONDONTWRITEBYTECODE=1
-exec "$PYTHON" -m pytest -q -p no:cacheprovider "$TESTS/python" --doctest-modules "$TESTS/../python/noslip"
+exec "$PYTHON" -m pytest -q -p no:cacheprovider "$TESTS/python" \
+    --doctest-modules "$TESTS/../python/noslip"

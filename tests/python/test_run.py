@@ -23,7 +23,9 @@ def command(*arguments):
     return json.loads(out.stdout)
 
 
-@pytest.mark.parametrize("model", ["rattleback", "chaplygin-sleigh", "falling-disk", "bicycle"])
+@pytest.mark.parametrize(
+    "model", ["rattleback", "chaplygin-sleigh", "falling-disk", "bicycle"]
+)
 def test_same_bits_as_the_program(model):
     r = noslip.Model(model).run(until=1, every=0.25)
     said = command("run", model, "--until", "1", "--every", "0.25", "--json")
@@ -162,7 +164,9 @@ def test_simulation_events():
     sim.advance(5)
     found = sim.events()
     assert [name for name, *_ in found] == ["zero", "zero"]
-    assert np.allclose([t for _, t, *_ in found], [np.pi / 2, 3 * np.pi / 2], rtol=0, atol=1e-14)
+    assert np.allclose(
+        [t for _, t, *_ in found], [np.pi / 2, 3 * np.pi / 2], rtol=0, atol=1e-14
+    )
     seen = []
     sim = noslip.Model(text=text).simulation()
     sim.on_event(lambda name, t, direction, x: seen.append((name, t, direction)) or True)

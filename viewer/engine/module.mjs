@@ -3,8 +3,8 @@
 //     const noslip = await Module.start(bytes);
 //     const model = noslip.call('ns_model_open_text', 'model', text, 0, 0, 0);
 //
-// Strings among the arguments are copied into the module for the time of the call. A module that
-// ran out of memory traps: `broken` is set, and a new one has to be started.
+// Strings among the arguments are copied into the module for the time of the call. A module
+// that ran out of memory traps: `broken` is set, and a new one has to be started.
 
 const OK = 0, BADF = 8, NOSYS = 52;
 
@@ -43,7 +43,8 @@ export class Module {
             args_get: () => OK,
             fd_write: (_fd, vectors, n, written) => {
                 let length = 0;
-                for (let i = 0; i < n; i++) length += data().getUint32(vectors + 8 * i + 4, true);
+                for (let i = 0; i < n; i++)
+                    length += data().getUint32(vectors + 8 * i + 4, true);
                 data().setUint32(written, length, true);
                 return OK;
             },

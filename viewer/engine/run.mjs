@@ -1,6 +1,6 @@
 // `noslip run` by the WebAssembly module, for tests: the same options, the object of --json.
 //
-//     node viewer/engine/run.mjs build/wasm/noslip.wasm run MODEL [--method M] [--tol R] ... --json
+//     node viewer/engine/run.mjs build/wasm/noslip.wasm run MODEL [--method M] ... --json
 import { readFile } from 'node:fs/promises';
 import { Module } from './module.mjs';
 
