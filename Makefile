@@ -8,13 +8,14 @@ JOBS    ?= $(shell nproc)
 
 flagship = $(firstword $(wildcard models/rattleback.mech models/chaplygin-sleigh.mech))
 
-.PHONY: help setup browser build run test python golden bench install asan lint format fuzz clean
+.PHONY: help setup browser build run test python golden bench install asan lint format \
+	fuzz clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make run              build, run the flagship model, write its report'
 	@echo 'make test             build and run the tests      [PRESET=release|dev|ci|asan]'
-	@echo 'make python           install the Python package into build/python and say how to use it'
+	@echo 'make python           install the Python package into build/python'
 	@echo 'make golden           write tests/models/golden.txt anew, see CONTRIBUTING.md'
 	@echo 'make bench            the speed table'
 	@echo 'make install          [PREFIX=/usr/local] [DESTDIR=]'
@@ -50,7 +51,7 @@ python: build/release/build.ninja
 	@/usr/bin/python3 -m venv --system-site-packages build/python
 	@NOSLIP_LIBRARY=$(abspath build/release/libnoslip.so) build/python/bin/pip install -q \
 	    --disable-pip-version-check --no-index --no-build-isolation --force-reinstall --no-deps .
-	@build/python/bin/python -c 'import noslip; print("noslip", noslip.__version__, "is in", noslip.__path__[0])'
+	@build/python/bin/python -c 'import noslip; print("noslip is in", noslip.__path__[0])'
 	@echo 'Use it by:   build/python/bin/python      or, in a shell:   . build/python/bin/activate'
 
 golden: build/release/build.ninja

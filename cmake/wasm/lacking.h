@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* locks, and space that is taken before it is used: "not supported" is an answer that is dealt with */
+/* Locks, and space that is taken before it is used: noslip can do without. */
 #ifndef F_WRLCK
 #define F_WRLCK 1
 #define F_OFD_SETLK (-1)

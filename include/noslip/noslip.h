@@ -155,8 +155,8 @@ NS_API double ns_model_number(const ns_model *model, ns_kind kind, size_t i);
 /* All of them at once: parameters or states, the first n, into numbers[n]; how many there
  * are. */
 NS_API size_t ns_model_numbers(const ns_model *model, ns_kind kind, double *numbers, size_t n);
-/* What a state or value is: "coordinate", "velocity", "quaternion", "angular velocity", "force",
- * "energy", ...; "" for the rest. */
+/* What a state or value is: "coordinate", "velocity", "quaternion", "angular velocity",
+ * "force", "energy", ...; "" for the rest. */
 NS_API const char *ns_model_quantity(const ns_model *model, ns_kind kind, size_t i);
 /* What role it plays: states what ns_model_quantity says; parameters "given" or
  * "derived" (from others); values "basic" (shown by default) or "more"; constraints

@@ -73,6 +73,7 @@ PROTOTYPES = {
     "ns_model_unit": "spin",
     "ns_model_number": "dpin",
     "ns_model_numbers": "npipn",
+    "ns_model_quantity": "spin",
     "ns_model_role": "spin",
     "ns_model_vector": "npisNn",
     "ns_model_vector_of": "npinpn",
