@@ -49,89 +49,128 @@ static const char *body_name(const ns_drawer *w, const thing *which)
     }
 }
 
+/* [x, y, z], or of a box in a plane [x, y] */
+static bool read_lengths(ns_drawer *w, const ns_draw_value *size, ns_scene_shape *shape)
+{
+    const bool planar_box = w->view != NS_VIEW_SPACE && shape->kind == NS_SHAPE_BOX;
+    const bool flat = planar_box && ns_drawer_is_vector(size, 2);
+    if (!flat && !ns_drawer_is_vector(size, 3))
+        return ns_drawer_complain(w, size,
+                                  planar_box ? "two or three lengths" : "three lengths");
+    for (uint32_t i = 0; i < size->value.rows; i++) {
+        /* from the side the second length is the height */
+        const uint32_t k = flat && i == 1 && w->view == NS_VIEW_SIDE ? 2 : i;
+        shape->size[k] = ns_drawer_at(w, size, i);
+        if (!ns_drawer_fixed(w, size, "a size", shape->size[k]))
+            return false;
+    }
+    if (flat) /* as deep as it is wide, or high */
+        shape->size[w->view == NS_VIEW_SIDE ? 1 : 2] = ns_mul(w->g, ns_number(w->g, 0.5),
+                                                              ns_drawer_at(w, size, 1));
+    return true;
+}
+
+static bool read_outline(ns_drawer *w, const ns_draw_value *corners, ns_scene_shape *shape)
+{
+    const uint32_t n = corners->value.rows;
+    if (corners->word || corners->value.cols != 2 || n < 3)
+        return ns_drawer_complain(w, corners, "corners [[x, y], [x, y], [x, y], ...]");
+    ns_v3 *outline = NS_NEW_ARRAY(w->s->arena, ns_v3, n);
+    for (uint32_t i = 0; i < n; i++) {
+        outline[i] = ns_v3_make(ns_drawer_at(w, corners, 2 * i),
+                                ns_drawer_at(w, corners, 2 * i + 1), ns_zero(w->g));
+        for (int k = 0; k < 2; k++)
+            if (!ns_drawer_fixed(w, corners, "a corner", outline[i].at[k]))
+                return false;
+    }
+    shape->outline = outline;
+    shape->outlines = n;
+    return true;
+}
+
+/* SIZES, from value *NEXT on, which is moved past them. */
+static bool read_sizes(ns_drawer *w, uint32_t *next, ns_scene_shape *shape)
+{
+    const ns_draw_value *first = ns_drawer_nth(w->line, *next);
+    switch (shape->kind) {
+    case NS_SHAPE_BOX:
+    case NS_SHAPE_ELLIPSOID:
+        ++*next;
+        return read_lengths(w, first, shape);
+    case NS_SHAPE_PLATE:
+        ++*next;
+        return read_outline(w, first, shape);
+    default:
+        break;
+    }
+    const bool two = shape->kind == NS_SHAPE_TORUS || shape->kind == NS_SHAPE_CYLINDER;
+    for (uint32_t i = 0; i < (two ? 2 : 1); i++, ++*next)
+        if (!ns_drawer_constant(w, ns_drawer_nth(w->line, *next), "a size", &shape->size[i]))
+            return false;
+    return true;
+}
+
+/* How the thing looks: colour, thickness, width, opacity, spokes. */
+static bool read_look(ns_drawer *w, const thing *which, ns_scene_shape *shape)
+{
+    const uint32_t thin = shape->kind == NS_SHAPE_PLATE ? 0 : 1;
+    double spokes = 0;
+    if (!ns_drawer_colour(w, &shape->colour) ||
+        ((which->options & THICKNESS) &&
+         !ns_drawer_optional(w, "thickness", &shape->size[thin])) ||
+        ((which->options & WIDTH) && !ns_drawer_optional(w, "width", &shape->size[1])) ||
+        !ns_drawer_optional_number(w, "opacity", 0, 1, &shape->opacity) ||
+        !ns_drawer_optional_number(w, "spokes", 1, 100, &spokes))
+        return false;
+    if (shape->kind == NS_SHAPE_WHEEL && shape->size[1]) /* the radius of the tyre */
+        shape->size[1] = ns_mul(w->g, ns_number(w->g, 0.5), shape->size[1]);
+    shape->spokes = (uint32_t)spokes;
+    if ((shape->opacity > 0 && shape->opacity < 1) || shape->kind == NS_SHAPE_BOX)
+        shape->pattern = "plain"; /* edges show how a box turns */
+    return true;
+}
+
+/* The axis: the one given, or, seen from the side, the one by which the thing faces the
+ * viewer. */
+static bool read_axis(ns_drawer *w, ns_scene_shape *shape)
+{
+    const ns_draw_value *axis = ns_drawer_option(w->line, "axis");
+    const ns_shape_kind kind = shape->kind;
+    if (axis) {
+        shape->turned = true;
+        if (!ns_drawer_vector(w, axis, "a direction", &shape->axis))
+            return false;
+        for (int k = 0; k < 3; k++)
+            if (!ns_drawer_fixed(w, axis, "the axis", shape->axis.at[k]))
+                return false;
+    } else if (w->view == NS_VIEW_SIDE &&
+               (kind == NS_SHAPE_DISK || kind == NS_SHAPE_WHEEL || kind == NS_SHAPE_CYLINDER ||
+                kind == NS_SHAPE_TORUS || kind == NS_SHAPE_PLATE)) {
+        shape->turned = true;
+        shape->axis = ns_v3_neg(w->g, ns_v3_unit(w->g, 1));
+    }
+    return true;
+}
+
 /* KIND CENTRE, SIZES [, ANGLE] */
 static bool add_body(ns_drawer *w, const thing *which)
 {
     ns_scene_body body = {.name = body_name(w, which)};
     ns_scene_shape shape = {.kind = (ns_shape_kind)which->shape, .at = ns_v3_zero(w->g)};
-    bool planar = w->view != NS_VIEW_SPACE;
-    uint32_t next = 1,
-             sizes = which->shape == NS_SHAPE_TORUS || which->shape == NS_SHAPE_CYLINDER ? 2
-                                                                                         : 1;
-    double spokes = 0;
-    if (!ns_drawer_vector(w, ns_drawer_nth(w->line, 0), "the middle", &body.position))
+    uint32_t next = 1;
+    if (!ns_drawer_vector(w, ns_drawer_nth(w->line, 0), "the middle", &body.position) ||
+        !read_sizes(w, &next, &shape))
         return false;
-    const ns_draw_value *size = ns_drawer_nth(w->line, next);
-    if (which->shape == NS_SHAPE_BOX || which->shape == NS_SHAPE_ELLIPSOID) {
-        uint32_t flat = planar && which->shape == NS_SHAPE_BOX && ns_drawer_is_vector(size, 2);
-        if (!flat && !ns_drawer_is_vector(size, 3))
-            return ns_drawer_complain(w, size,
-                                      planar && which->shape == NS_SHAPE_BOX
-                                          ? "two or three lengths"
-                                          : "three lengths");
-        for (uint32_t i = 0; i < size->value.rows; i++) {
-            /* from the side the second length is the height */
-            uint32_t k = flat && i == 1 && w->view == NS_VIEW_SIDE ? 2 : i;
-            shape.size[k] = ns_drawer_at(w, size, i);
-            if (!ns_drawer_fixed(w, size, "a size", shape.size[k]))
-                return false;
-        }
-        if (flat) /* as deep as it is wide, or high */
-            shape.size[w->view == NS_VIEW_SIDE ? 1 : 2] = ns_mul(w->g, ns_number(w->g, 0.5),
-                                                                 ns_drawer_at(w, size, 1));
-        next++;
-    } else if (which->shape == NS_SHAPE_PLATE) {
-        if (size->word || size->value.cols != 2 || size->value.rows < 3)
-            return ns_drawer_complain(w, size, "corners [[x, y], [x, y], [x, y], ...]");
-        ns_v3 *outline = NS_NEW_ARRAY(w->s->arena, ns_v3, size->value.rows);
-        for (uint32_t i = 0; i < size->value.rows; i++) {
-            outline[i] = ns_v3_make(ns_drawer_at(w, size, 2 * i),
-                                    ns_drawer_at(w, size, 2 * i + 1), ns_zero(w->g));
-            for (int k = 0; k < 2; k++)
-                if (!ns_drawer_fixed(w, size, "a corner", outline[i].at[k]))
-                    return false;
-        }
-        shape.outline = outline;
-        shape.outlines = size->value.rows;
-        next++;
-    } else {
-        for (uint32_t i = 0; i < sizes; i++, next++)
-            if (!ns_drawer_constant(w, ns_drawer_nth(w->line, next), "a size", &shape.size[i]))
-                return false;
-    }
     const ns_draw_value *angle = ns_drawer_nth(w->line, next);
-    if (angle && !planar) {
+    if (angle && w->view == NS_VIEW_SPACE) {
         ns_diag_error(w->d->diag, angle->span,
                       "in space a thing is turned by options: z = ANGLE, x = ANGLE, ..., or "
                       "turn = QUATERNION");
         return false;
     }
-    uint32_t thin = which->shape == NS_SHAPE_PLATE ? 0 : 1;
-    const ns_draw_value *axis = ns_drawer_option(w->line, "axis");
-    if (!ns_drawer_orientation(w, angle, body.quat) || !ns_drawer_colour(w, &shape.colour) ||
-        ((which->options & THICKNESS) &&
-         !ns_drawer_optional(w, "thickness", &shape.size[thin])) ||
-        ((which->options & WIDTH) && !ns_drawer_optional(w, "width", &shape.size[1])) ||
-        !ns_drawer_optional_number(w, "opacity", 0, 1, &shape.opacity) ||
-        !ns_drawer_optional_number(w, "spokes", 1, 100, &spokes) ||
-        (axis && !ns_drawer_vector(w, axis, "a direction", &shape.axis)))
+    if (!ns_drawer_orientation(w, angle, body.quat) || !read_look(w, which, &shape) ||
+        !read_axis(w, &shape))
         return false;
-    if (which->shape == NS_SHAPE_WHEEL && shape.size[1]) /* the radius of the tyre */
-        shape.size[1] = ns_mul(w->g, ns_number(w->g, 0.5), shape.size[1]);
-    for (int k = 0; axis && k < 3; k++)
-        if (!ns_drawer_fixed(w, axis, "the axis", shape.axis.at[k]))
-            return false;
-    shape.spokes = (uint32_t)spokes;
-    shape.turned = axis != NULL;
-    bool flat_kind = which->shape == NS_SHAPE_DISK || which->shape == NS_SHAPE_WHEEL ||
-                     which->shape == NS_SHAPE_CYLINDER || which->shape == NS_SHAPE_TORUS ||
-                     which->shape == NS_SHAPE_PLATE;
-    if (w->view == NS_VIEW_SIDE && flat_kind && !axis) { /* faces the viewer */
-        shape.turned = true;
-        shape.axis = ns_v3_neg(w->g, ns_v3_unit(w->g, 1));
-    }
-    if ((shape.opacity > 0 && shape.opacity < 1) || which->shape == NS_SHAPE_BOX)
-        shape.pattern = "plain"; /* edges show how a box turns */
     body.colour = shape.colour;
     NS_PUSH(w->s->arena, body.shapes, shape);
     NS_PUSH(w->s->arena, w->scene->bodies, body);

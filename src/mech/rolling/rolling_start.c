@@ -71,14 +71,77 @@ static void guess_on_moving(work *w, ns_v3 at)
         set(w, w->r->support + i, local.at[i], true, (ns_span){0});
 }
 
+/* contact [x, y] or [x, y, z].  CARTESIAN: these are the ground's own coordinates. */
+static bool place_contact(work *w, const ns_property *contact, bool cartesian)
+{
+    ns_rolling *r = w->r;
+    ns_graph *g = w->g;
+    const ns_side *ground = &r->contact.ground;
+    if (contact->values != 1 || contact->value[0].cols != 1 || contact->value[0].rows < 2 ||
+        contact->value[0].rows > 3) {
+        ns_diag_error(w->d->diag, contact->value_span, "contact: expected [x, y, z] or [x, y]");
+        return false;
+    }
+    uint32_t rows = contact->value[0].rows;
+    if ((cartesian || ground->kind == NS_SIDE_IMPLICIT) && rows < ground->n) {
+        ns_diag_error(w->d->diag, contact->value_span,
+                      "contact: this ground needs three coordinates [x, y, z]");
+        return false;
+    }
+    const ns_ex *to = contact->value[0].at;
+    guess_on_moving(w, ns_v3_make(to[0], to[1], rows > 2 ? to[2] : ns_zero(g)));
+    for (uint32_t i = 0; i < rows; i++) {
+        if (cartesian && i < ground->n)
+            set_as(w, r->support + i, to[i], contact);
+        else
+            ns_system_start_equation(w->s, "contact", ns_sub(g, r->contact.point.at[i], to[i]),
+                                     contact->guess, contact->value_span);
+        miss(w, i, to[i]);
+    }
+    /* of an upper and a lower place the body lies on the latter */
+    if (rows == 2 && r->misfit && !ns_side_is_curve(ground)) {
+        ns_ex hangs = ns_apply(g, NS_OP_MAX, ns_zero(g), ns_neg(g, ground->normal.at[2]));
+        r->misfit = ns_add(g, r->misfit, ns_mul(g, ns_number(g, 1e3), hangs));
+    }
+    return true;
+}
+
+/* com [x, y, z] or centre [x, y, z]: GIVEN, and NOW as the states have it. */
+static bool place_point(work *w, const ns_property *given, ns_v3 now, bool cartesian)
+{
+    ns_rolling *r = w->r;
+    ns_graph *g = w->g;
+    const ns_side *ground = &r->contact.ground;
+    ns_v3 at;
+    if (!ns_block_vector(w->d, given, 0, &at))
+        return false;
+    for (uint32_t i = 0; cartesian && i < ground->n; i++) /* a guess: straight below */
+        set(w, r->support + i, at.at[i], true, given->value_span);
+    guess_on_moving(w, at);
+    for (uint32_t i = 0; i < 3; i++)
+        miss(w, i, at.at[i]);
+    ns_v3 way[3] = {ns_v3_unit(g, 0), ns_v3_unit(g, 1), ns_v3_unit(g, 2)};
+    bool surface = !ns_side_is_curve(ground);
+    if (surface) { /* along the ground here; across it: ns_rolling_verify */
+        way[2] = r->contact.moving ? ns_m3_apply(g, r->contact.B, ground->normal)
+                                   : ground->normal;
+        ns_rolling_tangents(g, way[2], way);
+        r->placed = given;
+        r->gap = ns_v3_dot(g, ns_v3_sub(g, at, now), way[2]);
+    }
+    for (int i = 0; i < (surface ? 2 : 3); i++)
+        demand(w, given->name, ns_v3_dot(g, ns_v3_sub(g, now, at), way[i]), given->value_span);
+    return true;
+}
+
 /* Where the contact is on the ground. */
 static bool place(work *w)
 {
     ns_rolling *r = w->r;
-    ns_graph *g = w->g;
     const ns_property *contact = ns_block_find(w->b, "contact");
     const ns_property *com = ns_block_find(w->b, "com"),
                       *centre = ns_block_find(w->b, "centre");
+    const bool given = contact || com || centre;
     if ((contact != NULL) + (com != NULL) + (centre != NULL) > 1) {
         ns_diag_error(
             w->d->diag, w->b->span,
@@ -86,78 +149,28 @@ static bool place(work *w)
         return false;
     }
     if (r->contact.reduced) {
-        if (contact || com || centre)
+        if (given)
             ns_diag_error(w->d->diag, w->b->span,
                           "the reduced system has no place on the plane");
-        return !(contact || com || centre);
+        return !given;
     }
     const ns_side *ground = &r->contact.ground;
     bool cartesian = !r->contact.moving && (ground->kind == NS_SIDE_IMPLICIT ||
                                             ground->kind == NS_SIDE_GRAPH || r->ground.level);
     /* a closed ground may not have the origin: ns_rolling_guess looks for a place then */
-    r->anywhere = ground->kind == NS_SIDE_IMPLICIT && !contact && !com && !centre;
+    r->anywhere = ground->kind == NS_SIDE_IMPLICIT && !given;
     if (r->anywhere)
         w->s->start.hint = "say where the body touches the ground: contact [x, y, z]";
     bool open = !cartesian || com || centre || r->anywhere;
     for (uint32_t i = 0; i < ground->n; i++) {
-        set(w, r->support + i, ns_zero(g), open, (ns_span){0});
-        w->s->start.keep[r->support + i] = open && !contact && !com && !centre;
+        set(w, r->support + i, ns_zero(w->g), open, (ns_span){0});
+        w->s->start.keep[r->support + i] = open && !given;
     }
-    if (contact) {
-        if (contact->values != 1 || contact->value[0].cols != 1 || contact->value[0].rows < 2 ||
-            contact->value[0].rows > 3) {
-            ns_diag_error(w->d->diag, contact->value_span,
-                          "contact: expected [x, y, z] or [x, y]");
-            return false;
-        }
-        uint32_t rows = contact->value[0].rows;
-        if ((cartesian || ground->kind == NS_SIDE_IMPLICIT) && rows < ground->n) {
-            ns_diag_error(w->d->diag, contact->value_span,
-                          "contact: this ground needs three coordinates [x, y, z]");
-            return false;
-        }
-        const ns_ex *to = contact->value[0].at;
-        guess_on_moving(w, ns_v3_make(to[0], to[1], rows > 2 ? to[2] : ns_zero(g)));
-        for (uint32_t i = 0; i < rows; i++) {
-            ns_ex value = to[i];
-            if (cartesian && i < ground->n)
-                set_as(w, r->support + i, value, contact);
-            else
-                ns_system_start_equation(w->s, "contact",
-                                         ns_sub(g, r->contact.point.at[i], value),
-                                         contact->guess, contact->value_span);
-            miss(w, i, value);
-        }
-        /* of an upper and a lower place the body lies on the latter */
-        if (rows == 2 && r->misfit && !ns_side_is_curve(ground)) {
-            ns_ex hangs = ns_apply(g, NS_OP_MAX, ns_zero(g), ns_neg(g, ground->normal.at[2]));
-            r->misfit = ns_add(g, r->misfit, ns_mul(g, ns_number(g, 1e3), hangs));
-        }
-    }
-    const ns_property *given = com ? com : centre;
-    if (given) {
-        ns_v3 at, now = com ? r->contact.com : r->body_centre;
-        if (!ns_block_vector(w->d, given, 0, &at))
-            return false;
-        for (uint32_t i = 0; cartesian && i < ground->n; i++) /* a guess: straight below */
-            set(w, r->support + i, at.at[i], true, given->value_span);
-        guess_on_moving(w, at);
-        for (uint32_t i = 0; i < 3; i++)
-            miss(w, i, at.at[i]);
-        ns_v3 way[3] = {ns_v3_unit(g, 0), ns_v3_unit(g, 1), ns_v3_unit(g, 2)};
-        bool surface = !ns_side_is_curve(ground);
-        if (surface) { /* along the ground here; across it: ns_rolling_verify */
-            way[2] = r->contact.moving ? ns_m3_apply(g, r->contact.B, ground->normal)
-                                       : ground->normal;
-            ns_rolling_tangents(g, way[2], way);
-            r->placed = given;
-            r->gap = ns_v3_dot(g, ns_v3_sub(g, at, now), way[2]);
-        }
-        for (int i = 0; i < (surface ? 2 : 3); i++)
-            demand(w, given->name, ns_v3_dot(g, ns_v3_sub(g, now, at), way[i]),
-                   given->value_span);
-    }
-    return true;
+    if (contact)
+        return place_contact(w, contact, cartesian);
+    if (com)
+        return place_point(w, com, r->contact.com, cartesian);
+    return !centre || place_point(w, centre, r->body_centre, cartesian);
 }
 
 /* The reduced system has no orientation among its states, which would say where the body
