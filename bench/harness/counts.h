@@ -10,7 +10,7 @@
 
 #include "rivals/contenders.h"
 
-enum { COUNTS_CONTENDERS = 6, COUNTS_PROBLEMS = 3, COUNTS_TARGETS = 3 };
+enum { COUNTS_CONTENDERS = 5, COUNTS_PROBLEMS = 3, COUNTS_TARGETS = 3 };
 
 extern const bench_contender *const counts_contenders[COUNTS_CONTENDERS]; /* C853 first */
 extern const char *const counts_problems[COUNTS_PROBLEMS];

@@ -174,7 +174,7 @@ static void *json(ns_result *result, size_t *length)
 
 void *ns_result_bytes(ns_result *result, const char *format, size_t *length)
 {
-    size_t own;
+    size_t own = 0;
     length = length ? length : &own;
     *length = 0;
     if (!result)

@@ -199,8 +199,10 @@ size_t ns_simulation_save(ns_simulation *s, void *bytes, size_t room)
     at += sizeof head;
     memcpy(at, s->p, np * sizeof(double));
     at += np * sizeof(double);
-    for (size_t i = 0; i < np; i++, at += sizeof(double))
-        memcpy(at, &(double){s->is_set[i]}, sizeof(double));
+    for (size_t i = 0; i < np; i++, at += sizeof(double)) {
+        const double is_set = s->is_set[i];
+        memcpy(at, &is_set, sizeof(double));
+    }
     memcpy(at, ns_run_state(s->run), n * sizeof(double));
     ns_run_save(s->run, at + n * sizeof(double));
     return length;

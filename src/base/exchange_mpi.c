@@ -75,8 +75,7 @@ static bool mpi_send(void *state, uint32_t to, const void *bytes, size_t length)
     MPI_Isend(p->bytes, (int)length, MPI_BYTE, (int)to, TAG, e->all, &p->request);
     p->next = e->under_way;
     e->under_way = p;
-    /* NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): the checker looks at one
-     * function */
+    /* NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): it sees one function only */
     return true;
 }
 

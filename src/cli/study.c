@@ -268,7 +268,7 @@ bool ns_study_range(ns_cli *cli, ns_model *model, const char *option, const char
 {
     const ns_description *d = model->description;
     const char *name;
-    double ends[2];
+    double ends[2] = {0};
     if (!ns_study_parts(cli, model, option, "NAME=LOW:HIGH", text, 2, &name, ends))
         return false;
     for (*index = 0; *index < d->params.n; ++*index)

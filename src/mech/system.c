@@ -116,6 +116,7 @@ uint32_t ns_system_add_state(ns_system *s, ns_quantity kind, const char *name, n
                              ns_ex rate, const char *unit)
 {
     NS_CHECK(name && symbol);
+    const uint32_t number = s->states.n;
     NS_PUSH(s->arena, s->states,
             (ns_state){.name = name,
                        .symbol = symbol,
@@ -123,8 +124,8 @@ uint32_t ns_system_add_state(ns_system *s, ns_quantity kind, const char *name, n
                        .unit = unit ? unit : "",
                        .kind = kind,
                        .odd = is_odd(kind),
-                       .first = s->states.n});
-    return s->states.n - 1;
+                       .first = number});
+    return number;
 }
 
 void ns_system_group(ns_system *s, ns_quantity kind, const char *name, uint32_t first,

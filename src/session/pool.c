@@ -92,9 +92,11 @@ static long neighbours(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", /* Open MPI */
                                         "MPI_LOCALNRANKS"};           /* MPICH, Intel MPI */
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            return strtol(getenv(names[i]), NULL, 10);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *said = getenv(names[i]);
+        if (said)
+            return strtol(said, NULL, 10);
+    }
     return 1;
 }
 

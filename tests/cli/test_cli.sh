@@ -92,7 +92,7 @@ export XDG_CACHE_HOME=$W/cache
 expect 0 "native engine" "" "" -- run $O --engine native
 NOSLIP_NATIVE=c expect 0 "native by the compiler" "" "" -- run $O --engine native
 NOSLIP_NATIVE=c NOSLIP_CC= expect 0 "native without a compiler" "Oscillator" \
-    "no native code: the compiler is switched off" -- run $O --engine native
+    "without native code: the compiler is switched off" -- run $O --engine native
 expect 0 "native beside series" "Oscillator" "" -- run $O --engine native --method taylor
 expect 2 "unknown engine" "" "interpreter, native or auto" -- run $O --engine jit
 expect 2 "quad precision" "" "method of its own" -- run $O --precision quad --method gauss

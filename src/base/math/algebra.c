@@ -358,7 +358,7 @@ bool ns_algebra_svd(uint32_t m, uint32_t n, const double *A, double *sigma, doub
                     double *work)
 {
     NS_CHECK(A || !m || !n);
-    NS_CHECK((sigma && work) || !m || !n);
+    NS_CHECK(work && (sigma || !m || !n));
     const room r = rooms(m, n, work);
     uint32_t count = 0;
     double back;

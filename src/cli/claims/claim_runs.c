@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "cli/open.h"
 #include "ode/method.h"
 #include "session/gallery.h"
@@ -93,6 +94,7 @@ static bool turn_back(ns_claims_world *w, ns_claims_run *r, const ns_claim_setti
 {
     const ns_claim_word name = {back->value, back->place};
     const ns_claims_run *other = ns_claims_find(w, &name);
+    NS_CHECK(r->model);
     const ns_system *s = r->model->system;
     if (!other)
         return false;
@@ -161,6 +163,7 @@ static bool read_number(const ns_claims_world *w, const ns_claim_setting *s, dou
 
 static bool make_room(ns_claims_world *w, ns_claims_run *r, ns_span place, size_t samples)
 {
+    NS_CHECK(r->model);
     r->t = calloc(samples, sizeof *r->t);
     r->values = calloc(samples * r->model->system->observables.n + 1, sizeof(double));
     r->residuals = calloc(samples * r->model->system->constraints.n + 1, sizeof(double));
@@ -199,7 +202,8 @@ static bool start_one(ns_claims_world *w, ns_claims_run *r, const ns_claim_state
         ns_diag_error(diag, s->model.place,
                       "the model does not say how long to run: add until=T");
     else if (!(samples >= 2 && samples <= MOST_SAMPLES))
-        ns_diag_error(diag, all.samples->place, "samples: 2 to %d", MOST_SAMPLES);
+        ns_diag_error(diag, all.samples ? all.samples->place : s->model.place,
+                      "samples: 2 to %d", MOST_SAMPLES);
     else
         r->run = ns_run_new(ns_model_problem(r->model, m->needs_jacobian), &options,
                             r->model->p, r->model->x0, &r->status, &message);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/math/vecmath.h"
 #include "cli/study.h"
 #include "study/orbits/compare.h"
@@ -200,6 +201,7 @@ static int compare_models(job *j)
     if (!choose_pairs(j) || !choose_times(j, options) ||
         !ns_command_number(cli, j->a, "within", &within))
         return ns_status_exit(NS_ERR_USAGE);
+    NS_CHECK(j->pairs.at && j->times && j->n);
     ns_compare_pair *pairs = NS_NEW_ARRAY(cli->arena, ns_compare_pair, j->pairs.n);
     for (uint32_t i = 0; i < j->pairs.n; i++) {
         pairs[i] = j->pairs.at[i].pair;

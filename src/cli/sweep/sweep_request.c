@@ -54,7 +54,7 @@ static bool read_over(ns_cli *cli, ns_model *model, const char *text, ns_plan *p
 {
     static const char form[] = "NAME=LOW:HIGH:N or NAME=LOW:HIGH:N:log";
     ns_plan_axis axis = {.kind = NS_PLAN_GRID};
-    const char *rest;
+    const char *rest = "";
     if (!split_name(cli, "--over", form, text, &axis.name, &rest))
         return false;
     const ns_study_words words = ns_study_split(cli->arena, rest, ':');
@@ -84,7 +84,7 @@ static bool read_random(ns_cli *cli, ns_model *model, const char *text, ns_plan 
                  {"loguniform(", NS_PLAN_LOGUNIFORM},
                  {"normal(", NS_PLAN_NORMAL}};
     ns_plan_axis axis = {.kind = NS_PLAN_LIST};
-    const char *rest, *inner = NULL;
+    const char *rest = "", *inner = NULL;
     if (!split_name(cli, "--random", form, text, &axis.name, &rest))
         return false;
     const size_t length = strlen(rest);
