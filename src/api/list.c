@@ -96,7 +96,7 @@ const char *ns_list(const char *list, size_t i, const char **summary)
             const char *name = lists[k].at(i, &words);
             if (summary)
                 *summary = words;
-            /* cppcheck-suppress returnDanglingLifetime: the name is not in `words` */
+            /* cppcheck-suppress returnDanglingLifetime ; the name is not in `words` */
             return name;
         }
     return NULL;
