@@ -177,6 +177,7 @@ static uint32_t triangle(uint32_t m, uint32_t n, double *A, double *order, doubl
 {
     const uint32_t least = m < n ? m : n;
     double *length = w + n, *last = w + 2 * (size_t)n;
+    NS_CHECK((A && order && w) || !n);
     for (uint32_t j = 0; j < n; j++) {
         order[j] = j;
         length[j] = last[j] = column_length(m, n, A, 0, j);
