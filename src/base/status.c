@@ -15,6 +15,8 @@ const char *ns_status_text(ns_status status)
         return "the limit on steps was reached";
     case NS_STOP_INTERRUPT:
         return "interrupted";
+    case NS_STOP_ASKED:
+        return "ended by an event of the model";
     case NS_ERR_MODEL:
         return "the model is wrong";
     case NS_ERR_USAGE:

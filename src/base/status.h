@@ -9,11 +9,12 @@
 typedef enum ns_status {
     NS_OK = 0,
     /* stopped: everything computed so far is valid */
-    NS_STOP_EVENT = 1,     /* an event with action `stop` occurred */
+    NS_STOP_EVENT = 1,     /* an event of the formulation: the body fell over, lifted off */
     NS_STOP_SINGULAR = 2,  /* the equations became singular */
     NS_STOP_STEP = 3,      /* the step size fell below what the arithmetic resolves */
     NS_STOP_LIMIT = 4,     /* the limit on the number of steps was reached */
     NS_STOP_INTERRUPT = 5, /* the user asked to stop (signal) */
+    NS_STOP_ASKED = 6, /* an event that the model declares with `stop`: runs are done then */
     /* failures */
     NS_ERR_MODEL = -1,  /* the model is wrong: diagnostics say where */
     NS_ERR_USAGE = -2,  /* the request is wrong: unknown method, name, option */

@@ -102,7 +102,9 @@ static void print_head(ns_cli *cli, const ns_record *r)
     if (r->chosen)
         fprintf(f, "  %-*s %s\n", NAME, "chosen by",
                 r->choice[0] ? r->choice : "the run that is continued");
-    if (r->status == NS_OK)
+    if (r->status == NS_OK && r->message[0])
+        fprintf(f, "  %-*s %g to %.10g s, %s\n", NAME, "time", run->t0, o->t, r->message);
+    else if (r->status == NS_OK)
         fprintf(f, "  %-*s %g to %g s\n", NAME, "time", run->t0, o->t);
     else
         fprintf(f, "  %-*s %g to %.10g s, ended early (%g s were asked for)\n", NAME, "time",

@@ -87,6 +87,7 @@ typedef struct ns_event_line {
     int direction;  /* +1 rising, -1 falling, 0 both */
     bool condition; /* happens also at the start, if the value is beyond zero there already */
     ns_event_action action;
+    bool asked;          /* the model says `stop`: a motion that ends here is done */
     const char *meaning; /* in words, NULL if none */
     bool watched;        /* found by other means than zeros of `value` */
     ns_span span;

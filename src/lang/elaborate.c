@@ -515,6 +515,7 @@ static void publish(ns_reader *r, const ns_job *job)
                                     .value = job->value.at[0],
                                     .direction = job->direction,
                                     .action = job->action,
+                                    .asked = job->action == NS_EVENT_STOP,
                                     .meaning = job->meaning,
                                     .span = job->span});
         break;

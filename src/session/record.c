@@ -562,7 +562,9 @@ ns_status ns_record_run(ns_record *r)
     }
     const ns_status status = integrate(r);
     look(r);
-    if (status != NS_OK) {
+    if (status == NS_STOP_ASKED && r->status == NS_OK) {
+        snprintf(r->message, sizeof r->message, "%s", r->outcome->reason);
+    } else if (status != NS_OK) {
         const char *reason = r->outcome->reason;
         ns_record_fail(r, status, "%s", reason && *reason ? reason : ns_status_text(status));
         if (status == NS_STOP_STEP || status == NS_STOP_LIMIT || status == NS_STOP_SINGULAR)

@@ -66,7 +66,9 @@ typedef struct ns_record_options {
 
 struct ns_record {
     ns_status status;
-    char message[900]; /* what is wrong, or why the run stopped; "" if neither */
+    /* What is wrong, why the run stopped, or by which event of the model it ended as asked
+     * (status NS_OK); otherwise "". */
+    char message[900];
     ns_model *model;
     ns_record_options options; /* as used: until and tolerance are known */
     const ns_method *method;

@@ -218,6 +218,21 @@ static int stop_at_once(void *context, double fraction, double t)
     return 1;
 }
 
+/* An end that the model asks for is done, with its reason. */
+static void ending_as_asked(void **state)
+{
+    (void)state;
+    static const char text[] = "param v = 1\nstate x' = v\nstart { x = 0 }\n"
+                               "event wall: x = 1 stop\nrun { until 2 }\n";
+    ns_model *model = ns_model_open_text("wall", text, NULL, NULL, 0);
+    ns_result *result = ns_simulate(model, NULL);
+    assert_int_equal(ns_result_verdict(result), NS_DONE);
+    assert_string_equal(ns_result_reason(result), "ended at t = 1 by the event wall");
+    assert_true(ns_result_diagnostic(result, "t_end") == 1);
+    ns_result_close(result);
+    ns_model_close(model);
+}
+
 static void stopping(void **state)
 {
     (void)state;
@@ -314,6 +329,7 @@ int main(void)
         cmocka_unit_test(runs),
         cmocka_unit_test(options_by_name),
         cmocka_unit_test(stopping),
+        cmocka_unit_test(ending_as_asked),
         cmocka_unit_test(shorter_struct),
         cmocka_unit_test(nothing),
     };

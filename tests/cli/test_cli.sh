@@ -258,12 +258,23 @@ expect 0 "rows at times" "^2\.5 " "" -- run $O --at 2.5,5
 expect 0 "backwards" "0 to -3 s" "" -- run $O --until -3
 model stop.mech <<'M'
 title "Stops"
-state x' = 1
+param v = 1
+state x' = v
 start { x = 0 }
 event wall: x - 1 = 0 stop
 run { until 2 }
 M
-expect 1 "an event that stops" "ended early" "stopped" -- run stop.mech
+expect 0 "an event that stops" "ended at t = 1 by the event wall$" "" -- run stop.mech
+[ ! -s err ] || fail "an end that was asked for is warned of"
+expect 0 "... --json" "" "" -- run stop.mech --json
+py 'd["status"] == "done" and d["reason"] == "ended at t = 1 by the event wall"' "... its JSON"
+expect 0 "... and its page" "" "" -- run stop.mech --quiet --report stop.html
+grep -q '"status":"done","reason":"ended at t = 1 by the event wall"' stop.html ||
+    fail "the page does not say by which event the motion ended"
+expect 0 "... and rows of a sweep" "3 as asked for, 0 early" "" -- \
+    sweep stop.mech --over v=0.25:2:3 --get x --out stop.csv
+[ "$(cut -d, -f3 stop.csv | tr '\n' ' ')" = "status 0 0 0 " ] || fail "... with their status"
+grep -q '^2,1,0,ended at t = 0.5 by the event wall$' stop.csv || fail "... with their reason"
 model blow.mech <<'M'
 title "Blows up"
 state x' = x^2

@@ -23,13 +23,13 @@ END
 
 expect 1 "a run that is stuck" "ended early" "no progress near t = 0.9999.*fastest there" \
     -- run stuck.mech
-expect 0 "a row that is stuck" "ended     1 at the time asked for, 3 before" "" -- \
+expect 0 "a row that is stuck" "ended     1 as asked for, 3 early" "" -- \
     sweep stuck.mech --over K=0:0.3:4 --get u --out stuck.csv
 [ "$(grep -c ",3,no progress" stuck.csv)" = 3 ] && pass "is a row like any other" ||
     fail "is a row like any other: $(cat stuck.csv)"
 expect 1 "--max-steps" "10 steps" "the limit of 10 steps was reached at t = .*fastest there" \
     -- run swing.mech --max-steps 10
-expect 0 "--max-steps of rows" "0 at the time asked for, 3 before" "" -- \
+expect 0 "--max-steps of rows" "0 as asked for, 3 early" "" -- \
     sweep swing.mech --over q=0.1:0.3:3 --until 1e3 --get q --max-steps 100 --out rows.csv
 expect 2 "--max-steps 0" "" "must be positive" -- run swing.mech --max-steps 0
 expect 1 "--max-seconds" "ended early" "the limit of time was reached at t" -- run swing.mech \

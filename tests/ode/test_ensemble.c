@@ -486,7 +486,7 @@ static void test_failures(void **state)
         for (uint32_t i = 0; i < TIMES; i++)
             assert_true(isnan(m->at[i * t->problem->n]) == (some_times[i] > m->t));
         if (k % 4 == 3) {
-            assert_int_equal(m->status, NS_STOP_EVENT);
+            assert_int_equal(m->status, NS_STOP_ASKED);
             assert_near(&m->x[0], &(double){3}, 1, 1e-12);
             assert_near(m->x, own.x, t->problem->n, 1e-8);
         }

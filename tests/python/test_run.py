@@ -77,6 +77,15 @@ def test_stopped_is_no_error():
     assert abs(lib_end(r) - 1) < 1e-6
 
 
+def test_an_end_that_the_model_asks_for():
+    r = noslip.Model(text="""state x' = 1
+start { x = 0 }
+event wall: x = 1 stop
+run { until 2 }""").run()
+    assert r.status == "done" and "by the event wall" in r.reason
+    assert abs(lib_end(r) - 1) < 1e-12
+
+
 def lib_end(r):
     from noslip._library import lib
 

@@ -113,7 +113,7 @@ static void early_end(void **state)
     ns_compare_pair pair;
     pair_by_name(a, b, "x", &pair);
     const ns_compare_outcome out = run(a, b, times, 5, &pair, 1);
-    assert_int_equal(out.status, NS_STOP_EVENT);
+    assert_int_equal(out.status, NS_STOP_ASKED);
     assert_int_equal(out.side, 1);
     assert_int_equal(out.rows, 3);
     ns_model_free(a);

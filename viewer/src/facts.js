@@ -129,7 +129,7 @@ export function buildFacts(data, clock) {
     }
     const run = [
         ['Status', data.status === 'done'
-            ? 'completed'
+            ? `completed${data.reason ? ': ' + data.reason : ''}`
             : `stopped early${data.reason ? ': ' + data.reason : ''}`],
         ['Formulation', data.formulation], ['Method', data.method], ['Engine', data.engine],
         ['Tolerance', data.tolerance === null ? '' : value(data.tolerance)],

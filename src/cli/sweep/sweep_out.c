@@ -252,7 +252,7 @@ bool ns_sweep_summary(ns_sweep_job *job, FILE *to, const ns_style *style)
             fprintf(to, "  computed  %" PRIu64 " in %.3g s, %.4g per second\n",
                     job->outcome.computed, job->outcome.seconds,
                     (double)job->outcome.computed / job->outcome.seconds);
-        fprintf(to, "  ended     %" PRIu64 " at the time asked for, %" PRIu64 " before\n",
+        fprintf(to, "  ended     %" PRIu64 " as asked for, %" PRIu64 " early\n",
                 s.rows - s.early, s.early);
         for (uint32_t i = 0; i < s.n_causes; i++)
             fprintf(to, "    %9" PRIu64 "  %s (first: row %" PRIu64 ")\n", s.causes[i].count,

@@ -120,6 +120,10 @@ static ns_status stop(ns_run *run, const ns_event *event, double t)
     if (event->action == NS_EVENT_SINGULAR)
         return ns_run_stop(run, NS_STOP_SINGULAR, "%s at t = %.10g",
                            event->meaning ? event->meaning : event->name, t);
+    if (event->asked)
+        return ns_run_stop(run, NS_STOP_ASKED, "ended at t = %.10g by the event %s%s%s", t,
+                           event->name, event->meaning ? ": " : "",
+                           event->meaning ? event->meaning : "");
     return ns_run_stop(run, NS_STOP_EVENT, "event %s at t = %.10g%s%s", event->name, t,
                        event->meaning ? ": " : "", event->meaning ? event->meaning : "");
 }

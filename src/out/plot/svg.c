@@ -289,8 +289,10 @@ static void fill(const ns_record *record, ns_arena *arena, ns_text *out)
     s.plot->subtitle = ns_arena_format(arena, "formulation %s, method %s, %llu steps%s%s",
                                        r->system->formulation->name, record->method->name,
                                        (unsigned long long)record->outcome->steps,
-                                       record->status == NS_OK ? "" : "; ended early: ",
-                                       record->status == NS_OK ? "" : record->message);
+                                       record->status != NS_OK ? "; ended early: "
+                                       : record->message[0]    ? "; "
+                                                               : "",
+                                       record->message);
     add_paths(&s);
     add_groups(&s, "coordinates", false);
     add_groups(&s, "observe", false);

@@ -90,7 +90,7 @@ static void put_head(ns_report *r, const char *command)
     ns_json_number(j, "evaluations", (double)record->outcome->evaluations);
     ns_json_number(j, "seconds", record->seconds);
     ns_json_text(j, "status", record->status == NS_OK ? "done" : "stopped");
-    if (record->status != NS_OK)
+    if (record->message[0])
         ns_json_text(j, "reason", record->message);
     ns_json_text(j, "command", command);
     ns_json_text(j, "accuracy", accuracy(r));

@@ -291,7 +291,7 @@ static bool done(void *context, const ns_ensemble_result *result)
                       .x0 = b->x0 + k * w->n,
                       .t0 = w->sweep->options.run.t0};
     fill(w, &m, record + w->sweep->n_axes);
-    end->status = o->status;
+    end->status = o->status == NS_STOP_ASKED ? NS_OK : o->status;
     put_reason(end->reason, o->status == NS_OK ? "" : o->reason);
     finish_row(w, b);
     return !w->stopped;
