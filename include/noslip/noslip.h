@@ -57,7 +57,7 @@ NS_API const char *ns_version(void);
 
 /* How something ended; also the exit status of the program `noslip`. */
 typedef enum ns_verdict {
-    NS_DONE = 0,
+    NS_DONE = 0,    /* also if an event that the model declares with `stop` ended it */
     NS_STOPPED = 1, /* the motion ended early; everything up to then is good */
     NS_WRONG = 2,   /* the model or the request is wrong */
     NS_FAILED = 3   /* the system failed: memory, disk */

@@ -131,7 +131,7 @@ class Run:
 
     @property
     def status(self) -> str:
-        """ "done", or "stopped" where the motion ended early (`reason` says why)."""
+        """ "done", also by a `stop` event of the model; "stopped" early (`reason` says why)."""
         return STATUS[lib.ns_result_verdict(self._pointer)]
 
     @property

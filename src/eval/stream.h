@@ -9,7 +9,7 @@
  *   the forms of forms.def, each without and with storing:  code, operands [, y]
  *   CALL         code, op, a, b, y: any row of the table of operations
  *   SINCOS       code, a, y (sine), z (cosine)
- *   FACTOR       code, n, m, then the n*n entries: LU factors in cells m ..., pivots behind
+ *   FACTOR       code, n, m, then the n*n entries: LU factors in cells m ..., then pivots
  *   SOLVE        code, n, m, y, then the n entries of b */
 #ifndef NS_EVAL_STREAM_H
 #define NS_EVAL_STREAM_H

@@ -1,7 +1,7 @@
 /* Diagnostics of a run: energy, residuals, invariants, extremes of the observables.
  *
- * They are looked at in batches of eight step ends, one per lane, which costs a fraction of
- * looking at each alone.  Minima and maxima do not depend on the order, and a lane gives the
+ * They are evaluated in batches of eight step ends, one per lane, at a fraction of the cost of
+ * one at a time.  Minima and maxima do not depend on the order, and a lane gives the
  * bits a single evaluation gives, so the result does not depend on when a batch is emptied. */
 #include "base/check.h"
 #include "ode/quad/quad_internal.h"

@@ -1,5 +1,5 @@
 /* Vectors of eight doubles, for the kernels that are compiled once per instruction set
- * (gauss_lanes.inc, ensemble_step.inc).  All functions have the same bits on every one. */
+ * (gauss_lanes.inc, ensemble_step.inc).  All functions give the same bits on each. */
 #ifndef NS_ODE_VECTOR8_H
 #define NS_ODE_VECTOR8_H
 

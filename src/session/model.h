@@ -1,11 +1,11 @@
 /* A model: everything from the text to a start state, in one place and one arena.
  *
  * ns_model_load reads the text, derives the system, evaluates parameters, run settings and the
- * start state, and builds the programs.  It never fails without words: the model it returns
- * carries the status, and messages that say what is wrong and where.  NULL means that there
- * was not even memory for that.
+ * start state, and builds the programs.  It never fails silently: the model it returns carries
+ * the status, and messages that say what is wrong and where.  NULL means that there was not
+ * even memory for that.
  *
- * The words of this folder, in their order:
+ * The terms of this folder, in order:
  *     model    from the text to the start state
  *     system   its equations (mech/system.h)
  *     problem  the programs of the system that methods evaluate (ode/problem.h)
@@ -14,7 +14,7 @@
  *     record   a run with what was asked of it: rows, events, files, checkpoints
  * A model loaded without error may be used by several threads at once, each with runs, records
  * and forks of `shared` of its own; what a function here makes for all of them it makes under
- * the model's lock.  Only who has the model alone may add to `system`. */
+ * the model's lock.  Only the sole user of a model may add to its `system`. */
 #ifndef NS_SESSION_MODEL_H
 #define NS_SESSION_MODEL_H
 

@@ -1,4 +1,4 @@
-/* A pool: threads of this process that all do the same work, until there is no more of it. */
+/* A pool: threads of this process that all do the same work, until none is left. */
 #ifndef NS_SESSION_POOL_H
 #define NS_SESSION_POOL_H
 

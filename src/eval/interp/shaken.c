@@ -1,4 +1,4 @@
-/* One lane in quadruple precision whose rounding errors are others: the result of every
+/* One lane in quadruple precision with different rounding errors: the result of every
  * operation is changed in the 107th bit, up or down (stochastic arithmetic, Vignes 1974; states
  * and constants have as many bits).  What two evaluations differ by is what rounding makes of
  * an expression, cancellation included.

@@ -6,7 +6,7 @@
  * is zero and serves what is constant in time.
  *
  * Recurrences from y' = w a' work with derivatives k a_k: these are cells of their own,
- * numbered behind those of the tape, each with a row. */
+ * numbered after those of the tape, each with a row. */
 #ifndef NS_EVAL_JET_JET_INTERNAL_H
 #define NS_EVAL_JET_JET_INTERNAL_H
 

@@ -1,5 +1,6 @@
-/* 1/k as a sum of two doubles, k = 0 .. 64 (0: not used).  A product with the first alone errs
- * by the same part of a unit in the last place in every step, and that adds up in long runs. */
+/* 1/k as a sum of two doubles, k = 0 .. 64 (0: not used).  A product with the first alone is
+ * off by the same fraction of a unit in the last place in every step: that adds up in long
+ * runs. */
 #include "eval/jet/jet_internal.h"
 
 /* The first is h, the double next to 1/k; the second is (1 - k h)/k.  With h in two parts, the

@@ -1,18 +1,17 @@
 /* Native code without a compiler: a stream as machine code of x86-64.
  *
- * Does what the text of emit.h does, with the same operations in the same order on the same
- * work block, and so with the same bits; it takes about a millisecond for 10,000 operations,
- * for what a compiler is slow at is easy on code without loops: which values to have in
- * registers.
+ * It does what the text of emit.h does, with the same operations in the same order on the same
+ * work block, and so gives the same bits.  It takes about a millisecond for 10,000 operations:
+ * deciding which values to keep in registers, where a compiler is slow, is easy in code without
+ * loops.
  *
- * Registers.  A result takes a free register; if there is none, that of the value which is used
- *             again last, and this one goes to the cell that the stream has for it, unless it
- *             is there already.  What is not in a register is used from memory.
- * Systems.    Of up to NS_MACHINE_SMALL equations: written out as single operations.  Rows are
- *             exchanged behind the code, wherever they are, in registers or in memory.
- * Calls.      Functions and larger systems are the engine's.  Before a call all values that
- *             live
- *             are in memory.
+ * Registers.  A result takes a free register.  If there is none it takes that of the value
+ *             whose next use is farthest away, which is saved in its cell of the stream,
+ *             unless it is there already.  What is not in a register is used from memory.
+ * Systems.    Those of up to NS_MACHINE_SMALL equations are written out as single operations.
+ *             Code after the function exchanges rows where they are, in registers or memory.
+ * Calls.      The engine does functions and larger systems.  Before a call all live values are
+ *             saved to memory.
  * 256 bits.   Eight lanes are two halves; what lies between two calls is done for one, then for
  *             the other. */
 #ifndef NS_EVAL_MACHINE_MACHINE_H

@@ -1,11 +1,11 @@
 /* Small systems in machine code: pivots and exchanged rows.
  *
- * Entry (r, c) of a matrix of n rows is cell y + r * n + c, behind them is for each row the one
- * that it was exchanged with: eight integers, or for one lane integers of 32 bits, as the
- * engines have it.
+ * Entry (r, c) of a matrix of n rows is cell y + r * n + c.  After the entries comes, for each
+ * row, the one it was exchanged with: eight integers, or for one lane integers of 32 bits, as
+ * in the engines.
  *
- * Exchanging is rare.  It is done behind the function, on the values where they are at that
- * time, so that on return everything is where it was. */
+ * Exchanges are rare.  The code for them comes after the function and works on the values where
+ * they are at that time, so that on return everything is where it was. */
 #include <string.h>
 
 #include "base/check.h"

@@ -3,10 +3,10 @@
  *
  * An instruction on vectors has a first operand (a register; the one written, or stored), a
  * second (a register, or none) and a third (a register, or memory).  It is written with the
- * prefix VEX where that can say it and with EVEX else: registers from 16 on, 512 bits, masks,
+ * prefix VEX where that suffices, otherwise with EVEX: registers from 16 on, 512 bits, masks,
  * and a number in memory that is spread over all lanes.
  *
- * Numbers are collected in a table behind the code and addressed relative to it. */
+ * Numbers are collected in a table after the code and addressed relative to it. */
 #ifndef NS_EVAL_MACHINE_X86_H
 #define NS_EVAL_MACHINE_X86_H
 

@@ -1,10 +1,9 @@
 /* Native code of programs.
  *
  * On x86-64 with AVX2 or AVX-512 it is machine code of our own (machine.h), made in
- * milliseconds.
- * Elsewhere, where the system lets no memory be run that was written, and everywhere if
- * NOSLIP_NATIVE=c is set, the system's compiler makes it out of C text (emit.h).  Taylor series
- * are always interpreted.
+ * milliseconds.  On other processors, on systems that refuse to execute memory that was
+ * written, and everywhere if NOSLIP_NATIVE=c is set, the system's compiler makes it from C text
+ * (emit.h).  Taylor series are always interpreted.
  *
  * The text is compiled once and kept: in $XDG_CACHE_HOME/noslip (or ~/.cache/noslip), a
  * folder that nobody else can read or write, under a name made of the text, the compiler and
@@ -12,8 +11,8 @@
  * not used; nor is a file whose bytes have changed.  New files appear by rename: processes that
  * need the same code at the same time do not disturb each other.
  *
- * What nobody used for 60 days is removed, and what was used longest ago when all together has
- * more than 256 MB (prune.h).
+ * Files that nobody has used for 60 days are removed, and the least recently used ones when all
+ * together exceed 256 MB (prune.h).
  *
  * The compiler is `cc`, or what NOSLIP_CC names; NOSLIP_CC= (empty) switches it off.  It is
  * started with a list of arguments, never through a shell. */

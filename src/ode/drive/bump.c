@@ -1,21 +1,22 @@
 /* Narrow functions of the state along a step: see bump.h.
  *
- * Looked at are  exp(a),  1 - tanh(a)^2  for tanh(a),  and quotients by cosh, where a depends
- * on states.
- * Other quotients are in all mechanics and seldom narrow.  Let u be one of these functions, and
- * M the largest |u| that the method has seen: at the ends of the step, or at eight points in it
- * if it is a collocation method.
- * Between two points that follow each other the states
- * are in a box: what they have there, and a margin by how far they bend.  If the enclosure of u
- * on every box is below LIMIT M, the points have seen u as it is.  If not, the stretch is
- * looked at again with eight points in it; where u turns out to be above LIMIT M, or the boxes
- * leave it open to the end, the step was too long.  Below LEAST u is nothing.
+ * The functions examined are  exp(a),  1 - tanh(a)^2  for tanh(a),  and quotients by cosh,
+ * where a depends on states.  Other quotients occur throughout mechanics and are seldom
+ * narrow.
+ *
+ * Let u be one of these functions, and M the largest |u| that the method has seen: at the ends
+ * of the step, or at eight points in it if it is a collocation method.  Between two
+ * neighbouring points the states lie in a box: their values at both, widened by how far they
+ * bend.  If the enclosure of u on every box is below LIMIT M, the points have seen u as it is.
+ * If not, the stretch is examined again with eight points in it; where u turns out to be above
+ * LIMIT M, or the boxes cannot decide, the step was too long.  Values of u below LEAST are
+ * ignored.
  *
  * That costs as much as a step.  Where the arguments of all these functions change by less than
- * CALM from end to end of the step, and did so in the one before, none of them can have gone up
- * and down in between as narrow ones do, and nothing more is looked at.
+ * CALM from one end of the step to the other, and did so in the step before, none of them can
+ * have risen and fallen in between as narrow ones do, and the examination is skipped.
  *
- * This is a look at the motion that was found, with margins that are usual and not proven. */
+ * This examines the motion that was found, with margins that are customary, not proven. */
 #include "ode/drive/bump.h"
 
 #include "eval/interval/interval.h"

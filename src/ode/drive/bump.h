@@ -1,8 +1,8 @@
-/* Narrow functions of the state: walls, pulses that travel, layers.
+/* Narrow functions of the state: walls, travelling pulses, layers.
  *
- * A motion may pass through a narrow function of its states between two stages and never know,
- * as it may with functions of time (drive.h); but where it will be is known only after the
- * step.  So the functions that can be narrow are looked at along the step that was made: see
+ * A motion may pass through a narrow function of its states between two stages without
+ * noticing, just as with functions of time (drive.h); but where it will be is known only after
+ * the step.  So the functions that can be narrow are examined along the step just made: see
  * bump.c. */
 #ifndef NS_ODE_DRIVE_BUMP_H
 #define NS_ODE_DRIVE_BUMP_H

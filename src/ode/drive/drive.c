@@ -1,10 +1,9 @@
-/* Steps that do not run over what happens in time: see drive.h.
+/* Steps that skip nothing that happens in time: see drive.h.
  *
  * Let g be a driver, g_k its Taylor coefficients in time, and [t, t + h] a step.  What a
  * polynomial of degree K - 1 cannot represent of g over the step is at most
  *
- *     rest = 2 (h/4)^K max |g_K|        (best polynomial),     h^K max |g_K|      (Taylor's at
- *     t)
+ *     rest = 2 (h/4)^K max |g_K|   (best polynomial),   h^K max |g_K|   (Taylor's at t)
  *
  * with the maximum over the step, which interval arithmetic bounds.  A step may go as far as
  *
@@ -26,11 +25,11 @@
  * short time ago; below 1e-100 it is zero.
  *
  * Where g or a derivative of it jumps (sign, abs, min, max of time, the root of 0) no cell is
- * small enough.  One of 2^SMALL units in the last place is a switch, together with those that
- * follow it while rounding errors leave it open where it is, each twice as large as the one
- * before: steps end there, the state is taken to the other side by its rates on either side,
- * and the method begins anew.  If they do not end, g is no function at this precision (sin(1/t)
- * near 0), and they are taken as they are. */
+ * small enough.  A cell of 2^SMALL units in the last place is a switch, together with those
+ * that follow it, each twice as large as the one before, while rounding errors hide where the
+ * jump is: steps end there, the state is carried across by the rates on either side, and the
+ * method starts afresh.  If such cells never end, g cannot be resolved at this precision
+ * (sin(1/t) near 0), and they are accepted as they are. */
 #include "ode/drive/drive.h"
 
 #include <float.h>

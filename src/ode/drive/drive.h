@@ -1,7 +1,7 @@
-/* What drives a system in time, and how far a step may go so that it cannot run over it.
+/* What drives a system in time, and how far a step may go without skipping any of it.
  *
- * A method sees the rates at its stages only: a pulse between them, or behind the last one, is
- * not there for it and for its error estimate.  The drivers of a system are the largest parts
+ * A method sees the rates at its stages only: a pulse between them, or beyond the last one, is
+ * invisible to it and to its error estimate.  The drivers of a system are the largest parts
  * of its rates that depend on time and parameters alone.  These can be enclosed over stretches
  * of time (eval/interval/interval.h), so that nothing in them is missed: see drive.c. */
 #ifndef NS_ODE_DRIVE_DRIVE_H

@@ -3,9 +3,8 @@
  * Limits.  Ten samples show a wave of one period, an exponential over a few units, and a pole
  * or a branch point that is not much nearer than the distance of two samples.  If b = x^2 + w^2
  * or |x| + w has its least value hidden between two, those seen differ by a factor of 5 or
- * more.
- * What they show, the fit judges by its last coefficients; the limits need only keep out what
- * they do not show.
+ * more.  What the samples show, the fit judges by its last coefficients; the limits need only
+ * exclude what they do not show.
  *
  * Kinks.  A parabola dips between two samples by about as much as these are off the straight
  * lines through their neighbours, and so does a roof like |x|; twice as much is allowed for. */

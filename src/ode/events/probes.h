@@ -1,4 +1,4 @@
-/* Probes: what inside an event's function tells whether ten samples of it in a step show it.
+/* Probes: parts of an event's function that tell whether ten samples in a step represent it.
  *
  * The states of a step are smooth: the method has resolved them.  A function of them need not
  * be: sin(1000 x) turns many times, 1/(x^2 + w^2) has a peak between two samples.  Every
@@ -11,8 +11,8 @@
  *     1/b, log b, b^c  b comes near zero, compared with its size elsewhere in the stretch
  *     |a|, sign a      a changes its sign; min(a, b), max(a, b): a - b does
  *
- * The kinks of |a|, min and max are no harm where only sums and other such functions follow up
- * to the event itself: its samples show them.  There a must only not change its sign unseen.
+ * The kinks of |a|, min and max do no harm where only sums and other such functions lie between
+ * them and the event itself: its samples show them.  There a need only not change sign unseen.
  *
  * Sums, products and small powers of tame functions are tame; so are the solutions of linear
  * systems, which the equations of motion contain too.  A stretch of the step in which a probe

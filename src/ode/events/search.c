@@ -1,25 +1,23 @@
 /* The search for the zeros of one event in the last step.
  *
- * Stretches.  A stretch of the step is looked at by ten samples: its ends, and the eight Gauss
+ * Stretches.  A stretch of the step is examined by ten samples: its ends, and the eight Gauss
  * nodes between (one evaluation on eight lanes for all events).  Where its probes are wild
  * (probes.h) the samples prove nothing.  Then it is cut, where a branch is seen to change
  * (sign, |a|, min, max) or in half, down to what the time resolves; after two cuts an enclosure
  * of g (enclose.c) may show first that there is no zero.  Where the probes are tame, g is
  * interpolated by a polynomial of degree 9, whose last coefficients tell how good it is.  Its
  * extrema cut the stretch into pieces where it is monotonic; a piece whose ends differ in sign
- * has one crossing.
- * Where it is not a good picture of g the stretch is halved, too, and from the third time on
- * sampled with accurate states.  So the work is in proportion to the turns of g near zero.  A
- * search that would need more than MOST_PIECES stretches says how far it came.
+ * has one crossing.  Where it represents g badly the stretch is halved as well, and from the
+ * third time on sampled with accurate states.  So the work is proportional to the turns of g
+ * near zero.  A search that would need more than MOST_PIECES stretches reports how far it got.
  *
- * Signs.  Where the polynomial is within its error of zero, g itself is asked, with a state as
- * accurate as the steps; at an extremum that near to zero the extremum of g itself is looked
- * for.
- * Values within their rounding errors, which enclosures of a point give, count as zero, and
- * zero counts as no sign: touching zero is no crossing, and noise about zero fires nothing.
- * A singularity that is passed in no time, as by a disk that rocks over its flat position,
- * leaves a corner in g: there the least value is looked for.  These events are searched without
- * probes.
+ * Signs.  Where the polynomial is within its error of zero, g itself is evaluated, with a
+ * state as accurate as the steps; at an extremum that close to zero the extremum of g itself
+ * is sought.  Values within their rounding errors, which enclosures of a point give, count as
+ * zero, and zero counts as no sign: touching zero is no crossing, and noise about zero fires
+ * nothing.  A singularity that is passed in an instant, as by a disk that rocks over its flat
+ * position, leaves a corner in g: there the least value is sought.  These events are searched
+ * without probes.
  *
  * Refining.  Newton's iteration on g itself, with accurate states and the slope of the
  * polynomial, safeguarded by the bracket, down to the last bits of the time. */

@@ -1,13 +1,12 @@
 /* gauss: Gauss-Legendre collocation with 8 stages, order 16, the stages in the 8 lanes.
  *
- *     F_j = f(t + c_j h, X_j),   X_i = x + sum_j mu_ij (h b_j F_j),   x_new = x + sum_j h b_j
- *     F_j
+ *     F_j = f(t + c_j h, X_j),  X_i = x + sum_j mu_ij (h b_j F_j),  x_new = x + sum_j h b_j F_j
  *
  * Solved by fixed-point iteration ("sweeps": one evaluation on eight lanes each), started from
  * the polynomial through the F_j of the last step, extrapolated.  States are solved for by
  * parts (cascade.h): those that depend on each other first, what depends on them afterwards,
- * and without iteration where there is no feedback.  Rounding errors are kept from
- * growing systematically as in Hairer, McLachlan and Razakarivony, BIT 48 (2008): the state is
+ * and without iteration where there is no feedback.  Rounding errors are kept from growing
+ * systematically as in Hairer, McLachlan and Razakarivony, BIT 48 (2008): the state is
  * a compensated sum, the weights are exact to 100 bits, and the iteration goes on until it has
  * converged or only rounding errors change.
  *

@@ -1,10 +1,10 @@
 /* quad: Gauss collocation with 16 stages in quadruple precision.
  *
- *     k_j = f(t + c_j h, x + h sum_l a_jl k_l),    x(t + h) = x + h sum_j b_j k_j      (order
- *     32)
+ *     k_j = f(t + c_j h, x + h sum_l a_jl k_l),   x(t + h) = x + h sum_j b_j k_j   (order 32)
  *
- * Quadruple precision has no hardware, so as little as possible is done in it.  The stages are
- * found in double precision first, by fixed-point sweeps on two times eight lanes.  Then
+ * Quadruple precision is done in software, so as little as possible is done in it.  The
+ * stages are found in double precision first, by fixed-point sweeps on two times eight lanes.
+ * Then
  *
  *     r_j = f(t + c_j h, x + h sum_l a_jl k_l) - k_j        in quadruple precision
  *     d_j = r_j + J_j h sum_l a_jl d_l                      in double precision, by sweeps

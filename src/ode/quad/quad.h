@@ -1,6 +1,6 @@
 /* Quadruple precision inside a run: what the method `quad` does beside stepping (see quad.c).
  *
- * States and parameters are sums x + x_lo of two doubles, 106 bits.  Times are doubles like
+ * States and parameters are sums x + x_lo of two doubles, 106 bits.  Times are doubles, as
  * everywhere, but they stand for the decimal number a person means: 0.1 is a tenth (quad_time).
  *
  * Where the compiler has no quadruple precision the method refuses to begin; what doubles lack

@@ -2,8 +2,8 @@
  *
  * Parameters are evaluated again, from the same expressions.  A parameter that is not what its
  * expression gives in double precision, to the bit, was set from outside, and is taken as it is
- * (a start: as the decimal number that a person means by it).
- * How far both precisions are apart says nothing: differences such as 3*0.3 - 0.9 + 1e-10 are
+ * (a start: as the decimal number that a person means by it).  How far the two precisions are
+ * apart says nothing: differences such as 3*0.3 - 0.9 + 1e-10 are
  * right to six digits in double precision.  States that the user fixed are evaluated again by
  * the same rule; the free ones are where double precision found them, corrected by steps of
  * least norm

@@ -4,12 +4,12 @@
  * computed twice more, as accurately as double precision permits, by `gauss` and by `taylor`,
  * from numbers that are rounded differently (shaken.h, NS_MODEL_SHAKEN), in steps short enough
  * to meet what the run may have passed over.  Values of one of them are evaluated in quadruple
- * precision.  What the results differ by is made of
+ * precision.  The results differ by
  *     errors of the method, which the other runs do not share,
  *     rounding errors, which every step sequence makes in its own way,
  *     the rounding of given numbers, which no run can undo,
  *     rounding errors inside the values.
- * The largest difference up to a time, five times over for luck, is taken as the error there:
+ * Five times the largest difference up to a time, for safety, is taken as the error there:
  *     digits d:  |value - exact| <= 10^-d |value|. */
 #ifndef NS_SESSION_TRUST_DIGITS_H
 #define NS_SESSION_TRUST_DIGITS_H

@@ -5,9 +5,9 @@
  * constraints do not show it.  So the motion is followed beside another one, computed by
  * `gauss` as accurately as double precision permits (a run in quadruple precision: by another
  * one), with parameters and start changed in their last bits:
- *     separation(t) = max_i |x_i(t) - y_i(t)| / size_i,   size_i the largest |x_i|, |y_i| so
- *                                                         far,
- * and what is said is the time until which both agree, and how fast they part.
+ *     separation(t) = max_i |x_i(t) - y_i(t)| / size_i,
+ *     size_i the largest |x_i|, |y_i| so far.
+ * The result is the time until which both agree, and how fast they part.
  *
  * A state that should be zero is nothing but rounding, and two runs round differently: it would
  * part at once.  It counts as zero while its size is less than
