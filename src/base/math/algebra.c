@@ -456,7 +456,7 @@ static bool solve_any(const room *r, uint32_t m, uint32_t n, uint32_t count, dou
 bool ns_algebra_least(uint32_t m, uint32_t n, const double *A, const double *b, double rcond,
                       double *x, uint32_t *rank, double *work)
 {
-    NS_CHECK((x && work) || !m || !n);
+    NS_CHECK(work && rank && (x || !n));
     NS_CHECK(rcond >= 0);
     const room r = rooms(m, n, work);
     double back, size;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/check.h"
 #include "cli/open.h"
 #include "ode/method.h"
 #include "session/gallery.h"
@@ -37,18 +36,24 @@ static ns_model *load(ns_claims_world *w, const ns_claim_word *name,
     for (uint32_t i = 0; i < w->models.n && !text; i++)
         if (strcmp(w->models.at[i].name, name->text) == 0)
             text = w->models.at[i].text;
-    if (!text && is_file(name->text))
-        return ns_model_load(beside(w, name->text), overrides, n, NS_MODEL_READY);
-    const struct ns_gallery_entry *entry = text ? NULL : ns_gallery_find(name->text);
+    const bool file = !text && is_file(name->text);
+    const struct ns_gallery_entry *entry = text || file ? NULL : ns_gallery_find(name->text);
     if (entry)
         text = entry->text;
-    if (text)
-        return ns_model_load_text(name->text, text, strlen(text), overrides, n, NS_MODEL_READY);
-    const char *near = ns_gallery_nearest(name->text);
-    ns_diag_error(w->claim->diag, name->place,
-                  "there is no model '%s', neither here nor a bundled one%s%s%s", name->text,
-                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    return NULL;
+    if (!text && !file) {
+        const char *near = ns_gallery_nearest(name->text);
+        ns_diag_error(w->claim->diag, name->place,
+                      "there is no model '%s', neither here nor a bundled one%s%s%s",
+                      name->text, near ? "; did you mean '" : "", near ? near : "",
+                      near ? "'?" : "");
+        return NULL;
+    }
+    ns_model *model = file ? ns_model_load(beside(w, name->text), overrides, n, NS_MODEL_READY)
+                           : ns_model_load_text(name->text, text, strlen(text), overrides, n,
+                                                NS_MODEL_READY);
+    if (!model)
+        ns_diag_error(w->claim->diag, name->place, "out of memory");
+    return model;
 }
 
 const char *ns_claims_messages(ns_claims_world *w, const ns_claim_word *name)
@@ -94,7 +99,6 @@ static bool turn_back(ns_claims_world *w, ns_claims_run *r, const ns_claim_setti
 {
     const ns_claim_word name = {back->value, back->place};
     const ns_claims_run *other = ns_claims_find(w, &name);
-    NS_CHECK(r->model);
     const ns_system *s = r->model->system;
     if (!other)
         return false;
@@ -163,7 +167,6 @@ static bool read_number(const ns_claims_world *w, const ns_claim_setting *s, dou
 
 static bool make_room(ns_claims_world *w, ns_claims_run *r, ns_span place, size_t samples)
 {
-    NS_CHECK(r->model);
     r->t = calloc(samples, sizeof *r->t);
     r->values = calloc(samples * r->model->system->observables.n + 1, sizeof(double));
     r->residuals = calloc(samples * r->model->system->constraints.n + 1, sizeof(double));
@@ -178,12 +181,15 @@ static bool start_one(ns_claims_world *w, ns_claims_run *r, const ns_claim_state
 {
     ns_diag *diag = w->claim->diag;
     const wishes all = sort_settings(w->arena, settings, s->settings.n);
-    const uint32_t errors = diag->errors;
     r->model = load(w, &s->model, all.overrides, all.n);
-    if (r->model && r->model->status != NS_OK)
+    if (!r->model)
+        return false;
+    if (r->model->status != NS_OK) {
         ns_diag_error(diag, s->model.place, "the model '%s' cannot be run:\n%s", s->model.text,
                       r->model->messages);
-    if (diag->errors != errors || (all.back && !turn_back(w, r, all.back)))
+        return false;
+    }
+    if (all.back && !turn_back(w, r, all.back))
         return false;
     ns_run_options options = ns_model_run_options(r->model);
     double samples = SAMPLES;
