@@ -4,9 +4,46 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/types.h>
+
+#define NS_WASM_UNSUPPORTED(name, ...)                                                         \
+    static inline int name(__VA_ARGS__)                                                        \
+    {                                                                                          \
+        errno = ENOTSUP;                                                                       \
+        return -1;                                                                             \
+    }
+
+/* Signals and timers never come, a terminal has no width, and there is one processor. */
+struct sigaction {
+    void (*sa_handler)(int);
+    int sa_flags, sa_mask;
+};
+#define SA_RESTART 0
+#define SA_RESETHAND 0
+#define sigemptyset(set) ((void)(set))
+NS_WASM_UNSUPPORTED(sigaction, int, const struct sigaction *, struct sigaction *)
+#define alarm(seconds) ((void)(seconds))
+
+struct itimerval {
+    struct timeval it_interval, it_value;
+};
+enum { ITIMER_REAL };
+NS_WASM_UNSUPPORTED(setitimer, int, const struct itimerval *, struct itimerval *)
+
+struct winsize {
+    unsigned short ws_row, ws_col;
+};
+#define TIOCGWINSZ 0
+
+typedef int cpu_set_t;
+#define CPU_COUNT(set) (*(set))
+NS_WASM_UNSUPPORTED(sched_getaffinity, int, size_t, cpu_set_t *)
+
+NS_WASM_UNSUPPORTED(execv, const char *, char *const *)
 
 /* Locks, and space that is taken before it is used: noslip can do without. */
 #ifndef F_WRLCK
