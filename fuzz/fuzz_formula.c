@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lang/formula.h"
-#include "lang/lexer.h"
+#include "lang/syntax/lexer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
