@@ -13,5 +13,5 @@ if [[ $symbols == *__asan_init* ]]; then # the runtime must come first; leaks ar
     export ASAN_OPTIONS=detect_leaks=0
 fi
 export NOSLIP_LIBRARY=$library NOSLIP PYTHONPATH=$TESTS/../python PYTHONDONTWRITEBYTECODE=1
-exec env ${preload:+LD_PRELOAD="$preload"} "$PYTHON" -m pytest -q -p no:cacheprovider "$TESTS/python" \
-    --doctest-modules "$TESTS/../python/noslip"
+exec env ${preload:+LD_PRELOAD="$preload"} "$PYTHON" -m pytest -q -p no:cacheprovider \
+    "$TESTS/python" --doctest-modules "$TESTS/../python/noslip"
