@@ -8,14 +8,15 @@ JOBS    ?= $(shell nproc)
 
 flagship = $(firstword $(wildcard models/rattleback.mech models/chaplygin-sleigh.mech))
 
-.PHONY: help setup browser build run test python golden bench install asan lint format \
-	fuzz clean
+.PHONY: help setup browser build run test python playground golden bench install asan lint \
+	format fuzz mutants clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make run              build, run the flagship model, write its report'
 	@echo 'make test             build and run the tests      [PRESET=release|dev|ci|asan]'
 	@echo 'make python           install the Python package into build/python'
+	@echo 'make playground       build/playground.html: noslip in a browser'
 	@echo 'make golden           write tests/models/golden.txt anew, see CONTRIBUTING.md'
 	@echo 'make bench            the speed table'
 	@echo 'make install          [PREFIX=/usr/local] [DESTDIR=]'
@@ -23,6 +24,7 @@ help:
 	@echo 'make lint             format, layers, headers, clang-tidy, cppcheck'
 	@echo 'make format           rewrite the sources with clang-format'
 	@echo 'make fuzz             fuzz everything that reads bytes  [SECONDS=60]'
+	@echo 'make mutants         do claims and tests notice faults made on purpose?'
 	@echo 'make clean            remove build/'
 
 setup:
@@ -54,6 +56,12 @@ python: build/release/build.ninja
 	@build/python/bin/python -c 'import noslip; print("noslip is in", noslip.__path__[0])'
 	@echo 'Use it by:   build/python/bin/python      or, in a shell:   . build/python/bin/activate'
 
+playground:
+	@scripts/setup --wasm
+	@scripts/setup --browser
+	@scripts/build-playground
+	@echo 'To open in a browser: $(abspath build/playground.html)'
+
 golden: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target noslip_program
 	scripts/golden build/release/noslip --write
@@ -68,7 +76,13 @@ bench: build/release/build.ninja
 
 install: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS)
-	@cmake --install build/release --prefix $(abspath $(PREFIX))
+	@cmake --install build/release --prefix $(abspath $(PREFIX)) >build/install.log
+	@echo 'program      $(DESTDIR)$(abspath $(PREFIX))/bin/noslip'
+	@echo 'library      $(DESTDIR)$(abspath $(PREFIX))/lib, headers in include/noslip'
+	@echo 'models       $(DESTDIR)$(abspath $(PREFIX))/share/noslip/models'
+	@echo 'manual       man noslip, man noslip-run, ...'
+	@echo 'completion   bash, zsh and fish, in share/'
+	@echo 'Every file is listed in build/install.log; `noslip gallery` is a way to begin.'
 
 lint:
 	@scripts/setup --ci
@@ -81,6 +95,9 @@ format:
 fuzz:
 	@scripts/setup --ci
 	@scripts/fuzz $(SECONDS)
+
+mutants: setup
+	@scripts/mutants --write docs/mutants.md
 
 clean:
 	rm -rf build

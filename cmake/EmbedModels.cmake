@@ -1,10 +1,14 @@
-# Write the gallery, or the claims, as a C file:
+# Write the gallery, the claims or another folder of texts as a C file:
 #     cmake -DDIR=models -DOUT=gallery.c -DENDING=mech -DTABLE=gallery \
 #         -DHEADER=session/gallery.h -P EmbedModels.cmake
 #
-# An entry's name is its path below DIR without the ending. Texts are arrays of bytes, since
+# An entry's name is its path below DIR without the ending; ENDING may be
+# the name of a file. Texts are arrays of bytes, since
 # the standard only promises string literals of 4095 characters. The table ends with {0, 0}.
 file(GLOB_RECURSE files RELATIVE "${DIR}" "${DIR}/*.${ENDING}")
+if(EXISTS "${DIR}/${ENDING}") # one file
+  set(files "${ENDING}")
+endif()
 list(SORT files)
 set(texts "")
 set(table "")

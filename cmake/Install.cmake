@@ -20,6 +20,20 @@ if(manuals)
   install(FILES ${manuals} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 endif()
 
+# What the program prints about itself.
+if(TARGET noslip_program AND NOT CMAKE_CROSSCOMPILING)
+  set(shell "${CMAKE_BINARY_DIR}/shell")
+  add_custom_command(TARGET noslip_program POST_BUILD
+    COMMAND ${CMAKE_COMMAND} "-DPROGRAM=$<TARGET_FILE:noslip_program>" "-DOUT=${shell}"
+            -P "${CMAKE_SOURCE_DIR}/cmake/Shell.cmake" VERBATIM)
+  install(DIRECTORY "${shell}/man1" DESTINATION "${CMAKE_INSTALL_MANDIR}")
+  install(DIRECTORY "${shell}/bash/"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(DIRECTORY "${shell}/zsh/" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  install(DIRECTORY "${shell}/fish/"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+endif()
+
 # pkg-config
 file(RELATIVE_PATH pc_to_prefix "/${pkgconfig_dir}" "/")
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")

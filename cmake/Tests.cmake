@@ -104,5 +104,8 @@ if(TEST test_browser)
     add_test(NAME test_viewer COMMAND bash "${CMAKE_SOURCE_DIR}/viewer/test/run.sh")
     set_tests_properties(test_viewer PROPERTIES LABELS browser TIMEOUT 900
       RESOURCE_LOCK browser COST 100)
+    add_test(NAME test_playground COMMAND bash "${CMAKE_SOURCE_DIR}/viewer/test/play.sh")
+    set_tests_properties(test_playground PROPERTIES LABELS browser TIMEOUT 900
+      ENVIRONMENT "${script_environment}" RESOURCE_LOCK browser COST 100 SKIP_RETURN_CODE 77)
   endif()
 endif()

@@ -9,7 +9,7 @@ set(CMAKE_RANLIB llvm-ranlib-19)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(CMAKE_EXECUTABLE_SUFFIX .wasm)
 set(CMAKE_C_FLAGS_INIT "--sysroot=/usr -isystem ${CMAKE_CURRENT_LIST_DIR}/wasm \
--include lacking.h -isystem /usr/include/wasm32-wasi -msimd128 \
+-include lacking.h -isystem /usr/include/wasm32-wasi -msimd128 -mrelaxed-simd \
 -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_PROCESS_CLOCKS \
 -D_WASI_EMULATED_GETPID")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-L/usr/lib/wasm32-wasi -lwasi-emulated-signal \

@@ -3,11 +3,13 @@
 %     octave --no-gui results.m motion.csv
 arguments = argv();
 file = arguments{end};
-head = strsplit(strtrim(fgetl(fopen(file))), ",");
-data = dlmread(file, ",", 1, 0);
+lines = strsplit(strtrim(fileread(file)), "\n");
+head = strsplit(lines{1}, ",");
+comments = sum(strncmp(lines, "#", 1)); % units, model, parameters
+data = dlmread(file, ",", 1 + comments, 0);
 t = data(:, 1);
 spin = data(:, find(strcmp(head, "omega.z")));
 turns = find(spin(1:end-1) .* spin(2:end) < 0);
-printf("%d rows to t = %g s, spin from %.4f to %.4f rad/s\n", rows(data), t(end), ...
+printf("%d rows to t = %g s, spin from %.4f to %.4f rad/s\n", size(data, 1), t(end), ...
        spin(1), spin(end));
 printf("the spin turns near t = %.2f s\n", t(turns));

@@ -39,7 +39,7 @@ export async function makeTemplate() {
     }
     const csp = [
         "default-src 'none'", `script-src ${hash(script)}`, `style-src ${hash(style)}`,
-        'img-src data: blob:',
+        'img-src data: blob:', 'media-src blob:',
         "base-uri 'none'", "form-action 'none'",
     ].join('; ');
     let html = await readFile(join(here, 'src/index.html'), 'utf8');

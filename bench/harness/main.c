@@ -4,7 +4,8 @@
  * hand in C (below 1: faster than that).
  *
  *     noslip-bench [--quick] [--rounds N] [--longest SECONDS] [--csv FILE] [--with NAME,...]
- *                  [--write FILE.md] [--instructions] [--noslip PROGRAM] [PROBLEM...]
+ *                  [--write FILE.md] [--instructions] [--sets] [--noslip PROGRAM]
+ *                  [PROBLEM...]
  *
  * It is a program of its own because it links what noslip must not need: rival libraries, and
  * code compiled for this one processor.
@@ -170,6 +171,10 @@ static int read_words(bench_session *s, int argc, char **argv)
             s->instructions = true;
             continue;
         }
+        if (strcmp(argv[i], "--sets") == 0) {
+            s->only_sets = true;
+            continue;
+        }
         if (strncmp(argv[i], "--", 2) != 0) {
             status = add_problem(s, argv[i]);
         } else if (!value) {
@@ -231,6 +236,8 @@ static void the_rest(bench_session *s)
         return;
     }
     setenv("XDG_CACHE_HOME", folder, 1);
+    fprintf(stderr, "noslip bench: instruction sets\n");
+    bench_sets_measure(&s->sets, &s->options, 64);
     fprintf(stderr, "noslip bench: growth\n");
     bench_growth_measure(&s->growth);
     fprintf(stderr, "noslip bench: instructions\n");
@@ -242,6 +249,8 @@ static void the_rest(bench_session *s)
     child_run(clean, 60, NULL, 0);
     printf("\nAims\n\n");
     bench_report_aims(stdout, s);
+    printf("\nInstruction sets\n\n");
+    bench_report_sets(stdout, &s->sets);
     printf("\nInstructions\n\n");
     bench_report_counts(stdout, &s->counts);
     printf("\nGrowth\n\n");
@@ -284,6 +293,15 @@ static int count_instructions(bench_session *s)
     return counted ? 0 : 3;
 }
 
+static int measure_sets(bench_session *s)
+{
+    bench_sets_measure(&s->sets, &s->options, s->quick ? 16 : 64);
+    bench_report_sets(stdout, &s->sets);
+    const int status = s->page ? bench_report_write_sets(s) : 0;
+    bench_sets_free(&s->sets);
+    return status ? 3 : 0;
+}
+
 int main(int argc, char **argv)
 {
     static bench_session session;
@@ -293,6 +311,8 @@ int main(int argc, char **argv)
         return status;
     if (s->instructions)
         return count_instructions(s);
+    if (s->only_sets)
+        return measure_sets(s);
     printf(
         "CPU time at equal error of the final state; C853 in milliseconds, the others as "
         "ratios to it.\nMedians of %d interleaved rounds. ~ at a method's floor of "

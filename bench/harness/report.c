@@ -285,18 +285,8 @@ void bench_report_counts(FILE *out, const bench_counts *counts)
 
 static void machine(FILE *out)
 {
-    char line[256] = "", name[200] = "unknown processor";
-    FILE *f = fopen("/proc/cpuinfo", "r");
-    while (f && fgets(line, sizeof line, f)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && colon) {
-            snprintf(name, sizeof name, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-            break;
-        }
-    }
-    if (f)
-        fclose(f);
-    fprintf(out, "%s, one core of a shared machine; %s", name,
+    char name[200];
+    fprintf(out, "%s, one core of a shared machine; %s", bench_processor(name, sizeof name),
 #if defined(__clang__)
             "clang " __clang_version__
 #elif defined(__GNUC__)
@@ -348,7 +338,8 @@ static void page(FILE *out, const bench_session *s)
     machine(out);
     fprintf(out,
             ". Times are CPU times, medians of %d rounds in which all contenders run in turn; "
-            "the ratios hold elsewhere, the milliseconds do not. Problems and method: "
+            "the ratios hold on processors of this kind, the milliseconds do not. Problems and "
+            "method: "
             "[bench/README.md](../bench/README.md).\n\n## Aims\n\n",
             s->options.rounds);
     bench_report_aims(out, s);
@@ -368,6 +359,8 @@ static void page(FILE *out, const bench_session *s)
                  "slipping.\n");
     for (int p = 0; p < s->n_problems; p++)
         page_problem(out, s, p);
+    fprintf(out, "\n## Instruction sets\n\n");
+    bench_report_sets(out, &s->sets);
     fprintf(out, "\n## Instructions\n\n");
     bench_report_counts(out, &s->counts);
     fprintf(out, "\n## Growth\n\n![Growth](images/bench/growth.svg)\n\n");
@@ -404,6 +397,22 @@ int bench_report_write(const bench_session *s)
     if (!out)
         return failed(s->page);
     page(out, s);
+    const int bad = ferror(out);
+    return fclose(out) == 0 && !bad ? 0 : failed(s->page);
+}
+
+int bench_report_write_sets(const bench_session *s)
+{
+    FILE *out = fopen(s->page, "w");
+    if (!out)
+        return failed(s->page);
+    fprintf(out,
+            "# Instruction sets\n\nWritten by `noslip bench --sets%s --write %s`. CPU times of "
+            "one core of a shared machine at equal error of the final state, medians of %d "
+            "rounds in which all contenders run in turn. `~`: at a method's floor of "
+            "round-off, where luck decides.\n\n",
+            s->quick ? " --quick" : "", s->page, s->options.rounds);
+    bench_report_sets(out, &s->sets);
     const int bad = ferror(out);
     return fclose(out) == 0 && !bad ? 0 : failed(s->page);
 }

@@ -19,6 +19,8 @@ void bench_report_growth(FILE *out, const bench_session *s);
 /* The page, and its figures in images/bench beside it: 0, or -1 after saying on stderr why
  * not. */
 int bench_report_write(const bench_session *s);
+/* A page of the instruction sets alone. */
+int bench_report_write_sets(const bench_session *s);
 
 /* The figures (figures.c), into a folder that exists: 0 or an errno value. */
 int bench_figures_write(const bench_session *s, const char *folder);

@@ -7,6 +7,7 @@
 
 #include "harness/counts.h"
 #include "harness/facts.h"
+#include "harness/sets.h"
 #include "rivals/contenders.h"
 
 enum { BENCH_TARGETS = 6, BENCH_MAX_CONTENDERS = 24, BENCH_MAX_PROBLEMS = 16 };
@@ -30,6 +31,8 @@ typedef struct bench_session {
     bench_growth growth;
     bool instructions; /* only these are wanted */
     bench_counts counts;
+    bool only_sets; /* the same */
+    bench_sets sets;
 } bench_session;
 
 /* Ratio of a contender's time to the yardstick's at a target; nan if one of them has none, or

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     const size_t record = argc > 2 ? strtoul(argv[2], NULL, 10) : 136;
     char message[NS_EXCHANGE_MESSAGE];
     ns_sweep_rank rank;
-    if (!ns_sweep_rank_join(&rank, message)) {
+    if (!ns_sweep_rank_join(&rank, true, message)) {
         fprintf(stderr, "sweep_messages: %s\n", message);
         return 3;
     }

@@ -111,6 +111,12 @@ NS_API ns_model *ns_model_variant(ns_model *model, const char *const *names,
 NS_API ns_model *ns_model_variant_numbers(ns_model *model, const char *const *names,
                                           const double *values, size_t n);
 
+/* A model of its own with the numbers of this one and with derivatives of its motion among its
+ * values: `omega.z by a` beside `omega.z`, for parameters a, states (their value at the start)
+ * or `start` (all states), separated by commas; `E.t by a` at an occurrence of the event E is
+ * the derivative of its time.  Its states are those of the model, then the deviations. */
+NS_API ns_model *ns_model_sensitivities(const ns_model *model, const char *names);
+
 /* No result, quantity, simulation, batch or study of the model may be in use any more. */
 NS_API void ns_model_close(ns_model *model);
 
@@ -140,7 +146,7 @@ typedef enum ns_kind {
     NS_CONSTRAINTS = 3,
     NS_INVARIANTS = 4,
     NS_EVENTS = 5,
-    NS_INPUTS = 6 /* that a simulation may change; no model has any yet */
+    NS_INPUTS = 6 /* "given" ones a simulation may change; others follow what the model says */
 } ns_kind;
 
 NS_API size_t ns_model_count(const ns_model *model, ns_kind kind);
@@ -308,6 +314,12 @@ NS_API double ns_result_event_time(const ns_result *result, size_t event);
 NS_API int ns_result_event_direction(const ns_result *result, size_t event); /* +1, -1 */
 NS_API double ns_result_event_value(const ns_result *result, size_t event, const char *name);
 
+/* Of models with modes: the stretches between changes of the mode, when each begins and what
+ * the mode is called.  None for others. */
+NS_API size_t ns_result_modes(const ns_result *result);
+NS_API double ns_result_mode_time(const ns_result *result, size_t i);
+NS_API const char *ns_result_mode_name(const ns_result *result, size_t i);
+
 /* energy_drift (nan where the energy is not conserved), energy_change (the same, conserved or
  * not), constraint.NAME (largest residual), invariant.NAME (largest relative drift),
  * t_end, steps, rejected, evaluations, seconds; after `trust` trust.until, trust.largest,
@@ -374,7 +386,8 @@ NS_API ns_verdict ns_simulation_set_parameters(ns_simulation *simulation, const 
 NS_API ns_verdict ns_simulation_set_parameter(ns_simulation *simulation, const char *name,
                                               double value);
 NS_API double ns_simulation_parameter(const ns_simulation *simulation, const char *name);
-/* The place of inputs (NS_INPUTS): NS_WRONG as long as no model can have any. */
+/* The value of an input from now on; NS_WRONG if it follows a table, a controller or a function
+ * of time, or if there is none of that name. */
 NS_API ns_verdict ns_simulation_set_input(ns_simulation *simulation, const char *name,
                                           double value);
 
@@ -423,8 +436,8 @@ NS_API const char *ns_batch_reason(const ns_batch *batch);
 NS_API ns_verdict ns_batch_vary(ns_batch *batch, const char *name, const double *values,
                                 size_t n);
 /* or as `noslip sweep --over` ("spin=-8:8:100", "m=1:100:50:log") and --random
- * ("spin=normal(5, 0.1)"), with plain numbers; not arrays and these.  The last one varies
- * fastest. */
+ * ("spin=normal(5, 0.1)"); limits are expressions of parameters ("m=m0/2:3 kg:50").  Not arrays
+ * and these.  The last one varies fastest. */
 NS_API ns_verdict ns_batch_over(ns_batch *batch, const char *axis);
 NS_API ns_verdict ns_batch_random(ns_batch *batch, const char *axis);
 /* What to record, as `noslip sweep --get` ("omega.z", "max(theta)", "E=energy@2",
@@ -466,9 +479,11 @@ NS_API const char *ns_batch_why(const ns_batch *batch, size_t row);
 
 /* ---- studies -------------------------------------------------------------------------------
  * Everything else that the program does, by the name of its command: "equilibria", "section",
- * "period", "lyapunov", "invariants", "measure", "portrait", "compare", "check".  Options are
- * those of the command line without the dashes: names[i] = values[i], NULL or "" for those that
- * take none; several of one name where the command line takes several. */
+ * "period", "lyapunov", "invariants", "measure", "portrait", "compare", "check", "sweep"
+ * (tables on disk, in parts and joined, with figure and page), "reproduce"; the list is
+ * ns_list("studies", ...).  Options are those of the command line without the dashes: names[i]
+ * = values[i], NULL or "" for those that take none; several of one name where the command line
+ * takes several.  "reproduce" takes no model; claims are values of the empty name "". */
 typedef struct ns_study ns_study;
 
 /* `other` is the second model of "compare", otherwise NULL.  progress may be NULL. */
@@ -482,6 +497,9 @@ NS_API const char *ns_study_messages(const ns_study *study);
 /* The summary that the program prints; the object of --json ("" if there is none). */
 NS_API const char *ns_study_summary(const ns_study *study);
 NS_API const char *ns_study_json(const ns_study *study);
+/* The data of its page, as JSON: facts, tables and figures (docs/report.md); "" if there is
+ * none. */
+NS_API const char *ns_study_report(ns_study *study);
 
 /* Facts: a name with a number or a text (then *text is not NULL).  "" behind the last. */
 NS_API size_t ns_study_fact_count(const ns_study *study);

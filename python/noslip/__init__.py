@@ -17,7 +17,8 @@ What there is:
     Model.rates, Model.jacobian, ...   exact functions of (t, x), at one or many points
     Model.simulation   a run in your hands -> Simulation: step, look, change, go on
     Model.ensemble     many runs at once -> Ensemble
-    equilibria, section, lyapunov, invariants, measure, portrait, compare, check, period
+    equilibria, section, lyapunov, invariants, measure, brackets, portrait, compare, check,
+    period; sweep (tables on disk), reproduce (claims of the literature)
     gallery()     the bundled models
 
 Errors are exceptions with the message of the program: where it is, and what was expected.
@@ -40,11 +41,14 @@ from .study import (
     compare,
     equilibria,
     invariants,
+    brackets,
     lyapunov,
     measure,
     period,
     portrait,
+    reproduce,
     section,
+    sweep,
 )
 
 __version__ = _text(_lib.ns_version())
@@ -87,10 +91,13 @@ __all__ = [
     "formulations",
     "gallery",
     "invariants",
+    "brackets",
     "lyapunov",
     "measure",
     "methods",
     "period",
     "portrait",
+    "reproduce",
     "section",
+    "sweep",
 ]

@@ -260,6 +260,18 @@ class Model:
             lib.ns_model_variant(self._pointer, texts(keys), texts(values), len(keys))
         )
 
+    def sensitivities(self, *names: str) -> "Model":
+        """The same model with derivatives of its motion among its values: by parameters, states
+        (their value at the start), or "start" for all states.
+
+        >>> r = Model("chaplygin-sleigh").sensitivities("a", "start.theta").run(until=2)
+        >>> r["theta by a"].shape == r["theta"].shape
+        True
+        """
+        return Model._from(
+            lib.ns_model_sensitivities(self._pointer, ",".join(names).encode())
+        )
+
     def _with(self, *changes: Optional[Mapping[str, Number]]) -> "Model":
         together: Dict[str, Number] = {}
         for change in changes:
@@ -353,7 +365,7 @@ class Model:
             kept[what] = _Calculator(self, what)
         return kept[what]
 
-    def rates(self, t, x, p=None) -> np.ndarray:
+    def rates(self, t, x, p=None, out=None) -> np.ndarray:
         """x' at the time t and the state x; at many points if x has two dimensions.
 
         >>> m = Model(text="state x' = v, v' = -x; start { x = 1; v = 0 }")
@@ -363,12 +375,14 @@ class Model:
         [[2.0, -1.0], [4.0, -3.0]]
 
         `p` are the parameters (all of them, in their order), one set or one for each point.
+        `out` is an array for the result, where new memory for a million points would cost
+        as much as the rates themselves.
         """
-        return self._calculator("rates")(t, x, p)
+        return self._calculator("rates")(t, x, p, out)
 
-    def jacobian(self, t, x, p=None) -> np.ndarray:
+    def jacobian(self, t, x, p=None, out=None) -> np.ndarray:
         """The exact derivative of the rates by the states: [i, j] = d x_i'/d x_j."""
-        return self._calculator("jacobian")(t, x, p)
+        return self._calculator("jacobian")(t, x, p, out)
 
     def parameter_jacobian(self, t, x, p=None) -> np.ndarray:
         """The exact derivative of the rates by the parameters."""
@@ -422,15 +436,15 @@ class _Calculator:
         if getattr(self, "pointer", None):
             lib.ns_calculator_close(self.pointer)
 
-    def __call__(self, t, x, p=None) -> np.ndarray:
-        if p is None and getattr(x, "shape", None) == self.point:  # the short way
+    def __call__(self, t, x, p=None, out=None) -> np.ndarray:
+        if p is None and out is None and getattr(x, "shape", None) == self.point:  # short
             self.t[0] = t
             self.x[...] = x
             if self.eval(*self.one) == DONE:
                 return self.out.copy()
-        return self.many(t, np.asarray(x, dtype=np.float64), p)
+        return self.many(t, np.asarray(x, dtype=np.float64), p, out)
 
-    def many(self, t, x, p) -> np.ndarray:
+    def many(self, t, x, p, out) -> np.ndarray:
         if x.ndim not in (1, 2) or x.shape[-1] != self.states:
             raise RequestError(
                 f"a state has {self.states} numbers; the array has the shape {x.shape}"
@@ -449,7 +463,11 @@ class _Calculator:
                     f"there are {self.parameters} parameters and {points} points; "
                     f"the array has the shape {p.shape}"
                 )
-        out = np.empty((points,) + self.shape)
+        shape = (points,) + self.shape if x.ndim == 2 else self.shape
+        if out is None:
+            out = np.empty(shape)
+        elif out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous:
+            raise RequestError(f"out must be an array of doubles of the shape {shape}")
         verdict = self.eval(
             self.pointer,
             points,
@@ -462,4 +480,4 @@ class _Calculator:
         )
         if verdict != DONE:
             fail(verdict, "the evaluation failed")
-        return out if x.ndim == 2 else out[0]
+        return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import html
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -229,6 +229,21 @@ class Run:
                 i,
             )
             for i in range(lib.ns_result_events(pointer))
+        ]
+
+    @property
+    def modes(self) -> List[Tuple[float, str]]:
+        """Of models with modes: when each stretch of the motion begins, and its mode.
+
+        >>> import noslip
+        >>> r = noslip.Model("stick-slip").run(until=3)
+        >>> [(round(t, 12), name) for t, name in r.modes]
+        [(0.0, 'stick'), (2.0, 'slip')]
+        """
+        pointer = self._pointer
+        return [
+            (lib.ns_result_mode_time(pointer, i), text(lib.ns_result_mode_name(pointer, i)))
+            for i in range(lib.ns_result_modes(pointer))
         ]
 
     # ---- output --------------------------------------------------

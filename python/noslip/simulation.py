@@ -132,6 +132,19 @@ class Simulation:
         for name, value in parameters.items():
             self._check(lib.ns_simulation_set_parameter(self._pointer, name.encode(), value))
 
+    def set_input(self, **inputs: float) -> None:
+        """Values of inputs from now on, until they are set again.
+
+        >>> import noslip
+        >>> m = noslip.Model(text="input u = 1\\nstate x' = u\\nstart { x = 0 }")
+        >>> s = m.simulation()
+        >>> s.advance(1); s.set_input(u=-2); s.advance(2)
+        >>> round(s["x"], 12)
+        -1.0
+        """
+        for name, value in inputs.items():
+            self._check(lib.ns_simulation_set_input(self._pointer, name.encode(), value))
+
     def set_parameters(self, p) -> None:
         """All parameters at once, in the order of model.parameters."""
         p = numbers(p).ravel()

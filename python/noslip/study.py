@@ -49,9 +49,11 @@ def _words(value: Any) -> str:
 class Study:
     """The result of a study: `facts`, `tables`, and the summary that the program prints."""
 
-    def __init__(self, model, name: str, other=None, progress: Any = True, **options: Any):
-        keys: List[str] = []
-        values: List[str] = []
+    def __init__(
+        self, model, name: str, other=None, progress: Any = True, words=(), **options: Any
+    ):
+        keys: List[str] = [""] * len(words)
+        values: List[str] = [str(word) for word in words]
         for option, value in options.items():
             key = option.rstrip("_").replace("_", "-")
             if value is None or value is False:
@@ -67,7 +69,7 @@ class Study:
         self._other = other
         with shown:
             self._pointer = lib.ns_study_run(
-                model._pointer,
+                model._pointer if model is not None else None,
                 other._pointer if other is not None else None,
                 name.encode(),
                 texts(keys),
@@ -178,6 +180,7 @@ equilibria = _study(
 section = _study("section", "Poincare sections and periodic motions.")
 period = _study("period", "Periodic motions of a reduced system, and their group shift.")
 lyapunov = _study("lyapunov", "Lyapunov exponents.")
+brackets = _study("brackets", "Holonomic or not: the growth vector by Lie brackets.")
 invariants = _study("invariants", "Integrals of motion, found.")
 measure = _study("measure", "Invariant measures, decided and found.")
 portrait = _study("portrait", "Phase portraits.")
@@ -187,3 +190,29 @@ check = _study("check", "Ranks, degrees of freedom, conserved quantities, consis
 def compare(a, b, **options: Any) -> Study:
     """Two models of one system: the largest difference of their common values."""
     return Study(a, "compare", other=b, **options)
+
+
+def sweep(model, **options: Any) -> Study:
+    """Many motions as a table on disk: `out="table.h5"` is continued by the same call.
+
+    Options are those of `noslip sweep`: `over=[("omega.z", -5, 5, 100)]`, `random`, `get`,
+    `shard="1/4"`, `join="part-*.h5"`, `figure`, `report`. Arrays in memory: `Model.ensemble`.
+
+    >>> import noslip
+    >>> s = noslip.sweep(noslip.Model("rattleback"), over=("omega.z", -5, 5, 3),
+    ...                  get="energy", until=0.5, progress=False)
+    >>> len(s["motions"]), s["early"]
+    (3, 0.0)
+    """
+    return Study(model, "sweep", **options)
+
+
+def reproduce(*claims: str, **options: Any) -> Study:
+    """Claims of the literature, run again: names, `"j-"` for all of one paper, or files.
+
+    >>> import noslip
+    >>> s = noslip.reproduce("b-measure", progress=False)
+    >>> s["failed"], set(s["results"]["holds"])
+    (0.0, {1.0})
+    """
+    return Study(None, "reproduce", words=claims, **options)

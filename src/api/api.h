@@ -6,7 +6,10 @@
 #include "session/model.h"
 #include "session/record.h"
 
-ns_verdict ns_api_verdict(ns_status status);
+static inline ns_verdict ns_api_verdict(ns_status status)
+{
+    return (ns_verdict)ns_status_exit(status);
+}
 
 /* A model that can be used, or NULL. */
 static inline bool ns_api_good(const ns_model *model)

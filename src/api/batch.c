@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/study.h"
+
 ns_verdict ns_batch_refuse(ns_batch *b, ns_verdict verdict, const char *format, ...)
 {
     va_list list;
@@ -66,12 +68,6 @@ const char *ns_batch_reason(const ns_batch *b)
 
 /* ---- what varies ------------------------------------------------------------------------- */
 
-/* A state may be called start.NAME, as its column is. */
-static const char *bare(const char *name)
-{
-    return strncmp(name, "start.", 6) == 0 && name[6] ? name + 6 : name;
-}
-
 static ns_verdict begin(ns_batch *b)
 {
     if (!b || !b->arena)
@@ -79,7 +75,17 @@ static ns_verdict begin(ns_batch *b)
     ns_batch_change(b);
     if (!ns_api_good(b->model))
         return ns_batch_refuse(b, NS_WRONG, "the model is wrong");
+    if (b->model->schedule)
+        return ns_batch_refuse(b, NS_WRONG,
+                               "inputs follow a table or a controller; batches need "
+                               "constant ones");
     return NS_DONE;
+}
+
+static ns_verdict run_out(ns_batch *b)
+{
+    ns_arena_unguard(b->arena);
+    return ns_batch_refuse(b, NS_FAILED, "out of memory");
 }
 
 static bool any_list(const ns_batch *b)
@@ -88,17 +94,14 @@ static bool any_list(const ns_batch *b)
 }
 
 /* Everything that is added lives in the arena, which may run out. */
-static ns_verdict add_axis(ns_batch *b, ns_plan_axis axis, const double *values, size_t n)
+static ns_verdict add_axis(ns_batch *b, ns_plan_axis axis, ns_batch_limits limits,
+                           const double *values, size_t n)
 {
-    if (NS_ARENA_GUARD(b->arena)) {
-        ns_arena_unguard(b->arena);
-        return ns_batch_refuse(b, NS_FAILED, "out of memory");
-    }
-    axis.name = bare(ns_arena_string(b->arena, axis.name, strlen(axis.name)));
+    axis.name = ns_plan_bare(ns_arena_string(b->arena, axis.name, strlen(axis.name)));
     if (values)
         axis.values = ns_arena_copy(b->arena, values, (n ? n : 1) * sizeof *values);
     NS_PUSH(b->arena, b->plan.axes, axis);
-    ns_arena_unguard(b->arena);
+    NS_PUSH(b->arena, b->limits, limits);
     return NS_DONE;
 }
 
@@ -115,100 +118,98 @@ ns_verdict ns_batch_vary(ns_batch *b, const char *name, const double *values, si
     for (size_t i = 0; i < n; i++)
         if (!isfinite(values[i]))
             return ns_batch_refuse(b, NS_WRONG, "value %zu of '%s' is not finite", i, name);
+    if (NS_ARENA_GUARD(b->arena))
+        return run_out(b);
     b->plan.count = n;
-    return add_axis(b, (ns_plan_axis){.name = name, .kind = NS_PLAN_LIST}, n ? values : NULL,
-                    n);
+    verdict = add_axis(b, (ns_plan_axis){.name = name, .kind = NS_PLAN_LIST},
+                       (ns_batch_limits){0}, n ? values : NULL, n);
+    ns_arena_unguard(b->arena);
+    return verdict;
 }
 
-/* A number, in text that ends with `end`; moves *text behind it. */
-static bool number(const char **text, char end, double *value)
-{
-    char *stop;
-    *value = strtod(*text, &stop);
-    if (stop == *text || *stop != end || !isfinite(*value))
-        return false;
-    *text = stop + (end != 0);
-    return true;
-}
-
-static bool name_before(ns_batch *b, const char *text, char name[100], const char **rest)
+/* NAME=REST of a range; NULL if it is something else. */
+static const char *name_before(const ns_batch *b, const char *text, const char **rest)
 {
     const char *equals = strchr(text, '=');
-    if (!equals || equals == text || equals - text >= 100 || any_list(b))
-        return false;
-    snprintf(name, 100, "%.*s", (int)(equals - text), text);
+    if (!equals || equals == text || any_list(b))
+        return NULL;
     *rest = equals + 1;
-    return true;
+    return ns_arena_string(b->arena, text, (size_t)(equals - text));
+}
+
+static const char *excluded(const ns_batch *b)
+{
+    return any_list(b) ? " (arrays and ranges exclude each other)" : "";
+}
+
+static ns_verdict add_over(ns_batch *b, const char *text)
+{
+    const char *rest = "", *name = name_before(b, text, &rest);
+    const ns_study_words parts = ns_study_split(b->arena, rest, ':');
+    const bool log = parts.n == 4 && strcmp(parts.at[3], "log") == 0;
+    char *end = NULL;
+    const double n = parts.n >= 3 ? strtod(parts.at[2], &end) : 0;
+    if (!name || (parts.n != 3 && !log) || !*parts.at[0] || !*parts.at[1] || *end ||
+        !(n >= 1) || !(n < 0x1p53) || n != floor(n))
+        return ns_batch_refuse(b, NS_WRONG,
+                               "expected NAME=LOW:HIGH:N or NAME=LOW:HIGH:N:log, not '%s'%s",
+                               text, excluded(b));
+    return add_axis(b,
+                    (ns_plan_axis){.name = name,
+                                   .kind = log ? NS_PLAN_LOG : NS_PLAN_GRID,
+                                   .n = (uint64_t)n},
+                    (ns_batch_limits){parts.at[0], parts.at[1]}, NULL, 0);
+}
+
+static ns_verdict add_random(ns_batch *b, const char *text)
+{
+    ns_plan_axis axis = {.kind = NS_PLAN_LIST};
+    const char *rest = "", *inner = "";
+    axis.name = name_before(b, text, &rest);
+    if (axis.name)
+        inner = ns_plan_distribution(b->arena, rest, &axis.kind);
+    const ns_study_words parts = ns_study_split(b->arena, inner ? inner : "", ',');
+    if (!axis.name || !inner || parts.n != 2 || !*parts.at[0] || !*parts.at[1])
+        return ns_batch_refuse(b, NS_WRONG,
+                               "expected NAME=uniform(LOW, HIGH), loguniform(LOW, HIGH) or "
+                               "normal(MEAN, DEVIATION), not '%s'%s",
+                               text, excluded(b));
+    return add_axis(b, axis, (ns_batch_limits){parts.at[0], parts.at[1]}, NULL, 0);
+}
+
+static ns_verdict add(ns_batch *b, const char *text,
+                      ns_verdict (*read)(ns_batch *b, const char *text))
+{
+    ns_verdict verdict = begin(b);
+    if (verdict != NS_DONE)
+        return verdict;
+    if (NS_ARENA_GUARD(b->arena))
+        return run_out(b);
+    verdict = read(b, text);
+    ns_arena_unguard(b->arena);
+    return verdict;
 }
 
 ns_verdict ns_batch_over(ns_batch *b, const char *text)
 {
-    ns_verdict verdict = begin(b);
-    if (verdict != NS_DONE)
-        return verdict;
-    char name[100];
-    const char *rest = text;
-    double low, high, n;
-    const size_t length = strlen(text);
-    const bool log = length > 4 && strcmp(text + length - 4, ":log") == 0;
-    if (!name_before(b, text, name, &rest) || !number(&rest, ':', &low) ||
-        !number(&rest, ':', &high) || !number(&rest, log ? ':' : 0, &n) || !(n >= 1) ||
-        !(n < 0x1p53) || n != floor(n))
-        return ns_batch_refuse(
-            b, NS_WRONG, "expected NAME=LOW:HIGH:N or NAME=LOW:HIGH:N:log, not '%s'%s", text,
-            any_list(b) ? " (arrays and ranges exclude each other)" : "");
-    return add_axis(b,
-                    (ns_plan_axis){.name = name,
-                                   .kind = log ? NS_PLAN_LOG : NS_PLAN_GRID,
-                                   .low = low,
-                                   .high = high,
-                                   .n = (uint64_t)n},
-                    NULL, 0);
+    return add(b, text, add_over);
 }
 
 ns_verdict ns_batch_random(ns_batch *b, const char *text)
 {
-    static const struct {
-        const char *word;
-        ns_plan_kind kind;
-    } kinds[] = {{"uniform(", NS_PLAN_UNIFORM},
-                 {"loguniform(", NS_PLAN_LOGUNIFORM},
-                 {"normal(", NS_PLAN_NORMAL}};
-    ns_verdict verdict = begin(b);
-    if (verdict != NS_DONE)
-        return verdict;
-    char name[100];
-    const char *rest = text;
-    ns_plan_axis axis = {.name = name, .kind = NS_PLAN_LIST};
-    if (name_before(b, text, name, &rest))
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (strncmp(rest, kinds[i].word, strlen(kinds[i].word)) == 0) {
-                axis.kind = kinds[i].kind;
-                rest += strlen(kinds[i].word);
-                break;
-            }
-    if (axis.kind == NS_PLAN_LIST || !number(&rest, ',', &axis.low) ||
-        !number(&rest, ')', &axis.high) || *rest)
-        return ns_batch_refuse(b, NS_WRONG,
-                               "expected NAME=uniform(LOW, HIGH), loguniform(LOW, HIGH) or "
-                               "normal(MEAN, DEVIATION), not '%s'",
-                               text);
-    return add_axis(b, axis, NULL, 0);
+    return add(b, text, add_random);
+}
+
+static ns_verdict add_get(ns_batch *b, const char *quantity)
+{
+    const char *copy = ns_arena_string(b->arena, quantity, strlen(quantity));
+    NS_PUSH(b->arena, b->gets, copy);
+    return NS_DONE;
 }
 
 ns_verdict ns_batch_get(ns_batch *b, const char *quantity)
 {
-    ns_verdict verdict = begin(b);
-    if (verdict != NS_DONE)
-        return verdict;
-    if (NS_ARENA_GUARD(b->arena)) {
-        ns_arena_unguard(b->arena);
-        return ns_batch_refuse(b, NS_FAILED, "out of memory");
-    }
-    const char *copy = ns_arena_string(b->arena, quantity, strlen(quantity));
-    NS_PUSH(b->arena, b->gets, copy);
-    ns_arena_unguard(b->arena);
-    return NS_DONE;
+    return add(b, quantity, add_get);
 }
 
 /* ---- how --------------------------------------------------------------------------------- */

@@ -5,11 +5,18 @@
 #include "api/api.h"
 #include "study/sweeps/sweep_run.h"
 
+/* From where to where an axis goes, or what describes its samples; NULL: its values are there.
+ * Read when the batch is prepared, on a copy of the model. */
+typedef struct ns_batch_limits {
+    const char *low, *high;
+} ns_batch_limits;
+
 struct ns_batch {
     ns_model *model;
     char reason[400];
-    ns_arena *arena; /* of what was asked for */
-    ns_plan plan;    /* as asked for so far */
+    ns_arena *arena;                 /* of what was asked for */
+    ns_plan plan;                    /* as asked for so far */
+    NS_LIST(ns_batch_limits) limits; /* of its axes; expressions of parameters */
     NS_LIST(const char *) gets;
     ns_run_options run;
     bool until_said, tolerance_said, method_said;

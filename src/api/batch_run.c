@@ -12,6 +12,44 @@
 
 /* ---- the request ------------------------------------------------------------------------- */
 
+/* For quantities: expressions of states, time and parameters; for limits: of parameters. */
+static bool read_expression(void *context, const char *text, ns_ex *out)
+{
+    ns_batch *b = context;
+    ns_model *m = b->own;
+    ns_value value = {0};
+    const uint32_t messages = m->diag->messages.n;
+    if (!ns_description_evaluate(m->description, "batch", text, &value)) {
+        ns_batch_refuse(b, NS_WRONG, "%s: %s", text,
+                        m->diag->messages.n > messages ? m->diag->messages.at[messages].text
+                                                       : "not an expression");
+        return false;
+    }
+    if (value.rows != 1 || value.cols != 1) {
+        ns_batch_refuse(b, NS_WRONG, "expected a number, not a vector: '%s'", text);
+        return false;
+    }
+    *out = value.at[0];
+    const ns_system *s = m->system;
+    for (uint32_t i = 0; i < s->accelerations.n; i++)
+        *out = ns_subst_one(s->graph, *out, &s->accelerations.at[i].from,
+                            &s->accelerations.at[i].to, 1);
+    return true;
+}
+
+/* The numbers of the model's parameters are those of the variant, if it is one. */
+static bool read_limit(ns_batch *b, const char *text, double *out)
+{
+    ns_ex e;
+    if (!read_expression(b, text, &e))
+        return false;
+    ns_system_eval(b->own->system, &e, 1, 0, b->model->p, NULL, out);
+    if (isfinite(*out))
+        return true;
+    ns_batch_refuse(b, NS_WRONG, "'%s' is not a finite number", text);
+    return false;
+}
+
 /* What a variant has set and the caller does not vary is an axis of one value. */
 static void fix_variant(ns_batch *b, ns_plan *plan)
 {
@@ -30,6 +68,7 @@ static void fix_variant(ns_batch *b, ns_plan *plan)
     }
 }
 
+/* NULL, or what is wrong, "" if it is said already. */
 static const char *make_plan(ns_batch *b, ns_plan *plan)
 {
     *plan = b->plan;
@@ -40,9 +79,14 @@ static const char *make_plan(ns_batch *b, ns_plan *plan)
     plan->axes.room = plan->axes.n;
     b->shown = plan->axes.n;
     bool sampled = false;
-    for (uint32_t i = 0; i < plan->axes.n; i++)
+    for (uint32_t i = 0; i < plan->axes.n; i++) {
+        const ns_batch_limits *limits = &b->limits.at[i];
+        if (limits->low && (!read_limit(b, limits->low, &plan->axes.at[i].low) ||
+                            !read_limit(b, limits->high, &plan->axes.at[i].high)))
+            return ""; /* the reason is there */
         sampled = sampled || (plan->axes.at[i].kind >= NS_PLAN_UNIFORM &&
                               plan->axes.at[i].kind <= NS_PLAN_NORMAL);
+    }
     if (sampled && !plan->count)
         return "random values need a count";
     fix_variant(b, plan);
@@ -95,31 +139,6 @@ static const char *make_run(ns_batch *b, ns_run_options *run)
     return isfinite(run->until) ? NULL : "the model does not say how long to run: set until";
 }
 
-/* For the quantities: expressions of states, time and parameters. */
-static bool read_expression(void *context, const char *text, ns_ex *out)
-{
-    ns_batch *b = context;
-    ns_model *m = b->own;
-    ns_value value = {0};
-    const uint32_t messages = m->diag->messages.n;
-    if (!ns_description_evaluate(m->description, "get", text, &value)) {
-        ns_batch_refuse(b, NS_WRONG, "%s: %s", text,
-                        m->diag->messages.n > messages ? m->diag->messages.at[messages].text
-                                                       : "not an expression");
-        return false;
-    }
-    if (value.rows != 1 || value.cols != 1) {
-        ns_batch_refuse(b, NS_WRONG, "expected a number, not a vector: '%s'", text);
-        return false;
-    }
-    *out = value.at[0];
-    const ns_system *s = m->system;
-    for (uint32_t i = 0; i < s->accelerations.n; i++)
-        *out = ns_subst_one(s->graph, *out, &s->accelerations.at[i].from,
-                            &s->accelerations.at[i].to, 1);
-    return true;
-}
-
 static ns_verdict make_sweep(ns_batch *b)
 {
     ns_sweep_spec spec = {.system = b->own->system,
@@ -136,8 +155,10 @@ static ns_verdict make_sweep(ns_batch *b)
         wrong = check_settings(b, &spec.plan);
     if (!wrong)
         wrong = make_run(b, &spec.run);
-    if (wrong)
+    if (wrong && *wrong)
         return ns_batch_refuse(b, NS_WRONG, "%s", wrong);
+    if (wrong)
+        return NS_WRONG;
     b->sweep = ns_sweep_new(b->made, &spec, &wrong);
     if (b->sweep)
         return NS_DONE;

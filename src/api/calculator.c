@@ -253,7 +253,7 @@ static void one(ns_calculator *c, const request *r, size_t i)
     }
     ns_program_eval1(c->program, c->work1, time_of(r, i), r->x + i * c->nx, c->out);
     for (size_t k = 0; k < outputs; k++)
-        r->out[i * outputs + k] = c->absent ? (double)NAN : c->out[c->skip + k];
+        r->out[i * outputs + k] = c->out[c->skip + k];
 }
 
 /* Parameters of points first .. first+n-1 for the lanes; nothing to do if all of them have
@@ -272,24 +272,80 @@ static void bind_eight(ns_calculator *c, const request *r, size_t first, size_t 
     c->bound8 = r->n_p <= 1;
 }
 
-/* Points first .. first+n-1; lanes beyond repeat the last of them. */
-static void eight(ns_calculator *c, const request *r, size_t first, size_t n)
+/* Rows of points to columns of lanes and back, by squares of two: with a million points this is
+ * what is left to pay beside the evaluation. */
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+static pair *pair_at(double *at)
+{
+    return (pair *)(void *)at;
+}
+
+static pair pair_of(const double *at)
+{
+    return *(const pair *)(const void *)at;
+}
+
+static void to_lanes(const double *x, size_t n, double *lanes)
+{
+    for (size_t lane = 0; lane < LANES; lane += 2) {
+        const double *a = x + lane * n, *b = a + n;
+        size_t k = 0;
+        for (; k + 1 < n; k += 2) {
+            const pair u = pair_of(a + k), v = pair_of(b + k);
+            *pair_at(lanes + k * LANES + lane) = (pair){u[0], v[0]};
+            *pair_at(lanes + (k + 1) * LANES + lane) = (pair){u[1], v[1]};
+        }
+        if (k < n)
+            *pair_at(lanes + k * LANES + lane) = (pair){a[k], b[k]};
+    }
+}
+
+static void from_lanes(const double *lanes, size_t n, double *out)
+{
+    for (size_t lane = 0; lane < LANES; lane += 2) {
+        double *a = out + lane * n, *b = a + n;
+        size_t k = 0;
+        for (; k + 1 < n; k += 2) {
+            const pair u = pair_of(lanes + k * LANES + lane),
+                       v = pair_of(lanes + (k + 1) * LANES + lane);
+            *pair_at(a + k) = (pair){u[0], v[0]};
+            *pair_at(b + k) = (pair){u[1], v[1]};
+        }
+        if (k < n) {
+            a[k] = lanes[k * LANES + lane];
+            b[k] = lanes[k * LANES + lane + 1];
+        }
+    }
+}
+
+/* Eight points from the first on. */
+static void eight(ns_calculator *c, const request *r, size_t first)
+{
+    const size_t outputs = c->rows * c->columns;
+    bind_eight(c, r, first, LANES);
+    for (size_t lane = 0; lane < LANES; lane++)
+        c->t8[lane] = time_of(r, first + lane);
+    to_lanes(r->x + first * c->nx, c->nx, c->x8);
+    ns_program_eval8(c->program, c->work8, c->t8, c->x8, c->out);
+    from_lanes(c->out + c->skip * LANES, outputs, r->out + first * outputs);
+}
+
+/* The last points, fewer than eight; lanes beyond repeat the last of them. */
+static void few(ns_calculator *c, const request *r, size_t first, size_t n)
 {
     const size_t outputs = c->rows * c->columns;
     bind_eight(c, r, first, n);
     for (size_t lane = 0; lane < LANES; lane++) {
         const size_t i = first + (lane < n ? lane : n - 1);
-        const double *x = r->x + i * c->nx;
         c->t8[lane] = time_of(r, i);
         for (size_t k = 0; k < c->nx; k++)
-            c->x8[k * LANES + lane] = x[k];
+            c->x8[k * LANES + lane] = r->x[i * c->nx + k];
     }
     ns_program_eval8(c->program, c->work8, c->t8, c->x8, c->out);
     for (size_t lane = 0; lane < n; lane++)
         for (size_t k = 0; k < outputs; k++)
-            r->out[(first + lane) * outputs + k] = c->absent
-                                                       ? (double)NAN
-                                                       : c->out[(c->skip + k) * LANES + lane];
+            r->out[(first + lane) * outputs + k] = c->out[(c->skip + k) * LANES + lane];
 }
 
 static void go_native(ns_calculator *c, size_t points)
@@ -316,15 +372,19 @@ ns_verdict ns_calculator_eval(ns_calculator *c, size_t points, const double *t, 
         return NS_WRONG;
     const double t0 = ns_model_run_options(c->model).t0;
     const request r = {points, n_t ? t : &t0, x, p, n_t ? n_t : 1, n_p, out};
-    go_native(c, points);
-    for (size_t i = 0; i < points;) {
-        const size_t n = points - i < LANES ? points - i : LANES;
-        if (n < LEAST_FOR_LANES) {
-            one(c, &r, i++);
-        } else {
-            eight(c, &r, i, n);
-            i += n;
-        }
+    if (c->absent) {
+        for (size_t i = 0; i < points * c->rows * c->columns; i++)
+            out[i] = (double)NAN;
+        return NS_DONE;
     }
+    go_native(c, points);
+    size_t i = 0;
+    for (; i + LANES <= points; i += LANES)
+        eight(c, &r, i);
+    if (points - i >= LEAST_FOR_LANES)
+        few(c, &r, i, points - i);
+    else
+        for (; i < points; i++)
+            one(c, &r, i);
     return NS_DONE;
 }

@@ -9,11 +9,6 @@ const char *ns_version(void)
     return NS_VERSION;
 }
 
-ns_verdict ns_api_verdict(ns_status status)
-{
-    return (ns_verdict)ns_status_exit(status);
-}
-
 const char *ns_gallery_text(const char *name)
 {
     const struct ns_gallery_entry *e = ns_gallery_find(name);

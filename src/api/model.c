@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 #include "session/gallery.h"
+#include "session/sensitivity.h"
 #include "session/variant.h"
 
 /* ---- opening ----------------------------------------------------------------------------- */
@@ -101,6 +102,11 @@ ns_model *ns_model_variant_numbers(ns_model *model, const char *const *names,
                                    const double *values, size_t n)
 {
     return variant(model, names, NULL, values, n);
+}
+
+ns_model *ns_model_sensitivities(const ns_model *model, const char *names)
+{
+    return model ? ns_sensitivity_model(model, names ? names : "") : NULL;
 }
 
 void ns_model_close(ns_model *model)
@@ -223,7 +229,7 @@ size_t ns_model_count(const ns_model *model, ns_kind kind)
     case NS_EVENTS:
         return s->events.n;
     case NS_INPUTS:
-        return 0;
+        return s->description->inputs.n;
     }
     return 0;
 }
@@ -247,7 +253,7 @@ const char *ns_model_name(const ns_model *model, ns_kind kind, size_t i)
     case NS_EVENTS:
         return s->events.at[i].name;
     case NS_INPUTS:
-        return "";
+        return s->description->inputs.at[i].name;
     }
     return "";
 }

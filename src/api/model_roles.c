@@ -33,6 +33,7 @@ static const char *word_of(ns_quantity kind)
         [NS_QUANTITY_MULTIPLIER] = "multiplier",
         [NS_QUANTITY_ENERGY] = "energy",
         [NS_QUANTITY_OBSERVED] = "observed",
+        [NS_QUANTITY_MODE] = "mode",
     };
     return (size_t)kind < sizeof words / sizeof *words && words[kind] ? words[kind] : "other";
 }
@@ -62,6 +63,13 @@ const char *ns_model_role(const ns_model *model, ns_kind kind, size_t i)
         return model->system->constraints.at[i].project ? "projected" : "watched";
     case NS_EVENTS:
         return actions[model->system->events.at[i].action];
+    case NS_INPUTS: {
+        const ns_input *input = &model->description->inputs.at[i];
+        return input->file                         ? "table"
+               : input->sampled                    ? "sampled"
+               : input->param == NS_INPUT_NO_PARAM ? "function"
+                                                   : "given";
+    }
     default:
         return "";
     }

@@ -124,6 +124,43 @@ size_t ns_result_events(const ns_result *result)
     return r ? r->events.rows : 0;
 }
 
+/* Stretch number i; false if there is none. */
+static bool stretch(const ns_result *result, size_t i, double *t, uint32_t *mode)
+{
+    size_t next = 0;
+    const ns_record *r = result ? result->record : NULL;
+    if (!r)
+        return false;
+    for (size_t k = 0; k <= i; k++)
+        if (!ns_record_stretch(r, &next, t, mode))
+            return false;
+    return true;
+}
+
+size_t ns_result_modes(const ns_result *result)
+{
+    size_t n = 0, next = 0;
+    double t;
+    uint32_t mode;
+    while (result && result->record && ns_record_stretch(result->record, &next, &t, &mode))
+        n++;
+    return n;
+}
+
+const char *ns_result_mode_name(const ns_result *result, size_t i)
+{
+    double t;
+    uint32_t mode;
+    return stretch(result, i, &t, &mode) ? result->record->model->system->modes.at[mode] : "";
+}
+
+double ns_result_mode_time(const ns_result *result, size_t i)
+{
+    double t;
+    uint32_t mode;
+    return stretch(result, i, &t, &mode) ? t : (double)NAN;
+}
+
 const char *ns_result_event_name(const ns_result *result, size_t event)
 {
     if (event >= ns_result_events(result))

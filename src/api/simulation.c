@@ -39,13 +39,15 @@ static const char *choose_method(ns_simulation *s, const char *name)
     return s->method->precise ? "quadruple precision is for whole runs" : NULL;
 }
 
-/* Begins at the time t from the state x; what was there before stays if that fails. */
-bool ns_simulation_begin(ns_simulation *s, double t, const double *x)
+/* Begins at the time t from the state x, in the mode number `mode` - 1, or with 0 in the one
+ * that fits; what was there before stays if that fails. */
+bool ns_simulation_begin(ns_simulation *s, double t, const double *x, uint32_t mode)
 {
     ns_status status = NS_OK;
     const char *message = "";
     ns_run_options o = s->options;
     o.t0 = t;
+    o.mode = mode;
     ns_run *run = ns_run_new(s->problem, &o, s->p, x, &status, &message);
     if (!run) {
         snprintf(s->reason, sizeof s->reason, "%s",
@@ -102,7 +104,7 @@ static ns_verdict prepare(ns_simulation *s, const ns_simulate_options *options)
         ns_simulation_wrong(s, "out of memory");
         return NS_FAILED;
     }
-    return ns_simulation_begin(s, s->options.t0, s->model->x0) ? NS_DONE : NS_WRONG;
+    return ns_simulation_begin(s, s->options.t0, s->model->x0, 0) ? NS_DONE : NS_WRONG;
 }
 
 ns_simulation *ns_simulation_new(ns_model *model, const ns_simulate_options *options)

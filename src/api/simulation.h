@@ -29,7 +29,7 @@ struct ns_simulation {
 
 /* simulation.c: begins at the time t from the state x; what was there before stays if that
  * fails. */
-bool ns_simulation_begin(ns_simulation *simulation, double t, const double *x);
+bool ns_simulation_begin(ns_simulation *simulation, double t, const double *x, uint32_t mode);
 /* Keeps the reason; NS_WRONG. */
 ns_verdict ns_simulation_wrong(ns_simulation *simulation, const char *words);
 

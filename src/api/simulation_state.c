@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/simulation.h"
+#include "session/inputs/inputs.h"
 
 static bool ready(const ns_simulation *s)
 {
@@ -84,7 +85,8 @@ static bool project(ns_simulation *s, double t, double *x)
         ns_arena_unguard(s->arena);
         return false;
     }
-    const bool good = ns_system_project(s->system, t, s->p, x);
+    const bool good = ns_system_project(ns_system_mode(s->system, ns_run_mode(s->run)), t, s->p,
+                                        x);
     ns_arena_unguard(s->arena);
     return good;
 }
@@ -102,14 +104,20 @@ ns_verdict ns_simulation_set_state(ns_simulation *s, double t, const double *x, 
     if (projected && !project(s, t, s->x))
         return ns_simulation_wrong(s, "there is no state near this one that meets all "
                                       "constraints");
-    return ns_simulation_begin(s, t, s->x) ? NS_DONE : NS_WRONG;
+    /* in the present mode, unless states tell the mode */
+    const uint32_t mode = s->system->start.ways.n ? 0 : ns_run_mode(s->run) + 1;
+    return ns_simulation_begin(s, t, s->x, mode) ? NS_DONE : NS_WRONG;
 }
 
 /* Goes on from the present with p; as it was `before` if that fails. */
 static ns_verdict begin_with(ns_simulation *s)
 {
-    state_at(s, s->time, s->x);
-    if (ns_simulation_begin(s, s->time, s->x))
+    uint32_t mode = ns_run_mode(s->run);
+    if (s->time == ns_run_time(s->run))
+        mode = ns_run_next(s->run, s->x);
+    else
+        state_at(s, s->time, s->x);
+    if (ns_simulation_begin(s, s->time, s->x, mode + 1))
         return NS_DONE;
     memcpy(s->p, s->before, s->model->description->params.n * sizeof *s->p);
     return NS_WRONG;
@@ -154,9 +162,18 @@ ns_verdict ns_simulation_set_parameter(ns_simulation *s, const char *name, doubl
 
 ns_verdict ns_simulation_set_input(ns_simulation *s, const char *name, double value)
 {
-    (void)name;
-    (void)value;
-    return s ? ns_simulation_wrong(s, "the model has no inputs") : NS_FAILED;
+    if (!ready(s))
+        return not_ready(s);
+    const ns_description *d = s->model->description;
+    const int64_t i = ns_inputs_find(d, name);
+    if (i < 0)
+        return ns_simulation_wrong(s, d->inputs.n ? "the model has no such input"
+                                                  : "the model has no inputs");
+    const ns_input *input = &d->inputs.at[i];
+    if (input->file || input->sampled || input->param == NS_INPUT_NO_PARAM)
+        return ns_simulation_wrong(s, "this input follows a table, a controller or a function "
+                                      "of time");
+    return ns_simulation_set_parameter(s, name, value);
 }
 
 /* ---- saving ------------------------------------------------------------------------------ */
@@ -231,7 +248,7 @@ ns_verdict ns_simulation_restore(ns_simulation *s, const void *bytes, size_t len
         s->is_set[i] = set > 0;
     }
     memcpy(s->x, at, n * sizeof(double));
-    if (!ns_simulation_begin(s, head.t0, s->x))
+    if (!ns_simulation_begin(s, head.t0, s->x, 0))
         return NS_WRONG;
     const ns_status status = ns_run_restore(s->run, at + n * sizeof(double),
                                             (size_t)head.length, &message);

@@ -10,24 +10,22 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "cli/command.h"
+#include "command/command.h"
 #include "out/plot/plot.h"
 #include "out/report/page.h"
 #include "out/report/report_figures.h"
 #include "out/tables/sheet.h"
+#include "session/gallery.h"
 #include "session/variant.h"
+#include "study/sweeps/plan.h"
 
-static const char *const studies[] = {"equilibria", "section",   "period",   "lyapunov",
-                                      "invariants", "measure",   "portrait", "compare",
-                                      "check",      "equations", "emit"};
-enum { STUDIES = sizeof studies / sizeof *studies, MOST_MODELS = 8 };
-
-static const char first[] = "model", second[] = "other";
+enum { MOST_MODELS = 8 };
 
 struct ns_study {
     ns_verdict verdict;
     ns_arena *arena;
     ns_model *given[2];           /* of the caller */
+    const char *word[2];          /* what a command line would call them */
     ns_model *model[MOST_MODELS]; /* the copies that the command has opened */
     uint32_t models;
     const ns_model *about;
@@ -37,26 +35,33 @@ struct ns_study {
     void *context;
     int stop;
     bool as_json; /* the command was asked for its own object */
+    bool plain;   /* variants are opened without their numbers */
     char *out, *err;
     size_t out_length, err_length;
-    const char *json;
+    const char *json, *report; /* report: NULL until it is asked for */
     char error[400];
 };
 
+/* All commands but the one that has functions of its own. */
+static bool is_study(const ns_command *command)
+{
+    return strcmp(command->name, "run") != 0;
+}
+
 const char *ns_api_study_name(size_t i, const char **summary)
 {
-    if (i >= STUDIES)
-        return NULL;
-    *summary = ns_command_find(studies[i])->summary;
-    return studies[i];
+    for (const ns_command *const *c = ns_commands; *c; c++)
+        if (is_study(*c) && i-- == 0) {
+            *summary = (*c)->summary;
+            return (*c)->name;
+        }
+    return NULL;
 }
 
 static const ns_command *find(const char *name)
 {
-    for (size_t i = 0; i < STUDIES; i++)
-        if (strcmp(studies[i], name) == 0)
-            return ns_command_find(name);
-    return NULL;
+    const ns_command *command = ns_command_find(name);
+    return command && is_study(command) ? command : NULL;
 }
 
 const char *ns_study_option(const char *study, size_t i, const char **argument,
@@ -77,11 +82,18 @@ const char *ns_study_option(const char *study, size_t i, const char **argument,
 
 /* ---- the host of the command ------------------------------------------------------------- */
 
+static bool is_sweep(const ns_command *command)
+{
+    return strcmp(command->name, "sweep") == 0;
+}
+
 static ns_model *open_copy(void *context, const char *word, const ns_override *overrides,
                            size_t n)
 {
     ns_study *s = context;
-    const ns_model *of = s->given[strcmp(word, second) == 0];
+    const ns_model *of = s->given[word == s->word[1]];
+    if (s->plain && of->variant) /* its numbers are among the options */
+        of = of->variant->of;
     ns_model *copy = ns_variant_copy(of, overrides, n);
     if (copy && s->models < MOST_MODELS) {
         copy->users++; /* names in the tables are the model's: it lives as long as they */
@@ -99,37 +111,87 @@ static void keep(void *context, const ns_model *model, const ns_sheet *sheet,
     s->plot = plot;
 }
 
-static bool pass_progress(void *context, double fraction, double at)
+static bool pass_progress(void *context, const ns_host_progress *p)
 {
     ns_study *s = context;
-    if (s->progress && s->progress(s->context, fraction, at))
+    if (s->progress && s->progress(s->context, p->fraction, p->at))
         s->stop = 1;
     return !s->stop;
 }
 
 /* ---- running ----------------------------------------------------------------------------- */
 
-/* Options as the words of a command line; then the models. */
-static char **words_of(ns_study *s, const ns_command *command, const char *const *names,
-                       const char *const *values, size_t n, int *count)
+static bool varied(const ns_arguments *a, const char *name)
 {
-    char **words = NS_NEW_ARRAY(s->arena, char *, n + 4);
-    *count = 0;
-    for (size_t i = 0; i < n; i++) {
-        const bool bare = !values || !values[i] || !*values[i];
-        s->as_json = s->as_json || strcmp(names[i], "json") == 0;
-        words[(*count)++] = ns_arena_format(s->arena, "--%s%s%s", names[i], bare ? "" : "=",
-                                            bare ? "" : values[i]);
+    const size_t length = strlen(name);
+    const char *axis;
+    for (uint32_t k = 0; ns_command_each(a, "over", &k, &axis);) {
+        axis = ns_plan_bare(axis);
+        if (strncmp(axis, name, length) == 0 && axis[length] == '=')
+            return true;
     }
-    if (strcmp(command->name, "emit") == 0)
-        words[(*count)++] = ns_arena_format(s->arena, "c");
-    words[(*count)++] = ns_arena_format(s->arena, "%s", first);
-    if (strcmp(command->name, "compare") == 0)
-        words[(*count)++] = ns_arena_format(s->arena, "%s", second);
-    return words;
+    return false;
 }
 
-static int run(ns_study *s, ns_cli *cli, const ns_command *command, const char *const *names,
+/* A sweep makes its starts by itself: the numbers of a variant are options, parameters as --set
+ * and the rest as axes of one value, so that the command of the table repeats it. */
+static bool take_variant(const ns_study *s, ns_host *host, ns_arguments *a)
+{
+    const ns_model *m = s->given[0];
+    for (uint32_t i = 0; m->variant && i < m->variant->n; i++) {
+        const char *name = m->variant->name[i];
+        const double x = m->variant->value[i];
+        const bool parameter = ns_model_index(m, NS_PARAMETERS, name) >= 0;
+        if (varied(a, name))
+            continue;
+        if (!ns_command_take(
+                host, a, parameter ? "set" : "over",
+                parameter ? ns_arena_format(host->arena, "%s=%.17g", name, x)
+                          : ns_arena_format(host->arena, "%s=%.17g:%.17g:1", name, x, x)))
+            return false;
+    }
+    return true;
+}
+
+/* What the command line calls a model: the name of a bundled one, or of its file. */
+static const char *word_of(ns_arena *arena, const ns_model *m)
+{
+    const size_t length = strlen(m->name);
+    const bool mech = length > 5 && strcmp(m->name + length - 5, ".mech") == 0;
+    const char *name = ns_arena_string(arena, m->name, length - (mech ? 5 : 0));
+    const struct ns_gallery_entry *entry = ns_gallery_find(name);
+    return entry && strcmp(entry->text, m->text) == 0 ? name
+                                                      : ns_arena_string(arena, m->name, length);
+}
+
+/* The options of the caller; then models and other words. */
+static bool take_arguments(ns_study *s, ns_host *host, const ns_command *command,
+                           const char *const *names, const char *const *values, size_t n,
+                           ns_arguments *a)
+{
+    *a = (ns_arguments){.command = command};
+    for (size_t i = 0; i < n; i++) {
+        const char *value = values && values[i] && *values[i] ? values[i] : NULL;
+        s->as_json = s->as_json || strcmp(names[i], "json") == 0;
+        if (!*names[i] && value && !command->least)
+            NS_PUSH(host->arena, a->words, value);
+        else if (!ns_command_take(host, a, names[i], value))
+            return false;
+    }
+    if (!command->least)
+        return ns_command_enough(host, a);
+    for (int k = 0; k < 2; k++)
+        s->word[k] = word_of(host->arena, s->given[k]);
+    if (strcmp(command->name, "emit") == 0)
+        NS_PUSH(host->arena, a->words, "c");
+    NS_PUSH(host->arena, a->words, s->word[0]);
+    if (strcmp(command->name, "compare") == 0)
+        NS_PUSH(host->arena, a->words, s->word[1]);
+    s->plain = is_sweep(command);
+    return ns_command_enough(host, a) && (!s->plain || take_variant(s, host, a));
+}
+
+static int run(ns_study *s, ns_host *host, const ns_command *command, const char *const *names,
                const char *const *values, size_t n)
 {
     if (NS_ARENA_GUARD(s->arena)) {
@@ -139,11 +201,9 @@ static int run(ns_study *s, ns_cli *cli, const ns_command *command, const char *
         return NS_FAILED;
     }
     ns_arguments arguments;
-    int count;
-    char **words = words_of(s, command, names, values, n, &count);
     int status = ns_status_exit(NS_ERR_USAGE);
-    if (ns_command_parse(cli, command, count, words, &arguments))
-        status = command->run(cli, &arguments);
+    if (take_arguments(s, host, command, names, values, n, &arguments))
+        status = command->run(host, &arguments);
     s->json = "";
     if (s->sheet && !s->as_json) {
         ns_json json = ns_json_new(s->arena);
@@ -157,24 +217,22 @@ static int run(ns_study *s, ns_cli *cli, const ns_command *command, const char *
 static void begin(ns_study *s, const ns_command *command, const char *const *names,
                   const char *const *values, size_t n)
 {
-    const ns_cli_host host = {.context = s,
-                              .open = open_copy,
-                              .found = keep,
-                              .progress = pass_progress,
-                              .stop = &s->stop};
-    static const ns_style plain = {"", "", "", "", ""};
-    ns_cli cli = {.arena = s->arena,
-                  .out = open_memstream(&s->out, &s->out_length),
-                  .err = open_memstream(&s->err, &s->err_length),
-                  .style_out = plain,
-                  .style_err = plain,
-                  .host = &host};
-    if (cli.out && cli.err)
-        s->verdict = (ns_verdict)run(s, &cli, command, names, values, n);
-    if (cli.out)
-        fclose(cli.out);
-    if (cli.err)
-        fclose(cli.err);
+    ns_host host = {.arena = s->arena,
+                    .out = open_memstream(&s->out, &s->out_length),
+                    .err = open_memstream(&s->err, &s->err_length),
+                    .style_out = ns_style_none,
+                    .style_err = ns_style_none,
+                    .stop = &s->stop,
+                    .context = s,
+                    .open = command->least ? open_copy : NULL,
+                    .found = keep,
+                    .progress = pass_progress};
+    if (host.out && host.err)
+        s->verdict = (ns_verdict)run(s, &host, command, names, values, n);
+    if (host.out)
+        fclose(host.out);
+    if (host.err)
+        fclose(host.err);
 }
 
 ns_study *ns_study_run(ns_model *model, ns_model *other, const char *name,
@@ -192,12 +250,14 @@ ns_study *ns_study_run(ns_model *model, ns_model *other, const char *name,
     s->given[1] = other ? other : model;
     s->json = "";
     const ns_command *command = find(name);
-    if (!s->arena || !model)
+    if (!s->arena)
         return s;
     if (!command)
         s->verdict = asprintf(&s->err, "error: there is no study '%s'\n", name) < 0 ? NS_FAILED
                                                                                     : NS_WRONG;
-    else if (model->status != NS_OK || s->given[1]->status != NS_OK)
+    else if (command->least && !model)
+        return s;
+    else if (command->least && (model->status != NS_OK || s->given[1]->status != NS_OK))
         s->verdict = asprintf(&s->err, "error: the model is wrong\n") < 0 ? NS_FAILED
                                                                           : NS_WRONG;
     else
@@ -237,6 +297,21 @@ const char *ns_study_summary(const ns_study *s)
 const char *ns_study_json(const ns_study *s)
 {
     return !s ? "" : s->as_json && s->out ? s->out : s->json;
+}
+
+const char *ns_study_report(ns_study *s)
+{
+    if (!s || !s->sheet)
+        return "";
+    if (s->report)
+        return s->report;
+    if (!NS_ARENA_GUARD(s->arena)) {
+        const ns_study_page page = {.model = s->about, .sheet = s->sheet, .plot = s->plot};
+        size_t length;
+        s->report = ns_report_study_data(&page, "", s->arena, &length);
+    }
+    ns_arena_unguard(s->arena);
+    return s->report ? s->report : "";
 }
 
 size_t ns_study_fact_count(const ns_study *s)
@@ -335,6 +410,7 @@ ns_verdict ns_study_save(ns_study *s, const char *path)
     s->error[0] = 0;
     const char *wrong = !s->sheet                ? "the study has no tables"
                         : figure && !s->plot     ? "the study has no figure"
+                        : page && !s->about      ? "the study has no page"
                         : page && !ns_page_bytes ? "built without the page of reports"
                         : !figure && !page && !ns_sheet_knows(path)
                             ? "the name must end in .csv, .json, .h5, .svg or .html"

@@ -24,6 +24,7 @@ typedef struct ending {
 
 struct ns_arena {
     ns_arena *parent;   /* whose guard is used; NULL for an arena of its own */
+    ns_arena *support;  /* whose guard is used while this one has none, or NULL */
     ns_arena *children; /* freed with this one */
     ns_arena *sibling;  /* next child of the same parent */
     block *blocks;
@@ -68,15 +69,29 @@ void ns_arena_free(ns_arena *arena)
     free(arena);
 }
 
-static _Noreturn void out_of_memory(ns_arena *arena)
+static ns_arena *root_of(ns_arena *arena)
 {
     while (arena->parent)
         arena = arena->parent;
+    return arena;
+}
+
+_Noreturn void ns_arena_exhausted(ns_arena *arena)
+{
 #if NS_ARENA_JUMPS
-    if (arena->guarded)
-        longjmp(arena->guard, 1);
+    for (ns_arena *a = root_of(arena); a; a = a->support ? root_of(a->support) : NULL)
+        if (a->guarded)
+            longjmp(a->guard, 1);
+#else
+    (void)arena;
 #endif
     abort();
+}
+
+void ns_arena_support(ns_arena *arena, ns_arena *support)
+{
+    NS_CHECK(!arena->parent && arena != root_of(support));
+    arena->support = support;
 }
 
 ns_arena *ns_arena_child(ns_arena *parent)
@@ -84,7 +99,7 @@ ns_arena *ns_arena_child(ns_arena *parent)
     NS_CHECK(parent);
     ns_arena *child = ns_arena_new();
     if (!child)
-        out_of_memory(parent);
+        ns_arena_exhausted(parent);
     child->parent = parent;
     child->sibling = parent->children;
     parent->children = child;
@@ -139,7 +154,7 @@ static block *add_block(ns_arena *arena, size_t bytes)
                    ? NULL
                    : aligned_alloc(ALIGN, sizeof(block) + size);
     if (!b)
-        out_of_memory(arena);
+        ns_arena_exhausted(arena);
     *b = (block){.next = arena->blocks, .size = size};
     arena->blocks = b;
     arena->total += size;
@@ -152,9 +167,9 @@ void *ns_arena_alloc(ns_arena *arena, size_t bytes)
     while (counter->parent)
         counter = counter->parent;
     if (counter->fail_after && --counter->fail_after == 0)
-        out_of_memory(arena);
+        ns_arena_exhausted(arena);
     if (bytes > SIZE_MAX / 2)
-        out_of_memory(arena);
+        ns_arena_exhausted(arena);
     size_t align = bytes >= ALIGN ? ALIGN : SMALL_ALIGN;
     block *b = arena->blocks;
     size_t start = b ? (b->used + align - 1) / align * align : 0;
@@ -240,7 +255,7 @@ void *ns_arena_grow(ns_arena *arena, void *old, uint32_t n, uint32_t *room, size
     NS_CHECK(size > 0);
     uint32_t more = *room ? *room * 2 : 8;
     if (more < *room)
-        out_of_memory(arena);
+        ns_arena_exhausted(arena);
     void *memory = ns_arena_alloc(arena, more * size);
     if (n)
         memcpy(memory, old, n * size);

@@ -59,6 +59,12 @@ void ns_arena_at_end(ns_arena *arena, void (*end)(void *object), void *object);
 /* For tests: the n-th allocation from now on fails as if memory had run out (0: never). */
 void ns_arena_fail_after(ns_arena *arena, uint64_t n);
 
+/* Where an arena has no guard, memory that runs out ends at the guard of its support, which
+ * lives longer and belongs to the same thread. */
+void ns_arena_support(ns_arena *arena, ns_arena *support);
+/* As an allocation that fails: for memory that was not to come from the arena. */
+_Noreturn void ns_arena_exhausted(ns_arena *arena);
+
 void ns_arena_unguard(ns_arena *arena);
 #if NS_ARENA_JUMPS
 jmp_buf *ns_arena_guard_slot(ns_arena *arena);

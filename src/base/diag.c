@@ -1,9 +1,11 @@
 #include "base/diag.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/messages/codes.h"
 
 /* After this many errors further ones are counted, not kept: they rarely help. */
 enum { MOST_ERRORS = 20, MOST_LINE = 160 };
@@ -35,7 +37,8 @@ uint32_t ns_diag_source(ns_diag *diag, const char *name, const char *text, size_
     return diag->sources.n;
 }
 
-void ns_diag_add(ns_diag *diag, ns_severity severity, ns_span span, const char *format, ...)
+void ns_diag_add(ns_diag *diag, ns_severity severity, const char *file, ns_span span,
+                 const char *format, ...)
 {
     NS_CHECK(severity <= NS_ERROR);
     NS_CHECK(span.begin <= span.end);
@@ -49,8 +52,12 @@ void ns_diag_add(ns_diag *diag, ns_severity severity, ns_span span, const char *
     va_start(list, format);
     ns_text_vaddf(&text, format, list);
     va_end(list);
+    file = severity == NS_NOTE ? "note" : file;
+    const char *said = ns_text_string(&text), *code = ns_codes_find(file, format);
+    if (!code) /* words that came from elsewhere */
+        code = ns_codes_find(file, said);
     NS_PUSH(diag->arena, diag->messages,
-            (ns_message){.severity = severity, .span = span, .text = ns_text_string(&text)});
+            (ns_message){.severity = severity, .span = span, .text = said, .code = code});
 }
 
 static const ns_source *source_of(const ns_diag *diag, ns_span span)
@@ -167,7 +174,11 @@ void ns_diag_render(const ns_diag *diag, ns_text *out)
             ns_diag_position(diag, m->span, &line, &column);
             ns_text_addf(out, "%s:%u:%u: ", source->name, line, column);
         }
-        ns_text_addf(out, "%s: %s\n", names[m->severity], m->text);
+        const bool coded = m->code && m == order[i].head && !strchr(m->text, '\n');
+        ns_text_addf(out, "%s: %s", names[m->severity], m->text);
+        if (coded)
+            ns_text_addf(out, " [%s]", m->code);
+        ns_text_add(out, "\n");
         if (source)
             render_line(source, m->span, out);
     }

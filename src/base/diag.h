@@ -1,7 +1,8 @@
 /* Diagnostics: messages with a place in a source text.
  *
  * A source is a model file, or the text behind a --set option.  A span is a range of bytes of
- * one source.  Rendering prints  file:line:column: error: message,  the line and a caret. */
+ * one source.  Rendering prints  file:line:column: error: message [code],  the line and a
+ * caret. */
 #ifndef NS_BASE_DIAG_H
 #define NS_BASE_DIAG_H
 
@@ -21,6 +22,7 @@ typedef struct ns_message {
     ns_severity severity;
     ns_span span;
     const char *text;
+    const char *code; /* its kind, for `noslip explain`: see codes.h; NULL if it has none */
 } ns_message;
 
 typedef struct ns_source {
@@ -43,11 +45,14 @@ ns_diag *ns_diag_like(ns_arena *arena, const ns_diag *known);
 /* Registers a source; the text is borrowed and must live as long as the arena. */
 uint32_t ns_diag_source(ns_diag *diag, const char *name, const char *text, size_t length);
 
-void ns_diag_add(ns_diag *diag, ns_severity severity, ns_span span, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-#define ns_diag_error(diag, span, ...) ns_diag_add((diag), NS_ERROR, (span), __VA_ARGS__)
-#define ns_diag_warn(diag, span, ...) ns_diag_add((diag), NS_WARNING, (span), __VA_ARGS__)
-#define ns_diag_note(diag, span, ...) ns_diag_add((diag), NS_NOTE, (span), __VA_ARGS__)
+/* `file` is the base name of the source file that says it: part of what makes the code. */
+void ns_diag_add(ns_diag *diag, ns_severity severity, const char *file, ns_span span,
+                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+#define ns_diag_say(diag, severity, span, ...)                                                 \
+    ns_diag_add((diag), (severity), __FILE_NAME__, (span), __VA_ARGS__)
+#define ns_diag_error(diag, span, ...) ns_diag_say(diag, NS_ERROR, span, __VA_ARGS__)
+#define ns_diag_warn(diag, span, ...) ns_diag_say(diag, NS_WARNING, span, __VA_ARGS__)
+#define ns_diag_note(diag, span, ...) ns_diag_say(diag, NS_NOTE, span, __VA_ARGS__)
 
 /* Line and column, counted from 1; the column counts characters (UTF-8), not bytes. */
 void ns_diag_position(const ns_diag *diag, ns_span span, unsigned *line, unsigned *column);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/math/decimal.h"
 
 ns_text ns_text_new(ns_arena *arena)
 {
@@ -71,30 +72,81 @@ const char *ns_text_string(const ns_text *text)
     return text->at ? text->at : "";
 }
 
-static bool reads_back(char buffer[NS_NUMBER_ROOM], int digits, double value)
+/* The digits of a whole number, 17 at most, so that they end before `end`; where they begin. */
+static char *put_whole(char *end, uint64_t number)
 {
-    snprintf(buffer, NS_NUMBER_ROOM, "%.*g", digits, value);
-    return strtod(buffer, NULL) == value;
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930"
+                                "31323334353637383940414243444546474849505152535455565758596061"
+                                "62636465666768697071727374757677787980818283848586878889909192"
+                                "93949596979899";
+    while (number >= 100) {
+        end -= 2;
+        memcpy(end, pairs + 2 * (number % 100), 2);
+        number /= 100;
+    }
+    if (number >= 10) {
+        end -= 2;
+        memcpy(end, pairs + 2 * number, 2);
+    } else
+        *--end = (char)('0' + number);
+    return end;
 }
 
-void ns_text_number(char buffer[NS_NUMBER_ROOM], double value)
+/* n digits, the point behind the first `point` of them; the end. */
+static char *put_digits(char *at, const char *digits, int n, int point)
 {
-    if (!isfinite(value)) {
-        snprintf(buffer, NS_NUMBER_ROOM, "%s",
-                 isnan(value) ? "nan"
-                 : value > 0  ? "inf"
-                              : "-inf");
-        return;
+    if (point <= 0) { /* 0.000ddd */
+        memcpy(at, "0.00000", (size_t)(2 - point));
+        at += 2 - point;
+        point = n;
+        memcpy(at, digits, (size_t)n);
+    } else if (point >= n) { /* ddd000 */
+        memcpy(at, digits, (size_t)n);
+        memset(at + n, '0', (size_t)(point - n));
+    } else {
+        memcpy(at, digits, (size_t)point);
+        at[point] = '.';
+        memcpy(at + point + 1, digits + point, (size_t)(n - point));
+        return at + n + 1;
     }
-    /* 17 digits always read back.  16 first: most computed numbers need at least these, and
-     * where they do not read back 15 do not either. */
-    if (!reads_back(buffer, 16, value))
-        snprintf(buffer, NS_NUMBER_ROOM, "%.17g", value);
-    else if (!reads_back(buffer, 15, value))
-        snprintf(buffer, NS_NUMBER_ROOM, "%.16g", value);
-    char *comma = strchr(buffer, ','); /* the program around us may have set a locale */
-    if (comma)
-        *comma = '.';
+    return at + point;
+}
+
+/* As printf's %g with so many digits, at least 15; but no locale changes its point. */
+static char *put_number(char *at, double size)
+{
+    enum { USUAL = 15, LEAST_FIXED = -4 }; /* digits; exponent of those without an `e` */
+    const ns_decimal number = ns_decimal_shortest(size);
+    char digits[20], *const end = digits + sizeof digits;
+    const char *const first = put_whole(end, number.digits);
+    const int n = (int)(end - first), exponent = number.exponent + n - 1;
+    if (exponent >= LEAST_FIXED && exponent < (n > USUAL ? n : USUAL))
+        return put_digits(at, first, n, exponent + 1);
+    const int power = exponent < 0 ? -exponent : exponent;
+    at = put_digits(at, first, n, 1);
+    *at++ = 'e';
+    *at++ = exponent < 0 ? '-' : '+';
+    if (power >= 100)
+        *at++ = (char)('0' + power / 100);
+    *at++ = (char)('0' + power / 10 % 10);
+    *at++ = (char)('0' + power % 10);
+    return at;
+}
+
+size_t ns_text_number(char buffer[NS_NUMBER_ROOM], double value)
+{
+    char *at = buffer;
+    if (signbit(value) && !isnan(value))
+        *at++ = '-';
+    if (!isfinite(value)) {
+        memcpy(at, isnan(value) ? "nan" : "inf", 3);
+        at += 3;
+    } else if (value == 0)
+        *at++ = '0';
+    else
+        at = put_number(at, fabs(value));
+    *at = 0;
+    return (size_t)(at - buffer);
 }
 
 void ns_text_add_double(ns_text *text, double value)

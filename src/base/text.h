@@ -23,7 +23,7 @@ const char *ns_text_string(const ns_text *text); /* "" when nothing was added */
 /* The shortest decimal that reads back as the same double ("0.1", "1e-14", "inf", "nan"),
  * whatever the locale.  Every number that is written for others to read is written by this. */
 enum { NS_NUMBER_ROOM = 32 };
-void ns_text_number(char buffer[NS_NUMBER_ROOM], double value);
+size_t ns_text_number(char buffer[NS_NUMBER_ROOM], double value);
 void ns_text_add_double(ns_text *text, double value);
 
 /* Length of the well-formed UTF-8 character that a text of so many bytes begins with, 0 if

@@ -9,16 +9,11 @@
 #include "ode/run.h"
 
 /* The only writable globals of the program: a handler has nothing else to write to. */
-static volatile sig_atomic_t allowed, came, insisting;
+static volatile sig_atomic_t came, insisting;
 
 volatile sig_atomic_t *ns_signals_flag(void)
 {
     return &came;
-}
-
-void ns_signals_allow(void)
-{
-    allowed = 1;
 }
 
 /* Seconds a study has to come back after a signal. */
@@ -55,8 +50,6 @@ static void handle_alarm(void)
 
 void ns_signals_catch(bool leads)
 {
-    if (!allowed)
-        return;
     struct sigaction action = {.sa_handler = leads ? note : SIG_IGN,
                                .sa_flags = leads ? (int)SA_RESETHAND : 0};
     sigemptyset(&action.sa_mask);
@@ -69,8 +62,6 @@ void ns_signals_catch(bool leads)
 
 void ns_signals_insist(bool on)
 {
-    if (!allowed)
-        return;
     if (on)
         handle_alarm();
     insisting = on;

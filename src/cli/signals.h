@@ -5,10 +5,6 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Signals and the clock belong to the program `noslip` alone: without this call, which main
- * makes, everything here does nothing, and the library leaves them to its user. */
-void ns_signals_allow(void);
-
 /* Where it will not be zero once a signal came or time was up; others who want the command to
  * stop may write to it, too. */
 volatile sig_atomic_t *ns_signals_flag(void);

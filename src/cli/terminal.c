@@ -16,7 +16,7 @@ ns_style ns_terminal_style(FILE *file)
 {
     const char *no = getenv("NO_COLOR");
     if ((no && *no) || !is_terminal(file))
-        return (ns_style){"", "", "", "", ""};
+        return ns_style_none;
     return (ns_style){"\033[1m", "\033[2m", "\033[1;31m", "\033[1;33m", "\033[0m"};
 }
 
@@ -28,21 +28,9 @@ static unsigned width_of(FILE *file)
     return 80;
 }
 
-void ns_terminal_heading(FILE *file, const ns_style *style, const char *text)
+ns_bar ns_terminal_bar(FILE *file)
 {
-    fprintf(file, "\n%s%s%s\n", style->bold, text, style->plain);
-}
-
-int ns_terminal_wider(int width, const char *name)
-{
-    const int length = (int)strlen(name);
-    return length > width ? length : width;
-}
-
-ns_bar ns_terminal_bar(FILE *file, bool wanted, const char *what, double end)
-{
-    return (ns_bar){
-        .file = file, .wanted = wanted && is_terminal(file), .what = what, .end = end};
+    return (ns_bar){.file = file, .wanted = is_terminal(file)};
 }
 
 /* "3 s", "2 min 10 s", "4 h 3 min" */
@@ -58,17 +46,16 @@ static void put_duration(char buffer[32], double seconds)
         snprintf(buffer, 32, "%.0f h %.0f min", floor(seconds / 3600), fmod(seconds / 60, 60));
 }
 
-void ns_terminal_bar_draw(ns_bar *bar, double fraction, double at, double seconds)
+void ns_terminal_bar_draw(ns_bar *bar, const ns_host_progress *p)
 {
-    if (!bar->wanted || seconds < 1 || !(fraction >= 0))
+    if (!bar->wanted || p->seconds < 1 || !(p->fraction >= 0))
         return;
-    if (fraction > 1)
-        fraction = 1;
+    const double fraction = p->fraction > 1 ? 1 : p->fraction;
     char left[32] = "?", text[120];
     if (fraction > 1e-6)
-        put_duration(left, seconds * (1 - fraction) / fraction);
+        put_duration(left, p->seconds * (1 - fraction) / fraction);
     int length = snprintf(text, sizeof text, "%3.0f %%  %s = %.4g of %.4g, %s left",
-                          floor(100 * fraction), bar->what, at, bar->end, left);
+                          floor(100 * fraction), p->what, p->at, p->end, left);
     const int width = (int)width_of(bar->file) - length - 6;
     fputs("\r", bar->file);
     if (width >= 10) {

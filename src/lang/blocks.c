@@ -289,6 +289,8 @@ static bool entry_start(ns_parser *p, uint32_t block)
     uint32_t primes;
     ns_postfix code;
     char sign = ns_parser_behind(p, "'");
+    if (ns_parser_at_word(p, "mode") && sign != '=' && sign != '~')
+        return ns_jumps_parse_start(p);
     if (ns_parser_at(p, NS_TOKEN_NAME) && sign != '=' && sign != '~')
         return entry_property(
             p, ns_blocks_find(p->r, &p->r->start_block, &ns_block_start, ns_parser_span(p)));

@@ -19,6 +19,9 @@ const ns_statement *ns_statements_find(const char *word, size_t length);
 /* After an error: to where reading can go on.  `begin` is where the statement began. */
 void ns_statements_recover(ns_parser *p, uint32_t begin, bool in_block);
 
+/* input.c */
+bool ns_input_parse(ns_parser *p);
+
 /* draw.c */
 bool ns_draw_parse(ns_parser *p);
 
@@ -38,5 +41,12 @@ void ns_blocks_call(ns_parser *p, const char *name, ns_span span, const ns_postf
 /* The block of a start or force statement; made when first needed (*number from 1). */
 uint32_t ns_blocks_find(ns_reader *r, uint32_t *number, const ns_block_form *form,
                         ns_span span);
+
+/* jumps.c: modes, and what events change */
+bool ns_jumps_parse_mode(ns_parser *p);
+/* Of an event, behind all else:  in MODE, ... { ... } */
+bool ns_jumps_parse(ns_parser *p, ns_job *job);
+/* start { mode NAME } */
+bool ns_jumps_parse_start(ns_parser *p);
 
 #endif

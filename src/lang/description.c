@@ -21,12 +21,28 @@ static void add_builtin(ns_reader *r, const char *text, ns_ex value)
     name->value = ns_arithmetic_value(r, &cell);
 }
 
+/* "it has: a, b, m", of those that fit a line */
+static const char *parameters(ns_reader *r)
+{
+    enum { MOST = 20 };
+    const uint32_t n = r->d->params.n;
+    ns_text text = ns_text_new(r->arena);
+    ns_text_add(&text, n ? "it has: " : "it has none");
+    for (uint32_t i = 0; i < n && i < MOST; i++)
+        ns_text_addf(&text, "%s%s", i ? ", " : "", r->d->params.at[i].name);
+    ns_text_add(&text, n > MOST ? ", ..." : "");
+    return ns_text_string(&text);
+}
+
 static void check_overrides(ns_reader *r)
 {
     for (size_t i = 0; i < r->n_overrides; i++) {
         const char *text = r->overrides[i].name;
         const ns_name *name = ns_scope_find(&r->scope, text, strlen(text));
-        if (name && name->kind == NS_NAME_PARAM)
+        bool known = name && name->kind == NS_NAME_PARAM;
+        for (uint32_t k = 0; k < r->d->inputs.n; k++)
+            known = known || strcmp(r->d->inputs.at[k].name, text) == 0;
+        if (known)
             continue;
         const char *expression = r->overrides[i].expression;
         size_t length = strlen(expression);
@@ -43,7 +59,8 @@ static void check_overrides(ns_reader *r)
             ns_diag_error(r->diag, span, "the model has no parameter '%s'; did you mean '%s'?",
                           text, near.found);
         else
-            ns_diag_error(r->diag, span, "the model has no parameter '%s'", text);
+            ns_diag_error(r->diag, span, "the model has no parameter '%s'; %s", text,
+                          parameters(r));
     }
 }
 
@@ -54,8 +71,9 @@ static ns_reader *reader_new(ns_description *d)
     r->arena = d->arena;
     r->g = d->graph;
     r->diag = d->diag;
-    ns_scope *const scopes[] = {&r->scope,      &r->reported, &r->constraints, &r->observes,
-                                &r->invariants, &r->events,   &r->settings,    &r->starts};
+    ns_scope *const scopes[] = {&r->scope,    &r->reported,   &r->constraints,
+                                &r->observes, &r->invariants, &r->events,
+                                &r->settings, &r->starts,     &r->modes};
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
         *scopes[i] = ns_scope_new(d->arena);
     d->time = ns_symbol_new(d->graph, "t", NS_SYM_TIME, 0);
@@ -92,6 +110,8 @@ static ns_description *read_text(ns_description *d, const ns_grammar *grammar, c
     r->overrides = overrides;
     r->n_overrides = n_overrides;
     ns_statements_parse(r, text, length);
+    ns_jumps_modes(r);
+    ns_jumps_start(r);
     check_overrides(r);
     ns_elaborate_jobs(r);
     r->overrides = NULL; /* the caller's */
@@ -173,6 +193,16 @@ static bool waits_for_system(const ns_reader *r, const ns_job *job)
     return late && block->kind && strcmp(block->kind, late) == 0;
 }
 
+/* A parameter that nothing mentions may be a slip: what was meant has another name. */
+static void note_unused(ns_reader *r)
+{
+    for (uint32_t i = 0; i < r->scope.names.n; i++) {
+        const ns_name *name = r->scope.names.at[i];
+        if (name->kind == NS_NAME_PARAM && !name->used && !r->diag->errors)
+            ns_diag_note(r->diag, name->span, "the parameter '%s' is not used", name->text);
+    }
+}
+
 bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uint32_t n)
 {
     uint32_t errors = d->diag->errors;
@@ -189,6 +219,7 @@ bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uin
     add_entries(r, entries, n);
     r->defined = r->finishing = true;
     ns_elaborate_jobs(r);
+    note_unused(r);
     return d->diag->errors == errors;
 }
 
@@ -237,4 +268,39 @@ bool ns_description_call(ns_description *d, const char *function, const ns_ex *a
 const char *ns_description_nearest(const ns_description *d, const char *name)
 {
     return ns_scope_nearest(&d->reader->scope, name);
+}
+
+ns_ex ns_description_param(ns_description *d, const char *name)
+{
+    ns_name *found = ns_scope_find(&d->reader->scope, name, strlen(name));
+    if (!found || found->kind != NS_NAME_PARAM)
+        return 0;
+    found->used = true;
+    return d->params.at[found->index].symbol;
+}
+
+bool ns_description_place(const ns_description *d, const char *name, size_t length,
+                          ns_span *place, const char **kind)
+{
+    for (;;) {
+        const ns_name *found = ns_scope_find(&d->reader->scope, name, length);
+        if (found && found->span.source) {
+            *place = found->span;
+            *kind = ns_scope_kind_text(found->kind);
+            return true;
+        }
+        for (uint32_t i = 0; i < d->blocks.n; i++) {
+            const ns_block *b = &d->blocks.at[i];
+            if (b->name && strlen(b->name) == length && memcmp(b->name, name, length) == 0) {
+                *place = b->name_span;
+                *kind = b->form->keyword;
+                return true;
+            }
+        }
+        while (length && name[length - 1] != '.')
+            length--;
+        if (!length)
+            return false;
+        length--;
+    }
 }

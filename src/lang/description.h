@@ -26,6 +26,20 @@ typedef struct ns_param {
     ns_span span;
 } ns_param;
 
+/* input NAME ...: see lang/input.c.  A table has the parameters NAME.at, NAME.c0 ... NAME.cN
+ * one after another from `param` on; others the parameter itself, or none. */
+#define NS_INPUT_NO_PARAM UINT32_MAX /* a function of time */
+typedef struct ns_input {
+    const char *name, *unit;
+    uint32_t param;
+    const char *file, *column; /* of a table; column NULL: of the input's own name */
+    bool outside;              /* the file is named outside the model */
+    uint32_t order;            /* of its polynomials: 0, 1, 3 */
+    bool sampled;
+    ns_ex period, sample; /* of parameters; of anything, when reading is finished */
+    ns_span span, file_span;
+} ns_input;
+
 /* A coordinate with its derivatives as symbols of their own (index = position in the list). */
 typedef struct ns_coordinate {
     const char *name;
@@ -81,6 +95,53 @@ typedef enum ns_event_action {
     NS_EVENT_SINGULAR /* stops with status NS_STOP_SINGULAR; made by formulations only */
 } ns_event_action;
 
+/* What an event does to the motion: it changes states and the mode, see mech/system.h. */
+typedef struct ns_reset {
+    uint32_t state;
+    ns_ex value; /* after the jump, in terms of time and states before it */
+} ns_reset;
+
+/* A mode to go on in, taken if all needs are > 0.  They are in terms of time and states after
+ * the resets; mode values in them are those of the mode they lead to. */
+typedef struct ns_way {
+    uint32_t mode;
+    NS_LIST(ns_ex) needs;
+} ns_way;
+
+struct ns_system;
+typedef struct ns_jump {
+    uint64_t in;              /* bit k: watched in mode k; 0: in all */
+    NS_LIST(ns_reset) resets; /* simultaneous: all values are of the state before */
+    /* the first whose needs hold is taken; empty: the mode stays.  If none holds the run ends
+     * and says so in the words of the event's `meaning`. */
+    NS_LIST(ns_way) ways;
+    /* Where jumps of this event accumulate, the motion goes on after these; both empty: the run
+     * ends there, with that time. */
+    NS_LIST(ns_reset) rest_resets;
+    NS_LIST(ns_way) rest;
+    /* Beside the resets, where they need an iteration: changes x, which has the resets done, in
+     * double precision.  `s`: of the mode before.  False: there is no such jump, the run ends.
+     * Called by several threads at once, so it must not use the system's arena.  May be
+     * NULL. */
+    bool (*call)(const struct ns_system *s, uint32_t event, double t, const double *p,
+                 double *x);
+} ns_jump;
+
+/* A symbol that stands for another expression in each mode. */
+typedef struct ns_mode_value {
+    ns_ex symbol;
+    const ns_ex *value; /* [modes] they may contain mode values made before */
+} ns_mode_value;
+
+/* A line between the braces of an event; the system makes a jump of them. */
+typedef struct ns_change_line {
+    const char *state; /* as written, with primes: omega, q'; NULL: it leads to a mode */
+    uint32_t mode;
+    ns_value value; /* of the state, or what must be > 0 for the mode; no rows: nothing */
+    bool rest;      /* where the jumps accumulate */
+    ns_span span;
+} ns_change_line;
+
 typedef struct ns_event_line {
     const char *name;
     ns_ex value;    /* the event is a zero crossing of this */
@@ -90,6 +151,12 @@ typedef struct ns_event_line {
     bool asked;          /* the model says `stop`: a motion that ends here is done */
     const char *meaning; /* in words, NULL if none */
     bool watched;        /* found by other means than zeros of `value` */
+    bool off;            /* listed, but not looked for (in this mode) */
+    bool internal;       /* a jump of the formulation's own use: not told about */
+    const ns_change_line *changes;
+    uint32_t n_changes;
+    uint64_t in;   /* modes it belongs to, bit k for mode k; 0: all */
+    ns_jump *jump; /* NULL: the motion goes on as it was */
     ns_span span;
 } ns_event_line;
 
@@ -169,6 +236,7 @@ typedef struct ns_description {
     ns_ex lagrangian; /* 0 if there is none */
     ns_span lagrangian_span;
     NS_LIST(ns_param) params;
+    NS_LIST(ns_input) inputs;
     NS_LIST(ns_coordinate) coordinates;
     NS_LIST(ns_state_line) states;
     NS_LIST(ns_constraint_line) constraints;
@@ -181,6 +249,9 @@ typedef struct ns_description {
     NS_LIST(ns_block) blocks;
     NS_LIST(ns_draw_line) draws;
     NS_LIST(ns_function) functions;
+    NS_LIST(const char *) modes; /* `mode` lines; empty: there is one, without a name */
+    NS_LIST(ns_mode_value) mode_values;
+    uint32_t start_mode; /* number + 1 of the one that `start { mode NAME }` says; 0: none */
     bool precise; /* to be run in quadruple precision: what is iterated takes more rounds */
     struct ns_reader *reader; /* of lang/: parsed statements that wait for names */
 } ns_description;
@@ -239,6 +310,15 @@ bool ns_description_setting(ns_diag *diag, const ns_setting *setting, double val
 /* A function of the model applied to n numbers; messages point to `place`. */
 bool ns_description_call(ns_description *d, const char *function, const ns_ex *args, uint32_t n,
                          ns_span place, ns_value *out);
+
+/* Where a name of so many bytes is defined, and as what ("a parameter"); for a part of a body
+ * (S.omega) the body.  False if the text does not define it. */
+bool ns_description_place(const ns_description *d, const char *name, size_t length,
+                          ns_span *place, const char **kind);
+
+/* The model's parameter of this name, which a formulation uses by itself (g); 0 if it has none.
+ */
+ns_ex ns_description_param(ns_description *d, const char *name);
 
 /* The name of the model nearest to a misspelt one, NULL if none is near. */
 const char *ns_description_nearest(const ns_description *d, const char *name);

@@ -100,7 +100,8 @@ static void elaborate_param(ns_reader *r, ns_job *job)
     ns_postfix code = job->code[0];
     bool set;
     ns_value value;
-    param->unit = unit_of(r, &code);
+    if (!param->unit[0])
+        param->unit = unit_of(r, &code);
     if (!override_code(r, param->name, &code, &set)) {
         job->progress = NS_READ_BROKEN;
         return;
@@ -404,6 +405,8 @@ static void elaborate_event(ns_reader *r, ns_job *job)
         ns_diag_error(r->diag, job->code[0].span,
                       "this never changes: the event '%s' cannot occur", job->name);
         job->progress = NS_READ_BROKEN;
+    } else {
+        ns_jumps_elaborate(r, job);
     }
 }
 
@@ -447,6 +450,9 @@ static void elaborate(ns_reader *r, ns_job *job)
     case NS_JOB_EVENT:
         elaborate_event(r, job);
         break;
+    case NS_JOB_SAMPLE:
+        ns_input_elaborate(r, job);
+        break;
     case NS_JOB_DRAW:
         ns_draw_elaborate(r, job);
         break;
@@ -463,6 +469,28 @@ static const char *row_name(ns_reader *r, const ns_job *job, uint32_t i, bool le
     if (letters && job->value.rows <= 3)
         return ns_arena_format(r->arena, "%s.%c", job->name, (int)("xyz"[i]));
     return ns_arena_format(r->arena, "%s.%u", job->name, i + 1);
+}
+
+static void publish_event(ns_reader *r, const ns_job *job)
+{
+    ns_change_line *changes = NS_NEW_ARRAY(r->arena, ns_change_line, job->n_changes + 1);
+    for (uint32_t i = 0; i < job->n_changes; i++)
+        changes[i] = (ns_change_line){.state = job->changes[i].name,
+                                      .mode = job->changes[i].number,
+                                      .value = job->changes[i].value,
+                                      .rest = job->changes[i].rest,
+                                      .span = job->changes[i].span};
+    NS_PUSH(r->arena, r->d->events,
+            (ns_event_line){.name = job->name,
+                            .value = job->value.at[0],
+                            .direction = job->direction,
+                            .action = job->action,
+                            .asked = job->action == NS_EVENT_STOP,
+                            .meaning = job->meaning,
+                            .changes = changes,
+                            .n_changes = job->n_changes,
+                            .in = job->in_modes,
+                            .span = job->span});
 }
 
 static void publish(ns_reader *r, const ns_job *job)
@@ -510,14 +538,7 @@ static void publish(ns_reader *r, const ns_job *job)
         break;
     case NS_JOB_EVENT:
         if (r->finishing)
-            NS_PUSH(r->arena, d->events,
-                    (ns_event_line){.name = job->name,
-                                    .value = job->value.at[0],
-                                    .direction = job->direction,
-                                    .action = job->action,
-                                    .asked = job->action == NS_EVENT_STOP,
-                                    .meaning = job->meaning,
-                                    .span = job->span});
+            publish_event(r, job);
         break;
     default: /* these write where they belong */
         break;

@@ -70,6 +70,31 @@ bool ns_evaluate_spend(ns_reader *r, ns_span place, uint64_t work)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
+/* A name of another habit: xdot, x_dot, ln(x), PI.  What it is here, or NULL. */
+static const char *habit(ns_reader *r, const char *text)
+{
+    static const struct {
+        const char *there, *here;
+    } words[] = {
+        {"ln", "log"},        {"arcsin", "asin"}, {"arccos", "acos"}, {"arctan", "atan"},
+        {"arctan2", "atan2"}, {"sgn", "sign"},    {"fabs", "abs"},    {"PI", "pi"},
+        {"Pi", "pi"},         {"sqr", "x^2"},     {"pow", "x^y"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].there, text) == 0)
+            return words[i].here;
+    static const char *const rates[] = {"_ddot", "ddot", "_dot", "dot", ".dot"};
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        const size_t end = strlen(rates[i]);
+        if (length > end && strcmp(text + length - end, rates[i]) == 0 &&
+            ns_evaluate_is_known(r, text, length - end))
+            return ns_arena_format(r->arena, "%.*s%s", (int)(length - end), text,
+                                   strstr(rates[i], "dd") ? "''" : "'");
+    }
+    return NULL;
+}
+
 void ns_evaluate_undefined(ns_reader *r, ns_span place, bool function)
 {
     const char *text = ns_reader_text(r, place);
@@ -85,9 +110,13 @@ void ns_evaluate_undefined(ns_reader *r, ns_span place, bool function)
     ns_name *name = ns_scope_add(r->arena, &r->reported, text, length, NS_NAME_LET, place);
     const char *what = function ? "function" : "name";
     const char *nearest = ns_scope_nearest(&r->scope, name->text);
+    const char *here = habit(r, name->text);
     if (!nearest && function)
         nearest = ns_functions_nearest(name->text);
-    if (nearest)
+    if (here)
+        ns_diag_error(r->diag, place, "undefined %s '%s'; here it is written %s", what,
+                      name->text, here);
+    else if (nearest)
         ns_diag_error(r->diag, place, "undefined %s '%s'; did you mean '%s'?", what, name->text,
                       nearest);
     else

@@ -42,6 +42,9 @@ static ns_evaluated symbol_rate(ns_reader *r, ns_ex e, ns_span place, ns_ex *out
     *out = 0;
     if (symbol.kind == NS_SYM_PARAM)
         return outcome;
+    for (uint32_t k = 0; k < d->mode_values.n; k++)
+        if (d->mode_values.at[k].symbol == e) /* constant while a mode lasts */
+            return outcome;
     if (e == d->time)
         *out = ns_one(r->g);
     else if (symbol.kind == NS_SYM_COORD && i < d->coordinates.n && d->coordinates.at[i].q == e)

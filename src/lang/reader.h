@@ -104,8 +104,20 @@ typedef enum ns_job_kind {
     NS_JOB_OBSERVE,  /* from here on: late statements */
     NS_JOB_INVARIANT,
     NS_JOB_EVENT,
+    NS_JOB_SAMPLE, /* what an input is sampled from */
     NS_JOB_DRAW
 } ns_job_kind;
+
+/* A line of what an event changes: a state, or the mode. */
+typedef struct ns_change {
+    const char *name; /* of a state, with primes; NULL: a mode */
+    const char *mode;
+    uint32_t number; /* of the mode */
+    bool rest, has_code;
+    ns_span span;
+    ns_postfix code; /* the value, or the condition */
+    ns_value value;
+} ns_change;
 
 typedef struct ns_job {
     ns_job_kind kind;
@@ -122,7 +134,10 @@ typedef struct ns_job {
     int direction;
     ns_event_action action;
     const char *meaning;
-    bool guess;
+    ns_change *changes, *in; /* of events: what they change, the modes they belong to */
+    uint32_t n_changes, n_in;
+    uint64_t in_modes;
+    bool jumps, guess;
     ns_value value;  /* the result, until all is published in the order of the text */
     ns_span missing; /* NS_READ_LATE: the name that was not found */
 } ns_job;
@@ -160,7 +175,9 @@ typedef struct ns_reader {
     NS_LIST(ns_item) scratch; /* code of the expression being parsed */
     ns_scope reported;        /* undefined names already complained about */
     /* names with a space of their own */
-    ns_scope constraints, observes, invariants, events, settings, starts;
+    ns_scope constraints, observes, invariants, events, settings, starts, modes;
+    NS_LIST(ns_change) changes; /* of the event being parsed */
+    ns_change start_mode;
     uint32_t start_block, force_block; /* their numbers from 1; 0 if there is none */
 
     NS_LIST(ns_scope_entry) rates; /* entries that are time derivatives */
@@ -291,6 +308,17 @@ void ns_facts_set(ns_reader *r, ns_ex symbol, double value);
 void ns_elaborate_jobs(ns_reader *r);
 /* Is it a single word that is no value: a function, or unknown (and not to be known later)? */
 bool ns_elaborate_is_word(ns_reader *r, const ns_postfix *code, const char **word);
+
+/* ---- input.c ----------------------------------------------------------------------------- */
+
+void ns_input_elaborate(ns_reader *r, ns_job *job);
+
+/* ---- jumps.c ----------------------------------------------------------------------------- */
+
+/* All modes are known; the mode at the start; what an event changes. */
+void ns_jumps_modes(ns_reader *r);
+void ns_jumps_start(ns_reader *r);
+bool ns_jumps_elaborate(ns_reader *r, ns_job *job);
 
 /* ---- draw.c ------------------------------------------------------------------------------ */
 

@@ -505,17 +505,24 @@ static bool parse_event(ns_parser *p)
     if (ns_parser_accept(p, NS_TOKEN_STRING))
         event.meaning = ns_arena_string(r->arena, p->lexer.text + token.begin + 1,
                                         token.end - token.begin - 2);
+    if (!ns_jumps_parse(p, &event))
+        return false;
     if (!ns_parser_at_end(p))
         return ns_parser_unexpected(p, n == 1 ? "'=', an operator, rising, falling, stop, "
-                                                "record or warn"
-                                              : "an operator, rising, falling, stop, record or "
-                                                "warn");
+                                                "record, warn, in or '{'"
+                                              : "an operator, rising, falling, stop, record, "
+                                                "warn, in or '{'");
     if (!ns_statements_declare_in(p, &r->events, name, span, "events"))
         return true;
     ns_job *job = ns_statements_job(p, NS_JOB_EVENT, name, span, code, n);
     job->direction = event.direction;
     job->action = event.action;
     job->meaning = event.meaning;
+    job->changes = event.changes;
+    job->n_changes = event.n_changes;
+    job->in = event.in;
+    job->n_in = event.n_in;
+    job->jumps = event.jumps;
     return true;
 }
 
@@ -527,6 +534,10 @@ const ns_statement ns_statements[] = {
      "how the equations are derived; found by itself if not said", .opens = true},
     {"param", parse_param, "param NAME = EXPR, ...",
      "constants of a run, changed by --set NAME=EXPR", .opens = true},
+    {"input", ns_input_parse,
+     "input NAME [in UNIT] [= EXPR | from \"FILE\" column \"NAME\" order N | every T = EXPR]",
+     "given from outside: constants, functions of time, tables, sampled controllers",
+     .opens = true},
     {"let", parse_let, "let NAME = EXPR, NAME(ARGUMENT, ...) = EXPR, ...",
      "definitions and functions", .opens = true},
     {"surface", parse_surface, "surface NAME(X, Y, Z) = EXPR",
@@ -548,8 +559,11 @@ const ns_statement ns_statements[] = {
     {"invariant", parse_invariant, "invariant NAME [= EXPR], ...",
      "quantities that should stay constant: their drift is reported", .opens = true},
     {"event", parse_event,
-     "event NAME: EXPR [= EXPR] [rising|falling] [record|stop|warn] [\"TEXT\"]",
-     "a moment to find", .opens = true},
+     "event NAME: EXPR [= EXPR] [rising|falling] [record|stop|warn] [\"TEXT\"] [in MODE, ...] "
+     "[{ STATE = EXPR; mode NAME [if EXPR]; rest { ... } }]",
+     "a moment to find, and what changes there", .opens = true},
+    {"mode", ns_jumps_parse_mode, "mode NAME, NAME, ...",
+     "ways to move, between which events change; mode.NAME is 1 in it, else 0", .opens = false},
     {"run", ns_blocks_parse_run, "run { until 20; tolerance 1e-14; method gauss; every 0.1 }",
      "settings of the integration", .opens = true},
     {"draw", ns_draw_parse, "draw [VIEW] { [NAME:] KIND VALUE, ..., OPTION = VALUE; ... }",

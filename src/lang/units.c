@@ -101,6 +101,15 @@ bool ns_units_split(const char *text, size_t length, ns_unit_product *out)
     }
 }
 
+size_t ns_units_joined(const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t cut = 1; cut < length; cut++)
+        if (find_unit(name, cut) && find_unit(name + cut, length - cut))
+            return cut;
+    return 0;
+}
+
 static ns_ex apply(ns_graph *g, const ns_unit_product *unit, ns_ex x, int sign)
 {
     ns_ex above = ns_one(g), below = ns_one(g);

@@ -34,6 +34,10 @@ typedef struct ns_unit_product {
  * unit is NULL if the name is unknown). */
 bool ns_units_split(const char *text, size_t length, ns_unit_product *out);
 
+/* Two units written without a sign between them, Nm: where the second begins; 0 if it is not
+ * that. */
+size_t ns_units_joined(const char *name);
+
 /* x times the unit, or divided by it. */
 ns_ex ns_units_multiply(ns_graph *g, const ns_unit_product *unit, ns_ex x);
 ns_ex ns_units_divide(ns_graph *g, const ns_unit_product *unit, ns_ex x);

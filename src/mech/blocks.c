@@ -9,6 +9,7 @@ const ns_block_form ns_block_ground = {
     .body = NS_PART_MAYBE,
     .form = "ground [NAME] KIND[(ARGUMENTS)] [{ PROPERTY VALUE; ... }]",
     .help = "what bodies roll on",
+    .calls = "friction",
 };
 
 const ns_block_form ns_block_body = {

@@ -193,10 +193,9 @@ static bool read_bodies(planar *w)
             add_coordinate(w, a, "z", "m");
         }
     }
-    w->gravity = ns_decimal(w->g, "9.81");
-    for (uint32_t i = 0; i < d->params.n; i++)
-        if (strcmp(d->params.at[i].name, "g") == 0)
-            w->gravity = d->params.at[i].symbol;
+    w->gravity = ns_description_param(d, "g");
+    if (!w->gravity)
+        w->gravity = ns_decimal(w->g, "9.81");
     return true;
 }
 

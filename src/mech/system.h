@@ -20,6 +20,7 @@ typedef struct ns_state {
     ns_ex rate;   /* right-hand side in terms of time, states and parameters */
     const char *unit;
     ns_quantity kind;
+    bool internal;      /* of the formulation's own use: not shown by default */
     bool odd;           /* changes its sign when time is reversed: velocities, momenta */
     const char *vector; /* name of the vector it is a component of; NULL if it is none */
     uint32_t first;     /* the state that is the first component (w, x); itself if it is none */
@@ -56,6 +57,22 @@ typedef struct ns_known_integral {
 
 typedef ns_event_line ns_event; /* the same content, expressions now in states */
 
+/* Modes.  A system may have several vector fields on one state vector (roll, slide, fly), with
+ * jumps between them (ns_jump of an event).  What differs is carried by mode values: symbols
+ * that stand for another expression in each mode, in rates, observables, constraints, events,
+ * energy, resets, ...  A derivative by a state does not see them: differentiate before, and
+ * make a mode value of the derivatives.  ns_system_in_mode resolves them.
+ *
+ * States, observables, constraints, invariants and events have the same number and order in
+ * every mode.  A constraint that does not hold in a mode has the residual 0 there; an event
+ * that is not watched in a mode is listed and `off`. */
+
+/* Does it end the step it is found in? */
+static inline bool ns_event_cuts(const ns_event *event)
+{
+    return event->jump || event->action == NS_EVENT_STOP || event->action == NS_EVENT_SINGULAR;
+}
+
 static inline bool ns_event_stops(const ns_event *event)
 {
     return event->action == NS_EVENT_STOP || event->action == NS_EVENT_SINGULAR;
@@ -90,6 +107,11 @@ typedef struct ns_start {
         uint32_t first, n;
     } unless;
     const char *hint; /* what to do if the equations have no value there; or NULL */
+    /* The mode at the start: the first whose needs hold; empty: mode 0.  mode > 0: number + 1
+     * of the one that the model says. */
+    NS_LIST(ns_way) ways;
+    uint32_t mode;
+    NS_LIST(ns_reset) settle; /* set once the rest is found, in terms of it: internal states */
 } ns_start;
 
 typedef struct ns_fact {
@@ -158,6 +180,8 @@ struct ns_system {
     NS_LIST(ns_constraint) constraints;
     NS_LIST(ns_invariant) invariants; /* user's and the formulation's, not the energy */
     NS_LIST(ns_event) events;
+    NS_LIST(const char *) modes; /* names; none or one: an ordinary system */
+    NS_LIST(ns_mode_value) mode_values;
     NS_LIST(ns_known_integral)
     claims; /* `check` verifies them; the expected are invariants too */
     NS_LIST(ns_observable) constants; /* computed from parameters alone: masses, ... */
@@ -175,7 +199,8 @@ struct ns_system {
     struct ns_symmetry *symmetry; /* mech/reduced/symmetry.h; NULL if the model has none */
     uint32_t reduced; /* > 0: the first so many states are closed, the rest are reconstructed */
     void *own;        /* of the formulation */
-    ns_evaluator *evaluator; /* NULL: the graph itself */
+    ns_evaluator *evaluator;    /* NULL: the graph itself */
+    struct ns_system **in_mode; /* [modes] on the same bench, made when first asked for */
 };
 
 /* Lines of the language that a formulation may refuse. */
@@ -221,6 +246,30 @@ ns_system *ns_system_derive(ns_description *d);
  * there leaves the system alone.  It must outlive the fork.  Lists may be added to; entries
  * that are changed in place must be copied first. */
 ns_system *ns_system_fork(const ns_system *s, ns_arena *arena);
+
+/* modes.c.  A value that differs from mode to mode, value[modes]: a symbol, or the expression
+ * itself if it is the same in all. */
+ns_ex ns_system_by_mode(ns_system *s, const ns_ex *value);
+/* The system with every mode value replaced by what it is in mode k: an ordinary system, a fork
+ * in the arena.  Without modes: a fork. */
+ns_system *ns_system_in_mode(const ns_system *s, uint32_t k, ns_arena *arena);
+/* The same on the bench of the system itself, made once. */
+const ns_system *ns_system_mode(const ns_system *s, uint32_t k);
+static inline uint32_t ns_system_modes(const ns_system *s)
+{
+    return s->modes.n > 1 ? s->modes.n : 1;
+}
+/* The mode that the start says, or the first. */
+static inline uint32_t ns_system_given_mode(const ns_system *s)
+{
+    return s->start.mode ? s->start.mode - 1 : 0;
+}
+/* The jump that the braces of an event ask for, with errors in the description's diag. */
+void ns_system_event_jump(ns_system *s, ns_event *event);
+bool ns_system_jumps(const ns_system *s); /* has it events that change mode or state? */
+/* The mode a motion begins in at a state, by system->start; UINT32_MAX: the needs of none of
+ * them hold there. */
+uint32_t ns_system_first_mode(const ns_system *s, double t0, const double *p, const double *x);
 
 /* Values of all parameters (p[n]): defaults and what depends on them, with p_set[i] given from
  * outside where is_set[i]; is_set may be NULL. */

@@ -145,7 +145,7 @@ static double try_out(ns_run *run, const stretch *way)
     double before = 0, since = run->s.now.t;
     while (ns_run_step(run) == NS_OK) {
         const double t = run->s.now.t, cost = counted(run);
-        if (sense * (t - way->to) >= 0 || t == run->s.until)
+        if (sense * (t - way->to) >= 0 || t == run->options.until)
             return (cost - before) / (sense * (t - since));
         if (sense * (t - way->from) <= 0) {
             before = cost;
@@ -164,14 +164,14 @@ static double try_first(ns_run *run, stretch *way)
     const double sense = run->s.sense, t0 = run->options.t0;
     double t[MOST_STEPS + 1] = {t0}, cost[MOST_STEPS + 1] = {0};
     uint32_t steps = 0, half = 0; /* the last step that ended in the first half */
-    const double enough = SEEN * fabs(run->s.until - t0);
-    while (steps < MOST_STEPS && run->s.now.t != run->s.until &&
+    const double enough = SEEN * fabs(run->options.until - t0);
+    while (steps < MOST_STEPS && run->s.now.t != run->options.until &&
            (steps - half <= SETTLED || fabs(run->s.now.t - t0) < enough) &&
            ns_run_step(run) == NS_OK) {
         steps++;
         t[steps] = run->s.now.t;
         cost[steps] = counted(run);
-        way->all = steps * fabs(run->s.until - t0) / fabs(t[steps] - t0);
+        way->all = steps * fabs(run->options.until - t0) / fabs(t[steps] - t0);
         if (steps >= FIRST_STEPS && way->all < FEW_STEPS)
             break;
         while (half + 1 < steps && sense * (2 * t[half + 1] - t0 - t[steps]) <= 0)

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "ode/run_internal.h"
 
-enum { VERSION = 3 };
+enum { VERSION = 4 };
 #define ORDER_MARK 0x0102030405060708u
 
 typedef struct header {
@@ -20,12 +20,14 @@ typedef struct header {
     uint64_t equations, parameters; /* fingerprints */
     char method[16];
     double t0, tolerance, max_step, fixed_step, sense;
-    uint64_t project, n, np, n_kept, n_system_events, n_events;
+    uint64_t project, n, np, n_kept, n_system_events, n_events, mode;
 } header;
 
 typedef struct fixed_part {
     ns_counters now;
     ns_tally tally;
+    ns_stretch stretch;
+    uint64_t first_mode;
     int64_t status;
     char reason[sizeof((ns_run *)0)->reason];
 } fixed_part;
@@ -40,8 +42,8 @@ static header describe(const ns_run *run)
     memcpy(h.magic, magic, sizeof magic);
     h.order = ORDER_MARK;
     h.version = VERSION;
-    h.equations = s->problem->fingerprint;
-    h.parameters = ns_hash_bytes(ns_hash_start, s->p, s->problem->np * sizeof(double));
+    h.equations = run->whole->fingerprint;
+    h.parameters = run->parameters;
     strncpy(h.method, s->method->name, sizeof h.method - 1);
     h.t0 = run->options.t0;
     h.tolerance = s->tolerance;
@@ -54,6 +56,7 @@ static header describe(const ns_run *run)
     h.n_kept = run->n_kept;
     h.n_system_events = s->problem->system->events.n;
     h.n_events = run->n_events;
+    h.mode = run->stretch.mode;
     return h;
 }
 
@@ -75,6 +78,8 @@ void ns_run_save(const ns_run *run, void *bytes)
     memset(&part, 0, sizeof part); /* padding too: equal runs give equal bytes */
     part.now = run->s.now;
     part.tally = run->tally;
+    part.stretch = run->stretch;
+    part.first_mode = run->first_mode;
     /* an interrupt or a limit ended the session, not the motion */
     const bool ended = run->status != NS_STOP_INTERRUPT && run->status != NS_STOP_LIMIT;
     part.status = ended ? run->status : NS_OK;
@@ -91,6 +96,9 @@ void ns_run_save(const ns_run *run, void *bytes)
         one.event = run->events[i].event;
         one.direction = run->events[i].direction;
         one.t = run->events[i].t;
+        one.before = run->events[i].before;
+        one.after = run->events[i].after;
+        one.rest = run->events[i].rest;
         memcpy(at, &one, sizeof one);
         at += sizeof one;
     }
@@ -126,11 +134,19 @@ static const char *check(const ns_run *run, const header *h, const void *bytes, 
     if (h->max_step != mine.max_step || h->fixed_step != mine.fixed_step ||
         h->project != mine.project || h->t0 != mine.t0 || h->sense != mine.sense)
         return "the checkpoint was made with different options (times, steps or projection)";
-    if (h->n_kept != mine.n_kept || h->n_system_events != mine.n_system_events ||
-        h->n_events > UINT32_MAX / 2 || h->bytes != size ||
-        size_with(run, (size_t)h->n_events) != size ||
+    if (h->mode >= run->whole->n_modes || h->bytes != size ||
         h->checksum != ns_hash_bytes(ns_hash_start, (const unsigned char *)bytes + sizeof *h,
                                      size - sizeof *h))
+        return "the checkpoint is damaged";
+    return NULL;
+}
+
+/* The same of what depends on the mode it was made in. */
+static const char *check_sizes(const ns_run *run, const header *h, size_t size)
+{
+    const header mine = describe(run);
+    if (h->n_kept != mine.n_kept || h->n_system_events != mine.n_system_events ||
+        h->n_events > UINT32_MAX / 2 || size_with(run, (size_t)h->n_events) != size)
         return "the checkpoint is damaged";
     return NULL;
 }
@@ -138,10 +154,16 @@ static const char *check(const ns_run *run, const header *h, const void *bytes, 
 static const char *check_part(const ns_run *run, const fixed_part *part)
 {
     const ns_stepper *s = &run->s;
+    const uint64_t modes = run->whole->n_modes;
+    const ns_stretch *at = &part->stretch;
+    if (at->mode >= modes || at->next >= modes || part->first_mode >= modes ||
+        at->pending > NS_PENDING_BRIDGE || at->fired > s->problem->system->events.n ||
+        ((at->pending || at->bridged) && !run->whole->jumps))
+        return "the checkpoint is damaged";
     if (part->tally.pending > 7 || !isfinite(part->now.t) || !isfinite(part->now.from) ||
         !(part->now.h > 0) || memchr(part->reason, 0, sizeof part->reason) == NULL)
         return "the checkpoint is damaged";
-    if (s->sense * (s->until - part->now.t) < 0)
+    if (s->sense * (run->options.until - part->now.t) < 0)
         return "the checkpoint is from a time after the end of this run";
     return NULL;
 }
@@ -155,6 +177,13 @@ ns_status ns_run_restore(ns_run *run, const void *bytes, size_t size, const char
     *message = check(run, &h, bytes, size);
     if (*message)
         return NS_ERR_USAGE;
+    if (h.mode != run->stretch.mode && ns_run_change(run, (uint32_t)h.mode) != NS_OK) {
+        *message = run->s.why_begin;
+        return NS_ERR_MEMORY;
+    }
+    *message = check_sizes(run, &h, size);
+    if (*message)
+        return NS_ERR_USAGE;
     const unsigned char *at = (const unsigned char *)bytes + sizeof h;
     memcpy(&part, at, sizeof part);
     at += sizeof part;
@@ -163,7 +192,8 @@ ns_status ns_run_restore(ns_run *run, const void *bytes, size_t size, const char
     for (uint32_t i = 0; !*message && i < h.n_events; i++) {
         ns_occurrence one;
         memcpy(&one, list + i * sizeof one, sizeof one);
-        if (one.event >= h.n_system_events)
+        if (one.event >= h.n_system_events || one.before >= run->whole->n_modes ||
+            one.after >= run->whole->n_modes)
             *message = "the checkpoint is damaged";
     }
     if (*message)
@@ -174,6 +204,8 @@ ns_status ns_run_restore(ns_run *run, const void *bytes, size_t size, const char
     }
     run->s.now = part.now;
     run->tally = part.tally;
+    run->stretch = part.stretch;
+    run->first_mode = (uint32_t)part.first_mode;
     run->status = (ns_status)part.status;
     memcpy(run->reason, part.reason, sizeof run->reason);
     memcpy(run->kept, at, run->n_kept * sizeof(double));
@@ -183,6 +215,7 @@ ns_status ns_run_restore(ns_run *run, const void *bytes, size_t size, const char
         memcpy(run->event_states, list + run->n_events * sizeof *run->events,
                run->n_events * run->s.n * sizeof(double));
     }
+    ns_schedule_restore(run);
     if (run->s.method->resume)
         run->s.method->resume(&run->s);
     *message = "";

@@ -8,6 +8,7 @@
 #include "expr/diff.h"
 #include "ode/drive/bump.h"
 #include "ode/drive/drive.h"
+#include "ode/modes/modes.h"
 #include "ode/pinv.h"
 
 typedef struct builder {
@@ -291,24 +292,25 @@ static const ns_cascade *build_cascade(const builder *b, const ns_ex *rates,
     return ns_cascade_new(b->arena, &spec);
 }
 
-/* Over the nodes the equations need, numbered in order of first use, so that the same
+/* Over the nodes the expressions need, numbered in order of first use, so that the same
  * model gives the same number whatever else is on its graph. */
-static uint64_t fingerprint(const builder *b, const ns_ex *roots, uint32_t n_roots)
+uint64_t ns_problem_fingerprint(const ns_graph *g, ns_arena *arena, const ns_ex *roots,
+                                uint32_t n_roots)
 {
-    const uint32_t size = ns_graph_size(b->graph);
-    bool *used = NS_NEW_ARRAY(b->arena, bool, size);
-    uint32_t *number = NS_NEW_ARRAY(b->arena, uint32_t, size);
-    ns_graph_mark(b->graph, roots, n_roots, used);
+    const uint32_t size = ns_graph_size(g);
+    bool *used = NS_NEW_ARRAY(arena, bool, size);
+    uint32_t *number = NS_NEW_ARRAY(arena, uint32_t, size);
+    ns_graph_mark(g, roots, n_roots, used);
     uint64_t hash = ns_hash_start;
     uint32_t count = 0;
     for (ns_ex e = 1; e < size; e++) {
         if (!used[e])
             continue;
         number[e] = ++count;
-        const ns_node *node = ns_graph_node(b->graph, e);
-        const ns_ex *args = ns_graph_args(b->graph, e);
+        const ns_node *node = ns_graph_node(g, e);
+        const ns_ex *args = ns_graph_args(g, e);
         hash = ns_hash_bytes(hash, &node->op, sizeof node->op);
-        const ns_symbol *symbol = ns_graph_symbol(b->graph, e);
+        const ns_symbol *symbol = ns_graph_symbol(g, e);
         if (symbol)
             hash = ns_hash_bytes(hash, symbol->name, strlen(symbol->name) + 1);
         else
@@ -353,7 +355,7 @@ static void build_events(const builder *b, ns_problem *problem)
     problem->probes = probes;
     problem->events = build(b, out, n + probes->n, false);
     for (uint32_t i = 0; i < n; i++) {
-        const bool stops = ns_event_stops(&system->events.at[i]);
+        const bool stops = ns_event_cuts(&system->events.at[i]);
         out[i] = stops ? value[i] : ns_zero(b->graph);
         for (uint32_t k = 0; k < probes->n; k++)
             needed[k] = needed[k] || (stops && ns_probes_has(probes, i, k));
@@ -363,7 +365,8 @@ static void build_events(const builder *b, ns_problem *problem)
     problem->stops = build(b, out, n + probes->n, false);
 }
 
-ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
+/* Of an ordinary system, or one in its mode number `mode`. */
+static ns_problem *problem_new(const ns_system *system, bool jacobian, uint32_t mode)
 {
     const uint32_t n = system->states.n, np = system->description->params.n;
     builder b = {
@@ -391,7 +394,7 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
 
     find_sources(&b, rates, problem);
     find_vectors(&b, problem);
-    problem->fingerprint = fingerprint(&b, roots, n + n_ev + n_res);
+    problem->fingerprint = ns_problem_fingerprint(b.graph, b.arena, roots, n + n_ev + n_res);
     problem->rhs = build(&b, rates, n, true);
     build_core(&b, rates, problem);
     build_events(&b, problem);
@@ -412,6 +415,29 @@ ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
     const uint64_t cost = (uint64_t)n * ns_program_operations(problem->rhs, NULL);
     if (jacobian || cost <= CHEAP_JACOBIAN)
         problem->jacobian = build_jacobian(&b, rates);
+    problem->n_modes = 1;
+    problem->jumps = ns_jumps_new(system, b.arena, mode);
+    if (problem->jumps)
+        problem->fingerprint = ns_hash_bytes(problem->fingerprint, &problem->jumps->fingerprint,
+                                             sizeof problem->fingerprint);
+    return problem;
+}
+
+ns_problem *ns_problem_new(const ns_system *system, bool jacobian)
+{
+    const uint32_t modes = ns_system_modes(system);
+    if (modes == 1)
+        return problem_new(system, jacobian, 0);
+    ns_problem **mode = NS_NEW_ARRAY(system->arena, ns_problem *, modes);
+    for (uint32_t k = 0; k < modes; k++)
+        mode[k] = problem_new(ns_system_in_mode(system, k, system->arena), jacobian, k);
+    ns_problem *problem = ns_arena_copy(system->arena, mode[0], sizeof *problem);
+    problem->system = system;
+    problem->mode = mode;
+    problem->n_modes = modes;
+    for (uint32_t k = 1; k < modes; k++)
+        problem->fingerprint = ns_hash_bytes(problem->fingerprint, &mode[k]->fingerprint,
+                                             sizeof problem->fingerprint);
     return problem;
 }
 
@@ -421,6 +447,16 @@ void ns_problem_add_tangent(ns_problem *problem)
     const uint32_t n = problem->n;
     if (problem->tangent)
         return;
+    if (problem->mode) {
+        ns_problem **mode = NS_NEW_ARRAY(system->arena, ns_problem *, problem->n_modes);
+        for (uint32_t k = 0; k < problem->n_modes; k++) {
+            mode[k] = ns_arena_copy(system->arena, problem->mode[k], sizeof *problem);
+            ns_problem_add_tangent(mode[k]);
+        }
+        problem->mode = mode;
+        problem->tangent = mode[0]->tangent;
+        return;
+    }
     builder b = {.system = system,
                  .arena = system->arena,
                  .graph = ns_graph_fork(system->graph, system->arena),

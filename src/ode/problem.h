@@ -50,7 +50,12 @@ typedef struct ns_problem {
     uint32_t n_needed;
     const ns_program *core;
     const ns_cascade
-        *cascade;         /* the right-hand side by parts that are solved one after the other */
+        *cascade; /* the right-hand side by parts that are solved one after the other */
+    /* Systems with several modes: one problem for each, and this one has the programs of mode
+     * 0. NULL: there is only this one. */
+    struct ns_problem *const *mode;
+    uint32_t n_modes;             /* at least 1 */
+    const struct ns_jumps *jumps; /* ode/modes/modes.h; NULL: no event makes the motion jump */
     uint64_t fingerprint; /* of the equations: tells checkpoints of different models apart */
     struct ns_problem_code *code; /* native code that was made so far */
 } ns_problem;
@@ -60,9 +65,19 @@ typedef struct ns_problem {
  * where that is cheap, for `gauss`, which can use it on stiff problems. */
 ns_problem *ns_problem_new(const ns_system *system, bool jacobian);
 
+/* The problem of a mode. */
+static inline const ns_problem *ns_problem_in_mode(const ns_problem *problem, uint32_t mode)
+{
+    return problem->mode ? problem->mode[mode] : problem;
+}
+
 /* A program for expressions in the states, the parameters and time. */
 const ns_program *ns_problem_program(const ns_system *system, ns_arena *arena, const ns_ex *out,
                                      uint32_t nout);
+
+/* Of expressions: the same for the same model, whatever else is on its graph. */
+uint64_t ns_problem_fingerprint(const ns_graph *g, ns_arena *arena, const ns_ex *roots,
+                                uint32_t n_roots);
 
 /* Adds the derivative of the right-hand side along a direction, for methods that need it. */
 void ns_problem_add_tangent(ns_problem *problem);

@@ -93,8 +93,9 @@ bool ns_problem_compile(const ns_problem *problem, const ns_native_request *requ
     return good;
 }
 
-bool ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
-                       ns_native_facts *facts)
+/* Of one mode. */
+static bool native(const ns_problem *problem, int lanes, char *message, size_t room,
+                   ns_native_facts *facts)
 {
     /* beside the right-hand side: what is done after every step, unless compiling it takes
      * long */
@@ -137,6 +138,15 @@ bool ns_problem_native(const ns_problem *problem, int lanes, char *message, size
         if (looks[i] && ns_program_operations(looks[i], NULL) > 0)
             requests[n++] = (ns_native_request){.program = looks[i], .eight = true};
     return ns_problem_compile(problem, requests, n, message, room, facts);
+}
+
+bool ns_problem_native(const ns_problem *problem, int lanes, char *message, size_t room,
+                       ns_native_facts *facts)
+{
+    bool good = true;
+    for (uint32_t k = 0; k < problem->n_modes && good; k++)
+        good = native(ns_problem_in_mode(problem, k), lanes, message, room, facts);
+    return good;
 }
 
 bool ns_problem_native_pays(const ns_problem *problem, double seconds, double done)

@@ -3,9 +3,11 @@
  * After each accepted step of the method:  projection onto the manifold, events (which may cut
  * the step short), diagnostics. */
 #define _GNU_SOURCE
+#include <float.h>
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/math/vecmath.h"
 #include "mech/common/rank.h"
 #include "ode/auto.h"
@@ -43,6 +45,120 @@ static bool cross_switch(ns_run *run)
     return true;
 }
 
+/* A stretch begins at the present time and state, with the present problem. */
+static ns_status begin_stretch(ns_run *run)
+{
+    ns_stepper *s = &run->s;
+    memcpy(s->x0, s->x, s->n * sizeof(double));
+    memcpy(s->x0_lo, s->x_lo, s->n * sizeof(double));
+    ns_stepper_resize(s);
+    s->rough_share = 1;
+    ns_stepper_measure_noise(s);
+    ns_project_begin(run);
+    ns_drive_begin(s, run->drive_kept, run->drive);
+    cross_switch(run);
+    ns_bump_begin(run);
+    s->why_begin = "the method could not begin";
+    return s->method->begin(s);
+}
+
+/* The problem of a mode takes the place of the present one. */
+static void change_mode(ns_run *run, uint32_t mode)
+{
+    ns_stepper *s = &run->s;
+    run->stretch.mode = mode;
+    if (s->problem == ns_problem_in_mode(run->whole, mode))
+        return;
+    if (s->method->end)
+        s->method->end(s);
+    s->outside = NULL;
+    free(run->enclosure.memory);
+    run->enclosure = (ns_enclosure){0};
+    s->problem = ns_problem_in_mode(run->whole, mode);
+    ns_run_place(run);
+}
+
+ns_status ns_run_change(ns_run *run, uint32_t mode)
+{
+    change_mode(run, mode);
+    return begin_stretch(run);
+}
+
+/* Brings the state after a jump onto the manifold of its mode; false if more than rounding
+ * errors are wrong with it. */
+static bool settle(ns_run *run)
+{
+    static const double much = 1e-6; /* of the largest state */
+    ns_stepper *s = &run->s;
+    if (!run->options.project)
+        return true;
+    memcpy(run->x_event, s->x, s->n * sizeof *s->x);
+    ns_project(run, s->now.t, s->x, s->x_lo);
+    double most = 0, largest = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        most = ns_larger(most, fabs(s->x[i] - run->x_event[i]));
+        largest = ns_larger(largest, s->size[i]);
+    }
+    if (most <= much * largest)
+        return true;
+    const ns_system *system = s->problem->system;
+    uint32_t worst = 0;
+    for (uint32_t lane = 0; lane < 8; lane++) {
+        run->time8[lane] = s->now.t;
+        for (uint32_t i = 0; i < s->n; i++)
+            run->x8[8 * i + lane] = run->x_event[i];
+    }
+    ns_program_bind8(s->problem->residuals, run->work8_residuals, s->p8);
+    ns_program_eval8(s->problem->residuals, run->work8_residuals, run->time8, run->x8,
+                     run->out8);
+    for (uint32_t i = 0; i < system->constraints.n; i++)
+        if (fabs(run->out8[8 * i]) > fabs(run->out8[8 * worst]))
+            worst = i;
+    ns_run_stop(run, NS_STOP_EVENT,
+                "event %s at t = %.10g: the state after it does not satisfy `%s`, which is off "
+                "by %.6g",
+                system->events.at[run->stretch.fired - 1].name, s->now.t,
+                system->constraints.at[worst].name, run->out8[8 * worst]);
+    return false;
+}
+
+ns_status ns_run_enter(ns_run *run, uint32_t mode)
+{
+    ns_stepper *s = &run->s;
+    change_mode(run, mode);
+    run->stretch.origin = s->now.steps;
+    s->now.from = s->now.t;
+    s->now.moved = false;
+    memset(s->size, 0, s->n * sizeof *s->size);
+    memset(s->noise, 0, s->n * sizeof *s->noise); /* of other rates */
+    memset(s->rough, 0, s->n * sizeof *s->rough);
+    s->now.noisy = false;
+    s->now.probed = s->now.steps;
+    ns_project_begin(run);
+    ns_stepper_resize(s);
+    /* residuals in quadruple precision need the method's memory for this mode */
+    if (s->method->precise && !s->outside && s->method->begin(s) != NS_OK)
+        return ns_run_stop(run, NS_ERR_MEMORY, "%s after the jump at t = %.10g", s->why_begin,
+                           s->now.t);
+    if (!settle(run))
+        return run->status;
+    const ns_status status = begin_stretch(run);
+    if (status != NS_OK)
+        return ns_run_stop(run, status, "%s after the jump at t = %.10g", s->why_begin,
+                           s->now.t);
+    if (run->stretch.fired) { /* the next one of its kind must not be lost in a long step */
+        const double gap = run->jump_gap[run->stretch.fired - 1];
+        if (gap > 0)
+            s->now.h = ns_smaller(s->now.h, 4 * gap);
+    }
+    if (!run->no_tally)
+        ns_tally_enter(run);
+    ns_events_begin(run);
+    ns_jump_begun(run);
+    ns_rank_begin(run);
+    return NS_OK;
+}
+
 ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const char **message)
 {
     ns_stepper *s = &run->s;
@@ -60,6 +176,7 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
         for (uint32_t lane = 0; lane < 8; lane++)
             own_p8[8 * i + lane] = p[i];
     }
+    run->parameters = ns_hash_bytes(ns_hash_start, s->p, np * sizeof *s->p);
     ns_run_bind(run);
     run->status = NS_OK;
     run->reason[0] = 0;
@@ -72,17 +189,23 @@ ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const cha
     const double *x0_lo = s->method->precise ? run->options.x0_lo : NULL;
     for (uint32_t i = 0; i < s->n && x0_lo; i++)
         ns_add_compensated(&s->x[i], &s->x_lo[i], x0_lo[i], 0);
-    memcpy(s->x0, s->x, s->n * sizeof(double));
-    memcpy(s->x0_lo, s->x_lo, s->n * sizeof(double));
-    ns_stepper_resize(s);
-    s->rough_share = 1;
-    ns_stepper_measure_noise(s);
-    ns_project_begin(run);
-    ns_drive_begin(s, run->drive_kept, run->drive);
-    cross_switch(run);
-    ns_bump_begin(run);
-    s->why_begin = "the method could not begin";
-    const ns_status status = s->method->begin(s);
+    run->stretch = (ns_stretch){.last_t = NAN, .mark_t = t0};
+    for (uint32_t i = 0; run->whole->jumps && i < s->problem->system->events.n; i++)
+        run->jump_last[i] = NAN;
+    if (run->whole->jumps || run->options.mode) {
+        const uint32_t mode = ns_jump_first_mode(run, s->x);
+        *message = "the start fits none of the modes of the system";
+        if (mode == UINT32_MAX)
+            return NS_ERR_USAGE;
+        change_mode(run, mode);
+        run->first_mode = mode;
+    }
+    const char *wrong = ns_schedule_begin(run);
+    if (wrong) {
+        *message = wrong;
+        return NS_ERR_USAGE;
+    }
+    const ns_status status = begin_stretch(run);
     *message = s->why_begin;
     if (status != NS_OK)
         return status;
@@ -183,21 +306,47 @@ static ns_status make_step(ns_run *run)
 
 /* ---- stepping ---------------------------------------------------------------------------- */
 
+/* At a time where parameters change: the method begins anew with the new ones. */
+static ns_status pass_changes(ns_run *run)
+{
+    ns_stepper *s = &run->s;
+    if (ns_schedule_over(run))
+        return ns_run_stop(run, NS_STOP_LIMIT, "%s ends at t = %.10g s",
+                           run->options.schedule->of, s->now.t);
+    if (!ns_schedule_pass(run))
+        return NS_OK;
+    ns_drive_begin(s, run->drive_kept, run->drive);
+    ns_bump_begin(run);
+    ns_events_changed(run);
+    return begin_anew(s);
+}
+
 ns_status ns_run_step(ns_run *run)
 {
     ns_stepper *s = &run->s;
-    if (run->status != NS_OK || s->now.t == s->until)
+    if (run->status != NS_OK || s->now.t == run->options.until)
         return run->status;
     if (run->options.interrupt && *run->options.interrupt)
         return ns_run_interrupt(run);
     ns_status status = ns_run_judge(run);
     if (status != NS_OK)
         return status;
-    status = ns_run_cross(run);
+    if (run->stretch.pending) {
+        bool step = false;
+        status = ns_jump_take(run, &step);
+        if (step || status != NS_OK)
+            return status;
+    }
+    status = pass_changes(run);
+    if (run->status != NS_OK)
+        return run->status;
+    if (status == NS_OK)
+        status = ns_run_cross(run);
     if (status == NS_OK && s->now.t == s->until) /* a switch at the end: no step is left */
         return NS_OK;
     if (status == NS_OK)
         status = make_step(run);
+    s->cap = 0;
     if (status != NS_OK)
         return ns_run_explain(run, status);
     NS_CHECK(s->sense * (s->now.t - s->now.from) > 0 && s->sense * (s->until - s->now.t) >= 0);
@@ -213,7 +362,7 @@ ns_status ns_run_step(ns_run *run)
 ns_status ns_run_to(ns_run *run, double t)
 {
     const double sense = run->s.sense;
-    while (run->status == NS_OK && run->s.now.t != run->s.until &&
+    while (run->status == NS_OK && run->s.now.t != run->options.until &&
            sense * (t - run->s.now.t) > 0)
         ns_run_step(run);
     return run->status;
@@ -229,9 +378,21 @@ double ns_run_last_time(const ns_run *run)
     return run->s.now.from;
 }
 
+uint32_t ns_run_mode(const ns_run *run)
+{
+    return (uint32_t)run->stretch.mode;
+}
+
 const double *ns_run_state(const ns_run *run)
 {
     return run->s.x;
+}
+
+uint32_t ns_run_next(const ns_run *run, double *x)
+{
+    const bool jumps = run->stretch.pending != NS_PENDING_NONE;
+    memcpy(x, jumps ? run->after : run->s.x, run->s.n * sizeof *x);
+    return (uint32_t)(jumps ? run->stretch.next : run->stretch.mode);
 }
 
 void ns_run_dense(ns_run *run, double t, double *x)
@@ -246,6 +407,12 @@ void ns_run_dense(ns_run *run, double t, double *x)
         memcpy(x, s->x0, bytes);
         return;
     }
+    if (run->stretch.bridged) {
+        ns_accumulate_state(run, t, x, NULL);
+        return;
+    }
+    /* never beyond the step, but for the rounding of sums of times */
+    NS_CHECK(s->sense * (t - s->now.t) <= 4 * DBL_EPSILON * fabs(s->now.t));
     s->method->state_at(s, t, x);
     if (run->options.project && !s->method->precise)
         ns_project(run, t, x, NULL);
@@ -310,6 +477,8 @@ const ns_outcome *ns_run_outcome(ns_run *run)
         .change = run->invariant_off,
         .push_least = run->push_least,
         .push_since = run->push_since,
+        .first_mode = run->first_mode,
+        .mode = (uint32_t)run->stretch.mode,
         .events = run->events,
         .event_states = run->event_states,
         .n_events = run->n_events,

@@ -8,6 +8,7 @@
 #define NS_ODE_RUN_H
 
 #include "base/status.h"
+#include "ode/drive/schedule.h"
 #include "ode/problem.h"
 
 typedef struct ns_run ns_run;
@@ -26,10 +27,12 @@ typedef struct ns_run_options {
     /* for precise methods: [np], [n] what parameters and start lack (ode/quad/quad.h); NULL:
      * nothing */
     const double *p_lo, *x0_lo;
-    bool shaken; /* for precise methods: observables with other rounding errors
+    bool shaken;   /* for precise methods: observables with other rounding errors
                  * (eval/interp/shaken.c) */
+    uint32_t mode; /* at the start: number + 1; 0: as the system says */
     uint32_t last_event, last_count; /* stop at the last_count-th occurrence of event number
                                         last_event; last_count 0: never */
+    const ns_schedule *schedule;     /* of parameters; NULL: they are constant */
     const volatile int *interrupt;   /* looked at between steps; non-zero stops; may be NULL */
 } ns_run_options;
 
@@ -45,6 +48,8 @@ typedef struct ns_occurrence {
     uint32_t event; /* index in system->events */
     int direction;  /* +1 rising, -1 falling */
     double t;
+    uint32_t before, after; /* modes */
+    bool rest;              /* not one of its own: where the ones before accumulate */
 } ns_occurrence;
 
 /* What is known about the quality of the run so far.  Arrays belong to the run. */
@@ -65,8 +70,9 @@ typedef struct ns_outcome {
     /* ranks over all steps, smallest and largest, where they are watched (rank_coordinates >
      * 0) */
     uint32_t rank_coordinates, rank_rows, rank_A[2], rank_all[2];
+    uint32_t first_mode, mode; /* at the start, now */
     const ns_occurrence *events;
-    const double *event_states; /* [n_events][n] */
+    const double *event_states; /* [n_events][n] before the jump, if they make one */
     uint32_t n_events;
     const double *observable_min, *observable_max; /* [observables] over all step ends */
 } ns_outcome;
@@ -83,7 +89,12 @@ ns_status ns_run_to(ns_run *run, double t);
 
 double ns_run_time(const ns_run *run);      /* end of the last accepted step */
 double ns_run_last_time(const ns_run *run); /* its beginning */
+uint32_t ns_run_mode(const ns_run *run);    /* in which the last step was made */
+/* At the end of the last step; if a jump follows, before it. */
 const double *ns_run_state(const ns_run *run);
+/* The mode in which the motion goes on from there, and the state x[n], after a jump if one
+ * follows. */
+uint32_t ns_run_next(const ns_run *run, double *x);
 /* State at a time inside the last step, to the accuracy of the method. */
 void ns_run_state_at(ns_run *run, double t, double *x);
 /* Operations of one evaluation of the right-hand side: what a state inside a step costs, in
@@ -93,6 +104,8 @@ uint32_t ns_run_operations(const ns_run *run);
 const double *ns_run_noise(const ns_run *run);
 /* Observables at a state. */
 void ns_run_observe(ns_run *run, double t, const double *x, double *values);
+/* Observables at an occurrence of an event, before the jump if it makes one. */
+void ns_run_observe_event(ns_run *run, uint32_t i, double *values);
 /* Of a precise method: observables at a time inside the last step as sums of two doubles; false
  * for other methods. */
 bool ns_run_observe_precise(ns_run *run, double t, double *values, double *low);

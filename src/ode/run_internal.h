@@ -3,12 +3,14 @@
 #define NS_ODE_RUN_INTERNAL_H
 
 #include "eval/interval/interval.h"
+#include "ode/modes/modes.h"
 #include "ode/stepper.h"
 
 /* What the diagnostics have seen: plain numbers, part of a checkpoint. */
 typedef struct ns_tally {
     double energy_first, energy_last;
-    double energy_off;   /* largest |E - E0| */
+    double energy_base;  /* what it would be now if it changed by jumps alone */
+    double energy_off;   /* largest |E - base| */
     double kinetic_most; /* largest kinetic energy */
     uint64_t pending;    /* step ends waiting in batch_t, batch_x */
     /* see rank.c: smallest and largest rank of A, of [M; A]; at the last step: rank of A,
@@ -30,7 +32,10 @@ typedef struct ns_enclosure {
 typedef struct ns_bump ns_bump; /* drive/bump.h */
 
 struct ns_run {
-    ns_stepper s;
+    ns_stepper s;            /* s.problem: of the present mode */
+    const ns_problem *whole; /* with all modes */
+    ns_stretch stretch;
+    uint32_t first_mode;
     ns_run_options options;
     ns_status status;
     char reason[640];
@@ -48,10 +53,18 @@ struct ns_run {
         *push_since; /* [pushes] least so far; when it was first negative, nan */
     double *observable_min, *observable_max;
     double *event_value,
-        *event_sign;                /* at the end of the last step; last sign that was not 0 */
-    double *event_first;            /* at the start */
-    double *batch_t, *batch_x;      /* [8], [n][8] */
+        *event_sign;           /* at the end of the last step; last sign that was not 0 */
+    double *event_first;       /* at the start */
+    double *batch_t, *batch_x; /* [8], [n][8] */
+    /* see modes.h: the state after a jump, and where jumps accumulate; [events] when they
+     * jumped last, the time since the one before, the longest of these while they became
+     * shorter */
+    double *after, *after_lo, *beyond, *beyond_lo;
+    double *jump_last, *jump_gap, *jump_widest;
+    double *jump_tally;             /* see quad_watch.c */
     double *drive_kept, *bump_kept; /* see drive.c, bump.c */
+    double *schedule_kept;          /* see schedule.c */
+    uint64_t parameters;            /* a hash of those given */
 
     /* Scratch: work blocks of the programs and room for their outputs. */
     double *work_rhs, *work_observe, *work_events, *work_manifold;
@@ -72,6 +85,9 @@ struct ns_run {
     double *work_shift, *work_correction, *shift, *shift_inputs; /* see project.c */
     ns_drive *drive; /* see drive.c; NULL: nothing happens in time */
     ns_bump *bump;   /* see bump.c; NULL: nothing is narrow */
+    double *schedule_work;
+    double *work_jump, *jump_out, *jump_out_lo, *jump_f, *jump_f_lo; /* see jump.c */
+    double *jump_gates, *jump_series;
     double *work_ranks, *rank_values, *rank_matrix; /* see rank.c */
 
     /* Events grow by reallocation, after a step and never inside one. */
@@ -83,6 +99,7 @@ struct ns_run {
 
     void *block;    /* everything above but the events */
     size_t n_block; /* bytes */
+    size_t common;  /* so many at its beginning mean the same in every mode */
 
     /* for ensembles, which do with less */
     bool no_tally;          /* no diagnostics */
@@ -95,6 +112,10 @@ struct ns_run {
 ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns_status *status,
                     const char **message);
 ns_status ns_run_start(ns_run *run, const double *p, const double *x0, const char **message);
+/* run.c: another mode, in which the method begins with the present state. */
+ns_status ns_run_change(ns_run *run, uint32_t mode);
+/* run_make.c: lays out the block for the present problem, and binds its programs. */
+void ns_run_place(ns_run *run);
 /* run_make.c: binds all programs to the parameters of the motion. */
 void ns_run_bind(ns_run *run);
 /* If rates switch at the present time: goes to the other side, and the method begins anew. */
@@ -111,10 +132,14 @@ ns_status ns_run_judge(ns_run *run);
 void ns_tally_begin(ns_run *run);
 void ns_tally_add(ns_run *run); /* the end of the last step */
 void ns_tally_flush(ns_run *run);
+/* Around a jump: the energy changes by it, which is no fault of the method. */
+void ns_tally_leave(ns_run *run);
+void ns_tally_enter(ns_run *run);
 
 /* events.c: finds, records and acts on the events of the last step.  NS_OK to go on; a stop has
  * cut the step at the event. */
 void ns_events_begin(ns_run *run);
+void ns_events_changed(ns_run *run);                 /* parameters are others now */
 bool ns_events_reserve(ns_run *run, uint32_t count); /* room in the list; false: no memory */
 bool ns_events_record(ns_run *run, uint32_t event, int direction, double t, const double *x);
 ns_status ns_events_scan(ns_run *run);

@@ -15,16 +15,17 @@ static size_t most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What a checkpoint copies.  own: of the method, counted by its layout. */
+/* What a checkpoint copies.  First what has the same place in every mode.  own: of the method,
+ * counted by its layout. */
 static void layout_kept(ns_run *run, ns_layout *l, ns_layout *own)
 {
     ns_stepper *s = &run->s;
     const ns_problem *problem = s->problem;
     const ns_system *system = problem->system;
     const size_t n = s->n;
+    const size_t start = l->used;
     run->kept = ns_layout_here(l);
     NS_LAYOUT_EACH(l, n, &s->x, &s->x_lo, &s->x0, &s->x0_lo, &s->size, &s->noise, &s->rough);
-    *own = (ns_layout){.base = ns_layout_take(l, own->used, 1)};
     run->residual = ns_layout_doubles(l, system->constraints.n);
     NS_LAYOUT_EACH(l, system->invariants.n, &run->invariant_first, &run->invariant_off,
                    &run->invariant_scale);
@@ -33,9 +34,18 @@ static void layout_kept(ns_run *run, ns_layout *l, ns_layout *own)
     NS_LAYOUT_EACH(l, system->events.n, &run->event_value, &run->event_sign, &run->event_first);
     run->batch_t = ns_layout_doubles(l, 8);
     run->batch_x = ns_layout_doubles(l, 8 * n);
+    if (problem->jumps) {
+        NS_LAYOUT_EACH(l, n, &run->after, &run->after_lo, &run->beyond, &run->beyond_lo);
+        NS_LAYOUT_EACH(l, system->events.n, &run->jump_last, &run->jump_gap, &run->jump_widest);
+        run->jump_tally = ns_layout_doubles(
+            l, s->method->precise ? 2 + 2 * (size_t)system->invariants.n : 0);
+    }
+    run->schedule_kept = ns_layout_doubles(l, ns_schedule_kept(run->options.schedule));
+    run->common = l->used;
+    *own = (ns_layout){.base = ns_layout_take(l, own->used, 1)};
     run->drive_kept = ns_layout_doubles(l, ns_drive_kept(problem));
     run->bump_kept = ns_layout_doubles(l, ns_bump_kept(problem));
-    run->n_kept = l->used / sizeof(double);
+    run->n_kept = (l->used - start) / sizeof(double);
 }
 
 /* Work blocks of the programs. */
@@ -62,6 +72,10 @@ static void layout_work(ns_run *run, ns_layout *l)
     }
     if (problem->pinv)
         run->s.pinv = ns_pinv_layout(problem, l);
+    const ns_schedule *schedule = run->options.schedule;
+    if (schedule)
+        run->schedule_work = ns_layout_doubles(l, ns_schedule_work(schedule) +
+                                                      schedule->n_samplings + 1);
     const ns_rank_watch *watch = problem->system->watch;
     if (watch) {
         run->work_ranks = ns_layout_doubles(l, ns_program_work1(problem->ranks));
@@ -79,9 +93,6 @@ static void layout_scratch(ns_run *run, ns_layout *l)
     const size_t n_look = ns_program_nout(problem->events), n_inv = system->invariants.n;
     run->drive = ns_drive_layout(s, l);
     run->bump = ns_bump_layout(problem, l);
-    s->p = ns_layout_doubles(l, problem->np);
-    s->p8 = ns_layout_doubles(l, 8 * (size_t)problem->np);
-    s->p_lo = ns_layout_doubles(l, problem->np);
     run->out8 = ns_layout_doubles(l,
                                   8 * most(most(system->observables.n, system->constraints.n),
                                            most(n_look, 2 + 2 * n_inv + system->pushes.n)));
@@ -98,6 +109,17 @@ static void layout_scratch(ns_run *run, ns_layout *l)
     run->events8 = ns_layout_doubles(l, 8 * n_look);
     run->ends8 = ns_layout_doubles(l, problem->probes->kinks ? 8 * n_look : 0);
     run->wild = ns_layout_take(l, problem->probes->words, sizeof(uint64_t));
+    if (problem->jumps) {
+        const size_t out = most(most(ns_program_nout(problem->jumps->resets),
+                                     ns_program_nout(problem->jumps->needs)),
+                                most(ns_program_nout(problem->jumps->gates), n));
+        NS_LAYOUT_EACH(l, out, &run->jump_out, &run->jump_out_lo, &run->jump_f,
+                       &run->jump_f_lo);
+        run->jump_gates = ns_layout_doubles(l,
+                                            3 * (size_t)ns_program_nout(problem->jumps->gates));
+        run->jump_series = ns_layout_doubles(l, ns_jump_series(run->whole));
+        run->work_jump = ns_layout_doubles(l, ns_jump_work(run->whole, s->method->precise));
+    }
 }
 
 /* Places everything in the block, the kept part first; returns its size in bytes. */
@@ -107,12 +129,31 @@ static size_t layout(ns_run *run, void *base)
     ns_layout l = {.base = base};
     ns_layout kept = {0}, scratch = {0}; /* of the method: counted, then placed */
     s->method->layout(s, &kept, &scratch);
+    s->p = ns_layout_doubles(&l, s->problem->np);
+    s->p8 = ns_layout_doubles(&l, 8 * (size_t)s->problem->np);
+    s->p_lo = ns_layout_doubles(&l, s->problem->np);
     layout_kept(run, &l, &kept);
     scratch = (ns_layout){.base = ns_layout_take(&l, scratch.used, 1)};
     s->method->layout(s, &kept, &scratch);
     layout_scratch(run, &l);
     layout_work(run, &l);
     return l.used;
+}
+
+/* Events are looked for with this. */
+static void choose_look(ns_run *run)
+{
+    const ns_problem *problem = run->s.problem;
+    const bool stops = run->options.only_stops && run->options.last_count == 0;
+    run->look = stops ? problem->stops : problem->events;
+}
+
+void ns_run_place(ns_run *run)
+{
+    layout(run, run->block);
+    memset((char *)run->block + run->common, 0, run->n_block - run->common);
+    choose_look(run);
+    ns_run_bind(run);
 }
 
 void ns_run_bind(ns_run *run)
@@ -158,6 +199,11 @@ static const char *check(const ns_problem *problem, const ns_run_options *o,
         return "quadruple precision is for runs: another method has to do here";
     if (method->needs_series && problem->pinv)
         return "`solve pinv` has no Taylor series: use another method, or another `solve`";
+    if (o->until < o->t0 && problem->jumps)
+        return "a motion that jumps goes forward only: what was before a jump does not follow "
+               "from what is after it";
+    if (o->mode > problem->n_modes)
+        return "the system has no such mode";
     if (!isfinite(o->t0) || isnan(o->until))
         return "the times of the run are not finite";
     if (!(o->tolerance >= 0) || o->tolerance >= 1)
@@ -189,9 +235,7 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
     ns_stepper *s = &run->s;
     s->view = run + 1;
     run->options = *options;
-    const bool stops = options->only_stops && options->last_count == 0;
-    run->look = stops ? problem->stops : problem->events;
-    s->problem = problem;
+    run->whole = problem;
     s->method = method;
     s->n = problem->n;
     s->until = options->until;
@@ -202,14 +246,19 @@ ns_run *ns_run_make(const ns_problem *problem, const ns_run_options *options, ns
     s->first_step = options->first_step;
     s->max_step = options->max_step;
     s->fixed_step = options->fixed_step;
-    run->n_block = layout(run, NULL) + NS_LAYOUT_ALIGNMENT; /* never empty */
+    for (uint32_t k = 0; k < problem->n_modes; k++) { /* room for each mode */
+        s->problem = ns_problem_in_mode(problem, k);
+        run->n_block = most(run->n_block, layout(run, NULL) + NS_LAYOUT_ALIGNMENT);
+    }
+    s->problem = ns_problem_in_mode(problem, 0);
+    choose_look(run);
     run->block = aligned_alloc(NS_LAYOUT_ALIGNMENT, run->n_block);
     if (!run->block) {
         free(run);
         return NULL;
     }
     const size_t placed = layout(run, run->block);
-    NS_CHECK(placed + NS_LAYOUT_ALIGNMENT == run->n_block);
+    NS_CHECK(placed + NS_LAYOUT_ALIGNMENT <= run->n_block);
     (void)placed;
     *status = NS_OK;
     *message = "";

@@ -30,7 +30,7 @@ void ns_tally_begin(ns_run *run)
             run->x8[8 * i + (uint32_t)lane] = run->s.x[i];
     }
     ns_program_eval8(problem->monitor, run->work8_monitor, run->time8, run->x8, out);
-    run->tally.energy_first = out[0];
+    run->tally.energy_first = run->tally.energy_base = out[0];
     run->tally.energy_last = out[0];
     for (uint32_t i = 0; i < system->invariants.n; i++)
         run->invariant_first[i] = out[8 * (2 + i)];
@@ -46,7 +46,7 @@ static void look_at_batch(ns_run *run, uint32_t count)
     ns_program_eval8(problem->monitor, run->work8_monitor, run->batch_t, run->batch_x, out);
     const uint32_t k = system->invariants.n;
     for (uint32_t lane = 0; lane < count; lane++) {
-        const double off = fabs(out[lane] - tally->energy_first);
+        const double off = fabs(out[lane] - tally->energy_base);
         tally->energy_off = off > tally->energy_off || isnan(off) ? off : tally->energy_off;
         tally->kinetic_most = ns_larger(tally->kinetic_most, fabs(out[8 + lane]));
         for (uint32_t i = 0; i < k; i++) {
@@ -122,4 +122,31 @@ void ns_tally_add(ns_run *run)
         run->batch_x[8 * i + lane] = run->s.x[i];
     if (run->tally.pending == 8)
         ns_tally_flush(run);
+}
+
+void ns_tally_leave(ns_run *run)
+{
+    ns_tally_flush(run); /* its programs are those of the mode that is left */
+    if (run->s.method->precise)
+        ns_quad_tally_leave(run);
+}
+
+/* The state after the jump; the energy it has is what it is compared with from now on, less the
+ * error that there was before. */
+void ns_tally_enter(ns_run *run)
+{
+    const ns_problem *problem = run->s.problem;
+    ns_tally *tally = &run->tally;
+    const double before = tally->energy_last;
+    if (run->s.method->precise)
+        ns_quad_tally_enter(run);
+    double *out = run->out8;
+    for (int lane = 0; lane < 8; lane++) {
+        run->time8[lane] = run->s.now.t;
+        for (uint32_t i = 0; i < run->s.n; i++)
+            run->x8[8 * i + (uint32_t)lane] = run->s.x[i];
+    }
+    ns_program_eval8(problem->monitor, run->work8_monitor, run->time8, run->x8, out);
+    tally->energy_base += out[0] - before;
+    ns_tally_add(run);
 }

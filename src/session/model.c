@@ -11,6 +11,7 @@
 #include "base/simd.h"
 #include "expr/eval.h"
 #include "ode/auto.h"
+#include "session/inputs/inputs.h"
 #include "session/settings.h"
 #include "session/variant.h"
 
@@ -34,18 +35,6 @@ const char *ns_model_nearest_observable(const ns_model *model, const char *name)
     for (uint32_t i = 0; i < s->observables.n; i++)
         ns_near_try(&near, s->observables.at[i].name);
     return near.found;
-}
-
-const char *ns_model_no_method(const char *name, char words[NS_NO_METHOD])
-{
-    ns_near near = {.word = name};
-    for (const ns_method *const *m = ns_methods; *m; m++)
-        ns_near_try(&near, (*m)->name);
-    ns_near_try(&near, NS_METHOD_AUTO);
-    snprintf(words, NS_NO_METHOD, "unknown method '%s'; %s%s%s", name,
-             near.found ? "did you mean '" : "see `noslip help methods`",
-             near.found ? near.found : "", near.found ? "'?" : "");
-    return words;
 }
 
 /* ---- settings of the run block ----------------------------------------------------------- */
@@ -89,6 +78,7 @@ ns_run_options ns_model_run_options(const ns_model *model)
     if (!isnan(s->max_steps))
         o.max_steps = s->max_steps < 1e18 ? (uint64_t)s->max_steps : 0;
     o.interrupt = model->interrupt;
+    o.schedule = model->schedule;
     if (s->project)
         o.project = strcmp(s->project, "on") == 0;
     return o;
@@ -113,6 +103,14 @@ static bool check_params(ns_model *model)
     return model->diag->errors == 0;
 }
 
+/* The system in the mode it starts in. */
+static const ns_system *at_start(const ns_system *s, double t0, const double *p,
+                                 const double *x0)
+{
+    const uint32_t mode = ns_system_first_mode(s, t0, p, x0);
+    return ns_system_mode(s, mode == UINT32_MAX ? 0 : mode);
+}
+
 /* All that needs the arena.  Errors end up in diag. */
 static void build(ns_model *model, ns_model_depth depth)
 {
@@ -133,13 +131,19 @@ static void build(ns_model *model, ns_model_depth depth)
     ns_model_read_settings(model);
     if (model->diag->errors || depth == NS_MODEL_DERIVED)
         return;
+    if (!ns_inputs_read(model))
+        return;
+    ns_inputs_schedule(model, model);
+    if (model->diag->errors)
+        return;
     model->x0 = NS_NEW_ARRAY(model->arena, double, model->system->states.n + 1);
     const double t0 = ns_model_run_options(model).t0;
     if (!ns_system_start(model->system, model->diag, t0, model->p, model->x0))
         return;
     model->problem = ns_problem_new(model->system, false);
     if (model->system->formulation->doubts)
-        model->system->formulation->doubts(model->system, model->diag, t0, model->p, model->x0);
+        model->system->formulation->doubts(at_start(model->system, t0, model->p, model->x0),
+                                           model->diag, t0, model->p, model->x0);
 }
 
 static void copy_overrides(ns_model *model, const ns_override *from, size_t n)
@@ -335,7 +339,8 @@ const ns_exact *ns_model_exact(ns_model *model, bool shaken)
     if (!model->exact[shaken] && !NS_ARENA_GUARD(model->arena)) {
         ns_exact *exact = NS_NEW(model->arena, ns_exact);
         const double t0 = ns_model_run_options(model).t0;
-        *exact = ns_quad_start(begin(model), model->arena, t0, model->p, model->x0, shaken);
+        *exact = ns_quad_start(at_start(begin(model), t0, model->p, model->x0), model->arena,
+                               t0, model->p, model->x0, shaken);
         model->exact[shaken] = exact;
     }
     const ns_exact *exact = model->exact[shaken];

@@ -65,7 +65,10 @@ typedef struct ns_model {
     ns_problem *problem, *with_jacobian, *with_tangent; /* ask ns_model_problem */
     struct ns_model *twins[3];                          /* by kind: ask ns_model_twin */
     const struct ns_variant *variant; /* session/variant.h; NULL: as the text says */
-    unsigned users;                   /* its owner, and variants of it */
+    const ns_schedule
+        *schedule; /* of inputs that change (session/inputs/inputs.h); NULL: none */
+    const struct ns_sensitivity *sensitivity; /* session/sensitivity.h; NULL: none */
+    unsigned users;                           /* its owner, and variants of it */
     pthread_mutex_t lock;
 } ns_model;
 
@@ -109,10 +112,5 @@ ns_run_options ns_model_run_options(const ns_model *model);
  * is near. */
 int64_t ns_model_observable(const ns_model *model, const char *name);
 const char *ns_model_nearest_observable(const ns_model *model, const char *name);
-
-/* What to say where there is no method of this name: the nearest one, or where they are
- * listed. */
-enum { NS_NO_METHOD = 300 };
-const char *ns_model_no_method(const char *name, char words[NS_NO_METHOD]);
 
 #endif

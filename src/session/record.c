@@ -1,5 +1,6 @@
 #include "session/record.h"
 
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include "session/checkpoint.h"
 #include "session/output.h"
 #include "session/record_internal.h"
+#include "session/settings.h"
 
 enum {
     STEPS_PER_LOOK = 8,      /* steps between two looks at the clock */
@@ -55,6 +57,28 @@ ns_record_options ns_record_defaults(const ns_model *model)
 size_t ns_record_rows(const ns_record *record)
 {
     return record->first_row + record->table.rows;
+}
+
+bool ns_record_stretch(const ns_record *record, size_t *next, double *t, uint32_t *mode)
+{
+    const ns_outcome *o = record->outcome;
+    if (!o || record->model->system->modes.n < 2)
+        return false;
+    if (*next == 0) {
+        *next = 1;
+        *t = record->options.run.t0;
+        *mode = o->first_mode;
+        return true;
+    }
+    for (size_t i = *next - 1; i < o->n_events; i++)
+        if (o->events[i].before != o->events[i].after) {
+            *next = i + 2;
+            *t = o->events[i].t;
+            *mode = o->events[i].after;
+            return true;
+        }
+    *next = o->n_events + (size_t)1;
+    return false;
 }
 
 /* ---- preparation ------------------------------------------------------------------------- */
@@ -161,10 +185,15 @@ static void settle_method(ns_record *r)
     const char *name = r->options.run.method;
     r->chosen = ns_auto_asked(&r->options.run);
     r->method = name && !r->chosen ? ns_method_find(name) : ns_methods[0];
+    if (r->method && r->method->precise && r->model->sensitivity)
+        ns_record_fail(r, NS_ERR_USAGE,
+                       "sensitivities are in double precision: choose another "
+                       "method than %s",
+                       name);
     if (r->method)
         return;
     char words[NS_NO_METHOD];
-    ns_record_fail(r, NS_ERR_USAGE, "%s", ns_model_no_method(name, words));
+    ns_record_fail(r, NS_ERR_USAGE, "%s", ns_settings_no_method(name, words));
 }
 
 /* --method auto: the trials begin where the run does.  A run that is continued goes on with the
@@ -236,7 +265,8 @@ static void open_outputs(ns_record *r)
         r->n_files = i + 1;
         const ns_output_format *format = ns_output_find(o->formats, o->outputs[i]);
         if (!ns_output_open(&r->files[i], format, o->outputs[i]))
-            ns_record_fail(r, NS_ERR_USAGE, "cannot write %s", r->files[i].error);
+            ns_record_fail(r, r->files[i].code == ENOMEM ? NS_ERR_MEMORY : NS_ERR_USAGE,
+                           "cannot write %s", r->files[i].error);
         if (r->files[i].format && r->files[i].format->needs_all)
             r->options.keep = true;
         if (r->files[i].format && r->files[i].format->needs_motion)
@@ -253,8 +283,8 @@ static void open_outputs(ns_record *r)
         int error = ns_file_target_init(&target, o->checkpoint);
         ns_file_target_free(&target);
         if (error)
-            ns_record_fail(r, NS_ERR_USAGE, "cannot write %s: %s", o->checkpoint,
-                           strerror(error));
+            ns_record_fail(r, error == ENOMEM ? NS_ERR_MEMORY : NS_ERR_USAGE,
+                           "cannot write %s: %s", o->checkpoint, strerror(error));
         r->options.keep = true; /* a checkpoint holds the rows too */
     }
 }
@@ -341,7 +371,7 @@ void ns_record_add_row(ns_record *r, double t, const double *x)
 {
     bool precise = r->options.observe != NULL;
     if (precise)
-        r->options.observe(r->options.observer, t, x, r->row, r->row_low);
+        r->options.observe(r->options.observer, ns_run_mode(r->run), t, x, r->row, r->row_low);
     else
         precise = ns_run_observe_precise(r->run, t, r->row, r->row_low);
     if (!precise)
@@ -377,7 +407,10 @@ static void add_events(ns_record *r)
     const ns_outcome *o = r->outcome;
     const size_t n = r->model->system->states.n;
     for (size_t i = r->events.rows; i < o->n_events; i++) {
-        ns_run_observe(r->run, o->events[i].t, o->event_states + i * n, r->row);
+        if (r->outcome == &r->whole)
+            ns_run_observe(r->run, o->events[i].t, o->event_states + i * n, r->row);
+        else
+            ns_run_observe_event(r->run, (uint32_t)i, r->row);
         if (!ns_table_add(&r->events, o->events[i].t, r->row)) {
             ns_record_fail(r, NS_ERR_MEMORY, "out of memory at t = %g", o->t);
             break;

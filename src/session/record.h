@@ -57,7 +57,8 @@ typedef struct ns_record_options {
     const char *checkpoint; /* file to save the run to now and then, NULL: none */
     const char *resume;     /* file to continue from, NULL: from the start */
     /* rows as sums of two doubles in place of the run's own values; NULL: those */
-    void (*observe)(void *observer, double t, const double *x, double *row, double *low);
+    void (*observe)(void *observer, uint32_t mode, double t, const double *x, double *row,
+                    double *low);
     void *observer;
     double flush_seconds; /* shortest time between two updates of the files */
     void (*progress)(void *context, const ns_progress *progress); /* may be NULL */
@@ -110,6 +111,10 @@ ns_record *ns_record_new(ns_model *model, const ns_record_options *options);
 ns_status ns_record_run(ns_record *record);
 /* Forgets the run itself (its memory is the largest part); what was recorded stays valid. */
 void ns_record_free(ns_record *record);
+
+/* The stretches of a motion between changes of its mode, for systems with modes: when it began
+ * and in which.  *next: 0 for the first, then as it is left.  False: there are no more. */
+bool ns_record_stretch(const ns_record *record, size_t *next, double *t, uint32_t *mode);
 
 size_t ns_record_rows(const ns_record *record); /* all rows so far, in memory or not */
 

@@ -2,17 +2,31 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "mech/blocks.h"
 #include "ode/auto.h"
 #include "session/model.h"
+
+const char *ns_settings_no_method(const char *name, char words[NS_NO_METHOD])
+{
+    ns_near near = {.word = name};
+    for (const ns_method *const *m = ns_methods; *m; m++)
+        ns_near_try(&near, (*m)->name);
+    ns_near_try(&near, NS_METHOD_AUTO);
+    snprintf(words, NS_NO_METHOD, "unknown method '%s'; %s%s%s", name,
+             near.found ? "did you mean '" : "see `noslip help methods`",
+             near.found ? near.found : "", near.found ? "'?" : "");
+    return words;
+}
 
 static const char *wrong_method(const char *word, char text[NS_SETTING_TEXT])
 {
     static_assert((int)NS_NO_METHOD <= (int)NS_SETTING_TEXT, "room for the message");
     const bool known = ns_method_find(word) || strcmp(word, NS_METHOD_AUTO) == 0;
-    return known ? NULL : ns_model_no_method(word, text);
+    return known ? NULL : ns_settings_no_method(word, text);
 }
 
 #define AT(field) offsetof(ns_model_settings, field)

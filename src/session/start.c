@@ -334,6 +334,8 @@ ns_starter *ns_starter_new(ns_arena *arena, const ns_system *shared, double t0,
     if (!find_names(q, arena, names, message))
         return NULL;
     find_dependents(q, arena);
+    for (uint32_t k = 0; k < system->modes.n; k++)
+        ns_system_mode(system, k); /* before the arena becomes scratch */
     system->arena = ns_arena_child(arena);
     compiled *c = &q->compiled;
     c->base.eval = eval;
@@ -349,6 +351,10 @@ ns_starter *ns_starter_new(ns_arena *arena, const ns_system *shared, double t0,
         if (!q->symbols[np + k])
             q->symbols[np + k] = ns_symbol_new(system->graph, names[k], NS_SYM_PARAM, np + k);
     system->evaluator = &c->base;
+    for (uint32_t k = 0; system->in_mode && k < system->modes.n; k++) {
+        system->in_mode[k]->arena = system->arena;
+        system->in_mode[k]->evaluator = system->evaluator;
+    }
     return q;
 }
 

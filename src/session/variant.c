@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/inputs/inputs.h"
 #include "session/start.h"
 
 static int64_t find(const ns_variant *v, const char *name)
@@ -36,7 +37,7 @@ static ns_ex read_expression(ns_model *variant, ns_model *of, const ns_variant_v
                       diag->errors == before.errors;
     for (uint32_t i = before.messages.n; i < diag->messages.n && !good; i++) {
         const ns_message *m = &diag->messages.at[i];
-        ns_diag_add(variant->diag, m->severity, (ns_span){0}, "%s = %s: %s", v->name,
+        ns_diag_say(variant->diag, m->severity, (ns_span){0}, "%s = %s: %s", v->name,
                     v->expression, m->text);
     }
     *diag = before;
@@ -146,6 +147,7 @@ static void build(ns_model *variant, ns_variant *own, const ns_variant_value *va
     if (!set_all(variant, own, values, n))
         return;
     ns_model_read_settings(variant);
+    ns_inputs_schedule(variant, own->of);
     if (variant->diag->errors)
         return;
     const double t0 = ns_model_run_options(variant).t0;
@@ -173,6 +175,12 @@ static bool guarded(ns_model *variant, ns_model *model, const ns_variant_value *
                              : ns_diag_new(variant->arena);
     if (of->status != NS_OK) {
         take_failure(variant, of);
+        return true;
+    }
+    if (of->sensitivity) {
+        variant->status = NS_ERR_MODEL;
+        variant->messages = "error: a model with sensitivities has no variants: set values "
+                            "first, then ask for sensitivities\n";
         return true;
     }
     ns_variant *own = own_part(variant, model, n);

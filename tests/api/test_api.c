@@ -117,6 +117,32 @@ static void models(void **state)
 }
 
 /* With these numbers theta' = sech(t/sqrt 2) and the speed is sqrt 2 tanh(t/sqrt 2). */
+/* A run tells its modes; a simulation that is changed on the way stays in its mode. */
+static void modes(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "mode up, down\nparam a = 1\nstate x' = a*(mode.up - mode.down)\n"
+        "start { x = 0; mode up }\nrun { until 3 }\n"
+        "event top: x = 1 rising in up { mode down }";
+    ns_model *model = ns_model_open_text("modes", text, NULL, NULL, 0);
+    assert_int_equal(ns_model_verdict(model), NS_DONE);
+    ns_result *result = ns_simulate(model, NULL);
+    assert_int_equal(ns_result_modes(result), 2);
+    assert_string_equal(ns_result_mode_name(result, 0), "up");
+    assert_string_equal(ns_result_mode_name(result, 1), "down");
+    assert_true(ns_result_mode_time(result, 1) == 1 && isnan(ns_result_mode_time(result, 2)));
+    assert_true(fabs(ns_result_final(result, "x") + 1) < 1e-15);
+    ns_result_close(result);
+    ns_simulation *simulation = ns_simulation_new(model, NULL);
+    assert_int_equal(ns_simulation_advance(simulation, 2), NS_DONE);
+    assert_int_equal(ns_simulation_set_parameter(simulation, "a", 2), NS_DONE);
+    assert_int_equal(ns_simulation_advance(simulation, 3), NS_DONE);
+    assert_true(fabs(ns_simulation_value(simulation, "x") + 2) < 1e-15);
+    ns_simulation_close(simulation);
+    ns_model_close(model);
+}
+
 static void runs(void **state)
 {
     (void)state;
@@ -151,6 +177,8 @@ static void runs(void **state)
                                              0); /* theta = 2 sqrt 2 atan(tanh(t/2 sqrt 2)) */
     assert_true(fabs(2 * sqrt(2) * atan(tanh(when / sqrt(8))) - acos(0)) < 1e-13);
     assert_true(isnan(ns_result_event_time(result, 1)));
+    assert_int_equal(ns_result_modes(result), 0);
+    assert_string_equal(ns_result_mode_name(result, 0), "");
 
     assert_true(ns_result_diagnostic(result, "energy_drift") < 1e-14);
     assert_true(ns_result_diagnostic(result, "constraint.blade") < 1e-14);
@@ -327,6 +355,7 @@ int main(void)
         cmocka_unit_test(instruction_sets),
         cmocka_unit_test(models),
         cmocka_unit_test(runs),
+        cmocka_unit_test(modes),
         cmocka_unit_test(options_by_name),
         cmocka_unit_test(stopping),
         cmocka_unit_test(ending_as_asked),

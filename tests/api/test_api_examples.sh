@@ -25,6 +25,17 @@ cc -std=c11 "${flags[@]}" "$top/examples/control.c" "${link[@]}" -o "$work/contr
 awk 'END { phi = $7 < 0 ? -$7 : $7; exit !(phi < 0.01) }' "$work/control.txt" ||
     fail "the pole falls: $(tail -1 "$work/control.txt")"
 
+# every function of the library has an example, and all of them hold
+for name in models motions studies; do
+    cc -std=c11 "${flags[@]}" "$top/examples/$name.c" "${link[@]}" -o "$work/$name"
+    (cd "$work" && "./$name" >"$name.txt") || fail "$name.c: $(tail -1 "$work/$name.txt")"
+    grep -q 'all examples hold' "$work/$name.txt" || fail "$name.c ends early"
+done
+functions=$(grep -oE "\bns_[a-z_]+\(" "$top/include/noslip/noslip.h" | tr -d "(" | sort -u)
+for function in $functions; do
+    grep -qw "$function" "$top"/examples/*.c || fail "no example shows $function"
+done
+
 if command -v c++ >/dev/null; then
     c++ -std=c++17 "${flags[@]}" "$top/examples/sweep.cpp" "${link[@]}" -o "$work/sweep"
     "$work/sweep" >"$work/sweep.txt"

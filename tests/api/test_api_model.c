@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,34 @@ static void lists(void **state)
     for (size_t i = 0; ns_list("methods", i, &summary); i++)
         gauss = gauss || strcmp(ns_list("methods", i, NULL), "gauss") == 0;
     assert_true(gauss);
+}
+
+/* Derivatives of the motion: a copy with more values, through every function for models. */
+static void sensitivities(void **state)
+{
+    (void)state;
+    ns_model *m = open_gallery("harmonic-oscillator-first-order");
+    ns_model *with = ns_model_sensitivities(m, "start");
+    assert_int_equal(ns_model_verdict(with), NS_DONE);
+    const size_t n = ns_model_count(m, NS_STATES);
+    assert_int_equal(ns_model_count(with, NS_STATES), n * (n + 1));
+    ns_simulate_options o;
+    ns_simulate_defaults(&o, sizeof o);
+    o.until = 1;
+    ns_result *r = ns_simulate(with, &o);
+    assert_int_equal(ns_result_verdict(r), NS_DONE);
+    char name[200];
+    snprintf(name, sizeof name, "%s by start.%s", ns_model_name(m, NS_STATES, 0),
+             ns_model_name(m, NS_STATES, 0));
+    assert_true(fabs(ns_result_final(r, name)) <= 1);
+    ns_result_close(r);
+    ns_model *wrong = ns_model_sensitivities(m, "nosuch");
+    assert_int_equal(ns_model_verdict(wrong), NS_WRONG);
+    assert_non_null(strstr(ns_model_messages(wrong), "nosuch"));
+    ns_model_close(wrong);
+    ns_model_close(m);
+    ns_model_close(with);
+    assert_null(ns_model_sensitivities(NULL, "a"));
 }
 
 static void opening(void **state)
@@ -207,8 +236,9 @@ static void roles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists),    cmocka_unit_test(opening), cmocka_unit_test(messages),
-        cmocka_unit_test(variants), cmocka_unit_test(starts),  cmocka_unit_test(roles),
+        cmocka_unit_test(lists),    cmocka_unit_test(sensitivities), cmocka_unit_test(opening),
+        cmocka_unit_test(messages), cmocka_unit_test(variants),      cmocka_unit_test(starts),
+        cmocka_unit_test(roles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

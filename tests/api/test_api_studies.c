@@ -255,6 +255,11 @@ static void studies(void **state)
     assert_true(strlen(ns_study_fact(s, 0, &number, &text)) > 0);
     assert_string_equal(ns_study_fact(s, 1000, NULL, NULL), "");
     assert_true(isnan(ns_study_fact_number(s, "nosuch")));
+    const char *report = ns_study_report(s);
+    assert_true(strncmp(report, "{\"format\":1,", 12) == 0);
+    assert_non_null(strstr(report, "\"figures\":[{"));
+    assert_ptr_equal(ns_study_report(s), report);
+    assert_string_equal(ns_study_report(NULL), "");
     static const char *const files[] = {"api-study.csv", "api-study.json", "api-study.svg"};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(ns_study_save(s, files[i]), NS_DONE);
@@ -410,14 +415,177 @@ static void equations(void **state)
     ns_model_close(m);
 }
 
+/* ---- tables of sweeps on disk, and claims ------------------------------------------------ */
+
+/* Limits of ranges are expressions of the model's parameters, or of the variant's. */
+static void ranges_by_expressions(void **state)
+{
+    (void)state;
+    ns_model *m = open_gallery("rattleback");
+    ns_model *heavy = ns_model_variant_numbers(m, (const char *[]){"m"}, (double[]){3}, 1);
+    for (int variant = 0; variant < 2; variant++) {
+        ns_batch *b = ns_batch_new(variant ? heavy : m);
+        assert_int_equal(ns_batch_over(b, "omega.z=-2*m:max(m, 4):3"), NS_DONE);
+        assert_int_equal(ns_batch_get(b, "energy"), NS_DONE);
+        assert_int_equal(ns_batch_set_number(b, "until", 0.5), NS_DONE);
+        assert_int_equal(ns_batch_run(b), NS_DONE);
+        char *csv = program(variant
+                                ? "sweep rattleback --set m=3 --over 'omega.z=-2*m:max(m, 4):3'"
+                                  " --get energy --until 0.5"
+                                : "sweep rattleback --over 'omega.z=-2*m:max(m, 4):3' "
+                                  "--get energy --until 0.5");
+        compare_csv(csv, b);
+        free(csv);
+        ns_batch_close(b);
+    }
+    ns_batch *b = ns_batch_new(m);
+    assert_int_equal(ns_batch_over(b, "omega.z=-2*mass:4:3"), NS_DONE);
+    assert_int_equal(ns_batch_prepare(b), NS_WRONG);
+    assert_non_null(strstr(ns_batch_reason(b), "mass"));
+    ns_batch_close(b);
+    ns_model_close(heavy);
+    ns_model_close(m);
+}
+
+static ns_study *sweep(ns_model *m, const char *more, const char *value, const char *out)
+{
+    const char *const names[] = {"over", "get", "until", "out", more};
+    const char *const values[] = {"omega.z=-5:5:6", "energy,top=max(omega.x)", "0.5", out,
+                                  value};
+    return ns_study_run(m, NULL, "sweep", names, values, more ? 5 : 4, NULL, NULL);
+}
+
+#define SWEEP                                                                                  \
+    "sweep rattleback --over omega.z=-5:5:6 --get 'energy,top=max(omega.x)' --until 0.5 "
+
+/* Parts, joined and continued, by the library and by the program, are one table. */
+static void sweeps_on_disk(void **state)
+{
+    (void)state;
+    ns_model *m = open_gallery("rattleback");
+    unlink("part-1.h5");
+    unlink("part-2.h5");
+    unlink("whole.h5");
+    ns_study *s = sweep(m, "shard", "1/2", "part-1.h5");
+    if (ns_study_verdict(s) != NS_DONE && strstr(ns_study_messages(s), "HDF5")) {
+        ns_study_close(s);
+        ns_model_close(m);
+        skip();
+    }
+    assert_int_equal(ns_study_verdict(s), NS_DONE);
+    assert_true(ns_study_fact_number(s, "rows") == 3);
+    ns_study_close(s);
+    free(program(SWEEP "--shard 2/2 --out part-2.h5"));
+    s = sweep(m, "join", "part-*.h5", "whole.h5");
+    assert_int_equal(ns_study_verdict(s), NS_DONE);
+    assert_true(ns_study_fact_number(s, "complete") == 6);
+    size_t rows;
+    const double *top = ns_study_numbers(s, "motions", "top", &rows);
+    assert_int_equal(rows, 6);
+    ns_batch *b = ns_batch_new(m);
+    ns_batch_over(b, "omega.z=-5:5:6");
+    ns_batch_get(b, "energy");
+    ns_batch_get(b, "top=max(omega.x)");
+    ns_batch_set_number(b, "until", 0.5);
+    assert_int_equal(ns_batch_run(b), NS_DONE);
+    assert_memory_equal(top, ns_batch_column(b, "top"), rows * sizeof *top);
+    ns_batch_close(b);
+    ns_study_close(s);
+    /* the program finds nothing left to do in it, and draws it */
+    char *text = program(SWEEP "--out whole.h5 --figure whole.svg");
+    assert_non_null(strstr(text, "6 of 6, 6 of them from before"));
+    free(text);
+    s = sweep(m, "report", "whole.html", "whole.h5");
+    assert_true(ns_study_fact_number(s, "from_before") == 6);
+    assert_int_equal(access("whole.html", R_OK), 0);
+    assert_int_equal(ns_study_save(s, "again.svg"), NS_DONE);
+    ns_study_close(s);
+    ns_model_close(m);
+}
+
+/* The numbers of a variant are part of its sweeps. */
+static void sweeps_of_variants(void **state)
+{
+    (void)state;
+    ns_model *m = open_gallery("rattleback");
+    ns_model *v = ns_model_variant_numbers(m, (const char *[]){"m", "omega.x"},
+                                           (double[]){3, 0.25}, 2);
+    assert_int_equal(ns_model_verdict(v), NS_DONE);
+    const char *const names[] = {"over", "get", "until"};
+    const char *const values[] = {"omega.z=-5:5:6", "energy", "0.5"};
+    ns_study *s = ns_study_run(v, NULL, "sweep", names, values, 3, NULL, NULL);
+    assert_int_equal(ns_study_verdict(s), NS_DONE);
+    size_t rows;
+    const double *energy = ns_study_numbers(s, "motions", "energy", &rows);
+    assert_int_equal(rows, 6);
+    ns_batch *b = ns_batch_new(v);
+    ns_batch_over(b, values[0]);
+    ns_batch_get(b, "energy");
+    ns_batch_set_number(b, "until", 0.5);
+    assert_int_equal(ns_batch_run(b), NS_DONE);
+    assert_memory_equal(energy, ns_batch_column(b, "energy"), rows * sizeof *energy);
+    ns_batch_close(b);
+    ns_study_close(s);
+    ns_model_close(v);
+    ns_model_close(m);
+}
+
+static int stop_at_once(void *context, double fraction, double at)
+{
+    (void)context;
+    (void)fraction;
+    (void)at;
+    return 1;
+}
+
+static void claims(void **state)
+{
+    (void)state;
+    const char *const any[] = {""};
+    ns_study *s = ns_study_run(NULL, NULL, "reproduce", any, (const char *[]){"b-measure"}, 1,
+                               NULL, NULL);
+    assert_int_equal(ns_study_verdict(s), NS_DONE);
+    assert_true(ns_study_fact_number(s, "claims") == 1);
+    assert_true(ns_study_fact_number(s, "failed") == 0);
+    size_t rows;
+    const double *holds = ns_study_numbers(s, "results", "holds", &rows);
+    assert_true(rows >= 2 && (double)rows == ns_study_fact_number(s, "expectations"));
+    for (size_t i = 0; i < rows; i++)
+        assert_true(holds[i] == 1);
+    assert_int_equal(ns_study_save(s, "claims.html"), NS_WRONG);
+    assert_int_equal(ns_study_save(s, "claims.csv"), NS_DONE);
+    ns_study_close(s);
+    FILE *f = fopen("own.claim", "w");
+    fputs("title \"two\"\nsource nobody\nexpect \"right\": 1 + 1 = 2 within 0\n"
+          "expect \"wrong\": 1 + 1 = 3 within 0\n",
+          f);
+    fclose(f);
+    s = ns_study_run(NULL, NULL, "reproduce", any, (const char *[]){"own.claim"}, 1, NULL,
+                     NULL);
+    assert_int_equal(ns_study_verdict(s), NS_STOPPED);
+    holds = ns_study_numbers(s, "results", "holds", &rows);
+    assert_int_equal(rows, 2);
+    assert_true(holds[0] == 1 && holds[1] == 0);
+    ns_study_close(s);
+    s = ns_study_run(NULL, NULL, "reproduce", any, (const char *[]){"nothing"}, 1, NULL, NULL);
+    assert_int_equal(ns_study_verdict(s), NS_WRONG);
+    ns_study_close(s);
+    s = ns_study_run(NULL, NULL, "reproduce", NULL, NULL, 0, stop_at_once, NULL);
+    assert_int_equal(ns_study_verdict(s), NS_STOPPED);
+    assert_true(ns_study_fact_number(s, "claims") == 0);
+    ns_study_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sweeps),        cmocka_unit_test(arrays),
-        cmocka_unit_test(wrong_batches), cmocka_unit_test(as_the_program),
-        cmocka_unit_test(studies),       cmocka_unit_test(of_variants),
-        cmocka_unit_test(wrong_studies), cmocka_unit_test(outputs),
-        cmocka_unit_test(equations),
+        cmocka_unit_test(sweeps),         cmocka_unit_test(arrays),
+        cmocka_unit_test(wrong_batches),  cmocka_unit_test(as_the_program),
+        cmocka_unit_test(studies),        cmocka_unit_test(of_variants),
+        cmocka_unit_test(wrong_studies),  cmocka_unit_test(outputs),
+        cmocka_unit_test(equations),      cmocka_unit_test(ranges_by_expressions),
+        cmocka_unit_test(sweeps_on_disk), cmocka_unit_test(sweeps_of_variants),
+        cmocka_unit_test(claims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

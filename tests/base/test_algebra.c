@@ -197,6 +197,7 @@ static void exact_values(uint32_t m, uint32_t n, const double *A, double shift, 
             for (uint32_t q = p + 1; q < columns; q++)
                 turned |= turn(rows, c + (size_t)p * rows, c + (size_t)q * rows);
     }
+    assert_false(turned); /* a judge that is not done has no say */
     for (uint32_t k = 0; k < columns; k++) {
         long double sum = 0;
         for (uint32_t i = 0; i < rows; i++)

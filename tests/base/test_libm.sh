@@ -24,8 +24,7 @@ if command -v readelf >/dev/null &&
 fi
 
 functions=$(nm -D --defined-only "$libm" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u)
-used=$(nm -uA "$build/libnoslip.a" "$build"/CMakeFiles/noslip_program.dir/src/cli/*.o \
-    "$build"/CMakeFiles/noslip_program.dir/src/cli/*/*.o |
+used=$(nm -uA "$build/libnoslip.a" "$build"/CMakeFiles/noslip_program.dir/src/cli/*.o |
     awk '{ sub(/@.*/, "", $NF);
           n = split($1, part, /[:\/]/); print $NF, part[n] ? part[n] : part[n - 1] }')
 [ "$(wc -l <<<"$used")" -gt 1000 ] || { echo "nm finds no symbols"; exit 1; }

@@ -123,13 +123,24 @@ def missing_commands(program, docs):
                     if not re.search('^' + re.escape(line.format(n)) + r'\b', known, re.M))
 
 
+def broken_links(root, pages):
+    """Links to files that are not there."""
+    for path in pages:
+        with open(path) as file:
+            text = file.read()
+        for link in re.findall(r'\]\(([^)#\s]+)(?:#[^)]*)?\)', text):
+            if '://' not in link and not os.path.exists(
+                    os.path.join(os.path.dirname(path), link)):
+                yield f'{os.path.relpath(path, root)}: no file {link}'
+
+
 def main():
     program, root = os.path.abspath(sys.argv[1]), sys.argv[2]
     docs = os.path.join(root, 'docs')
     pages = sys.argv[3:] or [os.path.join(root, 'README.md')] + sorted(
         os.path.join(docs, f) for f in os.listdir(docs)
         if f.endswith(('.md', '.1')) and f not in LEFT_OUT)
-    missing = list(missing_commands(program, docs))
+    missing = list(missing_commands(program, docs)) + list(broken_links(root, pages))
     failed, count = len(missing), 0
     for line in missing:
         print('FAILED', line)

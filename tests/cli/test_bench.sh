@@ -33,6 +33,15 @@ for name in gauss derived; do
     fi
 done
 
+# every instruction set that the machine has: rows of plain, at least
+expect 0 'instruction sets' '^\| P2 \| plain \| gauss-native \|' 'noslip bench: plain' -- \
+    bench --sets --quick --rounds 1 --longest 0.01 --write "$W/sets.md"
+if grep -q '^| P1c | plain | C853, ms |' "$W/sets.md"; then
+    pass 'page of the instruction sets'
+else
+    fail 'no page of the instruction sets'
+fi
+
 # instructions: by the processor, or else by valgrind, which is not found here
 mkdir -p "$W/nothing"
 PATH="$W/nothing" "$NOSLIP" bench --instructions P2 >"$W/out" 2>"$W/err"

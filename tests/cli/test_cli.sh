@@ -287,7 +287,8 @@ py 'd["status"] == "stopped" and d["reason"] and abs(d["t"][0] - 1) < 1e-3' "...
 
 expect 0 "--json" "" "" -- run $O --at 2.5,1,2.5 --json
 py 'sorted(d) == ["diagnostics", "events", "formulation", "method",
-    "model", "reason", "status", "t", "values"]' "keys"
+    "model", "parameter_units", "parameters", "reason", "status", "t", "units", "values"]' \
+    "keys"
 py 'd["t"] == [1, 2.5] and d["status"] == "done" and d["reason"] == ""' \
     "times sorted, once each"
 py 'abs(d["values"]["x"][1] - math.cos(2.5)) < 1e-13 and

@@ -160,7 +160,8 @@ static motion alone(const trial *t, uint32_t k)
     ns_run *run = ns_run_new(t->problem, &t->options.run, t->p[k], t->x0[k], &status, &message);
     assert_non_null(run);
     for (uint32_t i = 0; i < t->options.n_times; i++) {
-        ns_run_to(run, t->options.times[i]);
+        if (ns_run_to(run, t->options.times[i]) != NS_OK)
+            break; /* it ended before */
         ns_run_state_at(run, t->options.times[i], m.at + (size_t)i * t->problem->n);
     }
     ns_run_to(run, t->options.run.until);

@@ -176,3 +176,15 @@ def test_null_is_harmless():
     assert _library.lib.ns_model_verdict(None) == _library.FAILED
     assert _library.lib.ns_result_rows(None) == 0
     assert ctypes.c_double(_library.lib.ns_model_number(None, 0, 0)).value != 0
+
+
+def test_out_is_filled():
+    model = noslip.Model("rattleback")
+    x = np.array(model.start) + 1e-3 * np.arange(11)[:, None]
+    out = np.empty_like(x)
+    assert model.rates(0, x, out=out) is out
+    assert (out == model.rates(0, x)).all()
+    one = np.empty(x.shape[1])
+    assert (model.rates(0, x[10], out=one) == out[10]).all()
+    with pytest.raises(noslip.RequestError):
+        model.rates(0, x, out=np.empty((3, 3)))

@@ -15,6 +15,18 @@ export class Clock {
         this.last = null;
     }
 
+    /** Another motion: the time stays where it was, if it is still there. */
+    reset(t0, t1, keep) {
+        this.t0 = t0;
+        this.t1 = t1;
+        if (!keep) {
+            this.t = t0;
+            this.speed = Clock.fitting(t1 - t0);
+        }
+        this.t = Math.min(t1, Math.max(t0, this.t));
+        if (!(this.duration > 0)) this.playing = false;
+    }
+
     static get speeds() {
         return speeds;
     }

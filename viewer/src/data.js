@@ -19,6 +19,7 @@ export function numbers(source, Fallback = Float64Array) {
         const flat = source.flat();
         return Fallback.from(flat, (v) => typeof v === 'number' ? v : NaN);
     }
+    if (ArrayBuffer.isView(source)) return source;
     if (typeof source !== 'string') return null;
     const colon = source.indexOf(':');
     const Kind = kinds[source.slice(0, colon)];
@@ -115,8 +116,11 @@ export function normalise(raw) {
         action: text(e?.action), text: text(e?.text),
     }));
     const spans = list(raw.spans).filter((s) => finite(s?.from) && finite(s?.to)).map((s) => ({
-        name: text(s.name), from: s.from, to: s.to,
+        name: text(s.name), from: s.from, to: s.to, mode: finite(s.mode) ? s.mode : null,
     }));
+    for (const s of spans) {
+        if (s.mode !== null) s.color = `--c${1 + s.mode % 6}`;
+    }
     const levels = list(raw.levels).filter((l) => finite(l?.value)).map((l) => ({
         group: text(l.group), unit: text(l.unit), value: l.value, name: text(l.name),
     }));

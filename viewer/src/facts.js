@@ -37,7 +37,7 @@ export function buildHeader(data) {
         data.file].filter(Boolean).join(' · ');
     byId('subtitle').textContent = about;
     const chips = byId('chips');
-    chips.append(el('span', { class: `chip ${done ? 'good' : 'bad'}` },
+    chips.replaceChildren(el('span', { class: `chip ${done ? 'good' : 'bad'}` },
         done ? 'completed' : 'stopped early'));
     const signs = { good: '✓', note: '!', bad: '✕' };
     for (const f of data.facts.filter((f) => f.level).slice(0, 3)) {
@@ -52,7 +52,7 @@ export function buildHeader(data) {
     for (const w of data.warnings) all.push(alert('note', w));
     for (const p of data.problems) all.push(alert('note', `This page: ${p}`));
     const few = all.length > 4 ? 3 : all.length;
-    alerts.append(...all.slice(0, few));
+    alerts.replaceChildren(...all.slice(0, few));
     if (all.length > few)
         alerts.append(folded(`${all.length - few} more`,
             el('div', { class: 'more' }, all.slice(few)), false));
@@ -61,7 +61,13 @@ export function buildHeader(data) {
 function alert(level, text) {
     return el('p', { class: `alert ${level}`, role: level === 'bad' ? 'alert' : 'note' },
         el('span', { class: 'sign', 'aria-hidden': 'true' }, level === 'bad' ? '✕' : '!'),
-        el('span', {}, text));
+        el('span', {}, worded(text)));
+}
+
+/** Text with `code` in it. */
+function worded(text) {
+    return String(text).split(/`([^`\n]+)`/).map((part, i) =>
+        i % 2 ? el('code', {}, part) : part);
 }
 
 /** Names of results as words: kaplan_yorke is "kaplan yorke". */
@@ -121,10 +127,10 @@ export function buildFacts(data, clock) {
     }
     if (data.about || data.facts.length) {
         cards.push(section('quality', data.study ? 'What this is' : 'How good is this',
-            data.about && el('p', { class: 'about' }, data.about),
+            data.about && el('p', { class: 'about' }, worded(data.about)),
             el('dl', { class: 'facts' }, data.facts.map((f) => [
                 el('dt', { class: f.level }, f.name),
-                el('dd', {}, f.text || value(f.value, f.unit)),
+                el('dd', {}, f.text ? worded(f.text) : value(f.value, f.unit)),
             ]))));
     }
     const run = [
@@ -186,8 +192,8 @@ export function buildFacts(data, clock) {
     }
     // short cards in columns, wide ones below them
     const wide = cards.filter((c) => c.classList.contains('wide'));
-    host.append(el('div', { class: 'columns' }, cards.filter((c) => !wide.includes(c))),
-        ...wide);
+    const short = cards.filter((c) => !wide.includes(c));
+    host.replaceChildren(el('div', { class: 'columns' }, short), ...wide);
 }
 
 function eventTable(data, clock) {

@@ -715,8 +715,14 @@ class Panel {
 
 export class Figures {
     constructor(data) {
+        this.load(data);
+    }
+
+    load(data, host = byId('figures')) {
         this.panels = [];
-        const host = byId('figures');
+        this.watcher?.disconnect();
+        this.sizes?.disconnect();
+        host.replaceChildren();
         host.hidden = data.figures.length === 0;
         if (host.hidden) return;
         this.watcher = new IntersectionObserver((entries) => {
@@ -727,8 +733,8 @@ export class Figures {
                 if (panel.visible) panel.appear();
             }
         }, { rootMargin: '200px' });
-        const sizes = new ResizeObserver(() => this.panels.forEach((p) => p.resize()));
-        sizes.observe(host);
+        this.sizes = new ResizeObserver(() => this.panels.forEach((p) => p.resize()));
+        this.sizes.observe(host);
         data.figures.forEach((figure, i) => {
             const bar = el('div', { class: 'plot-bar' }, el('h2', {}, figure.title || 'Figure'),
                 i === 0 && el('span', { class: 'hint' },

@@ -5,6 +5,11 @@
 /** Where a time lies among the samples: interval i..i+1, fraction u of its length h. */
 export class Samples {
     constructor(time) {
+        this.reset(time);
+    }
+
+    /** Other times: whoever looks at these samples sees the new ones. */
+    reset(time) {
         this.time = time;
         this.n = time.length;
         this.t0 = this.n ? time[0] : 0;

@@ -7,7 +7,7 @@ import { number, power, steady, ticks } from './numbers.js';
 import { XYPlot } from './xy.js';
 
 const seriesColors = ['--c1', '--c2', '--c3', '--c4', '--c5', '--c6', '--c7', '--c8'];
-const dashes = [undefined, [6, 3], [2, 3]];
+const dashes = [undefined, [7, 3], [2, 3], [9, 3, 2, 3]];
 const height = 196;
 export const font = '12px system-ui, sans-serif';
 
@@ -16,24 +16,11 @@ const withUnit = (name, unit) => unit && unit !== '1' ? `${name} [${unit}]` : na
 
 export class Plots {
     constructor(data, samples, clock) {
-        this.data = data;
         this.samples = samples;
         this.clock = clock;
-        const time = data.time;
-        this.time = Array.from(time);
-        this.full = [time[0] ?? 0, time[data.n - 1] ?? 1];
-        if (!(this.full[1] > this.full[0]))
-            this.full = [this.full[0] - 0.5, this.full[0] + 0.5];
-        this.window = [...this.full];
         this.panels = [];
         this.xy = [];
-        this.events = data.events.filter((e) => Number.isFinite(e.t)).sort((a, b) => a.t - b.t);
-        const host = byId('plots');
-        if (!data.n || (!data.series.length && !data.plots.length)) {
-            host.hidden = true;
-            document.body.classList.add('no-plots');
-            return;
-        }
+        this.pinned = null;
         this.zoomOut = button('Show all times',
             { iconName: 'reset', title: 'Show all times',
                 on: () => this.setWindow(...this.full) });
@@ -47,43 +34,77 @@ export class Plots {
                     on: () => this.zoom(2) }), this.zoomOut,
                 button('Download all series as CSV',
                     { iconName: 'table', text: 'CSV', on: () => this.saveAll() })));
-        host.append(bar);
         this.grid = el('div', { class: 'panels' });
-        host.append(this.grid);
+        this.bar = bar;
+        byId('plots').append(bar, this.grid);
         this.watcher = new IntersectionObserver((entries) => {
             for (const e of entries) {
-                const panel = this.panels.find((p) => p.card === e.target) ??
-                    this.xy.find((p) => p.card === e.target);
+                const panel = [...this.panels, ...this.xy].find((p) => p.card === e.target);
                 if (!panel) continue;
                 panel.visible = e.isIntersecting;
                 if (panel.visible) panel.appear();
             }
         }, { rootMargin: '200px' });
-        for (const p of data.plots) {
-            const plot = new XYPlot(this, p);
-            this.xy.push(plot);
-        }
+        this.load(data);
+        new ResizeObserver(() => {
+            for (const p of [...this.panels, ...this.xy]) p.resize();
+        }).observe(this.grid);
+    }
+
+    /** Shows another motion; panels of the same quantities stay as they are. */
+    load(data) {
+        this.data = data;
+        const time = data.time;
+        this.time = Array.from(time);
+        this.full = [time[0] ?? 0, time[data.n - 1] ?? 1];
+        if (!(this.full[1] > this.full[0]))
+            this.full = [this.full[0] - 0.5, this.full[0] + 0.5];
+        this.window = [...this.full];
+        this.events = data.events.filter((e) => Number.isFinite(e.t)).sort((a, b) => a.t - b.t);
+        const none = !data.n || (!data.series.length && !data.plots.length);
+        byId('plots').hidden = none;
+        document.body.classList.toggle('no-plots', none);
+        this.largest = new Map(); // by unit
         const groups = new Map();
         for (const s of data.series) {
+            let most = this.largest.get(s.unit) ?? 0;
+            for (const v of s.data)
+                if (Number.isFinite(v)) most = Math.max(most, Math.abs(v));
+            this.largest.set(s.unit, most);
             const key = JSON.stringify([s.group, s.unit]);
             if (!groups.has(key)) groups.set(key, []);
             groups.get(key).push(s);
         }
-        const perGroup = new Map();
-        for (const list of groups.values())
-            perGroup.set(list[0].group, (perGroup.get(list[0].group) ?? 0) + 1);
-        for (const list of groups.values()) {
-            this.panels.push(new Panel(this, list, perGroup.get(list[0].group) > 1));
+        const lists = [...groups.values()];
+        const make = JSON.stringify([lists.map((l) => l.map((s) => [s.name, s.group, s.unit])),
+            data.plots.map((p) => [p.title, p.x.name, p.y.name])]);
+        this.updateZoom();
+        if (make === this.make) {
+            this.panels.forEach((p, i) => p.load(lists[i]));
+            this.xy.forEach((p, i) => p.load(data.plots[i]));
+            return;
         }
+        this.make = make;
+        this.watcher.disconnect();
+        for (const p of this.panels) p.plot?.destroy();
+        const perGroup = new Map();
+        for (const list of lists)
+            perGroup.set(list[0].group, (perGroup.get(list[0].group) ?? 0) + 1);
+        this.panels = lists.map((list) =>
+            new Panel(this, list, perGroup.get(list[0].group) > 1));
+        this.xy = data.plots.map((p) => new XYPlot(this, p));
         // the first panels judge the run; the pictures in the plane come after them
         const cards = [...this.panels.map((p) => p.card)];
         cards.splice(Math.min(2, cards.length), 0, ...this.xy.map((p) => p.card));
-        this.grid.append(...cards);
+        this.grid.replaceChildren(...cards);
         for (const card of cards) this.watcher.observe(card);
-        this.updateZoom();
-        new ResizeObserver(() => {
-            for (const p of [...this.panels, ...this.xy]) p.resize();
-        }).observe(this.grid);
+    }
+
+    /** An earlier motion, drawn thin behind this one; null: none. */
+    pin(data) {
+        this.pinned = data;
+        for (const p of this.panels) p.reload();
+        for (const p of this.xy) p.reload();
     }
 
     setTime(force) {
@@ -174,6 +195,71 @@ class Panel {
             return { value, swatch, toggle };
         });
         this.paintLegend();
+        this.measure();
+    }
+
+    /** What is rounding beside the largest value of this unit on the page is shown as 0. */
+    measure() {
+        this.noise = this.list.some((s) => s.log) ? 0
+            : 4e-15 * (this.owner.largest.get(this.unit) ?? 0);
+    }
+
+    /** Other numbers of the same series. */
+    load(list) {
+        this.list = list;
+        this.measure();
+        this.log = this.logButton.getAttribute('aria-pressed') === 'true';
+        this.levels = this.owner.data.levels.filter((l) =>
+            l.group === this.group && (l.unit || this.unit) === this.unit);
+        this.reload();
+    }
+
+    reload() {
+        if (!this.plot) return;
+        if (!this.visible) {
+            this.plot.destroy(); // built again when it is seen
+            this.plot = null;
+            return;
+        }
+        const { owner } = this;
+        this.plot.setData([owner.time, ...this.columns()], false);
+        this.plot.setScale('x', { min: owner.window[0], max: owner.window[1] });
+        this.setTime(true);
+    }
+
+    /** The pinned motion's series of these names, with their times. */
+    earlier() {
+        const { pinned } = this.owner;
+        if (!pinned) return [];
+        return this.list.map((s, i) => ({ i, s: pinned.series.find((p) => p.name === s.name) }))
+            .filter(({ i, s }) => s && this.shown[i])
+            .map(({ i, s }) => ({ i, x: pinned.time, y: s.data }));
+    }
+
+    drawEarlier(u) {
+        const { ctx } = u;
+        ctx.save();
+        ctx.globalAlpha = 0.45;
+        ctx.lineWidth = 1.2 * uPlot.pxRatio;
+        ctx.setLineDash([5 * uPlot.pxRatio, 3 * uPlot.pxRatio]);
+        for (const { i, x, y } of this.earlier()) {
+            ctx.strokeStyle = this.color(i);
+            ctx.beginPath();
+            let pen = false;
+            for (let k = 0; k < x.length; k++) {
+                const v = this.log ? Math.abs(y[k]) : y[k];
+                if (!Number.isFinite(v) || (this.log && !(v > 0))) {
+                    pen = false;
+                    continue;
+                }
+                const [X, Y] = [u.valToPos(x[k], 'x', true), u.valToPos(v, 'y', true)];
+                if (pen) ctx.lineTo(X, Y);
+                else ctx.moveTo(X, Y);
+                pen = true;
+            }
+            ctx.stroke();
+        }
+        ctx.restore();
     }
 
     color(i) {
@@ -218,6 +304,7 @@ class Panel {
         const options = {
             width: Math.max(160, this.host.clientWidth), height,
             padding: [14, 18, 0, 0],
+            pxAlign: 0, // points where they are, not on the next pixel: curves are smooth
             legend: { show: false },
             cursor: { y: false, drag: { x: false, y: false, setScale: false },
                 points: { size: 7 } },
@@ -225,7 +312,9 @@ class Panel {
                 x: { time: false, min: owner.window[0], max: owner.window[1],
                     range: (u, a, b) => [a ?? owner.full[0], b ?? owner.full[1]] },
                 y: { distr: this.log ? 3 : 1, log: 10,
-                    range: this.log ? logRange : linearRange(this.levels) },
+                    range: this.log ? logRange
+                        : (u, low, high) =>
+                            linearRange(this.levels, this.noise, this.earlier(), low, high) },
             },
             axes: [
                 { stroke: text, grid, ticks: grid, font, labelFont: font, size: 34,
@@ -243,7 +332,8 @@ class Panel {
             ],
             series: [{}, ...this.list.map((s, i) => ({
                 label: s.label, stroke: () => this.color(i), width: 1.7,
-                dash: dashes[Math.floor(i / 8) % 3], show: this.shown[i],
+                dash: dashes[Math.floor(i / seriesColors.length) % dashes.length],
+                show: this.shown[i],
                 points: { show: owner.data.n === 1, size: 7 },
             }))],
             hooks: {
@@ -347,7 +437,8 @@ class Panel {
         const { owner } = this;
         if (text) {
             this.list.forEach((s, i) => {
-                this.values[i].value.textContent = steady(valueAt(owner.samples, s.data));
+                const v = valueAt(owner.samples, s.data);
+                this.values[i].value.textContent = steady(Math.abs(v) < this.noise ? 0 : v);
             });
         }
         if (!this.plot || !this.now) return;
@@ -363,12 +454,15 @@ class Panel {
         ctx.beginPath();
         ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
         ctx.clip();
-        ctx.fillStyle = css('--span');
+        const band = 5 * uPlot.pxRatio; // of a mode, along the bottom
         for (const s of this.owner.data.spans) {
             const a = u.valToPos(s.from, 'x', true);
             const b = u.valToPos(s.to, 'x', true);
-            ctx.fillRect(a, bbox.top, Math.max(1, b - a), bbox.height);
+            const height = s.color ? band : bbox.height;
+            ctx.fillStyle = css(s.color ?? '--span');
+            ctx.fillRect(a, bbox.top + bbox.height - height, Math.max(1, b - a), height);
         }
+        this.drawEarlier(u);
         ctx.restore();
     }
 
@@ -470,8 +564,13 @@ export function composePng(source, title, entries, name) {
     canvas.toBlob((blob) => blob && download(name, blob), 'image/png');
 }
 
-const linearRange = (levels) => (u, low, high) => {
+function linearRange(levels, noise, earlier, low, high) {
     if (low === null || high === null || !Number.isFinite(low + high)) return [0, 1];
+    for (const { y } of earlier)
+        for (const v of y) {
+            if (v < low) low = v;
+            if (v > high) high = v;
+        }
     for (const l of levels) {
         // a level belongs into the picture if that does not squeeze the curves
         const span = high - low || Math.abs(high) || 1;
@@ -480,13 +579,14 @@ const linearRange = (levels) => (u, low, high) => {
             high = Math.max(high, l.value);
         }
     }
+    if (Math.max(Math.abs(low), Math.abs(high)) < noise) return [-1, 1];
     let span = high - low;
     const size = Math.max(Math.abs(low), Math.abs(high));
     if (!(span > size * 1e-7)) span = size > 0 ? size * (span > 0 ? 1e-6 : 0.2) : 1;
     const middle = (low + high) / 2;
     const half = Math.max((high - low) / 2, span / 2) * 1.08;
     return [middle - half, middle + half];
-};
+}
 
 function logRange(u, low, high) {
     if (!(low > 0) || !(high > 0)) return [1e-16, 1];

@@ -1,6 +1,7 @@
 // The scene on the page: which picture, from where, with what switched on.
 import { Box3, Quaternion, Vector3 } from 'three';
 import { button, byId, download, el, fileName } from './dom.js';
+import { Samples } from './motion.js';
 import { number, steady } from './numbers.js';
 import { abstractScene } from './scene/abstract.js';
 import { cssColor } from './scene/palette.js';
@@ -9,29 +10,68 @@ import { World } from './scene/world.js';
 
 export class Stage {
     constructor(data, samples, clock, options) {
-        this.data = data;
         this.clock = clock;
         this.samples = samples;
+        this.options = options;
         this.host = byId('stage');
         this.pictures = [];
+        this.old = []; // worlds that are no longer shown
         this.view = null;
         this.viewName = 'home';
+        this.load(data);
+    }
+
+    /** Shows another motion; `keep`: of the same system, from where one looks now. */
+    load(data, keep = false) {
+        const before = this.pictures;
+        const number = before.indexOf(this.picture);
+        const shown = new Map(before.flatMap((p) =>
+            [...p.world.layers.values()].map((l) => [l.label, l.shown])));
+        this.data = data;
+        this.pictures = [];
         const kind = data.scene.kind;
         if (kind === '3d' || kind === 'plane') this.add('Motion', data.scene);
         if (data.sphere)
             this.add(String(data.sphere.title ?? 'Momentum space'),
                 abstractScene(data.sphere, data));
-        if (!this.pictures.length) {
-            byId('scene').hidden = true;
-            document.body.classList.add('no-scene');
-            return;
+        if (keep)
+            for (const p of this.pictures)
+                for (const layer of p.world.layers.values())
+                    if (shown.has(layer.label) && shown.get(layer.label) !== layer.shown)
+                        p.world.show(layer.label, shown.get(layer.label));
+        const none = !this.pictures.length;
+        document.getElementById('no-picture')?.remove();
+        if (none && data.n && !data.study)
+            byId('plots').before(el('p', { id: 'no-picture', class: 'hint-picture' },
+                'This model has no picture. A ', el('code', {}, 'draw'),
+                ' block says what it looks like: ',
+                el('code', {}, 'draw { rod [0, 0], [x, y]; ball [x, y], radius = 0.1 }')));
+        byId('scene').hidden = none;
+        document.body.classList.toggle('no-scene', none);
+        this.view?.setGhost(null);
+        if (!none && !this.canvas) this.makeView();
+        if (!none && this.view) {
+            this.canvas.setAttribute('aria-label', this.describe());
+            this.buildTabs();
+            const same = keep && number >= 0 && number < this.pictures.length;
+            this.open(same ? number : 0, same);
         }
-        this.canvas = el('canvas', { class: 'gl', tabindex: 0, role: 'img',
-            'aria-label': this.describe() });
+        // only when the new ones are drawn: until then they share compiled shaders
+        this.old.push(...before.map((p) => p.world));
+        if (!this.view || none) this.clean();
+    }
+
+    clean() {
+        for (const world of this.old) world.dispose();
+        this.old = [];
+    }
+
+    makeView() {
+        this.canvas = el('canvas', { class: 'gl', tabindex: 0, role: 'img' });
         this.labels = el('div', { class: 'labels', 'aria-hidden': 'true' });
         this.host.append(this.canvas, this.labels);
         try {
-            this.view = new View(this.canvas, this.labels, { quality: options.quality });
+            this.view = new View(this.canvas, this.labels, { quality: this.options.quality });
         } catch (e) {
             this.unavailable('This browser offers no WebGL, which the moving picture needs. ' +
                 'Plots, facts and ' +
@@ -41,12 +81,14 @@ export class Stage {
         this.view.onLost = () => this.unavailable(
             'The graphics system was reset; reload the page to see the picture again.');
         this.view.onTouched = () => this.setPressed(null);
-        this.view.onRendered = () => this.rendered();
+        this.view.onRendered = () => {
+            this.clean();
+            this.rendered();
+        };
         this.buildControls();
-        this.open(0);
         new ResizeObserver(() => {
-            this.view.resize();
-            if (!this.touched) this.home();
+            this.view?.resize();
+            if (this.view && !this.touched) this.home();
         }).observe(this.host);
         this.canvas.addEventListener('pointerdown', () => { this.touched = true; });
         this.canvas.addEventListener('wheel', () => { this.touched = true; },
@@ -91,13 +133,13 @@ export class Stage {
         this.host.append(this.switches, this.views, this.legend, this.scale, this.triad,
             this.bigPlay);
         this.triad.removeAttribute('hidden');
-        if (this.pictures.length > 1) {
-            this.tabButtons = this.pictures.map((p, i) =>
-                button(p.title, { text: p.title, pressed: false, on: () => this.open(i) }));
-            this.tabs.append(...this.tabButtons);
-            this.host.before(this.tabs);
-            this.host.classList.add('below-tabs');
-        }
+        this.host.before(this.tabs);
+        this.switches.addEventListener('keydown', (e) => {
+            if (e.key !== 'Escape' || !this.switches.open) return;
+            e.preventDefault();
+            this.switches.open = false;
+            this.switches.querySelector('summary').focus();
+        });
         document.addEventListener('pointerdown', (e) => {
             if (this.switches.open && !this.switches.contains(e.target) &&
                 !matchMedia('(min-width: 900px)').matches) {
@@ -106,9 +148,24 @@ export class Stage {
         });
     }
 
-    open(i) {
+    buildTabs() {
+        const several = this.pictures.length > 1;
+        this.tabButtons = several ? this.pictures.map((p, i) =>
+            button(p.title, { text: p.title, pressed: false, on: () => this.open(i) })) : [];
+        this.tabs.hidden = !several;
+        this.tabs.replaceChildren(...this.tabButtons);
+        this.host.classList.toggle('below-tabs', several);
+    }
+
+    /** Nothing is framed anew where the camera still shows it. */
+    open(i, keep = false) {
+        const last = keep ? this.picture?.world : null;
         this.picture = this.pictures[i];
-        this.touched = false;
+        const seen = last && last.planar === this.picture.world.planar &&
+            (this.touched || (this.picture.world.radius < 1.4 * last.radius &&
+                this.picture.world.radius > 0.6 * last.radius &&
+                this.picture.world.center.distanceTo(last.center) < 0.4 * last.radius));
+        if (!seen) this.touched = false;
         this.tabButtons?.forEach((b, k) => b.setAttribute('aria-pressed', String(k === i)));
         const { world, spec } = this.picture;
         this.view.setWorld(world);
@@ -116,14 +173,32 @@ export class Stage {
         world.update(this.clock.t);
         const shaped = world.grounds.some((g) => g.shaped);
         this.followHome = spec.camera?.follow ?? (world.far && !shaped);
-        this.view.follow = this.followHome;
+        if (!seen) this.view.follow = this.followHome;
         this.buildViews();
         this.buildSwitches();
         this.buildLegend();
         const step = world.grounds.find((g) => g.step)?.step;
         this.scale.textContent = step ? `grid ${number(step, 2)} ${world.unit}` : '';
         this.scale.hidden = !step;
-        this.home();
+        if (seen) this.setPressed(this.viewName);
+        else this.home();
+        this.view.invalidate();
+    }
+
+    /** An earlier motion, see-through behind this one; null: none. */
+    pin(data) {
+        if (!this.view) return;
+        const kind = data?.scene.kind;
+        if (kind !== '3d' && kind !== 'plane') {
+            this.view.setGhost(null);
+            return;
+        }
+        this.ghostSamples = new Samples(data.time);
+        const world = new World(data.scene, data, this.ghostSamples);
+        world.ghost();
+        world.paint(Boolean(this.dark));
+        this.view.setGhost(world);
+        this.setTime(this.clock.t);
     }
 
     buildViews() {
@@ -152,6 +227,9 @@ export class Stage {
                 on: () => this.reset() }),
             button('Save the picture', { iconName: 'camera', title: 'Save this picture as PNG',
                 on: () => this.save() }));
+        if (this.clock.duration > 0)
+            tools.push(button('Record a video', { iconName: 'record',
+                on: () => this.onRecord?.() }));
         if (this.host.requestFullscreen) {
             tools.push(button('Full screen',
                 { iconName: 'full', on: () => this.fullscreen() }));
@@ -297,7 +375,7 @@ export class Stage {
     }
 
     async save() {
-        const blob = await this.view.picture();
+        const blob = await this.view.picture(3000); // 25 cm at 300 dots an inch
         if (blob) download(fileName(`${this.data.title}-scene`, '.png'), blob);
     }
 
@@ -306,6 +384,10 @@ export class Stage {
     setTime(t) {
         for (const p of this.pictures) p.world.update(t);
         if (!this.view) return;
+        if (this.view.ghost) {
+            this.ghostSamples.locate(Math.min(t, this.ghostSamples.t1));
+            this.view.ghost.update(t);
+        }
         this.view.invalidate();
         const now = performance.now();
         if (!this.lastText || now - this.lastText > 90 || !this.clock.playing) {
@@ -343,6 +425,7 @@ export class Stage {
         if (!this.view) return;
         this.view.paint(dark);
         for (const p of this.pictures) p.world.paint(dark);
+        this.view.ghost?.paint(dark);
         if (this.readouts) {
             this.buildLegend();
             for (const [i, layer] of [...this.world.layers.values()].entries()) {

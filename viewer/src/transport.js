@@ -6,15 +6,11 @@ export class Transport {
     constructor(data, clock) {
         this.clock = clock;
         const host = byId('transport');
-        const still = !(clock.duration > 0);
-        this.digits = timeDigits(clock.duration);
-        this.unit = data.timeUnit;
         this.playButton = button('Play',
             { iconName: 'play', cls: 'play', title: 'Play (space)', on: () => clock.toggle() });
-        this.playButton.disabled = still;
         this.range = el('input', {
             type: 'range', min: 0, max: 100000, step: 1, value: 0, 'aria-label': 'Time',
-            class: 'scrub', disabled: still,
+            class: 'scrub',
         });
         this.range.addEventListener('input', () => {
             clock.setTime(clock.t0 + clock.duration * Number(this.range.value) / 100000);
@@ -37,6 +33,20 @@ export class Transport {
         host.append(this.playButton, el('div', { class: 'track' }, this.marks, this.range),
             this.readout, this.speed,
             this.loop, this.help);
+        clock.onState(() => this.updateState());
+        clock.onTime(() => this.updateTime());
+        this.load(data);
+    }
+
+    load(data) {
+        const { clock } = this;
+        const still = !(clock.duration > 0);
+        this.digits = timeDigits(clock.duration);
+        this.unit = data.timeUnit;
+        this.playButton.disabled = still;
+        this.range.disabled = still;
+        this.marks.replaceChildren();
+        byId('transport').hidden = still;
         for (const s of data.spans) {
             const a = this.fraction(s.from);
             const b = this.fraction(s.to);
@@ -44,6 +54,8 @@ export class Transport {
             const mark = el('i', { class: 'span' });
             mark.style.left = `${100 * a}%`;
             mark.style.width = `${100 * (b - a)}%`;
+            if (s.color) mark.style.background = `var(${s.color})`;
+            mark.title = s.name;
             this.marks.append(mark);
         }
         for (const e of data.events.slice(0, 400)) {
@@ -52,8 +64,6 @@ export class Transport {
             mark.style.left = `${100 * this.fraction(e.t)}%`;
             this.marks.append(mark);
         }
-        clock.onState(() => this.updateState());
-        clock.onTime(() => this.updateTime());
         this.updateState();
         this.updateTime();
     }
@@ -103,10 +113,12 @@ export class Transport {
             if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey) return;
             const target = e.target;
             const typing = target.closest?.(
-                'input:not([type=range]):not([type=checkbox]), textarea, select, dialog[open]');
+                'input:not([type=range]):not([type=checkbox]), textarea, select, ' +
+                'dialog[open], [contenteditable], [role=tab]');
             if (typing) return;
             const onButton = target.closest?.('button, summary, a, input[type=checkbox]');
             const onRange = target === this.range;
+            if (!onRange && target.type === 'range') return; // a slider of its own
             const step = clock.duration * (e.shiftKey ? 0.05 : 0.005);
             const actions = {
                 ' ': () => clock.toggle(),

@@ -13,7 +13,6 @@ export class XYPlot {
         this.spec = spec;
         this.visible = false;
         this.stale = true;
-        this.tracks = [spec.x, spec.y].map((s) => new Track(owner.samples, s.data, 1));
         this.canvas = el('canvas', {});
         this.host = el('div', { class: 'plot xy' }, this.canvas);
         this.readout = el('span', { class: 'value' });
@@ -26,9 +25,30 @@ export class XYPlot {
                     button('Save these series as CSV',
                         { text: 'CSV', cls: 'text', on: () => this.saveCsv() }))),
             el('p', { class: 'xy-values' }, this.readout), this.host);
+        this.load(spec);
+        this.listen();
+    }
+
+    /** Other numbers of the same two quantities. */
+    load(spec) {
+        this.spec = spec;
+        this.tracks = [spec.x, spec.y].map((s) => new Track(this.owner.samples, s.data, 1));
+        this.reload();
+    }
+
+    reload() {
         this.full = this.extent();
         this.range = this.full;
-        this.listen();
+        this.stale = true;
+        if (this.visible) this.draw();
+    }
+
+    /** The pinned motion's curve. */
+    earlier() {
+        const { pinned } = this.owner;
+        const of = (s) => pinned?.series.find((p) => p.name === s.name)?.data;
+        const [x, y] = [of(this.spec.x), of(this.spec.y)];
+        return x && y ? { x, y } : null;
     }
 
     extent() {
@@ -44,6 +64,8 @@ export class XYPlot {
         for (let i = 0; i < x.data.length; i++) grow(x.data[i], y.data[i]);
         for (const c of background)
             for (let i = 0; i + 1 < c.points.length; i += 2) grow(c.points[i], c.points[i + 1]);
+        const earlier = this.earlier();
+        if (earlier) earlier.x.forEach((v, i) => grow(v, earlier.y[i]));
         if (!(box[1] >= box[0])) return [0, 1, 0, 1];
         for (const k of [0, 2]) {
             const size = Math.max(Math.abs(box[k]), Math.abs(box[k + 1]));
@@ -165,6 +187,14 @@ export class XYPlot {
             }
             c.stroke();
         }
+        const earlier = this.earlier();
+        if (earlier) {
+            c.strokeStyle = css('--c2');
+            c.setLineDash([5, 3]);
+            this.trace(c, earlier.x.length - 1, earlier);
+            c.stroke();
+            c.setLineDash([]);
+        }
         c.globalAlpha = 0.3;
         c.strokeStyle = css('--c5');
         c.lineWidth = 1.6;
@@ -182,9 +212,9 @@ export class XYPlot {
     }
 
     /** Path through samples 0..last. */
-    trace(c, last) {
-        const x = this.spec.x.data;
-        const y = this.spec.y.data;
+    trace(c, last, of = null) {
+        const x = of?.x ?? this.spec.x.data;
+        const y = of?.y ?? this.spec.y.data;
         c.beginPath();
         let pen = false;
         let px = NaN;

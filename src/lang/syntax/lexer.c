@@ -76,7 +76,8 @@ ns_lexer ns_lexer_new(ns_diag *diag, uint32_t source, const char *text, size_t l
 
 bool ns_lexer_reserved(const char *word, size_t length)
 {
-    static const char *const words[] = {"in", "rising", "falling", "stop", "record", "warn"};
+    static const char *const words[] = {"in",     "rising", "falling", "stop",
+                                        "record", "warn",   "if"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == length && memcmp(words[i], word, length) == 0)
             return true;

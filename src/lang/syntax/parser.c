@@ -90,8 +90,36 @@ const char *ns_parser_token_text(const ns_parser *p)
                            p->token.end - p->token.begin);
 }
 
+/* What other languages write here, and what this one does; NULL if it is none of that. */
+static const char *habit(const ns_parser *p)
+{
+    static const struct {
+        const char *text, *words;
+    } table[] = {
+        {"**", "'**' is the power of other languages; here it is ^: x^2"},
+        {"//", "'//' begins a comment in other languages; here it is #"},
+        {"/*",
+         "'/*' begins a comment in other languages; here every line of one begins with #"},
+        {"==", "'==' compares in other languages; here an equation has one ="},
+        {":=", "':=' defines in other languages; here it is ="},
+        {"+=", "'+=' changes a value in other languages; here names keep theirs"},
+    };
+    const char *text = p->lexer.text + p->token.begin; /* at the second sign, or at the first */
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if ((p->token.begin > 0 && p->token.begin < p->lexer.length &&
+             memcmp(text - 1, table[i].text, 2) == 0) ||
+            (p->token.begin + 1 < p->lexer.length && memcmp(text, table[i].text, 2) == 0))
+            return table[i].words;
+    return NULL;
+}
+
 bool ns_parser_unexpected(ns_parser *p, const char *what)
 {
+    const char *other = p->token.kind == NS_TOKEN_BAD ? NULL : habit(p);
+    if (other) {
+        ns_diag_error(p->r->diag, ns_parser_span(p), "%s", other);
+        return false;
+    }
     enum { MOST_SHOWN = 40 };
     ns_span span = ns_parser_span(p);
     int length = (int)(span.end - span.begin > MOST_SHOWN ? MOST_SHOWN : span.end - span.begin);
@@ -155,7 +183,11 @@ static bool check_unit(ns_parser *p, ns_token token, bool after_number, ns_unit_
     for (const ns_unit *u = ns_units; u->name; u++)
         ns_near_try(&near, u->name);
     ns_text hint = ns_text_new(p->r->arena);
-    if (near.found)
+    const size_t cut = ns_units_joined(name);
+    if (cut)
+        ns_text_addf(&hint, "; a product of units is written %.*s*%s", (int)cut, name,
+                     name + cut);
+    else if (near.found)
         ns_text_addf(&hint, "; did you mean '%s'?", near.found);
     else if (after_number && bad->begin == 0)
         ns_text_addf(&hint, "; a product is written with *");

@@ -19,6 +19,7 @@ typedef enum ns_quantity {
     NS_QUANTITY_MULTIPLIER,
     NS_QUANTITY_ENERGY,
     NS_QUANTITY_OBSERVED, /* a line `observe` of the model */
+    NS_QUANTITY_MODE,     /* the number of the mode the motion is in */
 } ns_quantity;
 
 #endif

@@ -558,7 +558,8 @@ static bool measurable(const ns_system *s, ns_diag *diag, double t0, const doubl
     return isfinite(value);
 }
 
-bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x)
+/* Of an ordinary system, or one in a mode. */
+static bool start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x)
 {
     uint32_t n = s->states.n, errors = diag->errors;
     ns_system_eval(s, s->start.value, n, t0, p, NULL, x);
@@ -599,6 +600,10 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
                                        : not_met(s, &q, which));
         return false;
     }
+    for (uint32_t i = 0; i < s->start.settle.n; i++) {
+        const ns_reset *one = &s->start.settle.at[i];
+        ns_system_eval(s, &one->value, 1, t0, p, x, &x[one->state]);
+    }
     const ns_ex *rates = ns_system_state_rates(s, s->arena);
     double *rate = NS_NEW_ARRAY(s->arena, double, n);
     if (s->formulation->verify && !s->formulation->verify(s, diag, t0, p, x))
@@ -617,4 +622,35 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
     if (guessed)
         ns_start_changed(s, diag, &q, t0, p, given, x);
     return true;
+}
+
+/* In the first mode whose needs hold at the start that is found in it. */
+bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x)
+{
+    const uint32_t ways = s->start.mode ? 0 : s->start.ways.n;
+    if (s->modes.n < 2)
+        return start(s, diag, t0, p, x);
+    if (ways < 2) /* the only one: what is wrong in it is said */
+        return start(
+            ns_system_mode(s, ways ? s->start.ways.at[0].mode : ns_system_given_mode(s)), diag,
+            t0, p, x);
+    bool any = false;
+    for (uint32_t i = 0; i < ways; i++) {
+        const uint32_t mode = s->start.ways.at[i].mode;
+        ns_diag *quiet = ns_diag_like(s->arena, diag);
+        if (!start(ns_system_mode(s, mode), quiet, t0, p, x))
+            continue;
+        any = true;
+        if (ns_system_first_mode(s, t0, p, x) == mode)
+            return start(ns_system_mode(s, mode), diag, t0, p, x); /* with its warnings */
+    }
+    if (!any)
+        return start(ns_system_mode(s, s->start.ways.at[0].mode), diag, t0, p, x);
+    ns_text names = ns_text_new(s->arena);
+    for (uint32_t i = 0; i < ways; i++)
+        ns_text_addf(&names, "%s%s", i ? ", " : "", s->modes.at[s->start.ways.at[i].mode]);
+    ns_diag_error(diag, s->description->whole,
+                  "the start fits none of the modes (%s): say which by  start { mode NAME }",
+                  ns_text_string(&names));
+    return false;
 }

@@ -215,3 +215,35 @@ void ns_v3_quaternion_rate(ns_graph *g, const ns_ex quat[4], ns_v3 Omega, ns_ex 
     for (int i = 0; i < 3; i++)
         rate[i + 1] = ns_mul(g, half, ns_add(g, ns_mul(g, w, Omega.at[i]), cross.at[i]));
 }
+
+ns_v3 ns_m3_solve_symmetric(ns_graph *g, ns_m3 m, ns_v3 b)
+{
+    ns_m3 adj = {{{0}}};
+    ns_v3 out;
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++) {
+            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+            adj.at[i][j] = adj.at[j][i] = ns_sub(g, ns_mul(g, m.at[i1][j1], m.at[i2][j2]),
+                                                 ns_mul(g, m.at[i1][j2], m.at[i2][j1]));
+        }
+    ns_v3 row = ns_v3_make(m.at[0][0], m.at[0][1], m.at[0][2]);
+    ns_v3 cofactors = ns_v3_make(adj.at[0][0], adj.at[0][1], adj.at[0][2]);
+    ns_ex over = ns_div(g, ns_one(g), ns_v3_dot(g, row, cofactors));
+    ns_v3 top = ns_m3_apply(g, adj, b);
+    for (int i = 0; i < 3; i++)
+        out.at[i] = ns_times(g, over, top.at[i]);
+    return out;
+}
+
+/* After Duff et al., Journal of Computer Graphics Techniques 6 (2017) 1. */
+void ns_v3_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2])
+{
+    const ns_ex *v = n.at;
+    /* +1 or -1, never 0: the constant is no component of any likely normal */
+    ns_ex s = ns_sign(g, ns_add(g, v[2], ns_number(g, 0.12345678901)));
+    ns_ex a = ns_neg(g, ns_div(g, ns_one(g), ns_add(g, s, v[2])));
+    ns_ex b = ns_times(g, ns_mul(g, v[0], v[1]), a), sa = ns_mul(g, s, a);
+    base[0] = ns_v3_make(ns_add(g, ns_one(g), ns_mul(g, sa, ns_powi(g, v[0], 2))),
+                         ns_mul(g, s, b), ns_neg(g, ns_mul(g, s, v[0])));
+    base[1] = ns_v3_make(b, ns_add(g, s, ns_times(g, ns_powi(g, v[1], 2), a)), ns_neg(g, v[1]));
+}

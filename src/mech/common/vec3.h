@@ -41,6 +41,12 @@ bool ns_m3_is_zero(const ns_graph *g, ns_m3 m);
  * the determinant of m restricted to the plane. */
 ns_ex ns_m3_adjugate_form(ns_graph *g, ns_m3 m, ns_v3 a, ns_v3 b);
 
+/* Two unit vectors orthogonal to the unit vector n and to each other. */
+void ns_v3_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2]);
+
+/* m^-1 b for a symmetric m by cofactors: one division, where LDL^T has three in a row. */
+ns_v3 ns_m3_solve_symmetric(ns_graph *g, ns_m3 m, ns_v3 b);
+
 /* Rotation body -> space of the unit quaternion (w, x, y, z), and the quaternion's rate
  * q' = q (0, Omega)/2 for the angular velocity Omega in the body frame. */
 ns_m3 ns_m3_rotation(ns_graph *g, const ns_ex quat[4]);

@@ -529,10 +529,9 @@ static bool start(ns_description *d, ns_system *s, const ns_constrained *c)
 static bool read_gravity(ns_description *d, ns_constrained *c)
 {
     ns_graph *g = d->graph;
-    ns_ex size = ns_decimal(g, "9.81");
-    for (uint32_t i = 0; i < d->params.n; i++)
-        if (strcmp(d->params.at[i].name, "g") == 0)
-            size = d->params.at[i].symbol;
+    ns_ex size = ns_description_param(d, "g");
+    if (!size)
+        size = ns_decimal(g, "9.81");
     c->gravity = ns_v3_make(ns_zero(g), ns_zero(g), ns_neg(g, size));
     const ns_block *block = ns_block_single(d, &ns_block_gravity);
     if (!block)
@@ -543,6 +542,53 @@ static bool read_gravity(ns_description *d, ns_constrained *c)
     }
     return ns_block_value_vector(d, block->args[0], block->arg_spans[0], "gravity",
                                  &c->gravity);
+}
+
+/* Does a spring or damper of the model hold this member? */
+static bool is_held(const ns_description *d, const ns_member *m)
+{
+    const ns_ex *x = m->position.at;
+    for (uint32_t i = 0; i < d->blocks.n; i++) {
+        const ns_block *b = &d->blocks.at[i];
+        if (b->form != &ns_block_spring && b->form != &ns_block_damper)
+            continue;
+        for (uint32_t k = 0; k < b->properties.n; k++)
+            for (uint32_t j = 0; j < b->properties.at[k].values; j++) {
+                const ns_value *v = &b->properties.at[k].value[j];
+                for (uint32_t e = 0; e < v->rows * v->cols; e++)
+                    if (ns_graph_depends(d->graph, v->at[e], x, 3))
+                        return true;
+            }
+    }
+    return false;
+}
+
+/* A member among others that no constraint, force or spring mentions is probably a slip. */
+static void note_unconnected(ns_description *d, const ns_constrained *c)
+{
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < c->members.n; i++)
+        own += c->members.at[i].is_body ? 1 : 0;
+    if (c->members.n < 2 || c->rows.n == own || d->lagrangian)
+        return;
+    for (uint32_t i = 0; i < c->members.n; i++) {
+        const ns_member *m = &c->members.at[i];
+        NS_LIST(ns_ex) q = {0};
+        const uint32_t n = m->is_body ? 7 : 3;
+        for (uint32_t k = 0; k < n; k++) {
+            NS_PUSH(d->arena, q, d->coordinates.at[m->first + k].q);
+            NS_PUSH(d->arena, q, d->coordinates.at[m->first + k].v);
+        }
+        bool connected = is_held(d, m);
+        for (uint32_t k = 0; k < c->rows.n && !connected; k++)
+            connected = !(m->is_body && k == m->unit) &&
+                        ns_graph_depends(d->graph, c->rows.at[k].residual, q.at, q.n);
+        for (uint32_t k = 0; k < c->forces.n && !connected; k++)
+            connected = c->forces.at[k].coordinate - m->first < n;
+        if (!connected)
+            ns_diag_note(d->diag, m->block->span,
+                         "`%s` is connected to nothing: it flies freely", m->name);
+    }
 }
 
 static bool derive(ns_description *d, ns_system *s)
@@ -569,6 +615,7 @@ static bool derive(ns_description *d, ns_system *s)
         NS_PUSH(d->arena, c->forces, d->forces.at[i]);
     if (!ns_constrained_joints(d, c))
         return false;
+    note_unconnected(d, c);
     bool clean = no_locals(d, c->lagrangian, d->whole);
     for (uint32_t i = 0; i < c->rows.n; i++)
         clean = no_locals(d, c->rows.at[i].residual, c->rows.at[i].span) && clean;

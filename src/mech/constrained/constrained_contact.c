@@ -336,7 +336,7 @@ static bool tangents(work *w, const face *a, const face *b, ns_v3 base[2])
         base[0] = to_space(w, f, side->base[0]);
         base[1] = to_space(w, f, side->base[1]);
     } else {
-        ns_rolling_tangents(w->g, f->normal, base);
+        ns_v3_tangents(w->g, f->normal, base);
     }
     return true;
 }

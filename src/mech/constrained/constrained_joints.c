@@ -160,7 +160,7 @@ static bool base_of(work *w, ns_v3 a, ns_v3 base[2])
             return true;
         }
     }
-    ns_rolling_tangents(w->g, ns_v3_normalise(w->g, a, NULL), base);
+    ns_v3_tangents(w->g, ns_v3_normalise(w->g, a, NULL), base);
     return false;
 }
 

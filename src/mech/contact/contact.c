@@ -350,27 +350,6 @@ void ns_contact_kinematics(ns_graph *g, ns_contact *c)
     c->velocity = ns_m3_apply(g, c->A, velocity(g, c));
 }
 
-/* m^-1 b for a symmetric 3 x 3 matrix by cofactors: one division, where LDL^T has three in a
- * row. */
-static ns_v3 solve_symmetric(ns_graph *g, ns_m3 m, ns_v3 b)
-{
-    ns_m3 adj = {{{0}}};
-    ns_v3 out;
-    for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++) {
-            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            adj.at[i][j] = adj.at[j][i] = ns_sub(g, ns_mul(g, m.at[i1][j1], m.at[i2][j2]),
-                                                 ns_mul(g, m.at[i1][j2], m.at[i2][j1]));
-        }
-    ns_v3 row = ns_v3_make(m.at[0][0], m.at[0][1], m.at[0][2]);
-    ns_v3 cofactors = ns_v3_make(adj.at[0][0], adj.at[0][1], adj.at[0][2]);
-    ns_ex over = ns_div(g, ns_one(g), ns_v3_dot(g, row, cofactors));
-    ns_v3 top = ns_m3_apply(g, adj, b);
-    for (int i = 0; i < 3; i++)
-        out.at[i] = ns_times(g, over, top.at[i]);
-    return out;
-}
-
 /* m (|s|^2 - s s^T) */
 static ns_m3 steiner(ns_graph *g, ns_ex mass, ns_v3 s)
 {
@@ -418,7 +397,7 @@ static ns_v3 turn_rate(ns_graph *g, const ns_contact *c, ns_v3 push, ns_v3 free_
     }
     right = ns_v3_add(g, right, ns_v3_scale(g, weight, tip));
     right = ns_v3_add(g, ns_v3_add(g, free_torque, right), ns_v3_cross(g, s, push));
-    return solve_symmetric(g, I, right);
+    return ns_m3_solve_symmetric(g, I, right);
 }
 
 /* The same for a ball about its centre, s = -r gamma: I + m r^2 - m r^2 gamma gamma^T is a
@@ -432,7 +411,7 @@ static ns_v3 turn_rate_centred(ns_graph *g, const ns_contact *c, ns_v3 push, ns_
     for (int i = 0; i < 3; i++)
         J.at[i][i] = ns_add(g, J.at[i][i], own);
     for (int i = 0; i < 3; i++) {
-        ns_v3 column = solve_symmetric(g, J, ns_v3_unit(g, i));
+        ns_v3 column = ns_m3_solve_symmetric(g, J, ns_v3_unit(g, i));
         for (int j = 0; j < 3; j++)
             inverse.at[j][i] = column.at[j];
     }

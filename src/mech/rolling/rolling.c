@@ -167,7 +167,7 @@ static bool read_motion(ns_description *d, ns_rolling *r)
 /* ---- loads ------------------------------------------------------------------------------- */
 
 /* load { force [..] (space, at the centre of mass); torque [..] (body); torque.space [..] } */
-static bool read_loads(ns_description *d, ns_rolling *r, bool *any)
+bool ns_rolling_loads(ns_description *d, ns_rolling *r, bool *any)
 {
     static const char *const names[] = {"force", "force.body", "torque", "torque.space", NULL};
     ns_graph *g = d->graph;
@@ -243,60 +243,48 @@ static void set_rates(ns_system *s, const ns_rolling *r)
         s->states.at[r->support + i].rate = c->ground_rate[i];
 }
 
-static void constrain(ns_system *s, const char *name, ns_ex residual, ns_span span)
+void ns_rolling_constrain(ns_system *s, const char *name, ns_ex residual, ns_span span)
 {
     NS_PUSH(s->arena, s->constraints,
             (ns_constraint){.name = name, .residual = residual, .project = true, .span = span});
 }
 
-/* After Duff et al., Journal of Computer Graphics Techniques 6 (2017) 1.  That the normals are
- * opposite is two equations; their three components in space would be dependent, and one of
- * them of second order wherever the normal points along an axis. */
-void ns_rolling_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2])
-{
-    const ns_ex *v = n.at;
-    /* +1 or -1, never 0: the constant is no component of any likely normal */
-    ns_ex s = ns_sign(g, ns_add(g, v[2], ns_number(g, 0.12345678901)));
-    ns_ex a = ns_neg(g, ns_div(g, ns_one(g), ns_add(g, s, v[2])));
-    ns_ex b = ns_times(g, ns_mul(g, v[0], v[1]), a), sa = ns_mul(g, s, a);
-    base[0] = ns_v3_make(ns_add(g, ns_one(g), ns_mul(g, sa, ns_powi(g, v[0], 2))),
-                         ns_mul(g, s, b), ns_neg(g, ns_mul(g, s, v[0])));
-    base[1] = ns_v3_make(b, ns_add(g, s, ns_times(g, ns_powi(g, v[1], 2), a)), ns_neg(g, v[1]));
-}
-
-static void add_manifold(ns_system *s, const ns_rolling *r)
+void ns_rolling_manifold(ns_system *s, const ns_rolling *r)
 {
     ns_graph *g = s->graph;
     const ns_contact *c = &r->contact;
     ns_span body = r->body_block->span, ground = r->ground_block->span;
     if (c->reduced) {
         if (c->body.residual)
-            constrain(s, "body surface", c->body.residual, body);
+            ns_rolling_constrain(s, "body surface", c->body.residual, body);
         return;
     }
     ns_ex norm = ns_zero(g);
     for (int i = 0; i < 4; i++)
         norm = ns_add(g, norm, ns_powi(g, c->quat[i], 2));
-    constrain(s, "quaternion", ns_mul(g, ns_number(g, 0.5), ns_sub(g, norm, ns_one(g))), body);
+    ns_rolling_constrain(s, "quaternion",
+                         ns_mul(g, ns_number(g, 0.5), ns_sub(g, norm, ns_one(g))), body);
     if (c->body.residual)
-        constrain(s, ns_side_is_curve(&c->body) ? "rim" : "body surface", c->body.residual,
-                  body);
+        ns_rolling_constrain(s, ns_side_is_curve(&c->body) ? "rim" : "body surface",
+                             c->body.residual, body);
     if (c->ground.residual)
-        constrain(s, "ground surface", c->ground.residual, ground);
+        ns_rolling_constrain(s, "ground surface", c->ground.residual, ground);
     if (c->closed)
         return;
     if (c->tangency) {
-        constrain(s, "tangent", c->tangency, body);
+        ns_rolling_constrain(s, "tangent", c->tangency, body);
         return;
     }
+    /* That the normals are opposite is two equations; their three components in space would be
+     * dependent, and one of them of second order wherever the normal points along an axis. */
     ns_v3 base[2] = {c->ground.base[0], c->ground.base[1]};
     if (!r->ground.planar)
-        ns_rolling_tangents(g, c->ground.normal, base);
-    constrain(s, "normals.x", ns_v3_dot(g, c->align, base[0]), body);
-    constrain(s, "normals.y", ns_v3_dot(g, c->align, base[1]), body);
+        ns_v3_tangents(g, c->ground.normal, base);
+    ns_rolling_constrain(s, "normals.x", ns_v3_dot(g, c->align, base[0]), body);
+    ns_rolling_constrain(s, "normals.y", ns_v3_dot(g, c->align, base[1]), body);
 }
 
-static void add_values(ns_system *s, ns_rolling *r)
+void ns_rolling_values(ns_system *s, ns_rolling *r)
 {
     ns_graph *g = s->graph;
     ns_contact *c = &r->contact;
@@ -310,8 +298,8 @@ static void add_values(ns_system *s, ns_rolling *r)
     ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", c->energy, "J", true);
     ns_system_observe(s, NS_QUANTITY_FORCE, "force.normal", c->normal_force, "N", true);
     ns_system_observe(s, NS_QUANTITY_FORCE, "force.friction", c->friction, "N", true);
-    ns_system_observe(s, NS_QUANTITY_FORCE, "force.ratio",
-                      ns_div(g, c->friction, ns_abs(g, c->normal_force)), "", true);
+    ns_ex ratio = r->ratio ? r->ratio : ns_div(g, c->friction, ns_abs(g, c->normal_force));
+    ns_system_observe(s, NS_QUANTITY_FORCE, "force.ratio", ratio, "", true);
     ns_system_observe(s, NS_QUANTITY_OTHER, "regularity", c->regular, "", false);
     if (c->reduced) {
         ns_system_observe(s, NS_QUANTITY_PLACE, "com.z", c->com.at[2], "m", true);
@@ -329,8 +317,8 @@ static void add_values(ns_system *s, ns_rolling *r)
     ns_system_observe_vector(s, NS_QUANTITY_FORCE, "force", c->force_space, "N", false);
 }
 
-static bool event_action(const ns_description *d, const ns_block *block, const char *name,
-                         ns_event_action *action)
+bool ns_rolling_action(const ns_description *d, const ns_block *block, const char *name,
+                       ns_event_action *action)
 {
     const ns_property *p = ns_block_find(block, name);
     *action = NS_EVENT_WARN;
@@ -345,40 +333,13 @@ static bool event_action(const ns_description *d, const ns_block *block, const c
     return true;
 }
 
-static bool add_events(ns_description *d, ns_system *s, ns_rolling *r)
+/* Events that end a contact, whatever its law: overlap, curvatures, the ends of a part. */
+bool ns_rolling_ends(ns_description *d, ns_system *s, ns_rolling *r)
 {
     ns_graph *g = s->graph;
     ns_contact *c = &r->contact;
-    ns_event_action liftoff, slip;
-    if (!event_action(d, r->ground_block, "liftoff", &liftoff) ||
-        !event_action(d, r->ground_block, "slip", &slip))
-        return false;
-    NS_PUSH(s->arena, s->events,
-            (ns_event){.name = "liftoff",
-                       .value = c->normal_force,
-                       .direction = -1,
-                       .condition = true,
-                       .action = liftoff,
-                       .meaning = "the contact would lift off"});
-    const ns_property *mu = ns_block_find(r->ground_block, "mu");
-    if (mu) {
-        ns_ex limit;
-        if (!ns_block_scalar(d, mu, 0, &limit))
-            return false;
-        NS_PUSH(s->arena, s->events,
-                (ns_event){.name = "slip",
-                           .value = ns_sub(g, c->friction, ns_mul(g, limit, c->normal_force)),
-                           .direction = 1,
-                           .condition = true,
-                           .action = slip,
-                           .meaning = "the body would start to slip"});
-    } else if (ns_block_has(r->ground_block, "slip")) {
-        ns_diag_error(d->diag, ns_block_find(r->ground_block, "slip")->span,
-                      "`slip` needs a friction coefficient: add `mu`");
-        return false;
-    }
     ns_event_action overlap;
-    if (!event_action(d, r->ground_block, "overlap", &overlap))
+    if (!ns_rolling_action(d, r->ground_block, "overlap", &overlap))
         return false;
     if (ns_block_has(r->ground_block, "overlap")) {
         ns_ex depth;
@@ -422,6 +383,41 @@ static bool add_events(ns_description *d, ns_system *s, ns_rolling *r)
                            .meaning = end->meaning});
     }
     return true;
+}
+
+static bool add_events(ns_description *d, ns_system *s, ns_rolling *r)
+{
+    ns_graph *g = s->graph;
+    ns_contact *c = &r->contact;
+    ns_event_action liftoff, slip;
+    if (!ns_rolling_action(d, r->ground_block, "liftoff", &liftoff) ||
+        !ns_rolling_action(d, r->ground_block, "slip", &slip))
+        return false;
+    NS_PUSH(s->arena, s->events,
+            (ns_event){.name = "liftoff",
+                       .value = c->normal_force,
+                       .direction = -1,
+                       .condition = true,
+                       .action = liftoff,
+                       .meaning = "the contact would lift off"});
+    const ns_property *mu = ns_block_find(r->ground_block, "mu");
+    if (mu) {
+        ns_ex limit;
+        if (!ns_block_scalar(d, mu, 0, &limit))
+            return false;
+        NS_PUSH(s->arena, s->events,
+                (ns_event){.name = "slip",
+                           .value = ns_sub(g, c->friction, ns_mul(g, limit, c->normal_force)),
+                           .direction = 1,
+                           .condition = true,
+                           .action = slip,
+                           .meaning = "the body would start to slip"});
+    } else if (ns_block_has(r->ground_block, "slip")) {
+        ns_diag_error(d->diag, ns_block_find(r->ground_block, "slip")->span,
+                      "`slip` needs a friction coefficient: add `mu`");
+        return false;
+    }
+    return ns_rolling_ends(d, s, r);
 }
 
 static void note_equations(ns_system *s, const ns_rolling *r)
@@ -472,15 +468,44 @@ static void add_scene(ns_system *s, const ns_rolling *r)
             (ns_scene_arrow){"contact force", "N", c->point, c->force_space, NULL, 0});
 }
 
+void ns_rolling_tell(ns_description *d, ns_system *s, ns_rolling *r)
+{
+    note_equations(s, r);
+    ns_rolling_facts(s, r);
+    ns_rolling_prepare_overlap(d, s, r);
+    add_scene(s, r);
+    ns_system_fact(s, "body", "%s, %s", r->body_block->kind,
+                   ns_side_is_curve(&r->contact.body) ? "touching with an edge"
+                                                      : "touching with its surface");
+    ns_system_fact(s, "ground", "%s%s", r->ground_block->kind,
+                   r->contact.moving ? ", moving" : "");
+}
+
+static const char *const ground_names[] = {"tilt",
+                                           "heading",
+                                           "at",
+                                           "axis",
+                                           "side",
+                                           "origin",
+                                           "turn",
+                                           "mu",
+                                           "liftoff",
+                                           "slip",
+                                           "overlap",
+                                           "friction",
+                                           "resistance.rolling",
+                                           "resistance.boring",
+                                           "restitution",
+                                           "restitution.tangential",
+                                           "unilateral",
+                                           NULL};
+
 /* Blocks, masses, shapes and the motion of the ground. */
 static bool read_blocks(ns_description *d, ns_rolling *r)
 {
     static const char *const body_names[] = {"mass",    "inertia", "uniform", "com",
                                              "centre",  "contact", "turn",    "flip",
                                              "reduced", "limit",   NULL};
-    static const char *const ground_names[] = {"tilt",    "heading", "at",      "axis",
-                                               "side",    "origin",  "turn",    "mu",
-                                               "liftoff", "slip",    "overlap", NULL};
     static const char *const rigid[] = {"mass", "inertia", "com",     "centre", "turn",
                                         "at",   "axis",    "density", NULL};
     ns_contact *c = &r->contact;
@@ -501,7 +526,8 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
             return false;
     if (!ns_shapes_known(d, r->body_block) || !read_mass(d, r) ||
         !ns_shapes_body(d, r->body_block, &r->locals, r->mass.centre, &r->body) ||
-        !ns_shapes_ground(d, r->ground_block, &r->locals, &r->ground) || !read_motion(d, r))
+        !ns_shapes_ground(d, r->ground_block, &r->locals, &r->ground) || !read_motion(d, r) ||
+        !ns_law_read(d, r->ground_block, &r->law))
         return false;
     c->body = r->body.side;
     c->ground = r->ground.side;
@@ -532,25 +558,38 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     c->squares = r->body.squares;
     c->support = r->body.support;
     memcpy(c->way, r->locals.x, sizeof c->way);
-    c->ball = c->radius && r->isotropic && ns_v3_is_zero(d->graph, r->mass.centre);
+    c->ball = !r->law.any && c->radius && r->isotropic &&
+              ns_v3_is_zero(d->graph, r->mass.centre);
     c->centre = r->mass.centre;
     c->mass = r->mass.mass;
     c->inertia = r->mass.inertia;
-    c->gravity = ns_decimal(d->graph, "9.81");
-    for (uint32_t i = 0; i < d->params.n; i++)
-        if (strcmp(d->params.at[i].name, "g") == 0)
-            c->gravity = d->params.at[i].symbol;
+    c->gravity = ns_description_param(d, "g");
+    if (!c->gravity)
+        c->gravity = ns_decimal(d->graph, "9.81");
     return true;
 }
 
 /* Names that loads may use. */
-static bool define_kinematics(ns_description *d, const ns_contact *c)
+bool ns_rolling_names(ns_description *d, const ns_contact *c)
 {
     ns_scope_entry names[] = {
         {"omega", {3, 1, c->Omega.at}, 0},   {"vertical", {3, 1, c->vertical.at}, 0},
         {"quat", {4, 1, c->quat}, 0},        {"com", {3, 1, c->com.at}, 0},
         {"contact", {3, 1, c->point.at}, 0}, {"velocity", {3, 1, c->velocity.at}, 0}};
     return ns_description_define(d, names, c->reduced ? 2 : 6);
+}
+
+/* Limits of a part whose contact coordinates have a closed form. */
+void ns_rolling_limits(ns_graph *g, ns_rolling *r)
+{
+    const ns_contact *c = &r->contact;
+    for (uint32_t i = 0; i < r->body.n_limits && c->closed; i++) {
+        ns_limit *end = &r->body.limit[i];
+        if (end->value)
+            end->value = ns_subst_one(g, end->value, c->body.symbol, c->side, c->body.n);
+        else
+            ns_subst(g, end->lean.at, 3, c->body.symbol, c->side, c->body.n, end->lean.at);
+    }
 }
 
 static bool derive(ns_description *d, ns_system *s)
@@ -562,36 +601,25 @@ static bool derive(ns_description *d, ns_system *s)
     s->own = r;
     if (!ns_shapes_offer(d, &r->locals, true) || !read_blocks(d, r))
         return false;
+    if (r->law.any)
+        return ns_rolling_touch(d, s, r);
     add_states(s, r);
     ns_contact_kinematics(g, c);
     if (!c->reduced)
         r->body_centre = ns_v3_sub(g, c->com, ns_m3_apply(g, c->A, r->mass.centre));
-    for (uint32_t i = 0; i < r->body.n_limits && c->closed; i++) {
-        ns_limit *end = &r->body.limit[i];
-        if (end->value)
-            end->value = ns_subst_one(g, end->value, c->body.symbol, c->side, c->body.n);
-        else
-            ns_subst(g, end->lean.at, 3, c->body.symbol, c->side, c->body.n, end->lean.at);
-    }
-    if (!define_kinematics(d, c) || !read_loads(d, r, &loaded))
+    ns_rolling_limits(g, r);
+    if (!ns_rolling_names(d, c) || !ns_rolling_loads(d, r, &loaded))
         return false;
     ns_contact_dynamics(g, c);
     set_rates(s, r);
     s->energy = c->energy;
     s->kinetic = c->kinetic;
     s->conservative = !loaded && !c->moving;
-    add_manifold(s, r);
-    add_values(s, r);
+    ns_rolling_manifold(s, r);
+    ns_rolling_values(s, r);
     if (!add_events(d, s, r))
         return false;
-    note_equations(s, r);
-    ns_rolling_facts(s, r);
-    ns_rolling_prepare_overlap(d, s, r);
-    add_scene(s, r);
-    ns_system_fact(s, "body", "%s, %s", r->body_block->kind,
-                   ns_side_is_curve(&c->body) ? "touching with an edge"
-                                              : "touching with its surface");
-    ns_system_fact(s, "ground", "%s%s", r->ground_block->kind, c->moving ? ", moving" : "");
+    ns_rolling_tell(d, s, r);
     ns_system_fact(s, "degrees of freedom", "3 (velocities), 5 (positions)");
     return ns_rolling_start(d, s, r);
 }

@@ -4,6 +4,7 @@
 #define NS_MECH_ROLLING_ROLLING_H
 
 #include "mech/contact/contact.h"
+#include "mech/contact/meet.h"
 #include "mech/contact/shapes.h"
 #include "mech/contact/solid.h"
 #include "mech/system.h"
@@ -29,14 +30,47 @@ typedef struct ns_rolling {
     ns_ex above;  /* distance of (x, y, z) from the ground, positive on the body's side; 0: not
                 * needed */
     ns_v3 body_centre; /* origin of the body's geometric frame, in space */
+    /* with a contact law: rolling_touch.c */
+    ns_law law;
+    ns_meet touch;
+    ns_ex ratio;            /* force.ratio; 0: friction by normal force */
+    uint32_t com, velocity; /* places of the first state */
+    uint32_t mode[3];       /* number of each ns_meet_mode; UINT32_MAX if there is none */
 } ns_rolling;
 
-/* rolling.c: two unit vectors orthogonal to the unit vector n and to each other. */
-void ns_rolling_tangents(ns_graph *g, ns_v3 n, ns_v3 base[2]);
+/* rolling.c: parts of the derivation that a contact law shares. */
+bool ns_rolling_names(ns_description *d, const ns_contact *c);
+bool ns_rolling_loads(ns_description *d, ns_rolling *r, bool *any);
+void ns_rolling_limits(ns_graph *g, ns_rolling *r);
+void ns_rolling_constrain(ns_system *s, const char *name, ns_ex residual, ns_span span);
+void ns_rolling_manifold(ns_system *s, const ns_rolling *r);
+void ns_rolling_values(ns_system *s, ns_rolling *r);
+bool ns_rolling_action(const ns_description *d, const ns_block *block, const char *name,
+                       ns_event_action *action);
+bool ns_rolling_ends(ns_description *d, ns_system *s, ns_rolling *r);
+/* Equations to print, facts, overlap, scene: what is known once the system stands. */
+void ns_rolling_tell(ns_description *d, ns_system *s, ns_rolling *r);
+
+/* rolling_touch.c: the system of a body under a contact law. */
+bool ns_rolling_touch(ns_description *d, ns_system *s, ns_rolling *r);
+/* rolling_touch_start.c */
+bool ns_rolling_touch_start(ns_description *d, ns_system *s, ns_rolling *r);
+bool ns_rolling_touch_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                             const double *x);
 
 /* rolling_start.c: values, free states and extra equations of the start; rolling_guess.c: first
  * values for what is free. */
 bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r);
+/* Its arrays.  Line k of the block: is it a way to start, and not the name of a state?  False
+ * after an error (given twice).  The error of a line that is neither. */
+void ns_rolling_start_room(ns_system *s);
+bool ns_rolling_start_line(const ns_description *d, const ns_block *b, uint32_t k, bool modes,
+                           bool *way);
+void ns_rolling_start_unknown(const ns_description *d, const ns_property *p);
+/* The contact on the body, from the ground normal seen in the body frame at the orientation A:
+ * frees its states, which ns_rolling_guess sets when there are numbers.  False if there is no
+ * closed form. */
+bool ns_rolling_aim(ns_system *s, ns_rolling *r, ns_m3 A);
 void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x);
 /* Is the normal of a chart, in terms of states first and first + 1, on the other side at x than
  * at its origin? */

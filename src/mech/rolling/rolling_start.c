@@ -125,7 +125,7 @@ static bool place_point(work *w, const ns_property *given, ns_v3 now, bool carte
     if (surface) { /* along the ground here; across it: ns_rolling_verify */
         way[2] = r->contact.moving ? ns_m3_apply(g, r->contact.B, ground->normal)
                                    : ground->normal;
-        ns_rolling_tangents(g, way[2], way);
+        ns_v3_tangents(g, way[2], way);
         r->placed = given;
         r->gap = ns_v3_dot(g, ns_v3_sub(g, at, now), way[2]);
     }
@@ -182,7 +182,7 @@ static void face_down(work *w, ns_v3 up)
         if (ns_block_find(w->b, ns_graph_symbol(w->g, c->body.symbol[i])->name))
             return;
     ns_v3 base[2], align = ns_v3_add(w->g, c->body.normal, up);
-    ns_rolling_tangents(w->g, up, base);
+    ns_v3_tangents(w->g, up, base);
     w->s->start.unless.name = "orientation";
     w->s->start.unless.first = w->r->side;
     w->s->start.unless.n = c->body.n;
@@ -191,12 +191,9 @@ static void face_down(work *w, ns_v3 up)
                w->r->body_block->span);
 }
 
-/* The contact on the body: from the ground normal seen in the body frame.  The states
- * themselves are set by ns_rolling_guess, when there are numbers. */
-static void touch(work *w)
+bool ns_rolling_aim(ns_system *s, ns_rolling *r, ns_m3 A)
 {
-    ns_rolling *r = w->r;
-    ns_graph *g = w->g;
+    ns_graph *g = s->graph;
     ns_contact *c = &r->contact;
     ns_v3 normal = c->ground.normal; /* in its frame */
     if (ns_side_is_curve(&c->ground)) {
@@ -204,27 +201,28 @@ static void touch(work *w)
         ns_v3 t = ns_v3_normalise(g, c->ground.tangent, NULL), up = ns_v3_unit(g, 2);
         normal = ns_v3_normalise(g, ns_v3_sub(g, up, ns_v3_scale(g, t.at[2], t)), NULL);
     }
-    ns_m3 C = c->moving ? ns_m3_mul(g, ns_m3_transpose(c->B), w->A) : w->A;
+    ns_m3 C = c->moving ? ns_m3_mul(g, ns_m3_transpose(c->B), A) : A;
     r->up = ns_m3_apply_transposed(g, C, normal);
     if (c->closed)
-        return;
+        return true;
     ns_v3 down = ns_v3_neg(g, r->up); /* outward normal of the body at the contact */
-    for (uint32_t i = 0; i < c->body.n; i++)
-        set(w, r->side + i, ns_zero(g), true, (ns_span){0});
+    for (uint32_t i = 0; i < c->body.n; i++) {
+        s->start.value[r->side + i] = ns_zero(g);
+        s->start.free[r->side + i] = true;
+    }
     if (c->body.kind == NS_SIDE_CIRCLE) {
         /* a disk that lies flat gets some point, and is refused by ns_rolling_verify */
         ns_ex way[2] = {ns_add(g, down.at[0], ns_number(g, 1e-150)), down.at[1]};
         ns_ex length = ns_sqrt(g, ns_add(g, ns_powi(g, way[0], 2), ns_powi(g, way[1], 2)));
         for (int i = 0; i < 2; i++)
             r->closed[i] = ns_div(g, way[i], length);
-    } else if (r->body.has_support) {
-        for (int i = 0; i < 3; i++) {
-            ns_ex y = ns_subst_one(g, r->body.support.at[i], r->locals.x, down.at, 3);
-            r->closed[i] = ns_sub(g, y, r->mass.centre.at[i]);
-        }
-    } else if (c->reduced) {
-        face_down(w, r->up);
+        return true;
     }
+    for (int i = 0; i < 3 && r->body.has_support; i++) {
+        ns_ex y = ns_subst_one(g, r->body.support.at[i], r->locals.x, down.at, 3);
+        r->closed[i] = ns_sub(g, y, r->mass.centre.at[i]);
+    }
+    return r->body.has_support;
 }
 
 /* NAME = value or NAME ~ value for a single value */
@@ -344,7 +342,7 @@ static bool velocity(work *w)
     } else { /* no omega changes the component along the arm: ns_rolling_verify looks at it */
         ns_v3 excess = ns_v3_sub(g, ns_v3_make(wanted[0], wanted[1], wanted[2]), v), way[3];
         way[2] = ns_v3_normalise(g, ns_m3_apply(g, c->A, arm), NULL);
-        ns_rolling_tangents(g, way[2], way);
+        ns_v3_tangents(g, way[2], way);
         for (int i = 0; i < 2; i++)
             demand(w, given->name, ns_v3_dot(g, excess, way[i]), given->value_span);
         r->moved = given;
@@ -370,21 +368,54 @@ static bool as_equation(work *w, const ns_start_value *other, const ns_property 
     return true;
 }
 
+/* ---- what a start block may say ------------------------------------------------------------
+ * The last word is for bodies with modes alone. */
+static const char *const ways[] = {"quat", "axis",   "euler", "heading",     "tilt",
+                                   "turn", "roll",   "pitch", "yaw",         "contact",
+                                   "com",  "centre", "omega", "omega.space", "centre'",
+                                   "com'", "spin",   "mode",  NULL};
+
+bool ns_rolling_start_line(const ns_description *d, const ns_block *b, uint32_t k, bool modes,
+                           bool *way)
+{
+    const ns_property *p = &b->properties.at[k];
+    bool good = true;
+    *way = false;
+    for (uint32_t i = 0; ways[i]; i++)
+        *way = *way || (strcmp(ways[i], p->name) == 0 && (ways[i + 1] || modes));
+    for (uint32_t i = 0; i < k; i++)
+        if (strcmp(b->properties.at[i].name, p->name) == 0) {
+            ns_diag_error(d->diag, p->span, "`%s` is given twice", p->name);
+            good = false;
+        }
+    return good;
+}
+
+void ns_rolling_start_unknown(const ns_description *d, const ns_property *p)
+{
+    const char *near = ns_block_nearest(p->name, ways);
+    ns_diag_error(d->diag, p->span, "`%s` is neither a state nor a way to start%s%s%s", p->name,
+                  near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+}
+
+void ns_rolling_start_room(ns_system *s)
+{
+    const uint32_t n = s->states.n;
+    s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.guess = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.keep = NS_NEW_ARRAY(s->arena, bool, n);
+    s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
+}
+
 /* NAME = value and NAME ~ guess for states; everything else must be a known property. */
 static bool by_name(work *w)
 {
     static const char *const firm[] = {"com",     "centre", "omega", "omega.space",
                                        "centre'", "com'",   "spin",  NULL};
-    static const char *const known[] = {"quat", "axis",   "euler", "heading",     "tilt",
-                                        "turn", "roll",   "pitch", "yaw",         "contact",
-                                        "com",  "centre", "omega", "omega.space", "centre'",
-                                        "com'", "spin",   NULL};
     bool good = true;
     for (uint32_t k = 0; w->b && k < w->b->properties.n; k++) {
         const ns_property *p = &w->b->properties.at[k];
-        bool property = false;
-        for (uint32_t i = 0; known[i]; i++)
-            property = property || strcmp(known[i], p->name) == 0;
         for (uint32_t i = 0; firm[i]; i++)
             if (p->guess && strcmp(firm[i], p->name) == 0) {
                 ns_diag_error(w->d->diag, p->span,
@@ -393,11 +424,9 @@ static bool by_name(work *w)
                               p->name);
                 good = false;
             }
-        for (uint32_t i = 0; i < k; i++)
-            if (strcmp(w->b->properties.at[i].name, p->name) == 0) {
-                ns_diag_error(w->d->diag, p->span, "`%s` is given twice", p->name);
-                good = false;
-            }
+        bool property;
+        if (!ns_rolling_start_line(w->d, w->b, k, false, &property))
+            good = false;
         if (property)
             continue;
         uint32_t state = 0, other = 0;
@@ -417,10 +446,7 @@ static bool by_name(work *w)
                 set_as(w, state, value, p);
             continue;
         }
-        const char *near = ns_block_nearest(p->name, known);
-        ns_diag_error(w->d->diag, p->span, "`%s` is neither a state nor a way to start%s%s%s",
-                      p->name, near ? "; did you mean `" : "", near ? near : "",
-                      near ? "`?" : "");
+        ns_rolling_start_unknown(w->d, p);
         good = false;
     }
     return good;
@@ -431,12 +457,7 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
     static const ns_block none;
     work w = {
         .d = d, .s = s, .r = r, .g = d->graph, .b = r->start_block ? r->start_block : &none};
-    uint32_t n = s->states.n;
-    s->start.value = NS_NEW_ARRAY(s->arena, ns_ex, n);
-    s->start.free = NS_NEW_ARRAY(s->arena, bool, n);
-    s->start.guess = NS_NEW_ARRAY(s->arena, bool, n);
-    s->start.keep = NS_NEW_ARRAY(s->arena, bool, n);
-    s->start.span = NS_NEW_ARRAY(s->arena, ns_span, n);
+    ns_rolling_start_room(s);
     ns_ex quat[4];
     if (!ns_orientation_read(d, w.b, quat, &w.loose))
         return false;
@@ -454,7 +475,8 @@ bool ns_rolling_start(ns_description *d, ns_system *s, ns_rolling *r)
         s->start.keep[r->quat + i] = s->start.guess[r->quat + i] = w.loose;
     if (!place(&w))
         return false;
-    touch(&w);
+    if (!ns_rolling_aim(s, r, w.A) && r->contact.reduced)
+        face_down(&w, r->up);
     for (uint32_t i = 0; i < r->contact.body.n && r->contact.closed; i++)
         offer(&w, ns_rolling_side_name(s, r, i), r->contact.side[i], 0, false);
     return velocity(&w) && by_name(&w);
@@ -498,6 +520,19 @@ static bool directed(const ns_system *s, ns_diag *diag, const double *p, const n
     return false;
 }
 
+typedef struct parameters {
+    const ns_system *s;
+    const double *p;
+} parameters;
+
+static double parameter_value(void *context, ns_ex e)
+{
+    const parameters *of = context;
+    double value;
+    ns_system_eval(of->s, &e, 1, 0, of->p, NULL, &value);
+    return value;
+}
+
 bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p)
 {
     const ns_rolling *r = s->own;
@@ -509,6 +544,9 @@ bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p)
         ns_diag_error(diag, mu->value_span, "`mu` must not be negative; it is %.6g", friction);
         return false;
     }
+    parameters of = {s, p};
+    if (r->law.any && !ns_law_sizes(&r->law, diag, parameter_value, &of))
+        return false;
     return directed(s, diag, p, r->ground_block, "axis") &&
            directed(s, diag, p, r->ground_block, "turn") &&
            directed(s, diag, p, r->body_block, "turn") &&
@@ -639,8 +677,10 @@ bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const doubl
             moment[2], moment[0], moment[1]);
         return false;
     }
-    if (!on_side(s, diag, t0, p, x) || !faces(s, diag, t0, p, x) ||
-        !touches(s, diag, t0, p, x) || !moves(s, diag, t0, p, x))
+    if (!on_side(s, diag, t0, p, x) || !faces(s, diag, t0, p, x))
+        return false;
+    if (r->law.any ? !ns_rolling_touch_verify(s, diag, t0, p, x)
+                   : !touches(s, diag, t0, p, x) || !moves(s, diag, t0, p, x))
         return false;
     if (ns_side_is_curve(&r->contact.body) && !(value[1] > 0)) {
         ns_diag_error(diag, r->body_block->span,

@@ -120,7 +120,7 @@ static ns_status one_after_the_other(const ns_problem *problem,
 static bool in_lanes(const ns_problem *problem, const ns_ensemble_options *options)
 {
     const ns_method *method = ns_method_find(options->run.method);
-    if (options->alone)
+    if (options->alone || problem->jumps || problem->mode)
         return false;
     return method && method->bundle && !problem->pinv && !problem->bumps &&
            (options->run.fixed_step <= 0 || method->bundle[0]->fixed_steps);

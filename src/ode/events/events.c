@@ -6,6 +6,7 @@
  * A run that starts on an event does not fire it.  Events that stand for a condition (lift-off)
  * also happen at the start of a run that begins beyond it.  Where an event changes too fast for
  * all its crossings to be found, the run ends, with those up to there. */
+#include <float.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -33,8 +34,11 @@ bool ns_events_push(ns_run *run, uint32_t event, int direction, double t)
     NS_CHECK(event < run->s.problem->system->events.n && (direction == 1 || direction == -1));
     if (!ns_events_reserve(run, run->n_events + 1))
         return false;
-    run->events[run->n_events++] = (ns_occurrence){
-        .event = event, .direction = direction, .t = t};
+    run->events[run->n_events++] = (ns_occurrence){.event = event,
+                                                   .direction = direction,
+                                                   .t = t,
+                                                   .before = (uint32_t)run->stretch.mode,
+                                                   .after = (uint32_t)run->stretch.mode};
     return true;
 }
 
@@ -64,6 +68,24 @@ static void sort(ns_run *run, uint32_t first)
             run->events[a] = run->events[b];
             run->events[b] = swap;
         }
+}
+
+/* What is found together with a jump, at its time but for the last places, is recorded before
+ * it. */
+static void jumps_last(ns_run *run, uint32_t first)
+{
+    const ns_event *events = run->s.problem->system->events.at;
+    for (uint32_t k = first; k + 1 < run->n_events; k++) {
+        ns_occurrence *one = &run->events[k], *next = one + 1;
+        const double places = 8 * DBL_EPSILON * fabs(one->t);
+        if (!events[one->event].jump || ns_event_cuts(&events[next->event]) ||
+            fabs(next->t - one->t) > places)
+            continue;
+        const ns_occurrence jump = *one;
+        next->t = jump.t;
+        *one = *next;
+        *next = jump;
+    }
 }
 
 /* Samples events and probes at the nodes of the last step and at its end; tells which probes
@@ -98,6 +120,17 @@ void ns_events_begin(ns_run *run)
         run->event_sign[i] = 0; /* decided in the first step, when the size of g is known */
         run->event_first[i] = run->event_value[i] = run->events_now[i];
     }
+    run->events_at = NAN;
+    ns_enclose_begin(run);
+}
+
+/* A value that jumps over zero with the parameters has the sign of before: it is found in the
+ * next step, at its beginning. */
+void ns_events_changed(ns_run *run)
+{
+    ns_program_eval1(run->look, run->work_events, run->s.now.t, run->s.x, run->events_now);
+    memcpy(run->event_value, run->events_now,
+           run->s.problem->system->events.n * sizeof *run->event_value);
     run->events_at = NAN;
     ns_enclose_begin(run);
 }
@@ -149,7 +182,7 @@ static ns_status out_of_memory(ns_run *run)
 bool ns_events_wanted(const ns_run *run, uint32_t i)
 {
     const ns_event *event = &run->s.problem->system->events.at[i];
-    return !event->watched && (ns_event_stops(event) || !run->options.only_stops);
+    return !event->watched && !event->off && (ns_event_cuts(event) || !run->options.only_stops);
 }
 
 ns_status ns_events_scan(ns_run *run)
@@ -180,6 +213,8 @@ ns_status ns_events_scan(ns_run *run)
     }
     if (run->n_events > first)
         sort(run, first);
+    if (s->problem->jumps)
+        jumps_last(run, first);
     uint32_t kept = first;
     for (uint32_t k = first; k < run->n_events; k++) {
         const ns_occurrence found = run->events[k];
@@ -193,6 +228,12 @@ ns_status ns_events_scan(ns_run *run)
         if (ns_event_stops(event) || (counted && run->n_last == run->options.last_count)) {
             run->n_events = kept;
             return stop(run, event, found.t);
+        }
+        if (event->jump) {
+            const uint32_t others = run->n_events - k - 1;
+            run->n_events = kept;
+            cut(run, found.t);
+            return ns_jump_make(run, run->events + k + 1, others);
         }
     }
     run->n_events = kept;

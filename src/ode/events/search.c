@@ -240,7 +240,7 @@ static ns_found walk(search *w, const ns_roots_poly *p, bool smooth, const stret
             const double t = refine(w, p, at, start, u[i], w->sign);
             if (!ns_events_push(w->run, w->event, rising, t))
                 return NS_FOUND_NO_MEMORY;
-            if (ns_event_stops(event))
+            if (ns_event_cuts(event))
                 return NS_FOUND_STOP;
         }
         w->sign = sign;
@@ -530,7 +530,8 @@ ns_found ns_search_step(ns_run *run, uint32_t event, double *until)
         const double size = fabs(i < 0 ? first : i < 8 ? inner[i] : last);
         w.size = size > w.size && size < INFINITY ? size : w.size;
     }
-    if (run->s.now.steps == 1 && isfinite(first) && !first_sign(&w, first))
+    if (run->s.now.steps == run->stretch.origin + 1 && isfinite(first) &&
+        !first_sign(&w, first))
         return NS_FOUND_NO_MEMORY;
     const ns_found found = scan(&w, &whole);
     run->event_sign[event] = w.sign;

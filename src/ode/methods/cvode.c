@@ -111,6 +111,12 @@ static void end(ns_stepper *s)
         N_VDestroy(c->y);
     if (c->context)
         SUNContext_Free(&c->context);
+    c->memory = NULL;
+    c->linear = NULL;
+    c->nonlinear = NULL;
+    c->matrix = NULL;
+    c->x = c->y = NULL;
+    c->context = NULL;
 }
 
 static bool set_up(ns_stepper *s, cvode *c, bool stiff)
@@ -158,6 +164,7 @@ static bool set_up(ns_stepper *s, cvode *c, bool stiff)
 static ns_status begin(ns_stepper *s)
 {
     cvode *c = s->view;
+    end(s);              /* of the stretch before, if there was one */
     s->now.h = INFINITY; /* CVODE chooses its steps */
     ns_program_bind1(s->problem->rhs, c->work, s->p);
     if (s->problem->jacobian)

@@ -74,6 +74,9 @@ void ns_quad_residuals(ns_run *run, double t, const double *x, const double *x_l
 /* Diagnostics at the start, and at the end of a step. */
 void ns_quad_tally_begin(ns_run *run);
 void ns_quad_tally(ns_run *run);
+/* Before and after a jump: the energy may change by it. */
+void ns_quad_tally_leave(ns_run *run);
+void ns_quad_tally_enter(ns_run *run);
 
 /* Observables at a time within the last step, as sums of two doubles. */
 void ns_quad_observe(ns_run *run, double t, double *values, double *low);

@@ -66,6 +66,36 @@ void ns_quad_tally(ns_run *run)
         run->residual[i] = ns_max(run->residual[i], fabs(g[i]));
 }
 
+static ns_quad energy_now(ns_run *run)
+{
+    const ns_quad_engine *q = run->s.outside;
+    ns_program_eval_quad(run->s.problem->monitor, q->work_monitor, ns_quad_time(run->s.now.t),
+                         join(q, run->s.n, run->s.x, run->s.x_lo), q->out);
+    return q->out[0];
+}
+
+/* A method that begins anew forgets what it kept: the energy compared with, less the present
+ * one, and the invariants. */
+void ns_quad_tally_leave(ns_run *run)
+{
+    const double *energy = ns_quad_first(run);
+    double *keep = run->jump_tally;
+    ns_quad_split((ns_quad)energy[0] + (ns_quad)energy[1] - energy_now(run), &keep[0],
+                  &keep[1]);
+    memcpy(keep + 2, ns_quad_first_invariants(run),
+           2 * run->s.problem->system->invariants.n * sizeof *keep);
+}
+
+void ns_quad_tally_enter(ns_run *run)
+{
+    double *energy = ns_quad_first(run);
+    const double *keep = run->jump_tally;
+    const ns_quad base = (ns_quad)keep[0] + (ns_quad)keep[1] + energy_now(run);
+    ns_quad_split(base, &energy[0], &energy[1]);
+    memcpy(ns_quad_first_invariants(run), keep + 2,
+           2 * run->s.problem->system->invariants.n * sizeof *keep);
+}
+
 void ns_quad_observe(ns_run *run, double t, double *values, double *low)
 {
     const ns_quad_engine *q = run->s.outside;
@@ -76,7 +106,10 @@ void ns_quad_observe(ns_run *run, double t, double *values, double *low)
         join(q, s->n, s->x0, s->x0_lo);
     } else {
         double *x = run->x_try, *x_lo = run->x_try + ns_round8(s->n);
-        s->method->state_low(s, t, x, x_lo);
+        if (run->stretch.bridged)
+            ns_accumulate_state(run, t, x, x_lo);
+        else
+            s->method->state_low(s, t, x, x_lo);
         join(q, s->n, x, x_lo);
     }
     if (run->options.shaken) {
@@ -92,6 +125,16 @@ void ns_quad_observe(ns_run *run, double t, double *values, double *low)
 }
 
 #else
+
+void ns_quad_tally_leave(ns_run *run)
+{
+    (void)run;
+}
+
+void ns_quad_tally_enter(ns_run *run)
+{
+    (void)run;
+}
 
 void ns_quad_residuals(ns_run *run, double t, const double *x, const double *x_lo,
                        bool projected, double *g)

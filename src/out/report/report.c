@@ -13,14 +13,6 @@
 
 static const char placeholder[] = "/*NOSLIP_DATA*/";
 
-const double *ns_report_observed(const ns_report *r, const char *name)
-{
-    for (uint32_t i = 0; i < r->system->observables.n; i++)
-        if (strcmp(r->system->observables.at[i].name, name) == 0)
-            return r->observed + i * r->n;
-    return NULL;
-}
-
 static void observe(ns_report *r)
 {
     const uint32_t n = r->system->observables.n;

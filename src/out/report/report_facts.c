@@ -269,13 +269,35 @@ static void put_events(ns_report *r)
     ns_json_end(j);
 }
 
-/* Times at which the ground would have to pull. */
+/* The modes of the motion, one after the other. */
+static void put_stretches(ns_report *r)
+{
+    const ns_record *record = r->record;
+    double t, end;
+    uint32_t mode, next_mode;
+    size_t next = 0;
+    bool more = ns_record_stretch(record, &next, &t, &mode);
+    for (unsigned count = 0; more && count < MOST_EVENTS; count++) {
+        more = ns_record_stretch(record, &next, &end, &next_mode);
+        ns_json_object(&r->json, NULL);
+        ns_json_text(&r->json, "name", r->system->modes.at[mode]);
+        ns_json_number(&r->json, "from", t);
+        ns_json_number(&r->json, "to", more ? end : record->outcome->t);
+        ns_json_number(&r->json, "mode", mode);
+        ns_json_end(&r->json);
+        t = end;
+        mode = next_mode;
+    }
+}
+
+/* Modes, and times at which the ground would have to pull. */
 static void put_spans(ns_report *r)
 {
     const double *normal = ns_report_observed(r, "force.normal");
     ns_json *j = &r->json;
     ns_json_array(j, "spans");
     unsigned count = 0;
+    put_stretches(r);
     for (size_t k = 0; normal && k < r->n && count < MOST_SPANS; k++) {
         if (!(normal[k] < 0))
             continue;
@@ -346,4 +368,12 @@ void ns_report_put_facts(ns_report *r)
     put_spans(r);
     ns_report_put_parameters(&r->json, r->model);
     put_final(r);
+}
+
+const double *ns_report_observed(const ns_report *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->system->observables.n; i++)
+        if (strcmp(r->system->observables.at[i].name, name) == 0)
+            return r->observed + i * r->n;
+    return NULL;
 }

@@ -212,8 +212,8 @@ static void put_table(ns_json *j, const ns_sheet_table *t)
 /* ---- the page ---------------------------------------------------------------------------- */
 
 /* The data alone, as the page holds it; in the arena. */
-static const char *study_data(const ns_study_page *page, const char *command, ns_arena *arena,
-                              size_t *length)
+const char *ns_report_study_data(const ns_study_page *page, const char *command,
+                                 ns_arena *arena, size_t *length)
 {
     const ns_sheet *sheet = page->sheet;
     ns_json json = ns_json_new(arena), *const j = &json;
@@ -255,7 +255,7 @@ static void make(const ns_study_page *page, const char *command, ns_arena *arena
                  const char **data, size_t *length)
 {
     if (!NS_ARENA_GUARD(arena))
-        *data = study_data(page, command, arena, length);
+        *data = ns_report_study_data(page, command, arena, length);
     ns_arena_unguard(arena);
 }
 

@@ -16,6 +16,10 @@ typedef struct ns_study_page {
     const ns_plot *plot; /* may be NULL */
 } ns_study_page;
 
+/* The data alone, as the page holds it; in the arena. */
+const char *ns_report_study_data(const ns_study_page *page, const char *command,
+                                 ns_arena *arena, size_t *length);
+
 /* Writes the page; false with what is wrong in `buffer`. */
 bool ns_report_study_write(const ns_study_page *page, const ns_report_options *options,
                            const char *path, char buffer[300]);

@@ -22,10 +22,10 @@ static void add(ns_report *r, ns_report_series series)
 /* Panels, in the order in which they come. */
 enum {
     OBSERVE,
+    FORCE,
     ANGULAR,
     COORDINATES,
     VELOCITIES,
-    FORCE,
     MULTIPLIERS,
     QUALITY, /* energy error, constraints, invariants */
     POSITION,
@@ -267,6 +267,9 @@ static void put_plots(ns_report *r)
     if (has_series(r, "p1") && has_series(r, "p2"))
         put_plot(r, "Momentum plane", "p1", "p2", false);
     uint32_t portraits = 0;
+    for (uint32_t i = 0; i < s->states.n; i++)
+        if (s->states.at[i].kind == NS_QUANTITY_QUATERNION)
+            portraits = MOST_PORTRAITS; /* bodies in space: the picture shows where they are */
     for (uint32_t i = 0; i < s->states.n && portraits < MOST_PORTRAITS; i++) {
         const char *name = s->states.at[i].name;
         const char *rate = ns_arena_format(r->arena, "%s'", name);

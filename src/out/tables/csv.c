@@ -14,8 +14,17 @@
 void ns_csv_number(FILE *to, double value)
 {
     char buffer[NS_NUMBER_ROOM];
-    ns_text_number(buffer, value);
-    fputs(buffer, to);
+    const size_t length = ns_text_number(buffer, value);
+    fwrite(buffer, 1, length, to);
+}
+
+/* And what comes after it. */
+static void put_number(FILE *to, double value, char then)
+{
+    char buffer[NS_NUMBER_ROOM];
+    const size_t length = ns_text_number(buffer, value);
+    buffer[length] = then;
+    fwrite(buffer, 1, length + 1, to);
 }
 
 /* In a comment only a line break would do harm. */
@@ -84,18 +93,18 @@ static void put_rows(FILE *to, const ns_output *o, const ns_record *r, size_t *r
     enum { BLOCK = 1 << 20 };
     while (*row < o->rows_end && ftell(to) < BLOCK) {
         const size_t i = (*row)++ - r->first_row;
-        const bool precise = r->low.rows > i;
-        if (precise)
-            put_precise(to, r->table.t[i], r->low.t[i], NS_PRECISE_DECIMAL);
-        else
-            ns_csv_number(to, r->table.t[i]);
-        for (uint32_t j = 0; j < r->columns; j++) {
+        const uint32_t n = r->columns;
+        if (r->low.rows <= i) {
+            put_number(to, r->table.t[i], n ? ',' : '\n');
+            for (uint32_t j = 0; j < n; j++)
+                put_number(to, ns_table_column(&r->table, j)[i], j + 1 < n ? ',' : '\n');
+            continue;
+        }
+        put_precise(to, r->table.t[i], r->low.t[i], NS_PRECISE_DECIMAL);
+        for (uint32_t j = 0; j < n; j++) {
             fputc(',', to);
-            if (precise)
-                put_precise(to, ns_table_column(&r->table, j)[i],
-                            ns_table_column(&r->low, j)[i], NS_PRECISE_DIGITS);
-            else
-                ns_csv_number(to, ns_table_column(&r->table, j)[i]);
+            put_precise(to, ns_table_column(&r->table, j)[i], ns_table_column(&r->low, j)[i],
+                        NS_PRECISE_DIGITS);
         }
         fputc('\n', to);
     }

@@ -52,6 +52,24 @@ static void put_digits(ns_json *j, const ns_record *r, size_t rows)
     ns_json_end(j);
 }
 
+/* Of values and parameters, where they are known. */
+static void put_units(ns_json *j, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    const ns_description *d = s->description;
+    ns_json_object(j, "units");
+    ns_json_text(j, "t", "s");
+    for (uint32_t i = 0; i < r->columns; i++)
+        if (s->observables.at[i].unit && *s->observables.at[i].unit)
+            ns_json_text(j, s->observables.at[i].name, s->observables.at[i].unit);
+    ns_json_end(j);
+    ns_json_object(j, "parameter_units");
+    for (uint32_t i = 0; i < d->params.n; i++)
+        if (*d->params.at[i].unit)
+            ns_json_text(j, d->params.at[i].name, d->params.at[i].unit);
+    ns_json_end(j);
+}
+
 static void put_trust(ns_json *j, const ns_trust *q)
 {
     ns_json_object(j, "trust");
@@ -69,10 +87,33 @@ static void put_events(ns_json *j, const ns_record *r, size_t n)
         ns_json_object(j, NULL);
         ns_json_text(j, "name", s->events.at[r->outcome->events[i].event].name);
         ns_json_number(j, "t", r->events.t[i]);
+        const ns_occurrence *one = &r->outcome->events[i];
+        if (s->modes.n > 1 && one->before != one->after) {
+            ns_json_text(j, "from_mode", s->modes.at[one->before]);
+            ns_json_text(j, "to_mode", s->modes.at[one->after]);
+        }
+        if (one->rest)
+            ns_json_bool(j, "accumulation", true);
         ns_json_object(j, "values");
         for (uint32_t c = 0; c < r->columns; c++)
             ns_json_number(j, s->observables.at[c].name, ns_table_column(&r->events, c)[i]);
         ns_json_end(j);
+        ns_json_end(j);
+    }
+    ns_json_end(j);
+}
+
+/* The stretches of the motion: since when, in which mode. */
+static void put_modes(ns_json *j, const ns_record *r)
+{
+    const ns_system *s = r->model->system;
+    double t;
+    uint32_t mode;
+    ns_json_array(j, "modes");
+    for (size_t next = 0; ns_record_stretch(r, &next, &t, &mode);) {
+        ns_json_object(j, NULL);
+        ns_json_number(j, "t", t);
+        ns_json_text(j, "mode", s->modes.at[mode]);
         ns_json_end(j);
     }
     ns_json_end(j);
@@ -165,7 +206,14 @@ static bool put_object(FILE *f, const ns_output *output, const ns_record *r)
         put_digits(j, r, rows);
     if (r->trust)
         put_trust(j, r->trust);
+    put_units(j, r);
+    ns_json_object(j, "parameters");
+    for (uint32_t i = 0; i < s->description->params.n; i++)
+        ns_json_number(j, s->description->params.at[i].name, r->model->p[i]);
+    ns_json_end(j);
     put_events(j, r, output ? output->events_end : r->events.rows);
+    if (s->modes.n > 1)
+        put_modes(j, r);
     put_diagnostics(j, r);
     ns_json_end(j);
     return fflush(f) == 0 && !ferror(f);

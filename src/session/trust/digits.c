@@ -21,11 +21,22 @@ typedef struct again {
 /* ---- values of a state in quadruple precision -------------------------------------------- */
 
 typedef struct observer {
-    const ns_problem *problem;
+    const ns_problem *whole, *problem; /* of all modes, of the present one */
+    const double *params;
     double t0_low, *work_rhs, *f;
     ns_quad *work, *p, *x, *out;
     void *memory;
 } observer;
+
+static void enter(observer *q, uint32_t mode)
+{
+    const ns_problem *problem = ns_problem_in_mode(q->whole, mode);
+    if (q->problem == problem)
+        return;
+    q->problem = problem;
+    ns_program_bind_quad(problem->observables, q->work, q->p);
+    ns_program_bind1(problem->rhs, q->work_rhs, q->params);
+}
 
 static bool observer_new(observer *q, const ns_record *r, const ns_exact *exact)
 {
@@ -34,10 +45,18 @@ static bool observer_new(observer *q, const ns_record *r, const ns_exact *exact)
         return false;
     const ns_problem *problem = model->problem;
     const size_t n = problem->n, nout = ns_program_nout(problem->observables);
-    const size_t cells = ns_program_work_quad(problem->observables);
+    size_t cells = 0, rhs = 0;
+    for (uint32_t k = 0; k < problem->n_modes; k++) {
+        const ns_problem *in = ns_problem_in_mode(problem, k);
+        const size_t more = ns_program_work_quad(in->observables);
+        const size_t rates = ns_program_work1(in->rhs);
+        cells = more > cells ? more : cells;
+        rhs = rates > rhs ? rates : rhs;
+    }
     const size_t quads = cells + problem->np + n + nout;
-    const size_t doubles = ns_program_work1(problem->rhs) + n;
-    *q = (observer){.problem = problem, .t0_low = ns_quad_time_low(r->options.run.t0)};
+    const size_t doubles = rhs + n;
+    *q = (observer){
+        .whole = problem, .params = r->model->p, .t0_low = ns_quad_time_low(r->options.run.t0)};
     q->memory = calloc(1, quads * sizeof(ns_quad) + doubles * sizeof(double) + 64);
     if (!q->memory)
         return false;
@@ -49,15 +68,16 @@ static bool observer_new(observer *q, const ns_record *r, const ns_exact *exact)
     q->work_rhs = q->f + n;
     for (uint32_t i = 0; i < problem->np; i++)
         q->p[i] = (ns_quad)exact->p[i] + (ns_quad)exact->p_lo[i];
-    ns_program_bind_quad(problem->observables, q->work, q->p);
-    ns_program_bind1(problem->rhs, q->work_rhs, r->model->p);
+    enter(q, 0);
     return true;
 }
 
 /* At the decimal number that t stands for, as far as the state can tell. */
-static void observe(void *context, double t, const double *x, double *row, double *low)
+static void observe(void *context, uint32_t mode, double t, const double *x, double *row,
+                    double *low)
 {
     observer *q = context;
+    enter(q, mode);
     const ns_problem *problem = q->problem;
     const double t_low = ns_quad_time_low(t), later = t_low - q->t0_low;
     memset(q->f, 0, problem->n * sizeof *q->f);

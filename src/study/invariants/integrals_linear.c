@@ -158,6 +158,8 @@ static bool find_range(ns_linear_work *q)
                                                                   high = -INFINITY;
     double *x = NS_NEW_ARRAY(w->arena, double, w->flow->n + 1);
     ns_run *run = ns_run_new(w->flow->problem, w->run, w->flow->p, w->x0, &status, &message);
+    if (!run && status == NS_ERR_MEMORY)
+        ns_arena_exhausted(w->flow->arena);
     const double t = w->flow->t;
     for (int k = 0; run && k < STEPS; k++) {
         enum { INSIDE = 4 }; /* turning points lie between the steps */

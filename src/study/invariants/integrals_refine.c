@@ -402,6 +402,8 @@ static double drift_of(const candidate *q)
     ns_status status = NS_OK;
     const char *message = "";
     ns_run *run = ns_run_new(w->flow->problem, w->run, w->flow->p, w->x0, &status, &message);
+    if (!run && status == NS_ERR_MEMORY)
+        ns_arena_exhausted(w->flow->arena);
     if (!run)
         return NAN;
     double *atom = NS_NEW_ARRAY(w->arena, double, 2 * (size_t)w->atoms + 1);

@@ -237,6 +237,8 @@ static void follow(ns_linear_work *q, const ns_linear_nodes *d, const double *a,
     ns_status status = NS_OK;
     const char *message = "";
     ns_run *run = ns_run_new(w->flow->problem, w->run, w->flow->p, x0, &status, &message);
+    if (!run && status == NS_ERR_MEMORY)
+        ns_arena_exhausted(w->flow->arena);
     const double t = w->flow->t;
     double *first = NS_NEW_ARRAY(w->arena, double, r->found + 1), out[4];
     for (int k = 0; run && k < STEPS; k++) {

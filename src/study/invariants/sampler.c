@@ -24,11 +24,13 @@ static bool visit(ns_sampler *s, const ns_run_options *o, const double *x0,
     if (!isfinite(options.until) || options.until == options.t0)
         options.until = options.t0 + 1;
     ns_run *run = ns_run_new(flow->problem, &options, flow->p, x0, &status, message);
+    if (!run && status == NS_ERR_MEMORY)
+        ns_arena_exhausted(flow->arena);
     if (!run)
         return false;
     double *low = ns_arena_copy(flow->arena, x0, n * sizeof *low);
     double *high = ns_arena_copy(flow->arena, x0, n * sizeof *high);
-    for (int k = 0; k < STEPS && ns_run_step(run) == NS_OK; k++) {
+    for (int k = 0; k < STEPS && (status = ns_run_step(run)) == NS_OK; k++) {
         const double *x = ns_run_state(run);
         for (uint32_t i = 0; i < n; i++) {
             low[i] = ns_min(low[i], x[i]);
@@ -39,6 +41,8 @@ static bool visit(ns_sampler *s, const ns_run_options *o, const double *x0,
     }
     s->t1 = ns_run_time(run);
     ns_run_free(run);
+    if (status == NS_ERR_MEMORY)
+        ns_arena_exhausted(flow->arena);
     for (uint32_t i = 0; i < n; i++) { /* never nothing: the run may be a steady motion */
         s->middle[i] = 0.5 * (low[i] + high[i]);
         s->width[i] = ns_max(0.75 * (high[i] - low[i]), 0.5 * flow->sigma[i]);

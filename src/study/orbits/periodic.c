@@ -267,7 +267,7 @@ ns_periodic *ns_section_periodic(ns_arena *arena, ns_flow *flow, const ns_sectio
     q.end = NS_NEW_ARRAY(arena, double, n + 1);
     q.t = out->tangent = ns_flow_tangent(flow, x, q.N);
     q.surface = with_gradient(flow, spec->surface.value);
-    if (s->energy && s->conservative) {
+    if (s->energy && s->conservative && !ns_system_jumps(s)) {
         q.energy = with_gradient(flow, s->energy);
         ns_system_eval(s, &s->energy, 1, flow->t, flow->p, x, &q.E0);
     }

@@ -5,6 +5,54 @@
 
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
+#include "expr/subst.h"
+
+/* A jump x -> R(t, x) at g(t, x) = 0 takes a deviation v to
+ *
+ *     DR v + (DR f + R_t - f(R)) d,     d = -(dg v) / (dg f + g_t)
+ *
+ * as it is there by d later: the saltation matrix (Aizerman and Gantmacher 1958).  The states
+ * of column j are n (j + 1) ... */
+static void vary_jump(const ns_system *s, ns_system *e, uint32_t k, ns_event *event)
+{
+    ns_graph *g = s->graph;
+    ns_arena *a = s->arena;
+    const uint32_t n = s->states.n;
+    const ns_jump *given = event->jump;
+    ns_jump *j = ns_arena_copy(a, given, sizeof *j);
+    j->resets.room = j->resets.n; /* copied when it grows */
+    j->rest.n = j->rest_resets.n = 0;
+    ns_ex *x = ns_system_state_symbols(s, a), *f = ns_system_state_rates(s, a);
+    ns_ex *R = ns_arena_copy(a, x, (n + 1) * sizeof *x);
+    ns_ex *Rf = NS_NEW_ARRAY(a, ns_ex, n + 1), *after = NS_NEW_ARRAY(a, ns_ex, n + 1);
+    ns_ex *v = NS_NEW_ARRAY(a, ns_ex, n + 1), *Rv = NS_NEW_ARRAY(a, ns_ex, n + 1);
+    ns_ex pace, gv;
+    for (uint32_t i = 0; i < given->resets.n; i++)
+        R[given->resets.at[i].state] = given->resets.at[i].value;
+    ns_subst(g, f, n, x, R, n, after);
+    x[n] = s->time;
+    f[n] = ns_one(g);
+    ns_diff_along(g, R, n, x, f, n + 1, Rf);
+    ns_diff_along(g, &event->value, 1, x, f, n + 1, &pace);
+    for (uint32_t c = 0; c < k; c++) {
+        for (uint32_t i = 0; i < n; i++)
+            v[i] = e->states.at[n * (c + 1) + i].symbol;
+        ns_diff_along(g, R, n, x, v, n, Rv);
+        ns_diff_along(g, &event->value, 1, x, v, n, &gv);
+        const ns_ex d = ns_neg(g, ns_div(g, gv, pace));
+        for (uint32_t i = 0; i < n; i++) {
+            const ns_ex off = ns_mul(g, ns_sub(g, Rf[i], after[i]), d);
+            const ns_reset one = {.state = n * (c + 1) + i, .value = ns_add(g, Rv[i], off)};
+            NS_PUSH(a, j->resets, one);
+        }
+    }
+    event->jump = j;
+    if (given->call) { /* it cannot be differentiated */
+        event->jump = NULL;
+        event->action = NS_EVENT_STOP;
+        event->meaning = "its jump is found by iteration and has no derivative here";
+    }
+}
 
 ns_variation *ns_variation_new(ns_flow *flow, uint32_t k, const ns_surface *surfaces,
                                uint32_t n_surfaces)
@@ -42,11 +90,19 @@ ns_variation *ns_variation_new(ns_flow *flow, uint32_t k, const ns_surface *surf
                                .rate = df[i],
                                .unit = ""});
     }
+    for (uint32_t i = 0; i < s->events.n; i++) {
+        ns_event event = s->events.at[i];
+        if (event.jump && k)
+            vary_jump(s, e, k, &event);
+        if (s->events.at[i].jump)
+            NS_PUSH(a, e->events, event);
+    }
     /* singularities end every run, and so do conditions under which the motion is none: a can
      * that has fallen; events of the model are for `run` */
     for (uint32_t i = 0; i < s->events.n; i++)
-        if (s->events.at[i].action == NS_EVENT_SINGULAR ||
-            (s->events.at[i].action == NS_EVENT_STOP && s->events.at[i].condition))
+        if (!s->events.at[i].jump &&
+            (s->events.at[i].action == NS_EVENT_SINGULAR ||
+             (s->events.at[i].action == NS_EVENT_STOP && s->events.at[i].condition)))
             NS_PUSH(a, e->events, s->events.at[i]);
     /* the surfaces come last: their numbers are counted from the end */
     for (uint32_t i = 0; i < n_surfaces; i++)

@@ -267,10 +267,25 @@ static void watch_turning(ns_follower *w, ns_place *a, ns_place *b, ns_place *at
     note(w, at, a, b, "fold", "the branch turns back");
 }
 
+/* Two branches cross at a zero of the determinant, and the tangent found there is any mixture
+ * of theirs: the chord from a to b goes along the one that is followed. */
+static void follow_chord(const ns_follower *w, const ns_place *a, const ns_place *b,
+                         ns_place *at)
+{
+    double length = 0;
+    for (uint32_t i = 0; i <= w->q->N; i++) {
+        at->tangent[i] = b->y[i] - a->y[i];
+        length += at->tangent[i] * at->tangent[i];
+    }
+    for (uint32_t i = 0; i <= w->q->N && length > 0; i++)
+        at->tangent[i] /= sqrt(length);
+}
+
 static void watch_determinant(ns_follower *w, ns_place *a, ns_place *b, ns_place *at)
 {
     if (!locate(w, a, b, DETERMINANT, a->linear->det_exponent, 0, at))
         return;
+    follow_chord(w, a, b, at);
     double *critical = NS_NEW_ARRAY(w->q->arena, double, w->q->N + 1);
     double bent = bend(w, at, critical);
     if (isnan(bent))

@@ -323,23 +323,51 @@ bool ns_refine_fold(ns_follower *w, ns_place *p)
 
 /* ---- branch point ------------------------------------------------------------------------ */
 
-/* The kernel of D0, of one dimension more than the family: v, and the family as it is here. */
-static void split_kernel(ns_refiner *f, const double *K)
+/* The kernel of D0 where ns_branch_look was last: its `count` directions, in rows. */
+static const double *kernel_of(const ns_refiner *f, uint32_t count)
+{
+    const uint32_t N = f->N;
+    double *V = NS_NEW_ARRAY(f->arena, double, (size_t)N * N + 1);
+    double *sigma = NS_NEW_ARRAY(f->arena, double, N + 1);
+    ns_dense_svd(f->arena, f->w->q->rows, N, f->w->D0, sigma, V);
+    return V + (size_t)(N - count) * N;
+}
+
+/* A place on the tangent, before or behind p by about a step of the parameter. */
+static bool look_beside(const ns_refiner *f, const ns_place *p, double sign)
+{
+    double *y = ns_arena_copy(f->arena, p->y, (f->N + 1) * sizeof *y);
+    const double step = NS_REFINE_STEP / ns_max(fabs(p->tangent[f->N]), 1e-3);
+    for (uint32_t i = 0; i <= f->N; i++)
+        y[i] += sign * step * p->tangent[i];
+    return ns_branch_look(f->w, y, p->K);
+}
+
+/* The kernel of D0 at p has one dimension more than the family: v.  There nothing tells them
+ * apart, and the kernel's last directions are any mixture of both; before and behind p the
+ * family is the whole kernel, so what is common to both sides is the family at p. */
+static bool split_kernel(ns_refiner *f, const ns_place *p)
 {
     const uint32_t N = f->N, k = f->w->k;
     ns_arena *a = f->arena;
-    double *V = NS_NEW_ARRAY(a, double, (size_t)N * N + 1);
+    double *parts = NS_NEW_ARRAY(a, double, (size_t)2 * k * (k + 1) + 1);
     double *sigma = NS_NEW_ARRAY(a, double, N + 1);
-    double *parts = NS_NEW_ARRAY(a, double, (size_t)k * (k + 1) + 1);
     double *turn = NS_NEW_ARRAY(a, double, (size_t)(k + 1) * (k + 1));
     double *turned = NS_NEW_ARRAY(a, double, (size_t)(k + 1) * N);
-    ns_dense_svd(a, f->w->q->rows, N, f->w->D0, sigma, V);
-    const double *kernel = V + (size_t)(N - k - 1) * N;
-    ns_flow_multiply_t(k, N, k + 1, K, kernel, parts);
-    ns_dense_svd(a, k, k + 1, parts, sigma, turn);
+    if (!ns_branch_look(f->w, p->y, p->K))
+        return false;
+    const double *kernel = kernel_of(f, k + 1);
+    for (uint32_t side = 0; side < 2 && k; side++) {
+        if (!look_beside(f, p, side ? 1 : -1))
+            return false;
+        ns_flow_multiply_t(k, N, k + 1, kernel_of(f, k), kernel,
+                           parts + (size_t)side * k * (k + 1));
+    }
+    ns_dense_svd(a, 2 * k, k + 1, parts, sigma, turn);
     ns_flow_multiply(k + 1, k + 1, N, turn, kernel, turned);
     f->K = turned;
     memcpy(f->v, turned + (size_t)k * N, N * sizeof *f->v);
+    return true;
 }
 
 /* mu by amplitude and by parameter. */
@@ -362,14 +390,9 @@ bool ns_refine_branch_point(ns_follower *w, ns_place *p)
     ns_refiner f = ns_refine_new(w, p);
     if (p->y[f.N] + NS_REFINE_STEP == p->y[f.N] || f.w->k + 1 > f.N || f.N > w->q->rows)
         return false;
-    ns_branch_look(w, p->y, p->K);
-    split_kernel(&f, p->K);
     /* beside the range of D: what D makes of v a little further on the branch */
-    double *y = ns_arena_copy(f.arena, p->y, (f.N + 1) * sizeof *y), length = 0;
-    const double step = NS_REFINE_STEP / ns_max(fabs(p->tangent[f.N]), 1e-3);
-    for (uint32_t i = 0; i <= f.N; i++)
-        y[i] += step * p->tangent[i];
-    if (!ns_branch_look(w, y, f.K))
+    double length = 0;
+    if (!split_kernel(&f, p) || !look_beside(&f, p, 1))
         return false;
     for (uint32_t i = 0; i < f.rows; i++) {
         for (uint32_t j = 0; j < f.N; j++)

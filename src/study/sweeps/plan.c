@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/math/vecmath.h"
@@ -32,6 +33,30 @@ static const char *check_axis(ns_arena *arena, const ns_plan_axis *axis)
         return ns_arena_format(arena, "'%s': the deviation is %g, it must not be negative",
                                axis->name, axis->high);
     return NULL;
+}
+
+const char *ns_plan_distribution(ns_arena *arena, const char *text, ns_plan_kind *kind)
+{
+    static const struct {
+        const char *word;
+        ns_plan_kind kind;
+    } kinds[] = {{"uniform(", NS_PLAN_UNIFORM},
+                 {"loguniform(", NS_PLAN_LOGUNIFORM},
+                 {"normal(", NS_PLAN_NORMAL}};
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t word = strlen(kinds[i].word);
+        if (strncmp(text, kinds[i].word, word) == 0 && text[length - 1] == ')') {
+            *kind = kinds[i].kind;
+            return ns_arena_string(arena, text + word, length - word - 1);
+        }
+    }
+    return NULL;
+}
+
+const char *ns_plan_bare(const char *name)
+{
+    return strncmp(name, "start.", 6) == 0 && name[6] ? name + 6 : name;
 }
 
 const char *ns_plan_settle(ns_arena *arena, ns_plan *plan)

@@ -39,6 +39,12 @@ typedef struct ns_plan {
  * NULL, or what is wrong, in words. */
 const char *ns_plan_settle(ns_arena *arena, ns_plan *plan);
 
+/* "uniform(LOW, HIGH)", "loguniform(LOW, HIGH)", "normal(MEAN, DEVIATION)": which of them, and
+ * what is in the brackets; NULL if it is something else. */
+const char *ns_plan_distribution(ns_arena *arena, const char *text, ns_plan_kind *kind);
+/* The name of a parameter or a state, which may be called start.NAME as its column is. */
+const char *ns_plan_bare(const char *name);
+
 /* values[axes] of a row. */
 void ns_plan_row(const ns_plan *plan, uint64_t row, double *values);
 

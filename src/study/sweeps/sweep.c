@@ -282,7 +282,7 @@ static void prune(maker *m)
     uint32_t *now = NS_NEW_ARRAY(w->arena, uint32_t, s->events.n + 1), kept = 0;
     for (uint32_t i = 0; i < s->events.n; i++) {
         const ns_event *e = &s->events.at[i];
-        const bool keep = i >= given || m->used[i] || ns_event_stops(e) ||
+        const bool keep = i >= given || m->used[i] || ns_event_cuts(e) ||
                           (s->watch && s->watch->event == i);
         now[i] = kept;
         if (keep)

@@ -458,9 +458,10 @@ void ns_sweep_follower_free(ns_sweep_follower *f)
 
 /* ---- coming and going -------------------------------------------------------------------- */
 
-bool ns_sweep_rank_join(ns_sweep_rank *rank, char message[NS_EXCHANGE_MESSAGE])
+bool ns_sweep_rank_join(ns_sweep_rank *rank, bool others, char message[NS_EXCHANGE_MESSAGE])
 {
-    *rank = (ns_sweep_rank){.exchange = ns_exchange_find(message), .size = 1};
+    *rank = (ns_sweep_rank){.exchange = others ? ns_exchange_find(message) : &ns_exchange_local,
+                            .size = 1};
     if (rank->exchange)
         rank->state = rank->exchange->open(&rank->rank, &rank->size, message);
     return rank->state != NULL;

@@ -30,8 +30,9 @@ typedef struct ns_sweep_rank { /* this process' place among the others */
     uint32_t rank, size;
 } ns_sweep_rank;
 
-/* Takes part in the job that a launcher has started; alone without one.  False, with words. */
-bool ns_sweep_rank_join(ns_sweep_rank *rank, char message[NS_EXCHANGE_MESSAGE]);
+/* Takes part in the job that a launcher has started; alone without one, or without `others`.
+ * False, with words. */
+bool ns_sweep_rank_join(ns_sweep_rank *rank, bool others, char message[NS_EXCHANGE_MESSAGE]);
 /* For a process that has nothing to do for the sweep, because its request is wrong (`message`,
  * of a rank that is not 0) or because there is nothing left: tells the others and waits for
  * them. */

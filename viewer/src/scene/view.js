@@ -102,6 +102,15 @@ export class View {
         this.onInvalid?.();
     }
 
+    /** A second world behind the first, or none. */
+    setGhost(world) {
+        if (!world && !this.ghost) return;
+        this.ghost?.dispose();
+        this.ghost = world;
+        if (world) this.scene.add(world.root);
+        this.invalidate();
+    }
+
     setWorld(world) {
         if (this.world) this.scene.remove(this.world.root);
         this.world = world;
@@ -298,6 +307,7 @@ export class View {
         this.sun.shadow.bias = -0.0008;
 
         world.decorate(this.pixelAt, this.unitPixel());
+        this.ghost?.decorate(this.pixelAt, this.unitPixel());
         this.renderer.render(this.scene, camera);
         this.frames++;
         this.placeLabels();
@@ -319,10 +329,21 @@ export class View {
         }
     }
 
-    /** The picture as a PNG blob. */
-    picture() {
+    /** The picture as a PNG blob, so many pixels wide (0: as on the screen). */
+    async picture(width = 0) {
+        const most = this.renderer.capabilities.maxTextureSize;
+        if (width) {
+            this.renderer.setPixelRatio(Math.min(width, most, most * this.width / this.height) /
+                this.width);
+            this.renderer.setSize(this.width, this.height, false);
+        }
         this.render();
-        return new Promise((done) => this.canvas.toBlob(done, 'image/png'));
+        const blob = await new Promise((done) => this.canvas.toBlob(done, 'image/png'));
+        if (width) {
+            this.resize();
+            this.render();
+        }
+        return blob;
     }
 
     stats() {

@@ -238,6 +238,7 @@ export class World {
     // ---- curves -----------------------------------------------------------------------------
 
     buildPaths() {
+        const contacts = new Map(); // colours of contact paths, by what they are on
         list(this.spec.paths).forEach((source, i) => {
             const name = String(source?.name ?? `path ${i + 1}`);
             const still = source?.static === true;
@@ -251,7 +252,15 @@ export class World {
             const fallback = role === 'com' ? 'green'
                 : role === 'contact' ? 'vermilion'
                 : order[(i + 3) % order.length];
-            const key = known(source.color) ?? fallback;
+            let key = known(source.color) ?? fallback;
+            if (role === 'contact') {
+                // several contacts: each its own colour, the same on ground and body
+                const on = body ? 'body' : 'ground';
+                const used = contacts.get(on) ?? [];
+                const free = [key, 'purple', 'sky', 'brown', 'orange', 'green'];
+                key = free.find((c) => !used.includes(c)) ?? key;
+                contacts.set(on, [...used, key]);
+            }
             const line = new FatLine(points, still ? null : this.samples.time, {
                 width: source.width > 0 ? Math.min(12, source.width)
                     : still ? 1.6
@@ -644,5 +653,30 @@ export class World {
 
     paint(dark) {
         for (const m of this.materials) m.paint(dark);
+    }
+
+    /** Only bodies and their curves, see-through: an earlier motion behind the present one. */
+    ghost() {
+        for (const layer of this.layers.values()) this.show(layer.label, false);
+        this.show('See through bodies', true);
+        for (const path of this.paths)
+            if (path.frame === 'space' && !path.quiet) this.show(path.name, true);
+        this.show('Rods, springs and joints', true);
+        for (const g of this.grounds) g.group.visible = false;
+        this.grounds = [];
+        this.points = [];
+    }
+
+    /** Everything that the graphics system keeps for it. */
+    dispose() {
+        this.root.removeFromParent();
+        this.root.traverse((o) => {
+            if (o.geometry && o.geometry !== rodGeometry && o.geometry !== ballGeometry)
+                o.geometry.dispose();
+            for (const m of [o.material].flat()) {
+                m?.map?.dispose();
+                m?.dispose();
+            }
+        });
     }
 }

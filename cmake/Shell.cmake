@@ -1,0 +1,22 @@
+# Manual pages of all commands and completions of three shells, printed by the program itself:
+#     cmake -DPROGRAM=noslip -DOUT=folder -P Shell.cmake
+function(ask file)
+  execute_process(COMMAND "${PROGRAM}" ${ARGN} OUTPUT_VARIABLE text RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "${PROGRAM} ${ARGN}: ${failed}")
+  endif()
+  file(WRITE "${OUT}/${file}" "${text}")
+endfunction()
+
+execute_process(COMMAND "${PROGRAM}" man OUTPUT_VARIABLE names RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "${PROGRAM} man: ${failed}")
+endif()
+string(REGEX MATCHALL "[a-z]+" names "${names}")
+file(REMOVE_RECURSE "${OUT}")
+foreach(name IN LISTS names)
+  ask("man1/noslip-${name}.1" man ${name})
+endforeach()
+ask("bash/noslip" completion bash)
+ask("zsh/_noslip" completion zsh)
+ask("fish/noslip.fish" completion fish)

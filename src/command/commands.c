@@ -1,0 +1,37 @@
+/* The commands that program, library and claims share.  In a file of its own: what commands
+ * call does not depend on the list of them. */
+#include <string.h>
+
+#include "command/command.h"
+
+/* clang-format off */
+const ns_command *const ns_commands[] = {
+#ifndef __wasm__ /* not for browsers: what works on files */
+    &ns_command_run,
+    &ns_command_reproduce,
+    &ns_command_sweep,
+    &ns_command_fit,
+#endif
+    &ns_command_check,
+    &ns_command_period,
+    &ns_command_invariants,
+    &ns_command_equations,
+    &ns_command_emit,
+    &ns_command_equilibria,
+    &ns_command_compare,
+    &ns_command_section,
+    &ns_command_lyapunov,
+    &ns_command_brackets,
+    &ns_command_portrait,
+    &ns_command_measure,
+    NULL,
+};
+/* clang-format on */
+
+const ns_command *ns_command_find(const char *name)
+{
+    for (const ns_command *const *c = ns_commands; *c; c++)
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
+    return NULL;
+}

@@ -1,0 +1,530 @@
+/* noslip equilibria: steady motions, their stability, and branches in a parameter. */
+#include <math.h>
+#include <string.h>
+
+#include "base/math/vecmath.h"
+#include "command/study.h"
+#include "command/summary.h"
+#include "study/steady/equilibria.h"
+
+typedef struct job {
+    ns_host *host;
+    const ns_arguments *a;
+    ns_model *model;
+    ns_flow *field;
+    ns_steady_spec spec;
+    ns_shown shown;
+    bool table; /* print for people */
+} job;
+
+/* ---- one steady motion ------------------------------------------------------------------- */
+
+static const char *kind_of(const ns_generators *g, const double *c)
+{
+    for (uint32_t k = 0; k < g->count; k++)
+        if (fabs(c[k]) > 1e-10)
+            return "steady motion (relative equilibrium)";
+    return "equilibrium";
+}
+
+static void print_eigenvalue(FILE *out, ns_eigenvalue e)
+{
+    if (e.im == 0)
+        fprintf(out, "  % .15g\n", e.re);
+    else
+        fprintf(out, "  % .15g +- %.15g i\n", e.re, fabs(e.im));
+}
+
+static void print_eigenvalues(ns_host *host, const ns_linear *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->eigenvalue[i].im >= 0)
+            print_eigenvalue(host->out, l->eigenvalue[i]);
+}
+
+static void print_point(const job *j, const ns_generators *g, const ns_steady_point *p)
+{
+    ns_host *host = j->host;
+    const ns_system *s = j->model->system;
+    const ns_linear *l = p->linear;
+    double *value = NS_NEW_ARRAY(host->arena, double, s->observables.n + 1);
+    ns_flow_observe(j->field, NULL, p->x, 1, value, 1);
+    ns_study_title(host, j->model, "%s", kind_of(g, p->c));
+    fprintf(host->out, "  found in %u rounds; remaining acceleration %.1e of its terms\n",
+            p->rounds, p->residual);
+    int width = 8;
+    for (uint32_t i = 0; i < j->shown.n; i++)
+        width = ns_style_wider(width, s->observables.at[j->shown.at[i]].name);
+    ns_style_heading(host->out, &host->style_out, "Values");
+    for (uint32_t i = 0; i < j->shown.n; i++) {
+        const ns_observable *o = &s->observables.at[j->shown.at[i]];
+        char unit[64], number[32] = " undefined";
+        if (!isnan(value[j->shown.at[i]]))
+            snprintf(number, sizeof number, "% .15g", value[j->shown.at[i]]);
+        fprintf(host->out, "  %-*s %-22s%s\n", width, o->name, number,
+                ns_summary_unit(o->unit, unit));
+    }
+    if (g->count) {
+        ns_style_heading(host->out, &host->style_out,
+                         g->A0 ? "Symmetries and the speeds along them, beside the motion of "
+                                 "the ground"
+                               : "Symmetries and the speeds along them");
+        for (uint32_t k = 0; k < g->count; k++)
+            fprintf(host->out, "  % -22.15g %s\n", p->c[k], g->name[k]);
+    }
+    ns_style_heading(host->out, &host->style_out, "Directions");
+    fprintf(host->out,
+            "  %u on the manifold: %u along symmetries, %u along neighbouring steady motions, "
+            "%u that decide\n",
+            l->tangent, l->symmetry, l->family, l->n);
+    fprintf(host->out, "  %u conserved quantities are independent here\n", l->conserved);
+    ns_style_heading(host->out, &host->style_out, "Eigenvalues (1/s)");
+    print_eigenvalues(host, l);
+    ns_style_heading(host->out, &host->style_out, "Verdict");
+    fprintf(host->out, "  %s\n", ns_linear_verdict(host->arena, l));
+}
+
+/* Tables: eigenvalues (first: it is what CSV gets), values, speeds; a number for the start. */
+static void add_eigenvalues(ns_sheet *sheet, const ns_steady_point *points, uint32_t n)
+{
+    size_t rows = 0, at = 0;
+    for (uint32_t i = 0; i < n; i++)
+        rows += points[i].linear->n;
+    ns_sheet_table *t = ns_sheet_add(sheet, "eigenvalues", rows);
+    double *number = ns_sheet_numbers(sheet, t, "point", "");
+    double *re = ns_sheet_numbers(sheet, t, "re", "1/s");
+    double *im = ns_sheet_numbers(sheet, t, "im", "1/s");
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < points[i].linear->n; k++, at++) {
+            number[at] = i + 1;
+            re[at] = points[i].linear->eigenvalue[k].re;
+            im[at] = points[i].linear->eigenvalue[k].im;
+        }
+}
+
+static void add_points(const job *j, ns_sheet *sheet, const ns_generators *g,
+                       const ns_steady_point *points, uint32_t n)
+{
+    ns_arena *a = j->host->arena;
+    const ns_system *s = j->model->system;
+    ns_sheet_table *t = ns_sheet_add(sheet, "points", n);
+    const char **kind = ns_sheet_words(sheet, t, "kind");
+    const char **verdict = ns_sheet_words(sheet, t, "verdict");
+    double *residual = ns_sheet_numbers(sheet, t, "residual", "");
+    double *symmetry = ns_sheet_numbers(sheet, t, "symmetry_directions", "");
+    double *family = ns_sheet_numbers(sheet, t, "family_directions", "");
+    double *unstable = ns_sheet_numbers(sheet, t, "growing_modes", "");
+    double *values = NS_NEW_ARRAY(a, double, (size_t)n * s->observables.n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        kind[i] = kind_of(g, points[i].c);
+        verdict[i] = ns_linear_verdict(a, points[i].linear);
+        residual[i] = points[i].residual;
+        symmetry[i] = points[i].linear->symmetry;
+        family[i] = points[i].linear->family;
+        unstable[i] = points[i].linear->unstable;
+        ns_flow_observe(j->field, NULL, points[i].x, 1, values + i, n);
+    }
+    for (uint32_t k = 0; k < s->observables.n; k++)
+        ns_sheet_column_add(sheet, t, s->observables.at[k].name, s->observables.at[k].unit,
+                            values + (size_t)k * n);
+    for (uint32_t k = 0; k < g->count; k++) {
+        double *speed = ns_sheet_numbers(sheet, t,
+                                         ns_arena_format(a, "speed of %s", g->name[k]), "1/s");
+        for (uint32_t i = 0; i < n; i++)
+            speed[i] = points[i].c[k];
+    }
+}
+
+static ns_plot *draw_eigenvalues(const job *j, const ns_steady_point *points, uint32_t n)
+{
+    ns_arena *a = j->host->arena;
+    ns_plot *plot = ns_plot_new(a, j->model->description->title);
+    plot->subtitle = "eigenvalues of the steady motion";
+    ns_plot_panel *panel = ns_plot_add(plot, "", "real part", "1/s", "imaginary part", "1/s");
+    ns_plot_at(panel, NULL, 0)->vertical = true;
+    for (uint32_t i = 0; i < n; i++) {
+        const ns_linear *l = points[i].linear;
+        double *re = NS_NEW_ARRAY(a, double, l->n + 1), *im = NS_NEW_ARRAY(a, double, l->n + 1);
+        for (uint32_t k = 0; k < l->n; k++) {
+            re[k] = l->eigenvalue[k].re;
+            im[k] = l->eigenvalue[k].im;
+        }
+        ns_plot_points(panel, n > 1 ? ns_arena_format(a, "point %u", i + 1) : NULL, l->n, re,
+                       im)
+            ->marker = NS_PLOT_CIRCLE;
+    }
+    return plot;
+}
+
+/* Guesses x[*n][states]: each --from, otherwise the model's start; NULL after saying what is
+ * wrong. */
+static const double *read_guesses(const job *j, uint32_t *n)
+{
+    ns_host *host = j->host;
+    const uint32_t states = j->field->n;
+    double *x = NS_NEW_ARRAY(host->arena, double, (size_t)(j->a->options.n + 1) * states + 1);
+    const char *text;
+    *n = 0;
+    for (uint32_t k = 0; ns_command_each(j->a, "from", &k, &text); ++*n) {
+        double *guess = x + (size_t)*n * states;
+        memcpy(guess, j->model->x0, states * sizeof *x);
+        if (!ns_study_assign(host, j->model, "--from", text, guess))
+            return NULL;
+    }
+    if (!*n)
+        memcpy(x, j->model->x0, states * sizeof *x);
+    *n += !*n;
+    return x;
+}
+
+static int find_all(const job *j)
+{
+    ns_host *host = j->host;
+    uint32_t n;
+    ns_steady *q = ns_steady_new(host->arena, j->field, &j->spec, j->model->x0);
+    if (!q)
+        return ns_command_wrong(host,
+                                "time enters the equations of this model, and not as on a "
+                                "ground that moves uniformly: it has no steady motions");
+    const ns_generators *g = ns_steady_generators(q);
+    const double *guesses = read_guesses(j, &n);
+    if (!guesses)
+        return ns_status_exit(NS_ERR_USAGE);
+    const ns_steady_set set = ns_steady_find_all(q, n, guesses);
+    for (uint32_t i = 0; i < set.failed.n; i++)
+        fprintf(host->err,
+                "noslip: warning: no steady motion found from guess %u: Newton's method "
+                "stopped after %u rounds with a remaining acceleration of %.2g of its terms\n",
+                set.failures.at[i] + 1, set.failed.at[i].rounds, set.failed.at[i].residual);
+    ns_sheet *sheet = ns_sheet_new(host->arena, "equilibria", j->model->description->title);
+    ns_sheet_text(sheet, "status", set.found.n ? "done" : "stopped");
+    ns_sheet_number(sheet, "symmetries", g->count);
+    add_eigenvalues(sheet, set.found.at, set.found.n);
+    add_points(j, sheet, g, set.found.at, set.found.n);
+    for (uint32_t i = 0; i < set.found.n && j->table; i++) {
+        if (i)
+            fputc('\n', host->out);
+        print_point(j, g, &set.found.at[i]);
+    }
+    const int status = ns_study_finish(host, j->a, j->model, sheet,
+                                       draw_eigenvalues(j, set.found.at, set.found.n));
+    return status ? status : set.failed.n && !set.found.n ? 1 : 0;
+}
+
+/* ---- a branch ---------------------------------------------------------------------------- */
+
+static void print_stability(const job *j, const ns_branch *b, const char *name)
+{
+    ns_host *host = j->host;
+    const ns_steady_point *first = &b->points.at[0];
+    fprintf(host->out, "  %u points from %s = %.10g to %.10g; %s\n", b->points.n, name,
+            first->parameter, b->points.at[b->points.n - 1].parameter, b->end);
+    fprintf(host->out,
+            "  %u directions: %u along symmetries, %u along neighbouring steady motions, %u "
+            "that decide\n",
+            first->linear->tangent, first->linear->symmetry, first->linear->family,
+            first->linear->n);
+    for (uint32_t i = 0, begin = 0; i < b->points.n; i++) {
+        const bool last = i + 1 == b->points.n;
+        if (!last &&
+            b->points.at[i + 1].linear->unstable == b->points.at[begin].linear->unstable)
+            continue;
+        const uint32_t unstable = b->points.at[begin].linear->unstable;
+        fprintf(host->out, "  %s %.6g to %.6g: ", name, b->points.at[begin].parameter,
+                b->points.at[i].parameter);
+        if (unstable)
+            fprintf(host->out, "unstable, %u growing mode%s\n", unstable,
+                    unstable > 1 ? "s" : "");
+        else if (b->points.at[i].linear->stable == b->points.at[i].linear->n)
+            fprintf(host->out, "asymptotically stable but for neutral directions\n");
+        else
+            fprintf(host->out, "linearly stable\n");
+        begin = i + 1;
+    }
+}
+
+static void print_branch(const job *j, const ns_branch *b, const char *name)
+{
+    ns_host *host = j->host;
+    ns_study_title(host, j->model, "branch of steady motions over %s", name);
+    print_stability(j, b, name);
+    for (uint32_t i = 0; i < b->more.n; i++) {
+        const ns_steady_point *from = &b->special.at[b->more.at[i]->from];
+        ns_style_heading(host->out, &host->style_out,
+                         ns_arena_format(host->arena, "Branch %u, from the %s at %s = %.10g",
+                                         i + 2, from->label, name, from->parameter));
+        print_stability(j, b->more.at[i], name);
+    }
+    ns_style_heading(host->out, &host->style_out, "Special points");
+    if (!b->special.n)
+        fprintf(host->out, "  none\n");
+    for (uint32_t i = 0; i < b->special.n; i++)
+        fprintf(host->out, "  %-12s %s = %.15g\n               %s\n", b->special.at[i].label,
+                name, b->special.at[i].parameter, b->special.at[i].note);
+}
+
+/* One table of points: the parameter, the values, real and imaginary parts. */
+static void add_branch(const job *j, ns_sheet *sheet, const char *table, const char *name,
+                       const ns_steady_point *points, uint32_t n, bool labels)
+{
+    ns_arena *a = j->host->arena;
+    const ns_system *s = j->model->system;
+    const uint32_t states = s->states.n, modes = n ? points[0].linear->n : 0;
+    ns_sheet_table *t = ns_sheet_add(sheet, table, n);
+    const char **label = labels ? ns_sheet_words(sheet, t, "label") : NULL;
+    double *parameter = ns_sheet_numbers(sheet, t, name, "");
+    const char **note = labels ? ns_sheet_words(sheet, t, "note") : NULL;
+    double *unstable = ns_sheet_numbers(sheet, t, "growing_modes", "");
+    for (uint32_t i = 0; i < n; i++) {
+        parameter[i] = points[i].parameter;
+        unstable[i] = points[i].linear->unstable;
+        if (labels) {
+            label[i] = points[i].label;
+            note[i] = points[i].note;
+        }
+    }
+    for (uint32_t k = 0; k < modes; k++) {
+        double *re = ns_sheet_numbers(sheet, t, ns_arena_format(a, "re%u", k + 1), "1/s");
+        double *im = ns_sheet_numbers(sheet, t, ns_arena_format(a, "im%u", k + 1), "1/s");
+        for (uint32_t i = 0; i < n; i++) {
+            re[i] = points[i].linear->eigenvalue[k].re;
+            im[i] = points[i].linear->eigenvalue[k].im;
+        }
+    }
+    for (uint32_t k = 0; k < states; k++) {
+        double *x = ns_sheet_numbers(sheet, t, s->states.at[k].name, s->states.at[k].unit);
+        for (uint32_t i = 0; i < n; i++)
+            x[i] = points[i].x[k];
+    }
+}
+
+/* The state that tells the branches apart best: the one that moves most along a critical
+ * direction, or along the branch. */
+static uint32_t telling_state(const job *j, const ns_branch *b)
+{
+    const uint32_t n = j->field->n;
+    uint32_t best = 0;
+    double most = -1;
+    for (uint32_t k = 0; k < n; k++) {
+        double low = INFINITY, high = -INFINITY, weight = 0;
+        for (uint32_t i = 0; i < b->points.n; i++) {
+            low = ns_min(low, b->points.at[i].x[k]);
+            high = ns_max(high, b->points.at[i].x[k]);
+        }
+        weight = (high - low) / j->field->sigma[k];
+        for (uint32_t i = 0; i < b->special.n && b->more.n; i++)
+            if (b->special.at[i].critical)
+                weight += 1e6 * fabs(b->special.at[i].critical[k]);
+        if (weight > 1.0001 * most) {
+            most = weight;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* One branch in a state: lines where it is stable, dashed where it is not. */
+static void draw_state(const job *j, ns_plot_panel *panel, const ns_branch *b, uint32_t state)
+{
+    ns_arena *a = j->host->arena;
+    const uint32_t n = b->points.n;
+    for (int unstable = 0; unstable < 2; unstable++) {
+        double *x = NS_NEW_ARRAY(a, double, n + 1), *y = NS_NEW_ARRAY(a, double, n + 1);
+        bool any = false;
+        for (uint32_t i = 0; i < n; i++) {
+            const bool here = (b->points.at[i].linear->unstable > 0) == unstable;
+            const bool next = i + 1 < n &&
+                              (b->points.at[i + 1].linear->unstable > 0) == unstable;
+            x[i] = b->points.at[i].parameter;
+            y[i] = here || next ? b->points.at[i].x[state] : NAN;
+            any = any || here;
+        }
+        if (!any)
+            continue;
+        ns_plot_series *s = ns_plot_line(panel, unstable ? "unstable" : "stable", n, x, y);
+        for (uint32_t i = 0; i + 1 < panel->series.n; i++) /* once in the legend */
+            if (panel->series.at[i]->name && strcmp(panel->series.at[i]->name, s->name) == 0) {
+                s->name = NULL;
+                break;
+            }
+        s->dashed = unstable;
+        s->colour = unstable ? NS_PLOT_VERMILION : NS_PLOT_BLUE;
+    }
+}
+
+static ns_plot *draw_branch(const job *j, const ns_branch *b, const char *name,
+                            const char *unit)
+{
+    ns_arena *a = j->host->arena;
+    const uint32_t n = b->points.n, modes = b->points.at[0].linear->n;
+    ns_plot *plot = ns_plot_new(a, j->model->description->title);
+    plot->subtitle = "eigenvalues along the branch of steady motions";
+    double *p = NS_NEW_ARRAY(a, double, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        p[i] = b->points.at[i].parameter;
+    for (int part = 0; part < 2; part++) {
+        ns_plot_panel *panel = ns_plot_add(plot, "", name, unit,
+                                           part ? "imaginary part" : "real part", "1/s");
+        ns_plot_at(panel, NULL, 0);
+        for (uint32_t k = 0; k < modes; k++) {
+            double *y = NS_NEW_ARRAY(a, double, n + 1);
+            for (uint32_t i = 0; i < n; i++) {
+                const ns_eigenvalue e = b->points.at[i].linear->eigenvalue[k];
+                y[i] = part ? e.im : e.re;
+            }
+            ns_plot_series *series = ns_plot_points(panel, NULL, n, p, y);
+            series->marker = NS_PLOT_DOT;
+            series->colour = part ? NS_PLOT_VERMILION : NS_PLOT_BLUE;
+        }
+        for (uint32_t i = 0; i < b->special.n; i++) {
+            ns_plot_level *level = ns_plot_at(panel, b->special.at[i].label,
+                                              b->special.at[i].parameter);
+            level->vertical = true;
+        }
+    }
+    const uint32_t state = telling_state(j, b);
+    const ns_system *s = j->model->system;
+    ns_plot_panel *panel = ns_plot_add(plot, "branches", name, unit, s->states.at[state].name,
+                                       s->states.at[state].unit);
+    draw_state(j, panel, b, state);
+    for (uint32_t i = 0; i < b->more.n; i++)
+        draw_state(j, panel, b->more.at[i], state);
+    if (b->special.n) {
+        double *x = NS_NEW_ARRAY(a, double, b->special.n),
+                                 *y = NS_NEW_ARRAY(a, double,
+                                                                          b->special.n);
+        for (uint32_t i = 0; i < b->special.n; i++) {
+            x[i] = b->special.at[i].parameter;
+            y[i] = b->special.at[i].x[state];
+        }
+        ns_plot_series *series = ns_plot_points(panel, "special points", b->special.n, x, y);
+        series->marker = NS_PLOT_DIAMOND;
+        series->colour = NS_PLOT_BLACK;
+    }
+    return plot;
+}
+
+static int follow(job *j, const char *over)
+{
+    ns_host *host = j->host;
+    if (!ns_study_range(host, j->model, "--over", over, &j->spec.over, &j->spec.low,
+                        &j->spec.high))
+        return ns_status_exit(NS_ERR_USAGE);
+    const ns_param *param = &j->model->description->params.at[j->spec.over];
+    ns_study_progress progress = ns_study_progress_new(host, param->name, 1);
+    j->spec.progress = ns_study_progress_draw;
+    j->spec.context = &progress;
+    ns_steady *q = ns_steady_new(host->arena, j->field, &j->spec, j->model->x0);
+    const char *message = "";
+    const ns_branch *b = ns_steady_follow(q, &message);
+    ns_study_progress_end(&progress);
+    if (!b)
+        return ns_command_failed(host, NS_STOP_LIMIT, "%s", message);
+    ns_sheet *sheet = ns_sheet_new(host->arena, "equilibria", j->model->description->title);
+    ns_sheet_text(sheet, "parameter", param->name);
+    ns_sheet_text(sheet, "end", b->end);
+    add_branch(j, sheet, "branch", param->name, b->points.at, b->points.n, false);
+    add_branch(j, sheet, "special", param->name, b->special.at, b->special.n, true);
+    for (uint32_t i = 0; i < b->more.n; i++)
+        add_branch(j, sheet, ns_arena_format(host->arena, "branch%u", i + 2), param->name,
+                   b->more.at[i]->points.at, b->more.at[i]->points.n, false);
+    if (j->table)
+        print_branch(j, b, param->name);
+    const int status = ns_study_finish(host, j->a, j->model, sheet,
+                                       draw_branch(j, b, param->name, param->unit));
+    return status ? status : strcmp(b->end, "the parameter left its range") != 0 ? 1 : 0;
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+static bool read_holds(job *j)
+{
+    ns_host *host = j->host;
+    const char *text = ns_command_text(j->a, "hold");
+    if (!text)
+        return true;
+    const ns_study_words words = ns_study_split(host->arena, text, ',');
+    ns_hold *hold = NS_NEW_ARRAY(host->arena, ns_hold, words.n + 1);
+    double *value = NS_NEW_ARRAY(host->arena, double, j->model->system->observables.n + 1);
+    ns_flow_observe(j->field, NULL, j->model->x0, 1, value, 1);
+    for (uint32_t i = 0; i < words.n; i++) {
+        const char *equals = strchr(words.at[i], '=');
+        const char *name = equals ? ns_arena_string(host->arena, words.at[i],
+                                                    (size_t)(equals - words.at[i]))
+                                  : words.at[i];
+        if (!ns_study_value(host, j->model, name, &hold[i].observable))
+            return false;
+        hold[i].value = value[hold[i].observable];
+        if (equals && !ns_study_number(host, j->model, "--hold", equals + 1, &hold[i].value))
+            return false;
+    }
+    j->spec.hold = hold;
+    j->spec.n_hold = words.n;
+    return true;
+}
+
+static int equilibria(ns_host *host, const ns_arguments *a)
+{
+    int status = 0;
+    ns_model *model = NULL;
+    const char *over = ns_command_text(a, "over");
+    job j = {.host = host,
+             .a = a,
+             .spec = {.over = UINT32_MAX,
+                      .at_rest = ns_command_flag(a, "rest"),
+                      .switching = ns_command_flag(a, "switch")}};
+    if (!ns_study_open(host, a, over || j.spec.at_rest, &model, &j.field, &status))
+        return status;
+    j.model = model;
+    j.table = ns_study_prints(host, a); /* --quiet is read by now */
+    if (!read_holds(&j) ||
+        !ns_summary_choose(host, model, ns_command_text(a, "show"), &j.shown))
+        status = ns_status_exit(NS_ERR_USAGE);
+    else if (over && ns_command_flag(a, "from"))
+        status = ns_command_wrong(
+            host, "--over begins at the model's start; it does not take --from");
+    else
+        status = over ? follow(&j, over) : find_all(&j);
+    ns_model_free(model);
+    return status;
+}
+
+static const ns_option options[] = {
+    {.name = "from",
+     .argument = "NAME=EXPR,...",
+     .help = "begin with these states instead of the model's start",
+     .repeat = true},
+    {.name = "hold",
+     .argument = "NAME[=EXPR],...",
+     .help = "keep these values: of the start, or as given"},
+    {.name = "switch",
+     .help = "with --over: follow also the branches that leave at pitchforks"},
+    {.name = "over",
+     .argument = "NAME=LOW:HIGH",
+     .help = "follow the branch while a parameter changes; locate folds and bifurcations"},
+    {.name = "rest", .help = "only equilibria, no steady motions along symmetries"},
+    {.name = "show", .argument = "NAME,...", .help = "which values to print"},
+    NS_STUDY_OPTIONS,
+    {0},
+};
+
+const ns_command ns_command_equilibria = {
+    .name = "equilibria",
+    .summary = "Find equilibria and steady motions, their stability, and branches of them",
+    .usage = "MODEL [--from NAME=EXPR,...]... [--hold NAME[=EXPR],...] [--over NAME=LOW:HIGH]",
+    .doc =
+        "A steady motion is one that only moves along symmetries of the model: rolling on a\n"
+        "circle, steady spin.  The symmetries are found by themselves.  Newton's method "
+        "begins\n"
+        "at the model's start (or --from); of a family of steady motions the nearest is "
+        "taken.\n"
+        "Eigenvalues come from the exact Jacobian; directions along symmetries and along\n"
+        "neighbouring steady motions are set apart, the rest decides about stability.\n"
+        "With --over the branch is followed through the range of a parameter; the parameter "
+        "may\n"
+        "enter the equations or only the start.",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = equilibria,
+};

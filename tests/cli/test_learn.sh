@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# What helps newcomers: starting models, codes of messages, hints for habits of other languages.
+set -u
+. "$(dirname "$0")/cli_lib.sh"
+cd "$W" || exit 1
+
+# ---- starting models: they run, and nothing about them is doubted --------------------------
+
+for kind in rolling bodies lagrange frame lie planar; do
+    expect 0 "new $kind" "noslip run $kind.mech" "" -- new "$kind" "$kind.mech"
+    expect 0 "run $kind" "largest" "" -- run "$kind.mech"
+    if grep -v 'guess is changed' err 2>/dev/null | grep -q 'note:\|warning:'; then
+        fail "doubts about $kind"
+    fi
+    expect 0 "check $kind" "" "" -- check "$kind.mech"
+    grep -q "noslip run $kind.mech" "$kind.mech" || fail "$kind.mech names its file"
+done
+cp lie.mech before
+expect 2 "an existing file" "" "there is a file 'lie.mech' already" -- new lie lie.mech
+cmp -s lie.mech before || fail "an existing file is kept"
+expect 2 "a misspelt kind" "" "did you mean 'rolling'" -- new roling x.mech
+expect 0 "without a file" '^title "A rolling body"' "" -- new rolling
+
+# ---- codes ---------------------------------------------------------------------------------
+
+"$PYTHON" "$TESTS/cli/explain.py" "$NOSLIP" "$(dirname "$DOCS")" && pass "codes of messages" ||
+    fail "codes of messages"
+expect 0 "the list of codes" '^  undefined-name ' "" -- explain
+expect 2 "a misspelt code" "" "did you mean 'undefined-name'" -- explain undefind-name
+
+# ---- habits --------------------------------------------------------------------------------
+
+habit() { # what is written, what the message says
+    printf '%s\n' "param m = 1" "coordinate x" "lagrangian m*x'^2/2 - $1" 'run { until 1 }' \
+        >h.mech
+    expect 2 "habit $1" "" "$2" -- check h.mech
+}
+habit 'x**2' 'here it is \^'
+habit 'x // energy' 'here it is #'
+habit 'xdot' "here it is written x'"
+habit 'x_ddot' "here it is written x''"
+habit '3 Nm' 'written N\*m'
+habit 'ln(x)' 'written log'
+habit 'x == 2' 'one ='
+expect 2 "--set aa=3" "" "it has: m, J, a" -- run chaplygin-sleigh --set aa=3
+expect 0 "help of --digits" "--digits\[=quad\]" "" -- help run
+printf '%s\n' "param m = 1, M = 2" "coordinate x" "lagrangian m*x'^2/2" 'run { until 1 }' \
+    >u.mech
+expect 0 "an unused parameter" "" "u.mech:1:14: note: the parameter 'M' is not used" -- \
+    check u.mech
+expect 0 "nothing unused in the gallery" "" "" -- check bicycle
+grep -q "not used" "$W/err" && fail "g counts as used"
+
+# ---- format: twice is once, the meaning stays, and the gallery is laid out by it ------------
+
+expect 0 "the gallery is formatted" "" "" -- format --check "$MODELS"/*.mech
+cat >f.mech <<'END'
+title "a,b=c"#x
+param a=1 m/s ,b=2;let c=a*b
+coordinate x
+
+
+lagrangian a^2*x'^2/2 -
+    b*x
+start{x=1
+  # why
+x'~c}
+run { until 1 }   
+
+END
+"$NOSLIP" format f.mech >g.mech
+"$NOSLIP" format g.mech | cmp -s - g.mech && pass "format is idempotent" || fail "idempotent"
+grep -qF 'param a = 1 m/s, b = 2; let c = a*b' g.mech && grep -qF 'title "a,b=c" #x' g.mech &&
+    grep -q '^    # why' g.mech && pass "layout" || fail "layout: $(cat g.mech)"
+expect 0 "the same motion" "" "" -- compare f.mech g.mech --within 0
+expect 1 "--check names what would change" "^f.mech" "" -- format --check f.mech g.mech
+
+# ---- from the descriptors -------------------------------------------------------------------
+
+expect 0 "completion for bash" "" "" -- completion bash
+bash -n "$W/out" && found=$(bash -c ". '$W/out'; COMP_WORDS=(noslip run --me) COMP_CWORD=2
+    _noslip; echo \"\${COMPREPLY[*]}\"") && [ "$found" = --method ] && pass "it completes" ||
+    fail "it completes: $found"
+for shell in zsh fish; do
+    expect 0 "completion for $shell" "sensitivity" "" -- completion $shell
+    ! command -v $shell >/dev/null || $shell -n "$W/out" || fail "$shell reads it"
+done
+for command in $("$NOSLIP" man); do
+    "$NOSLIP" man "$command" >page.1
+    grep -q "^.B noslip $command" page.1 || fail "manual page of $command"
+    command -v man >/dev/null || continue
+    said=$(LC_ALL=C.UTF-8 man --warnings -l page.1 2>&1 >/dev/null)
+    [ -z "$said" ] || fail "manual page of $command: $said"
+done
+expect 0 "words" '"lagrangian"' "" -- words
+"$PYTHON" "$(dirname "$DOCS")/scripts/grammar" "$NOSLIP" --check &&
+    pass "the TextMate grammar" || fail "the TextMate grammar"
+
+# ---- summaries ------------------------------------------------------------------------------
+
+expect 0 "the worst residuals" "and [0-9]+ more constraints, [0-9]+ rows in all" "" -- \
+    run five-rollers --until 0.1
+[ "$(wc -l <"$W/out")" -lt 60 ] && pass "a short summary" || fail "$(wc -l <"$W/out") lines"
+expect 0 "--verbose" "" "" -- run five-rollers --until 0.1 --verbose
+[ "$(grep -c 'largest residual' "$W/out")" -gt 50 ] && pass "all of them" || fail "all of them"
+expect 0 "JSON" "" "" -- run chaplygin-sleigh --json --set a=0.5
+py "d['parameters']['a'] == 0.5 and d['parameter_units']['m'] == 'kg'" \
+    "units and parameters"
+cat >stops.mech <<'END'
+coordinate x
+lagrangian x'^2/2
+start { x' = 1 }
+event there: x = 1 stop
+run { until 3 }
+END
+expect 0 "compare: done by its own event" "" "is done" -- compare stops.mech stops.mech
+expect 0 "section: done by its own event" "" "" -- section stops.mech --on "x - 0.5" --until 3
+finish

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# The playground in a browser. Status 77: there is no compiler for WebAssembly here.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+if ! command -v clang-19 >/dev/null || [ ! -e /usr/lib/wasm32-wasi/libc.a ]; then
+    echo "the compiler for WebAssembly is missing: scripts/setup --wasm installs it"
+    exit 77
+fi
+scripts/build-playground
+export PLAYGROUND=$PWD/build/playground.html NOSLIP_WASM=$PWD/build/wasm/noslip-page.wasm
+exec node --test viewer/test/play.test.mjs
