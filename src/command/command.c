@@ -1,12 +1,12 @@
 #include "command/command.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/near.h"
 #include "base/status.h"
 #include "session/model.h"
@@ -126,7 +126,7 @@ bool ns_command_enough(ns_host *host, const ns_arguments *a)
 
 static const ns_given *find_given(const ns_arguments *a, const char *name)
 {
-    assert(ns_command_option(a->command->options, name, strlen(name)));
+    NS_CHECK(ns_command_option(a->command->options, name, strlen(name)));
     for (uint32_t i = 0; i < a->options.n; i++)
         if (strcmp(a->options.at[i].option->name, name) == 0)
             return &a->options.at[i];

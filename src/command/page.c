@@ -91,8 +91,7 @@ bool ns_page_possible(ns_host *host, const ns_arguments *a)
 {
     const char *path = ns_command_text(a, "report");
     if (!path)
-        return !ns_command_flag(a, "live") ||
-               ns_command_refuse(host, "--live makes a page of --report live: give both");
+        return true;
     if (!ns_page_bytes)
         return ns_command_refuse(
             host, "--report: this program was built without the page; install nodejs "

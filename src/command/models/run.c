@@ -177,8 +177,11 @@ static int judge_trust(ns_host *host, ns_record *record, bool asked)
     return status;
 }
 
-static bool periodic_possible(ns_host *host, const ns_arguments *a)
+/* Options that need or exclude each other. */
+static bool options_fit(ns_host *host, const ns_arguments *a)
 {
+    if (ns_command_flag(a, "live") && !ns_command_flag(a, "report"))
+        return ns_command_refuse(host, "--live makes a page of --report live: give both");
     if (!ns_command_flag(a, "periodic") || !ns_command_flag(a, "digits"))
         return true;
     return ns_command_refuse(
@@ -238,7 +241,7 @@ int ns_run_command_model(ns_host *host, const ns_arguments *a, ns_model *model)
     ns_record_options o = ns_record_defaults(model);
     ns_shown shown;
     if (!read_options(host, a, &o) || !ns_page_possible(host, a) ||
-        !periodic_possible(host, a) || !change_start(host, a, model) ||
+        !options_fit(host, a) || !change_start(host, a, model) ||
         !ns_summary_choose(host, model, ns_command_text(a, "show"), &shown)) {
         ns_model_free(model);
         return ns_status_exit(NS_ERR_USAGE);
