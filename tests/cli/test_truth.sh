@@ -238,12 +238,12 @@ says 0 "H4 through the pole of a chart" "0 to 5 s" "" -- run pole.mech
 says 0 "H4 with gravity" "0 to 5 s" "" -- run pole.mech --set g=5
 printf "param M_body = 2\ncoordinate x\nlagrangian M_body/2*x'^2 - x^2/2\nstart { x = 1 }\n" \
     >names.mech
-(
-    ulimit -v 2000000
-    says 0 "H5 emit c of names with M_" "M_body" "" -- emit c names.mech
-    [ $failed = 0 ]
-) || failed=$((failed + 1))
-# little memory: 150 MB of addresses; a build with sanitizers needs terabytes
+# (the old code filled the memory; a build with sanitizers needs terabytes of addresses)
+if (ulimit -v 2000000; "$NOSLIP" version >out 2>err); then
+    (ulimit -v 2000000; timeout 60 "$NOSLIP" emit c names.mech >out 2>err) && grep -q M_body out \
+        && pass "H5 emit c of names with M_" || fail "H5 emit c of names with M_"
+fi
+# little memory: 150 MB of addresses
 if (ulimit -v 150000; "$NOSLIP" version >out 2>err); then
     (ulimit -v 150000; timeout 20 "$NOSLIP" check "$MODELS/suslov.mech" >out 2>err)
     [ $? = 0 ] && pass "H6 check in little memory" || fail "H6 check in little memory"
