@@ -240,8 +240,8 @@ int ns_run_command_model(ns_host *host, const ns_arguments *a, ns_model *model)
 {
     ns_record_options o = ns_record_defaults(model);
     ns_shown shown;
-    if (!read_options(host, a, &o) || !ns_page_possible(host, a) ||
-        !options_fit(host, a) || !change_start(host, a, model) ||
+    if (!read_options(host, a, &o) || !ns_page_possible(host, a) || !options_fit(host, a) ||
+        !change_start(host, a, model) ||
         !ns_summary_choose(host, model, ns_command_text(a, "show"), &shown)) {
         ns_model_free(model);
         return ns_status_exit(NS_ERR_USAGE);
