@@ -183,6 +183,26 @@ bool ns_description_define(ns_description *d, const ns_scope_entry *entries, uin
     return d->diag->errors == errors;
 }
 
+bool ns_description_awaits_reactions(const ns_description *d)
+{
+    const ns_reader *r = d->reader;
+    for (uint32_t i = 0; i < r->jobs.n; i++) {
+        const ns_job *job = &r->jobs.at[i];
+        if ((job->kind == NS_JOB_FORCE || job->kind == NS_JOB_PROPERTY) &&
+            job->progress == NS_READ_LATE && job->missing.source &&
+            ns_evaluate_is_reaction(ns_reader_text(r, job->missing),
+                                    job->missing.end - job->missing.begin))
+            return true;
+    }
+    return false;
+}
+
+bool ns_description_reactions(ns_description *d, const ns_scope_entry *entries, uint32_t n)
+{
+    d->reader->reactions = true;
+    return ns_description_offer(d, entries, n);
+}
+
 /* Lines about the finished system, like observe. */
 static bool waits_for_system(const ns_reader *r, const ns_job *job)
 {

@@ -293,6 +293,11 @@ bool ns_description_define(ns_description *d, const ns_scope_entry *entries, uin
 /* The same for some of the names: others may follow, by ns_description_define. */
 bool ns_description_offer(ns_description *d, const ns_scope_entry *entries, uint32_t n);
 
+/* The same for reactions, lambda.NAME and NAME.force, which are known after all others: forces
+ * that mention them wait for this call. */
+bool ns_description_reactions(ns_description *d, const ns_scope_entry *entries, uint32_t n);
+bool ns_description_awaits_reactions(const ns_description *d); /* does a force? */
+
 /* Ends the reading: all names are known now.  Fills observes, invariants and events (empty
  * before) and the values of draws, whose expressions may use the entries, accelerations and
  * names of observes.  False after errors, among them names still undefined. */

@@ -145,6 +145,18 @@ static bool is_given(const ns_reader *r, const char *text, size_t length)
     return false;
 }
 
+bool ns_evaluate_is_reaction(const char *text, size_t length)
+{
+    static const char head[] = "lambda.", part[] = ".force";
+    if (length >= sizeof head && memcmp(text, head, sizeof head - 1) == 0)
+        return true;
+    for (size_t i = 1; i + sizeof part - 1 <= length; i++)
+        if (memcmp(text + i, part, sizeof part - 1) == 0 &&
+            (i + sizeof part - 1 == length || text[i + sizeof part - 1] == '.'))
+            return true;
+    return false;
+}
+
 /* May a name that is missing now still be defined?  Then it is no error to lack it. */
 bool ns_evaluate_may_come(const ns_reader *r, ns_span missing)
 {
@@ -152,6 +164,8 @@ bool ns_evaluate_may_come(const ns_reader *r, ns_span missing)
         return true;
     const char *text = ns_reader_text(r, missing);
     const size_t length = missing.end - missing.begin;
+    if (!r->reactions && !r->finishing && ns_evaluate_is_reaction(text, length))
+        return true;
     return !r->defined && (ns_evaluate_is_member(r, text, length) || is_given(r, text, length));
 }
 

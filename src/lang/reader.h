@@ -190,6 +190,7 @@ typedef struct ns_reader {
     uint32_t depth; /* of definitions within definitions */
     bool strict;    /* names must be known now */
     bool defined;   /* names of blocks are known */
+    bool reactions; /* names of reactions are known */
     bool finishing; /* all names of the formulation are known */
 } ns_reader;
 
@@ -270,6 +271,8 @@ ns_evaluated ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place,
                               const ns_cell *args, uint32_t n, bool gradient, ns_cell *out);
 /* Is the part before the first dot the name of a block? */
 bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length);
+/* Is it the name of a reaction: lambda.NAME, NAME.force, NAME.force.x? */
+bool ns_evaluate_is_reaction(const char *text, size_t length);
 /* May a name that is missing now still be defined?  Then it is no error to lack it. */
 bool ns_evaluate_may_come(const ns_reader *r, ns_span missing);
 /* Does it stand for a value, or a component of one? */

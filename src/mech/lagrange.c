@@ -17,6 +17,8 @@
  *     [ M  A^T ] [   a     ]   [ Q ]
  *     [ A   0  ] [ -lambda ] = [ b ]
  *
+ * Forces may contain multipliers linearly: mech/common/reactions.h.
+ *
  * Constraints like x' = ... and blades are eliminated first (mech/common/nullspace.h), with M
  * and Q in short form (expr/normal/shorten.h); this is used where it takes fewer operations
  * than the solve as it stands: a sleigh's equations come out as one writes them by hand.  The
@@ -130,7 +132,7 @@ static void solve(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
 }
 
 /* States, rates, multipliers. */
-static void assemble(const ns_dalembert *w)
+static void assemble(ns_dalembert *w)
 {
     const ns_description *d = w->d;
     ns_system *s = w->s;
@@ -139,6 +141,7 @@ static void assemble(const ns_dalembert *w)
     ns_ex *a = NS_NEW_ARRAY(s->arena, ns_ex, n);
     ns_ex *lambda = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     solve(w, a, lambda);
+    ns_dalembert_settle(w, lambda, a, lambda);
     for (uint32_t i = 0; i < n; i++)
         ns_system_add_coordinate(s, &d->coordinates.at[i], w->v[i]);
     for (uint32_t i = 0; i < n; i++)
@@ -154,6 +157,24 @@ static void assemble(const ns_dalembert *w)
                           ns_arena_format(s->arena, "reaction.%s", d->coordinates.at[i].name),
                           reaction, "", false);
     }
+}
+
+/* Multipliers that forces contain: lambda.NAME. */
+static bool offer_reactions(ns_description *d, ns_dalembert *w)
+{
+    const uint32_t m = d->constraints.n;
+    if (!ns_description_awaits_reactions(d))
+        return true;
+    ns_ex *symbol = NS_NEW_ARRAY(d->arena, ns_ex, m + 1);
+    ns_scope_entry *entry = NS_NEW_ARRAY(d->arena, ns_scope_entry, m + 1);
+    for (uint32_t k = 0; k < m; k++) {
+        const char *name = ns_arena_format(d->arena, "lambda.%s", d->constraints.at[k].name);
+        symbol[k] = ns_symbol_new(d->graph, name, NS_SYM_LOCAL, k);
+        entry[k] = (ns_scope_entry){.name = name, .value = {1, 1, &symbol[k]}};
+    }
+    w->reaction = symbol;
+    w->n_reactions = m;
+    return ns_description_reactions(d, entry, m);
 }
 
 static bool derive(ns_description *d, ns_system *s)
@@ -172,6 +193,8 @@ static bool derive(ns_description *d, ns_system *s)
     }
     ns_dalembert w = ns_dalembert_new(d, s);
     w.lagrangian = d->lagrangian;
+    if (!offer_reactions(d, &w))
+        return false;
     w.forces = d->forces.at;
     w.n_forces = d->forces.n;
     w.constraints = d->constraints.at;

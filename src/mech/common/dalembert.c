@@ -40,6 +40,60 @@ static bool no_acceleration(const ns_dalembert *w, ns_ex e, ns_span span, const 
     return false;
 }
 
+/* Which reactions do the forces contain, and are they linear in them? */
+static bool find_reactions(ns_dalembert *w)
+{
+    ns_graph *g = w->s->graph;
+    ns_ex z[NS_REACTIONS_MOST];
+    for (uint32_t i = 0; i < w->n_reactions; i++)
+        for (uint32_t k = 0; k < w->n_forces; k++) {
+            if (!ns_graph_depends(g, w->forces[k].value, w->reaction + i, 1))
+                continue;
+            if (w->n_used == NS_REACTIONS_MOST) {
+                ns_diag_error(w->d->diag, w->forces[k].span,
+                              "forces may contain %d reactions at most", NS_REACTIONS_MOST);
+                return false;
+            }
+            z[w->n_used] = w->reaction[i];
+            w->used[w->n_used++] = i;
+            break;
+        }
+    bool good = true;
+    for (uint32_t k = 0; k < w->n_forces; k++)
+        good = ns_reactions_affine(w->s, w->forces[k].value, z, w->n_used, w->forces[k].span) &&
+               good;
+    return good;
+}
+
+void ns_dalembert_settle(ns_dalembert *w, const ns_ex *y, ns_ex *a, ns_ex *lambda)
+{
+    ns_system *s = w->s;
+    ns_graph *g = s->graph;
+    const uint32_t n = w->n_used, all = w->n + w->m + w->n;
+    if (!w->n_reactions)
+        return;
+    ns_ex z[NS_REACTIONS_MOST], of[NS_REACTIONS_MOST], value[NS_REACTIONS_MOST];
+    ns_ex **at = NS_NEW_ARRAY(s->arena, ns_ex *, all + w->n_reactions);
+    ns_ex *known = ns_arena_copy(s->arena, y, w->n_reactions * sizeof *y);
+    w->given = w->Q;
+    w->Q = ns_arena_copy(s->arena, w->Q, w->n * sizeof *w->Q);
+    for (uint32_t i = 0; i < all; i++)
+        at[i] = i < w->n ? &a[i] : i < w->n + w->m ? &lambda[i - w->n] : &w->Q[i - w->n - w->m];
+    for (uint32_t i = 0; i < w->n_reactions; i++)
+        at[all + i] = &known[i];
+    for (uint32_t i = 0; i < n; i++) {
+        z[i] = w->reaction[w->used[i]];
+        of[i] = y[w->used[i]];
+    }
+    if (n) {
+        ns_reactions_watch(s, ns_reactions_solve(g, n, z, of, value));
+        ns_reactions_put(g, n, z, value, at, all + w->n_reactions);
+    }
+    for (uint32_t i = 0; i < w->n_reactions; i++) /* for what is observed */
+        NS_PUSH(s->arena, s->accelerations,
+                (ns_replacement){.from = w->reaction[i], .to = known[i]});
+}
+
 /* Do these take fewer operations than w->M, w->Q? */
 static bool cheaper(const ns_dalembert *w, const ns_ex *M, const ns_ex *Q)
 {
@@ -113,7 +167,10 @@ static bool dynamics(ns_dalembert *w, along a)
     ns_graph *g = w->s->graph;
     ns_arena *arena = w->s->arena;
     uint32_t n = w->n;
-    if (!no_acceleration(w, w->lagrangian, w->lagrangian_span, "the Lagrangian"))
+    if (!no_acceleration(w, w->lagrangian, w->lagrangian_span, "the Lagrangian") ||
+        !ns_reactions_absent(w->s, w->lagrangian, w->reaction, w->n_reactions,
+                             w->lagrangian_span, "the Lagrangian") ||
+        !find_reactions(w))
         return false;
     w->momentum = NS_NEW_ARRAY(arena, ns_ex, n);
     w->M = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n);
@@ -163,7 +220,9 @@ static bool constraint(ns_dalembert *w, along a, uint32_t k)
     const ns_constraint_line *line = &w->constraints[k];
     ns_graph *g = w->s->graph;
     uint32_t n = w->n;
-    if (!no_acceleration(w, line->residual, line->span, "a constraint"))
+    if (!no_acceleration(w, line->residual, line->span, "a constraint") ||
+        !ns_reactions_absent(w->s, line->residual, w->reaction, w->n_reactions, line->span,
+                             "a constraint"))
         return false;
     ns_ex psi = line->residual, rest, rate, *row = w->A + (size_t)k * n;
     bool velocity = ns_graph_depends(g, psi, w->v, n);
@@ -246,7 +305,8 @@ void ns_dalembert_note(const ns_dalembert *w)
                 line(w, "mass matrix M (symmetric) of  M q'' = Q + A^T lambda",
                      ns_arena_format(arena, "M[%u,%u]", i + 1, j + 1), w->M[i * n + j]);
     for (uint32_t i = 0; i < n; i++)
-        line(w, "forces Q", ns_arena_format(arena, "Q[%u]", i + 1), w->Q[i]);
+        line(w, "forces Q", ns_arena_format(arena, "Q[%u]", i + 1),
+             w->given ? w->given[i] : w->Q[i]);
     for (uint32_t k = 0; k < w->m; k++)
         for (uint32_t i = 0; i < n; i++)
             if (n < LARGE || !ns_graph_is_zero(w->s->graph, w->A[k * n + i]))

@@ -10,6 +10,7 @@
 #ifndef NS_MECH_COMMON_DALEMBERT_H
 #define NS_MECH_COMMON_DALEMBERT_H
 
+#include "mech/common/reactions.h"
 #include "mech/system.h"
 
 typedef struct ns_dalembert {
@@ -25,9 +26,14 @@ typedef struct ns_dalembert {
     const ns_constraint_line *constraints; /* [m] */
     bool affine;                           /* constraints must be affine in the velocities */
     bool shorten; /* M by normal forms and Q from it, where that is less work */
+    /* reactions that forces may contain, as symbols; those that they do contain */
+    const ns_ex *reaction;
+    uint32_t n_reactions;
+    uint32_t used[NS_REACTIONS_MOST], n_used;
     /* derived */
     ns_ex *momentum; /* [n] dL/dv */
     ns_ex *M, *Q;    /* n x n by rows; n */
+    ns_ex *given;    /* [n] Q as given, with reactions as symbols; NULL if it has none */
     ns_ex *A, *b;    /* m x n by rows; m */
     ns_ex *psi;      /* [m] constraints at velocity level */
     uint32_t holonomic;
@@ -43,6 +49,11 @@ ns_dalembert ns_dalembert_new(ns_description *d, ns_system *s);
 /* Derives; adds the constraints (position and velocity level) to the system's manifold and sets
  * its energy and kinetic energy.  False after errors. */
 bool ns_dalembert_derive(ns_dalembert *w);
+
+/* Solves for the reactions in forces, whose equations give y[n_reactions] (all of them) in
+ * terms of each other, and puts them into a, lambda and Q.  Their symbols have values from then
+ * on. */
+void ns_dalembert_settle(ns_dalembert *w, const ns_ex *y, ns_ex *a, ns_ex *lambda);
 
 /* Lines for `noslip equations`. */
 void ns_dalembert_note(const ns_dalembert *w);

@@ -611,16 +611,21 @@ static bool derive(ns_description *d, ns_system *s)
     add_energy(d, c);
     for (uint32_t i = 0; i < d->constraints.n; i++)
         NS_PUSH(d->arena, c->rows, d->constraints.at[i]);
-    for (uint32_t i = 0; i < d->forces.n; i++)
+    const bool wait = ns_description_awaits_reactions(d);
+    for (uint32_t i = 0; i < d->forces.n && !wait; i++)
         NS_PUSH(d->arena, c->forces, d->forces.at[i]);
     if (!ns_constrained_joints(d, c))
         return false;
+    for (uint32_t i = 0; i < d->forces.n && wait; i++)
+        NS_PUSH(d->arena, c->forces, d->forces.at[i]);
     note_unconnected(d, c);
     bool clean = no_locals(d, c->lagrangian, d->whole);
     for (uint32_t i = 0; i < c->rows.n; i++)
         clean = no_locals(d, c->rows.at[i].residual, c->rows.at[i].span) && clean;
     for (uint32_t i = 0; i < c->forces.n; i++)
-        clean = no_locals(d, c->forces.at[i].value, c->forces.at[i].span) && clean;
+        clean = no_locals(d, ns_constrained_aside(d, c, c->forces.at[i].value),
+                          c->forces.at[i].span) &&
+                clean;
     if (!clean)
         return false;
     c->eq = ns_dalembert_new(d, s);
@@ -630,7 +635,10 @@ static bool derive(ns_description *d, ns_system *s)
     c->eq.constraints = c->rows.at;
     c->eq.m = c->rows.n;
     c->eq.affine = c->energy_level == 0;
-    if (!ns_dalembert_derive(&c->eq) || !ns_constrained_solve(d, s, c))
+    c->eq.reaction = c->reaction;
+    c->eq.n_reactions = ns_constrained_reactions(c);
+    if (!ns_dalembert_derive(&c->eq) || !ns_constrained_solve(d, s, c) ||
+        !ns_constrained_settle(d, s, c))
         return false;
     s->conservative = c->eq.conservative;
     add_states(d, s, c);

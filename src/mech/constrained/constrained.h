@@ -65,6 +65,8 @@ typedef struct ns_constrained {
     ns_ex *acceleration, *multiplier;
     ns_locals locals; /* x, y, z, u, v inside shapes */
     NS_LIST(ns_touch) touches;
+    ns_ex
+        *reaction; /* [rows, then 4 of each touch]: symbols that forces may contain; or NULL */
     NS_LIST(ns_shaped) shapes;
 } ns_constrained;
 
@@ -84,6 +86,9 @@ uint32_t ns_constrained_argument(const ns_constrained *c, const ns_block *block,
 bool ns_constrained_shapes(ns_description *d, ns_constrained *c);
 bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block *block,
                             const char *name, bool slips);
+/* Force of a contact on its first body, in space. */
+ns_v3 ns_constrained_contact_force(const ns_system *s, const ns_constrained *c,
+                                   const ns_touch *t);
 void ns_constrained_contact_values(ns_system *s, const ns_constrained *c);
 void ns_constrained_contact_guess(const ns_system *s, double t0, const double *p, double *x);
 bool ns_constrained_sizes(const ns_system *s, ns_diag *diag, const double *p);
@@ -99,7 +104,13 @@ bool ns_constrained_joints(ns_description *d, ns_constrained *c);
 /* constrained_solve.c: accelerations and multipliers from M, Q, A, b by the route the model
  * asks for. */
 bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c);
-/* constrained_force.c: forces of the constraints as values. */
+/* constrained_force.c: forces of the constraints in forces (names first, values once there are
+ * accelerations and multipliers) and as values. */
+bool ns_constrained_offer(ns_description *d, ns_constrained *c);
+bool ns_constrained_settle(ns_description *d, ns_system *s, ns_constrained *c);
+uint32_t ns_constrained_reactions(const ns_constrained *c); /* how many there may be */
+/* e with zeros for them. */
+ns_ex ns_constrained_aside(ns_description *d, const ns_constrained *c, ns_ex e);
 void ns_constrained_forces(ns_system *s, const ns_constrained *c);
 
 /* After the states: how they are kept on the constraints. */

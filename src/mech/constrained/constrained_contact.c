@@ -466,21 +466,28 @@ bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block
 
 /* ---- values ------------------------------------------------------------------------------ */
 
+ns_v3 ns_constrained_contact_force(const ns_system *s, const ns_constrained *c,
+                                   const ns_touch *t)
+{
+    ns_graph *g = s->graph;
+    const ns_dalembert *eq = &c->eq;
+    const ns_member *m = &c->members.at[t->first];
+    ns_v3 force = ns_v3_zero(g);
+    for (uint32_t k = 0; k < 3; k++)
+        for (uint32_t j = t->row; j < t->row + t->rows; j++)
+            force.at[k] = ns_add(g, force.at[k],
+                                 ns_mul(g, eq->A[j * eq->n + m->first + k], c->multiplier[j]));
+    return force;
+}
+
 /* NAME.force on the first body in space, NAME.force.normal, .friction, .ratio; the particle's
  * place is a coordinate of its own. */
 void ns_constrained_contact_values(ns_system *s, const ns_constrained *c)
 {
     ns_graph *g = s->graph;
-    const ns_dalembert *eq = &c->eq;
     for (uint32_t i = 0; i < c->touches.n; i++) {
         const ns_touch *t = &c->touches.at[i];
-        const ns_member *m = &c->members.at[t->first];
-        ns_v3 force = ns_v3_zero(g);
-        for (uint32_t k = 0; k < 3; k++)
-            for (uint32_t j = t->row; j < t->row + t->rows; j++)
-                force.at[k] = ns_add(
-                    g, force.at[k],
-                    ns_mul(g, eq->A[j * eq->n + m->first + k], c->multiplier[j]));
+        const ns_v3 force = ns_constrained_contact_force(s, c, t);
         const char *name = ns_arena_format(s->arena, "%s.force", t->name);
         ns_system_observe_vector(s, NS_QUANTITY_FORCE, name, force, "N", false);
         for (uint32_t k = 0; k < t->limits.n; k++)

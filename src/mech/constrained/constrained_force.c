@@ -5,7 +5,75 @@
  * (`check` says which do); the total on a member, S.reaction, always is. */
 #include <string.h>
 
+#include "expr/subst.h"
+#include "mech/common/block.h"
 #include "mech/constrained/constrained.h"
+
+/* lambda.ROW of all rows; C.force and C.force.normal of contacts. */
+bool ns_constrained_offer(ns_description *d, ns_constrained *c)
+{
+    if (!ns_description_awaits_reactions(d))
+        return true;
+    const uint32_t m = c->rows.n, n = m + 4 * c->touches.n;
+    ns_ex *z = NS_NEW_ARRAY(d->arena, ns_ex, n + 1);
+    NS_LIST(ns_scope_entry) names = {0};
+    for (uint32_t k = 0; k < n; k++) {
+        static const char *const parts[4] = {"force.x", "force.y", "force.z", "force.normal"};
+        const ns_touch *t = k < m ? NULL : &c->touches.at[(k - m) / 4];
+        const char *name = t ? ns_arena_format(d->arena, "%s.%s", t->name, parts[(k - m) % 4])
+                             : ns_arena_format(d->arena, "lambda.%s", c->rows.at[k].name);
+        z[k] = ns_symbol_new(d->graph, name, NS_SYM_LOCAL, k);
+        if (!t || ((k - m) % 4 == 3 && t->has_normal))
+            NS_PUSH(d->arena, names, (ns_scope_entry){.name = name, .value = {1, 1, &z[k]}});
+        else if ((k - m) % 4 == 2)
+            NS_PUSH(d->arena, names,
+                    (ns_scope_entry){.name = ns_arena_format(d->arena, "%s.force", t->name),
+                                     .value = {3, 1, &z[k - 2]}});
+    }
+    c->reaction = z;
+    return ns_description_reactions(d, names.at, names.n);
+}
+
+uint32_t ns_constrained_reactions(const ns_constrained *c)
+{
+    return c->reaction ? c->rows.n + 4 * c->touches.n : 0;
+}
+
+ns_ex ns_constrained_aside(ns_description *d, const ns_constrained *c, ns_ex e)
+{
+    const uint32_t n = ns_constrained_reactions(c);
+    ns_ex *zero = NS_NEW_ARRAY(d->arena, ns_ex, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        zero[i] = ns_zero(d->graph);
+    return n ? ns_subst_one(d->graph, e, c->reaction, zero, n) : e;
+}
+
+bool ns_constrained_settle(ns_description *d, ns_system *s, ns_constrained *c)
+{
+    const uint32_t m = c->rows.n, n = ns_constrained_reactions(c);
+    if (!c->reaction)
+        return true;
+    for (uint32_t i = 0; i < d->constraints.n; i++)
+        if (!ns_reactions_absent(s, d->constraints.at[i].residual, c->reaction, n,
+                                 d->constraints.at[i].span, "a constraint"))
+            return false;
+    if (c->pinv) {
+        ns_diag_error(d->diag, ns_block_single(d, &ns_block_solve)->span,
+                      "forces that contain reactions are solved with `saddle` or `augmented`");
+        return false;
+    }
+    ns_ex *y = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    memcpy(y, c->multiplier, m * sizeof *y);
+    for (uint32_t i = 0; i < c->touches.n; i++) {
+        const ns_touch *t = &c->touches.at[i];
+        const ns_v3 force = ns_constrained_contact_force(s, c, t);
+        memcpy(y + m + 4 * (size_t)i, force.at, sizeof force.at);
+        y[m + 4 * i + 3] = t->has_normal ? ns_v3_dot(s->graph, force, t->normal)
+                                         : ns_zero(s->graph);
+    }
+    ns_dalembert_settle(&c->eq, y, c->acceleration, c->multiplier);
+    return true;
+}
 
 static bool named(const ns_system *s, const char *name)
 {

@@ -513,13 +513,18 @@ bool ns_constrained_joints(ns_description *d, ns_constrained *c)
 {
     bool good = true;
     uint32_t unnamed = 0;
-    /* springs change the Lagrangian, so `keep energy` comes last */
-    for (int pass = 0; pass < 2; pass++)
+    /* springs change the Lagrangian, so `keep energy` comes last; forces that contain reactions
+     * wait for the rows */
+    const bool wait = ns_description_awaits_reactions(d);
+    for (int pass = 0; pass < (wait ? 3 : 2); pass++) {
+        if (pass == 2 && (!good || !ns_constrained_offer(d, c)))
+            return false;
         for (uint32_t i = 0; i < d->blocks.n; i++) {
             const ns_block *block = &d->blocks.at[i];
             work w = {.d = d, .g = d->graph, .c = c, .block = block, .name = block->name};
             bool last = block->kind && strcmp(block->kind, "keep") == 0;
-            if (last != (pass == 1))
+            bool waits = wait && block->form == &ns_block_force;
+            if (pass != (waits ? 2 : last ? 1 : 0))
                 continue;
             if (!w.name)
                 w.name = ns_arena_format(d->arena, "%s%u", block->form->keyword, ++unnamed);
@@ -532,5 +537,6 @@ bool ns_constrained_joints(ns_description *d, ns_constrained *c)
             else if (block->form == &ns_block_force)
                 good = forces(&w) && good;
         }
+    }
     return good;
 }

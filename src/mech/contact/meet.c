@@ -39,6 +39,9 @@
  *     F_t = -mu N u/sqrt(|u|^2 + (b R omega_n)^2)
  *     M_n = -mu N R^2 omega_n/sqrt(25 |u|^2 + (16/(3 pi) R omega_n)^2)
  *
+ * Loads may contain N and F: each mode solves for them (mech/common/reactions.h), with F = 0 in
+ * fly.  Then the loads' own answer to F is a part of G:  G F = .. + f_F/m + (I^-1 T_F) x s.
+ *
  * Onset of slip (and slip at an impact).  F = (T, N) keeps the contact; the tangential part is
  * outside of the cone mu N.  Slip with acceleration lambda e, lambda > 0, under the friction
  * -mu N_e e:   N_e (n - mu e) - F = lambda W e,  in the tangent plane and along n, w = W n:
@@ -56,8 +59,11 @@
  * slip as above with velocities in the place of accelerations.  Work: P.(V- + V+)/2. */
 #include "mech/contact/meet.h"
 
+#include <string.h>
+
 #include "expr/diff.h"
 #include "expr/subst.h"
+#include "mech/common/reactions.h"
 
 static ns_v3 to_ground(ns_graph *g, const ns_contact *c, ns_v3 space)
 {
@@ -375,6 +381,26 @@ static ns_ex second_rate(ns_graph *g, const ns_meet *w, const ns_meet_force *f)
     return ns_add(g, ns_sub(g, sum, ns_v3_dot(g, normal, away)), turned);
 }
 
+/* Puts the reactions of a mode into it; det(1 - B) of reactions.h. */
+static ns_ex settle(ns_graph *g, const ns_meet *w, ns_meet_force *f, bool touches)
+{
+    const uint32_t n = w->n_reactions;
+    ns_v3 force = ns_m3_apply(g, w->c->A, f->force);
+    ns_ex y[4] = {f->normal, force.at[0], force.at[1], force.at[2]};
+    ns_ex value[4], *at[14] = {&f->normal, &f->power}, determinant = ns_one(g);
+    ns_v3 *const vectors[4] = {&f->force, &f->moment, &f->acceleration, &f->Omega_rate};
+    if (n == 0)
+        return determinant;
+    for (uint32_t i = 0; i < 4; i++)
+        value[i] = ns_zero(g);
+    for (uint32_t i = 0; i < 12; i++)
+        at[2 + i] = &vectors[i / 3]->at[i % 3];
+    if (touches)
+        determinant = ns_reactions_solve(g, n, w->reaction, y, value);
+    ns_reactions_put(g, n, w->reaction, value, at, 14);
+    return determinant;
+}
+
 static void roll(ns_graph *g, ns_meet *w)
 {
     const ns_contact *c = w->c;
@@ -399,6 +425,7 @@ static void roll(ns_graph *g, ns_meet *w)
     ns_v3 sum = ns_v3_add(g, ns_m3_apply(g, c->A, f->force), c->force);
     f->acceleration = ns_v3_scale(g, ns_div(g, ns_one(g), c->mass), sum);
     f->acceleration.at[2] = ns_sub(g, f->acceleration.at[2], c->gravity);
+    w->firm = settle(g, w, f, true);
 }
 
 static void fly(ns_graph *g, ns_meet *w)
@@ -436,6 +463,7 @@ static void slide(ns_graph *g, ns_meet *w)
     if (turns)
         f->power = ns_add(g, f->power, ns_v3_dot(g, f->moment, c->omega));
     accelerate(g, w, f);
+    w->stiff = ns_mul(g, w->stiff, settle(g, w, f, true));
 }
 
 /* ---- onset of slip and impact --------------------------------------------------------------
@@ -444,19 +472,52 @@ static void slide(ns_graph *g, ns_meet *w)
 /* The tangent plane in the body frame: base, W in it, w. */
 typedef struct plane {
     ns_v3 base[2];
-    ns_ex W[3], w[2]; /* W_11, W_12, W_22 */
+    ns_ex W[2][2], w[2];
 } plane;
 
-static plane plane_of(ns_graph *g, const ns_meet *w)
+/* G^-1 a where loads answer the force of the contact. */
+static ns_v3 resists_loaded(ns_graph *g, const ns_meet *w, ns_v3 a)
+{
+    const ns_contact *c = w->c;
+    const uint32_t n = w->n_reactions;
+    ns_ex K[9], x[3], load[6], slope[6 * 4];
+    if (n == 0)
+        return resists(g, w, a);
+    memcpy(load, c->force.at, sizeof c->force.at);
+    memcpy(load + 3, c->torque.at, sizeof c->torque.at);
+    ns_diff_jacobian(g, load, 6, w->reaction, n, slope);
+    for (int j = 0; j < 3; j++) { /* by the component j of F in the body frame */
+        ns_v3 push = ns_v3_zero(g), turn = push, own = yields(g, w, ns_v3_unit(g, j));
+        for (uint32_t k = 0; k < n; k++) {
+            ns_ex by = k ? c->A.at[k - 1][j] : c->gamma.at[j];
+            for (uint32_t i = 0; i < 3; i++) {
+                push.at[i] = ns_add(g, push.at[i], ns_mul(g, slope[i * n + k], by));
+                turn.at[i] = ns_add(g, turn.at[i], ns_mul(g, slope[(i + 3) * n + k], by));
+            }
+        }
+        push = ns_m3_apply_transposed(g, c->A, push);
+        push = ns_v3_scale(g, ns_div(g, ns_one(g), c->mass), push);
+        turn = ns_v3_cross(g, ns_m3_apply(g, w->inverse, turn), c->s);
+        own = ns_v3_add(g, own, ns_v3_add(g, push, turn));
+        for (int i = 0; i < 3; i++)
+            K[3 * i + j] = own.at[i];
+    }
+    ns_solve(g, 3, K, a.at, x);
+    return ns_v3_make(x[0], x[1], x[2]);
+}
+
+static plane plane_of(ns_graph *g, const ns_meet *w, bool loaded)
 {
     plane q = {0};
     ns_v3_tangents(g, w->c->gamma, q.base);
     for (int a = 0; a < 2; a++) {
-        ns_v3 force = resists(g, w, q.base[a]);
-        for (int b = a; b < 2; b++)
-            q.W[a + b] = ns_v3_dot(g, q.base[b], force);
+        ns_v3 force = (loaded ? resists_loaded : resists)(g, w, q.base[a]);
+        for (int b = 0; b < 2; b++)
+            q.W[b][a] = ns_v3_dot(g, q.base[b], force);
         q.w[a] = ns_v3_dot(g, w->c->gamma, force);
     }
+    if (!loaded || w->n_reactions == 0)
+        q.W[0][1] = q.W[1][0]; /* symmetric: one node */
     return q;
 }
 
@@ -485,8 +546,8 @@ static ns_ex slip_way(ns_graph *g, const plane *q, const ns_ex T[2], ns_ex N, ns
     for (int k = 0; k <= ROUNDS; k++) {
         ns_ex side[2] = {ns_neg(g, e[1]), e[0]}, We[2], Ws[2];
         for (int i = 0; i < 2; i++) {
-            We[i] = ns_add(g, ns_mul(g, q->W[i], e[0]), ns_mul(g, q->W[i + 1], e[1]));
-            Ws[i] = ns_add(g, ns_mul(g, q->W[i], side[0]), ns_mul(g, q->W[i + 1], side[1]));
+            We[i] = ns_add(g, ns_mul(g, q->W[i][0], e[0]), ns_mul(g, q->W[i][1], e[1]));
+            Ws[i] = ns_add(g, ns_mul(g, q->W[i][0], side[0]), ns_mul(g, q->W[i][1], side[1]));
         }
         ns_ex a = dot2(g, T, e), b = dot2(g, T, side);
         ns_ex first = dot2(g, e, We), mixed = dot2(g, side, We), last = dot2(g, side, Ws);
@@ -495,8 +556,9 @@ static ns_ex slip_way(ns_graph *g, const plane *q, const ns_ex T[2], ns_ex N, ns
         lambda = ns_apply(g, NS_OP_MAX, zero, ns_div(g, excess, under));
         if (k == ROUNDS)
             break;
-        ns_ex bends = ns_add(g, ns_mul(g, ns_number(g, 2), mixed),
-                             ns_mul(g, mu, dot2(g, q->w, side)));
+        ns_ex both = q->W[0][1] == q->W[1][0] ? ns_mul(g, ns_number(g, 2), mixed)
+                                              : ns_add(g, mixed, dot2(g, e, Ws));
+        ns_ex bends = ns_add(g, both, ns_mul(g, mu, dot2(g, q->w, side)));
         ns_ex change = ns_neg(g, ns_div(g, ns_add(g, b, ns_mul(g, lambda, bends)), under));
         ns_ex f = ns_add(g, b, ns_mul(g, lambda, mixed));
         ns_ex slope = ns_add(g, ns_mul(g, change, mixed),
@@ -517,19 +579,32 @@ static ns_v3 from_plane(ns_graph *g, const plane *q, const ns_ex e[2])
     return ns_v3_add(g, ns_v3_scale(g, e[0], q->base[0]), ns_v3_scale(g, e[1], q->base[1]));
 }
 
+/* h'' of a body that flies, after those of the other modes: there are no reactions. */
+static void part(ns_graph *g, ns_meet *w)
+{
+    ns_ex zero[4];
+    for (uint32_t i = 0; i < 4; i++)
+        zero[i] = ns_zero(g);
+    if (w->n_reactions)
+        w->parting = ns_subst_one(g, w->parting, w->reaction, zero, w->n_reactions);
+}
+
 void ns_meet_dynamics(ns_graph *g, ns_meet *w)
 {
     const ns_contact *c = w->c;
     const ns_law *law = w->law;
+    w->firm = ns_one(g);
     fly(g, w);
     if (law->friction == NS_FRICTION_IDEAL || law->friction == NS_FRICTION_COULOMB)
         roll(g, w);
     if (law->friction != NS_FRICTION_IDEAL)
         slide(g, w);
+    settle(g, w, &w->in[NS_MEET_FLY], false);
+    part(g, w);
     if (law->friction != NS_FRICTION_COULOMB)
         return;
     const ns_meet_force *f = &w->in[NS_MEET_ROLL];
-    const plane q = plane_of(g, w);
+    const plane q = plane_of(g, w, true);
     ns_ex T[2] = {ns_v3_dot(g, q.base[0], f->force), ns_v3_dot(g, q.base[1], f->force)}, e[2];
     slip_way(g, &q, T, f->normal, law->moving, e);
     w->onset = ns_m3_apply(g, c->C, from_plane(g, &q, e));
@@ -575,7 +650,7 @@ ns_meet_impact ns_meet_hit(ns_graph *g, const ns_meet *w, ns_ex normal, ns_ex ta
         out.slips = ns_zero(g);
         return out;
     }
-    const plane q = plane_of(g, w);
+    const plane q = plane_of(g, w, false);
     ns_ex T[2] = {ns_v3_dot(g, q.base[0], P), ns_v3_dot(g, q.base[1], P)}, e[2];
     ns_ex N = ns_v3_dot(g, c->gamma, P), limit = ns_mul(g, law->moving, N);
     ns_ex lambda = slip_way(g, &q, T, N, law->moving, e);

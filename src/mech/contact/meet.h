@@ -23,8 +23,10 @@ typedef struct ns_meet {
      * states of the formulation's own */
     const ns_law *law;
     ns_contact *c;
-    ns_ex way[3]; /* reference direction of slip, ground frame */
-    ns_ex hold;   /* 1: friction acts along the reference direction, 0: along the slip */
+    ns_ex way[3];          /* reference direction of slip, ground frame */
+    const ns_ex *reaction; /* force.normal and force in space: symbols that loads contain */
+    uint32_t n_reactions;
+    ns_ex hold; /* 1: friction acts along the reference direction, 0: along the slip */
     /* derived: kinematics */
     ns_m3 inverse;  /* of the inertia */
     ns_v3 reach;    /* the body's contact point, ground frame */
@@ -46,6 +48,7 @@ typedef struct ns_meet {
     /* dynamics */
     ns_meet_force in[3];
     ns_ex stiff;   /* how much the normal force accelerates the contact apart in slide: > 0 */
+    ns_ex firm;    /* the same in roll, where loads contain reactions: > 0; 1 if not */
     ns_ex parting; /* d2 gap/dt2 without a contact force, at gap 0 */
     ns_v3 onset;   /* direction in which slip would begin from roll, ground frame */
     ns_ex margin;  /* (static mu N)^2 - |T|^2 in roll */

@@ -164,39 +164,6 @@ static bool read_motion(ns_description *d, ns_rolling *r)
     return true;
 }
 
-/* ---- loads ------------------------------------------------------------------------------- */
-
-/* load { force [..] (space, at the centre of mass); torque [..] (body); torque.space [..] } */
-bool ns_rolling_loads(ns_description *d, ns_rolling *r, bool *any)
-{
-    static const char *const names[] = {"force", "force.body", "torque", "torque.space", NULL};
-    ns_graph *g = d->graph;
-    ns_contact *c = &r->contact;
-    *any = false;
-    c->force = c->torque = ns_v3_zero(g);
-    for (uint32_t i = 0; i < d->blocks.n; i++) {
-        const ns_block *block = &d->blocks.at[i];
-        if (block->form != &ns_block_load)
-            continue;
-        if (!ns_block_known(d, block, names))
-            return false;
-        for (uint32_t k = 0; k < block->properties.n; k++) {
-            const ns_property *p = &block->properties.at[k];
-            ns_v3 v;
-            if (!ns_block_vector(d, p, 0, &v))
-                return false;
-            if (strcmp(p->name, "force.body") == 0)
-                v = ns_m3_apply(g, c->A, v);
-            if (strcmp(p->name, "torque.space") == 0)
-                v = ns_m3_apply_transposed(g, c->A, v);
-            ns_v3 *sum = p->name[0] == 'f' ? &c->force : &c->torque;
-            *sum = ns_v3_add(g, *sum, v);
-            *any = true;
-        }
-    }
-    return true;
-}
-
 /* ---- the system -------------------------------------------------------------------------- */
 
 static void add_states(ns_system *s, ns_rolling *r)
@@ -569,16 +536,6 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     return true;
 }
 
-/* Names that loads may use. */
-bool ns_rolling_names(ns_description *d, const ns_contact *c)
-{
-    ns_scope_entry names[] = {
-        {"omega", {3, 1, c->Omega.at}, 0},   {"vertical", {3, 1, c->vertical.at}, 0},
-        {"quat", {4, 1, c->quat}, 0},        {"com", {3, 1, c->com.at}, 0},
-        {"contact", {3, 1, c->point.at}, 0}, {"velocity", {3, 1, c->velocity.at}, 0}};
-    return ns_description_define(d, names, c->reduced ? 2 : 6);
-}
-
 /* Limits of a part whose contact coordinates have a closed form. */
 void ns_rolling_limits(ns_graph *g, ns_rolling *r)
 {
@@ -608,9 +565,10 @@ static bool derive(ns_description *d, ns_system *s)
     if (!c->reduced)
         r->body_centre = ns_v3_sub(g, c->com, ns_m3_apply(g, c->A, r->mass.centre));
     ns_rolling_limits(g, r);
-    if (!ns_rolling_names(d, c) || !ns_rolling_loads(d, r, &loaded))
+    if (!ns_rolling_names(d, r) || !ns_rolling_loads(d, s, r, &loaded))
         return false;
     ns_contact_dynamics(g, c);
+    ns_rolling_settle(s, r);
     set_rates(s, r);
     s->energy = c->energy;
     s->kinetic = c->kinetic;

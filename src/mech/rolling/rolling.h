@@ -33,14 +33,15 @@ typedef struct ns_rolling {
     /* with a contact law: rolling_touch.c */
     ns_law law;
     ns_meet touch;
+    /* loads may contain: force.normal, force (x, y, z in space) of the contact, as symbols */
+    ns_ex reaction[4];
+    uint32_t n_reactions;   /* 1: the normal force alone, 4: both, 0: no load does */
     ns_ex ratio;            /* force.ratio; 0: friction by normal force */
     uint32_t com, velocity; /* places of the first state */
     uint32_t mode[3];       /* number of each ns_meet_mode; UINT32_MAX if there is none */
 } ns_rolling;
 
 /* rolling.c: parts of the derivation that a contact law shares. */
-bool ns_rolling_names(ns_description *d, const ns_contact *c);
-bool ns_rolling_loads(ns_description *d, ns_rolling *r, bool *any);
 void ns_rolling_limits(ns_graph *g, ns_rolling *r);
 void ns_rolling_constrain(ns_system *s, const char *name, ns_ex residual, ns_span span);
 void ns_rolling_manifold(ns_system *s, const ns_rolling *r);
@@ -50,6 +51,15 @@ bool ns_rolling_action(const ns_description *d, const ns_block *block, const cha
 bool ns_rolling_ends(ns_description *d, ns_system *s, ns_rolling *r);
 /* Equations to print, facts, overlap, scene: what is known once the system stands. */
 void ns_rolling_tell(ns_description *d, ns_system *s, ns_rolling *r);
+
+/* rolling_loads.c: names that loads may use; the loads, into the contact.  False after
+ * errors. */
+bool ns_rolling_names(ns_description *d, ns_rolling *r);
+bool ns_rolling_loads(ns_description *d, ns_system *s, ns_rolling *r, bool *any);
+/* Solves for reactions in loads of an ideal contact. */
+void ns_rolling_settle(ns_system *s, ns_rolling *r);
+/* Their symbols stand for the forces of the contact in what is observed. */
+void ns_rolling_reactions(ns_system *s, const ns_rolling *r);
 
 /* rolling_touch.c: the system of a body under a contact law. */
 bool ns_rolling_touch(ns_description *d, ns_system *s, ns_rolling *r);

@@ -385,16 +385,18 @@ static void add_leaving(work *q)
     ns_ex slack = ns_mul(g, number(q, 1e-6), ns_abs(g, c->gravity));
     WAY(q, j->ways, FLY, ns_add(g, w->parting, slack));
     ends(q, q->liftoff, q->s->events.at[q->s->events.n - 1].value);
-    if (has(q, SLIDE) && !ns_graph_is_number(g, w->stiff, NULL))
+    const bool slides = has(q, SLIDE) && !ns_graph_is_number(g, w->stiff, NULL);
+    if (slides || !ns_graph_is_number(g, w->firm, NULL))
         NS_PUSH(
             q->s->arena, q->s->events,
-            (ns_event){.name = "jams",
-                       .value = by_mode(q, one, ns_mul(g, c->mass, w->stiff), one),
-                       .direction = -1,
-                       .action = NS_EVENT_SINGULAR,
-                       .meaning = "friction pulls the contact together as fast as the normal "
-                                  "force pushes it apart: no or several forces fit "
-                                  "(Painleve's paradox)"});
+            (ns_event){
+                .name = "jams",
+                .value = by_mode(q, w->firm, slides ? ns_mul(g, c->mass, w->stiff) : one, one),
+                .direction = -1,
+                .action = NS_EVENT_SINGULAR,
+                .meaning = "friction pulls the contact together as fast as the normal "
+                           "force pushes it apart: no or several forces fit "
+                           "(Painleve's paradox)"});
 }
 
 /* Rolling resistance brings the body to rest where it also holds it: the weight has an arm
@@ -552,12 +554,15 @@ bool ns_rolling_touch(ns_description *d, ns_system *s, ns_rolling *r)
     r->body_centre = ns_v3_sub(g, c->com, ns_m3_apply(g, c->A, r->mass.centre));
     ns_meet_kinematics(g, w);
     ns_rolling_limits(g, r);
-    if (!ns_rolling_names(d, c) || !ns_rolling_loads(d, r, &loaded))
+    if (!ns_rolling_names(d, r) || !ns_rolling_loads(d, s, r, &loaded))
         return false;
     ns_contact_dynamics(g, c);
+    w->reaction = r->reaction;
+    w->n_reactions = r->n_reactions;
     ns_meet_dynamics(g, w);
     set_rates(&q);
     add_values(&q);
+    ns_rolling_reactions(s, r);
     s->energy = c->energy;
     s->kinetic = c->kinetic;
     s->conservative = false;
