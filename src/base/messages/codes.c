@@ -157,6 +157,8 @@ static const struct {
     {"property", "block", "`%s`"},
     {"property", "block", "%s: expected"},
     {"property", "constrained", "is not a property"},
+    {"reaction", "", "reactions"},
+    {"reaction", "", "the reaction `"},
     {"property", "constrained", "needs a name"},
     {"property", "constrained", "a particle has no"},
     {"property", "constrained", "one vector"},
