@@ -39,6 +39,15 @@ const ns_block_form ns_block_rolling = {
     .gives = of_rolling,
 };
 
+const ns_block_form ns_block_contact = {
+    .keyword = "contact",
+    .name = NS_PART_MUST,
+    .body = NS_PART_MUST,
+    .form = "contact NAME { slip EXPR; normal EXPR; friction coulomb(STATIC, KINETIC) }",
+    .help = "friction that holds or slides in one direction",
+    .calls = "friction",
+};
+
 const ns_block_form ns_block_load = {
     .keyword = "load",
     .body = NS_PART_MUST,
@@ -121,9 +130,8 @@ const ns_block_form ns_block_solve = {
 };
 
 const ns_block_form *const ns_blocks[] = {
-    &ns_block_ground,  &ns_block_body,   &ns_block_solid,
-    &ns_block_rolling, &ns_block_load,   &ns_block_particle,
-    &ns_block_label,   &ns_block_spring, &ns_block_damper,
-    &ns_block_gravity, &ns_block_frame,  &ns_block_symmetry,
-    &ns_block_algebra, &ns_block_solve,  NULL,
+    &ns_block_ground,  &ns_block_body,     &ns_block_solid,   &ns_block_rolling,
+    &ns_block_load,    &ns_block_particle, &ns_block_label,   &ns_block_spring,
+    &ns_block_damper,  &ns_block_gravity,  &ns_block_frame,   &ns_block_symmetry,
+    &ns_block_algebra, &ns_block_solve,    &ns_block_contact, NULL,
 };

@@ -34,6 +34,7 @@
 #include "mech/common/lean.h"
 #include "mech/common/nullspace.h"
 #include "mech/formulations.h"
+#include "mech/grip.h"
 #include "mech/reduced/symmetry.h"
 
 static bool fits(const ns_description *d)
@@ -174,10 +175,18 @@ static bool offer_reactions(ns_description *d, ns_dalembert *w)
     }
     w->reaction = symbol;
     w->n_reactions = m;
-    return ns_description_reactions(d, entry, m);
+    /* the model's lines are published again; those of a formulation are not among them */
+    ns_constraint_line *all = ns_arena_copy(d->arena, d->constraints.at, m * sizeof *all);
+    bool good = ns_description_reactions(d, entry, m);
+    for (uint32_t k = 0; good && k < d->constraints.n; k++)
+        good = ns_reactions_absent(w->s, d->constraints.at[k].residual, symbol, m,
+                                   d->constraints.at[k].span, "a constraint");
+    d->constraints.at = all;
+    d->constraints.n = d->constraints.room = m;
+    return good;
 }
 
-static bool derive(ns_description *d, ns_system *s)
+bool ns_lagrange_derive(ns_description *d, ns_system *s, ns_grips *grips)
 {
     if (d->states.n > 0) {
         ns_diag_error(d->diag, d->states.at[0].span,
@@ -193,7 +202,7 @@ static bool derive(ns_description *d, ns_system *s)
     }
     ns_dalembert w = ns_dalembert_new(d, s);
     w.lagrangian = d->lagrangian;
-    if (!offer_reactions(d, &w))
+    if (!offer_reactions(d, &w) || !ns_grip_normals(d, s, &w, grips))
         return false;
     w.forces = d->forces.at;
     w.n_forces = d->forces.n;
@@ -202,7 +211,13 @@ static bool derive(ns_description *d, ns_system *s)
     w.affine = w.shorten = true;
     if (!ns_dalembert_derive(&w))
         return false;
-    assemble(&w);
+    if (grips->n) {
+        w.grips = ns_arena_copy(s->arena, grips, sizeof *grips);
+        ns_grip_assemble(&w, w.grips, solve);
+        w.conservative = false;
+    } else {
+        assemble(&w);
+    }
     ns_dalembert_note(&w);
     s->own = ns_arena_copy(s->arena, &w, sizeof w);
     s->conservative = w.conservative;
@@ -211,6 +226,18 @@ static bool derive(ns_description *d, ns_system *s)
                    w.m - w.holonomic);
     ns_system_fact(s, "degrees of freedom", "%d", (int)w.n - (int)w.m);
     return ns_symmetry_attach(d, s);
+}
+
+static bool derive(ns_description *d, ns_system *s)
+{
+    ns_grips *grips = NS_NEW(s->arena, ns_grips);
+    return ns_grip_read(d, s, grips) && ns_lagrange_derive(d, s, grips);
+}
+
+bool ns_lagrange_sizes(const ns_system *s, ns_diag *diag, const double *p)
+{
+    const ns_dalembert *w = s->own;
+    return ns_grip_sizes(s, w->grips, diag, p);
 }
 
 /* Names of the coordinates with a large share in a vector. */
@@ -324,7 +351,8 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     return true;
 }
 
-static const ns_block_form *const blocks[] = {&ns_block_symmetry, &ns_block_start, NULL};
+static const ns_block_form *const blocks[] = {&ns_block_symmetry, &ns_block_contact,
+                                              &ns_block_start, NULL};
 
 const ns_formulation ns_formulation_lagrange = {
     .name = "lagrange",
@@ -334,13 +362,16 @@ const ns_formulation ns_formulation_lagrange = {
         "Coordinates q, a Lagrangian L(t, q, q'), forces and constraints on positions or on\n"
         "velocities (affine in them; told apart by whether velocities enter).  The equations\n"
         "d/dt dL/dq' - dL/dq = F + A^T lambda are derived by exact differentiation; holonomic\n"
-        "constraints are differentiated twice and the state is kept on the constraints.\n\n"
+        "constraints are differentiated twice and the state is kept on the constraints.\n"
+        "contact NAME { slip EXPR; normal EXPR; friction coulomb(STATIC, KINETIC) }: friction\n"
+        "that holds a slip velocity at zero while it can, and slides otherwise.\n\n"
         "Values: every coordinate q and q', energy, lambda.NAME (multiplier of constraint "
         "NAME,\n"
         "the force along its row) and reaction.q (generalised constraint force on q).\n\n"
         "Source: Bloch, Marsden, Zenkov 2009, section 3.1.",
     .fits = fits,
     .derive = derive,
+    .sizes = ns_lagrange_sizes,
     .verify = verify,
     .blocks = blocks,
 };

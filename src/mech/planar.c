@@ -20,7 +20,9 @@
  *
  * Lagrangian: sum of m/2 |com'|^2 + J/2 psi'^2 - m g com_z, (6.30) before the constraint is put
  * in.
- * This is handed to formulation `lagrange`.  The contact is one point while r k < 1, (6.23). */
+ * This is handed to formulation `lagrange`.  With friction of the ground the slip velocity r
+ * psi' - |t| (1 - r k) u' is a contact of mech/grip.h, of the normal force n.(m com'' + m g e).
+ * The contact is one point while r k < 1, (6.23). */
 #include <math.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@
 #include "expr/subst.h"
 #include "mech/common/block.h"
 #include "mech/formulations.h"
+#include "mech/grip.h"
 
 typedef enum curve_kind { CURVE, PROFILE, SLOPE } curve_kind;
 
@@ -53,6 +56,7 @@ typedef struct planar {
     ns_ex gravity;
     roller *at;
     uint32_t n, rods;
+    ns_grips grips; /* if the ground has a law of friction */
 } planar;
 
 static const char *const kinds[] = {"curve", "profile", "slope", NULL};
@@ -71,7 +75,8 @@ static bool fits(const ns_description *d)
 
 static bool read_ground(planar *w)
 {
-    static const char *const names[] = {"side", "from", "to", NULL};
+    static const char *const names[] = {"side", "from", "to", "friction", NULL};
+    static const char *const rigid[] = {"side", "from", "to", NULL};
     ns_description *d = w->d;
     w->u = ns_symbol_new(w->g, "u", NS_SYM_LOCAL, 0);
     w->x = ns_symbol_new(w->g, "x", NS_SYM_LOCAL, 1);
@@ -81,7 +86,7 @@ static bool read_ground(planar *w)
     w->ground = ns_block_single(d, &ns_block_ground);
     if (!w->ground)
         return false;
-    if (!ns_block_known(d, w->ground, names) || !ns_block_rigid(d, w->ground, names))
+    if (!ns_block_known(d, w->ground, names) || !ns_block_rigid(d, w->ground, rigid))
         return false;
     while (kinds[w->kind] && strcmp(kinds[w->kind], w->ground->kind) != 0)
         w->kind++;
@@ -264,6 +269,43 @@ static void constrain(planar *w, const char *name, ns_ex residual, ns_span span)
             (ns_constraint_line){.name = name, .residual = residual, .span = span});
 }
 
+/* m com'' + m g e, in accelerations: what the ground must give. */
+static void forces(const planar *w, const roller *a, ns_ex pull[2])
+{
+    ns_graph *g = w->g;
+    ns_ex x[8], dx[8], acceleration[2];
+    const uint32_t count = w->kind == SLOPE ? 4 : 2;
+    for (uint32_t i = 0; i < count; i++) {
+        const ns_coordinate *c = &w->d->coordinates.at[i == 0   ? a->place
+                                                       : i == 1 ? a->turn
+                                                                : a->x + i - 2];
+        x[i] = c->q;
+        dx[i] = c->v;
+        x[count + i] = c->v;
+        dx[count + i] = c->a;
+    }
+    ns_diff_along(g, a->rate, 2, x, dx, 2 * (size_t)count, acceleration);
+    for (int i = 0; i < 2; i++)
+        pull[i] = ns_mul(g, a->m, i ? ns_add(g, acceleration[i], w->gravity) : acceleration[i]);
+}
+
+/* Friction instead of rolling: the slip velocity r psi' - |t| (1 - r k) u', whose multiplier is
+ * the friction, and the normal force  n.(m com'' + m g e). */
+static ns_ex add_grip(planar *w, const roller *a, ns_ex slip)
+{
+    ns_grips *all = &w->grips;
+    ns_ex pull[2];
+    forces(w, a, pull);
+    if (all->n < NS_GRIPS_MOST)
+        all->at[all->n] = (ns_grip){.dot = a->dot,
+                                    .span = a->block->span,
+                                    .row = w->d->constraints.n,
+                                    .normal = ns_add(w->g, ns_mul(w->g, pull[0], a->normal[0]),
+                                                     ns_mul(w->g, pull[1], a->normal[1]))};
+    all->n++;
+    return ns_mul(w->g, a->r, slip);
+}
+
 static void add_roller(planar *w, const roller *a, ns_ex *lagrangian)
 {
     ns_graph *g = w->g;
@@ -277,8 +319,10 @@ static void add_roller(planar *w, const roller *a, ns_ex *lagrangian)
     ns_ex rate = ns_mul(g, way, ns_sub(g, ns_div(g, ns_one(g), a->r), a->bend));
     if (w->side < 0)
         rate = ns_neg(g, rate);
-    constrain(w, ns_arena_format(d->arena, "%sroll", a->dot), ns_sub(g, v(w, a->turn), rate),
-              a->block->span);
+    ns_ex slip = ns_sub(g, v(w, a->turn), rate);
+    if (ns_block_has(w->ground, "friction"))
+        slip = add_grip(w, a, slip);
+    constrain(w, ns_arena_format(d->arena, "%sroll", a->dot), slip, a->block->span);
     for (uint32_t i = 0; i < 2 && w->kind == SLOPE; i++)
         constrain(w, ns_arena_format(d->arena, "%s%s", a->dot, i ? "z'" : "x'"),
                   ns_sub(g, v(w, a->x + i), ns_mul(g, a->tangent[i], v(w, a->place))),
@@ -367,20 +411,8 @@ static void add_values(planar *w, const roller *a)
                               "more than one point, (6.23)"});
     if (w->rods)
         return; /* rods share the forces: see lambda */
-    ns_ex x[8], dx[8], pull[2], acceleration[2];
-    const uint32_t count = w->kind == SLOPE ? 4 : 2;
-    for (uint32_t i = 0; i < count; i++) {
-        const ns_coordinate *c = &w->d->coordinates.at[i == 0   ? a->place
-                                                       : i == 1 ? a->turn
-                                                                : a->x + i - 2];
-        x[i] = c->q;
-        dx[i] = c->v;
-        x[count + i] = c->v;
-        dx[count + i] = c->a;
-    }
-    ns_diff_along(g, a->rate, 2, x, dx, 2 * (size_t)count, acceleration);
-    for (int i = 0; i < 2; i++)
-        pull[i] = ns_mul(g, a->m, i ? ns_add(g, acceleration[i], w->gravity) : acceleration[i]);
+    ns_ex pull[2];
+    forces(w, a, pull);
     ns_ex normal = ns_add(g, ns_mul(g, pull[0], a->normal[0]),
                           ns_mul(g, pull[1], a->normal[1]));
     ns_ex across = ns_sub(g, ns_mul(g, pull[1], a->normal[0]),
@@ -393,6 +425,8 @@ static void add_values(planar *w, const roller *a)
                       friction, "N", true);
     ns_system_observe(s, NS_QUANTITY_FORCE, ns_arena_format(arena, "%sforce.ratio", a->dot),
                       ns_div(g, friction, ns_abs(g, normal)), "", true);
+    if (w->grips.n)
+        return; /* it has that event */
     NS_PUSH(arena, s->events,
             (ns_event){.name = ns_arena_format(arena, "%sliftoff", a->dot),
                        .value = normal,
@@ -461,6 +495,30 @@ static bool draw_ground(planar *w)
     return true;
 }
 
+/* friction coulomb(..) of the ground, for all disks. */
+static bool read_law(planar *w)
+{
+    ns_description *d = w->d;
+    const ns_property *friction = ns_block_find(w->ground, "friction");
+    if (!friction)
+        return true;
+    const char *why = w->n > NS_GRIPS_MOST
+                          ? "there are too many disks for friction: three at most"
+                      : w->rods       ? "disks with rods only roll: leave `friction` out"
+                      : w->s->modes.n ? "friction has modes of its own: leave `mode` lines out"
+                                      : NULL;
+    if (why) {
+        ns_diag_error(d->diag, friction->span, "%s", why);
+        return false;
+    }
+    w->grips.holds = "roll";
+    w->grips.bare = true;
+    for (uint32_t i = 0; i < w->grips.n; i++)
+        if (!ns_law_read(d, w->ground, &w->grips.at[i].law))
+            return false;
+    return true;
+}
+
 static bool derive(ns_description *d, ns_system *s)
 {
     planar *w = NS_NEW(s->arena, planar);
@@ -488,7 +546,7 @@ static bool derive(ns_description *d, ns_system *s)
     d->lagrangian_span = w->ground->span;
     for (uint32_t i = 0; i < w->n; i++)
         add_roller(w, &w->at[i], &d->lagrangian);
-    if (!add_rods(w) || !ns_formulation_lagrange.derive(d, s))
+    if (!add_rods(w) || !read_law(w) || !ns_lagrange_derive(d, s, &w->grips))
         return false;
     for (uint32_t i = 0; i < w->n; i++) {
         add_values(w, &w->at[i]);
@@ -522,7 +580,7 @@ static bool sizes(const ns_system *s, ns_diag *diag, const double *p)
                           moment);
         return false;
     }
-    return true;
+    return ns_lagrange_sizes(s, diag, p);
 }
 
 static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
@@ -539,6 +597,7 @@ const ns_formulation ns_formulation_planar = {
     .summary = "disks, balanced or not, roll in a vertical plane on any curve",
     .doc =
         "ground curve([x, z]) | profile(z of x) | slope([x', z'])    functions of u (x)\n"
+        "  { friction coulomb(STATIC, KINETIC) }: the disks roll and slide\n"
         "body [NAME] disk(r) { mass m; com l; inertia J | uniform }\n"
         "constraint NAME: rod(A, B, length)\n\n"
         "Coordinates of each disk (with its name in front if there are several): place, the\n"

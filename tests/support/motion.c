@@ -96,9 +96,14 @@ void motion_refused(const char *text, const char *words)
 
 motion motion_begin(ns_model *model, const double *x)
 {
+    return motion_begin_until(model, x, HUGE_VAL);
+}
+
+motion motion_begin_until(ns_model *model, const double *x, double until)
+{
     motion m = {.model = model};
     ns_run_options options = ns_model_run_options(model);
-    options.until = HUGE_VAL;
+    options.until = until;
     ns_status status;
     const char *message = "";
     m.run = ns_run_new(model->problem, &options, model->p, x ? x : model->x0, &status,

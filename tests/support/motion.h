@@ -33,6 +33,7 @@ void motion_refused(const char *text, const char *words);
 /* The run begins at the model's start, or at the state x.  It is not finished at any time: ask
  * motion_to.  motion_close frees the model too. */
 motion motion_begin(ns_model *model, const double *x);
+motion motion_begin_until(ns_model *model, const double *x, double until);
 motion motion_text(const char *text, const char *set);
 motion motion_file(const char *name, const char *set);
 void motion_close(motion *m);

@@ -40,7 +40,8 @@ typedef struct ns_dalembert {
     /* [m] index among the system's constraints of the row on positions (none: UINT32_MAX) and
      * on velocities */
     uint32_t *at_position, *at_velocity;
-    bool conservative; /* nothing seen that changes the energy */
+    const struct ns_grips *grips; /* mech/grip.h: contacts with friction; or NULL */
+    bool conservative;            /* nothing seen that changes the energy */
 } ns_dalembert;
 
 /* For a description: its coordinates, nothing else. */

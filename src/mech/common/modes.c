@@ -249,6 +249,9 @@ static void add_start(places *w, ns_system *s)
     OWN(w, s->start.wishes);
     OWN(w, s->start.other);
     OWN(w, s->start.ways);
+    OWN(w, s->start.settle);
+    for (uint32_t i = 0; i < s->start.settle.n; i++)
+        add(w, &s->start.settle.at[i].value);
     add_constraints(w, s->start.extra.at, s->start.extra.n);
     add_constraints(w, s->start.wishes.at, s->start.wishes.n);
     for (uint32_t i = 0; i < s->start.other.n; i++)

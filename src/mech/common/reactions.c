@@ -18,10 +18,10 @@ bool ns_reactions_affine(ns_system *s, ns_ex force, const ns_ex *z, uint32_t n, 
 {
     ns_graph *g = s->graph;
     const ns_ex found = first_in(g, force, z, n);
-    ns_ex slope[NS_REACTIONS_MOST], rest;
-    NS_CHECK(n <= NS_REACTIONS_MOST);
+    ns_ex rest;
     if (!found)
         return true;
+    ns_ex *slope = NS_NEW_ARRAY(s->arena, ns_ex, n);
     if (ns_subst_collect_linear(g, force, z, n, slope, &rest)) {
         for (uint32_t i = 0; i < n;
              i++) /* |z| has constant slopes, too, but is none of these */
