@@ -123,6 +123,10 @@ static void solve(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
 {
     ns_graph *g = w->s->graph;
     const uint32_t n = w->n;
+    if (w->tree) {
+        ns_tree_solve(w->tree, w->Q, a);
+        return;
+    }
     ns_ex *b = NS_NEW_ARRAY(w->s->arena, ns_ex, n);
     ns_ex *mu = NS_NEW_ARRAY(w->s->arena, ns_ex, w->m + 1);
     solve_saddle(w, a, lambda);
@@ -291,12 +295,42 @@ static bool independent_rows(const ns_dalembert *w, ns_diag *diag, double *A)
     return good;
 }
 
+/* Is M regular, by its pivots? */
+static bool verify_tree(const ns_system *s, ns_diag *diag, double t0, const double *p,
+                        const double *x)
+{
+    const ns_dalembert *w = s->own;
+    double *value = NS_NEW_ARRAY(s->arena, double, 2 * (size_t)w->n);
+    ns_system_eval(s, ns_tree_pivots(w->tree), w->n, t0, p, x, value);
+    ns_system_eval(s, ns_tree_sizes(w->tree), w->n, t0, p, x, value + w->n);
+    for (uint32_t i = 0; i < w->n; i++) {
+        const double pivot = fabs(value[i]), size = fabs(value[w->n + i]);
+        const char *name = s->description->coordinates.at[i].name;
+        if (!isfinite(pivot) || !isfinite(size)) {
+            ns_diag_error(diag, s->description->lagrangian_span,
+                          "the mass matrix is not defined at the start: that of %s", name);
+            return false;
+        }
+        if (!(pivot > 1e-13 * size)) {
+            ns_diag_error(diag, s->description->lagrangian_span,
+                          "the mass matrix is singular: the acceleration of %s is not "
+                          "determined; formulation `constrained` handles singular mass "
+                          "matrices",
+                          name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x)
 {
     const ns_description *d = s->description;
     /* not taken from the solve node, which a vanishing right-hand side folds */
     const ns_dalembert *w = s->own;
+    if (w->tree)
+        return verify_tree(s, diag, t0, p, x);
     const uint32_t n = w->n, m = w->m, size = n + m;
     double *M = NS_NEW_ARRAY(s->arena, double, (size_t)n * n);
     double *rows = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1);

@@ -161,6 +161,25 @@ static bool natural(ns_dalembert *w, along a)
     return true;
 }
 
+/* M, or its tree: operations count, and there must not be too many nodes. */
+static void mass_matrix(ns_dalembert *w)
+{
+    enum { A_COORDINATE = 1000 };
+    ns_graph *g = w->s->graph;
+    const uint32_t n = w->n;
+    const double dense = 2.0 / 3 * n * n * n, most = (double)A_COORDINATE * n;
+    if (w->shorten && n > NS_SHORTEN_MOST && !w->m)
+        w->tree = ns_tree_make(g, w->s->arena, w->lagrangian, n, w->v,
+                               dense < most ? dense : most);
+    if (w->tree)
+        return;
+    w->M = NS_NEW_ARRAY(w->s->arena, ns_ex, (size_t)n * n);
+    ns_diff_jacobian(g, w->momentum, n, w->v, n, w->M);
+    for (uint32_t i = 0; i < n; i++) /* one node for both halves of a symmetric matrix */
+        for (uint32_t j = 0; j < i; j++)
+            w->M[i * n + j] = w->M[j * n + i];
+}
+
 /* M, Q and the energy. */
 static bool dynamics(ns_dalembert *w, along a)
 {
@@ -173,15 +192,11 @@ static bool dynamics(ns_dalembert *w, along a)
         !find_reactions(w))
         return false;
     w->momentum = NS_NEW_ARRAY(arena, ns_ex, n);
-    w->M = NS_NEW_ARRAY(arena, ns_ex, (size_t)n * n);
     w->Q = NS_NEW_ARRAY(arena, ns_ex, n);
     ns_ex *slope = NS_NEW_ARRAY(arena, ns_ex, n), *rate = NS_NEW_ARRAY(arena, ns_ex, n);
     ns_diff_gradient(g, w->lagrangian, w->v, n, w->momentum);
     ns_diff_gradient(g, w->lagrangian, w->q, n, slope);
-    ns_diff_jacobian(g, w->momentum, n, w->v, n, w->M);
-    for (uint32_t i = 0; i < n; i++) /* one node for both halves of a symmetric matrix */
-        for (uint32_t j = 0; j < i; j++)
-            w->M[i * n + j] = w->M[j * n + i];
+    mass_matrix(w);
     ns_diff_along(g, w->momentum, n, a.qt, a.vt, n + 1, rate);
     for (uint32_t i = 0; i < n; i++)
         w->Q[i] = ns_sub(g, slope[i], rate[i]);
@@ -196,10 +211,12 @@ static bool dynamics(ns_dalembert *w, along a)
         return true;
 
     ns_ex energy = ns_neg(g, w->lagrangian), twice = ns_zero(g);
+    if (w->tree) /* M v: slope is free for it */
+        ns_diff_along(g, w->momentum, n, w->v, w->v, n, slope);
     for (uint32_t i = 0; i < n; i++) {
         energy = ns_add(g, energy, ns_mul(g, w->momentum[i], w->v[i]));
-        ns_ex Mv = ns_zero(g);
-        for (uint32_t j = 0; j < n; j++)
+        ns_ex Mv = w->tree ? slope[i] : ns_zero(g);
+        for (uint32_t j = 0; !w->tree && j < n; j++)
             Mv = ns_add(g, Mv, ns_mul(g, w->M[i * n + j], w->v[j]));
         twice = ns_add(g, twice, ns_mul(g, Mv, w->v[i]));
     }
@@ -299,7 +316,10 @@ void ns_dalembert_note(const ns_dalembert *w)
     uint32_t n = w->n;
     line(w, "Lagrangian", "L", w->lagrangian);
     enum { LARGE = 60 }; /* coordinates: from here on zeros are left out */
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; w->tree && i < n; i++)
+        line(w, "pivots D of the mass matrix, M q'' = Q, along the tree of velocities",
+             ns_arena_format(arena, "D[%u]", i + 1), ns_tree_pivots(w->tree)[i]);
+    for (uint32_t i = 0; !w->tree && i < n; i++)
         for (uint32_t j = i; j < n; j++)
             if (n < LARGE || !ns_graph_is_zero(w->s->graph, w->M[i * n + j]))
                 line(w, "mass matrix M (symmetric) of  M q'' = Q + A^T lambda",

@@ -11,6 +11,7 @@
 #define NS_MECH_COMMON_DALEMBERT_H
 
 #include "mech/common/reactions.h"
+#include "mech/common/tree.h"
 #include "mech/system.h"
 
 typedef struct ns_dalembert {
@@ -32,7 +33,8 @@ typedef struct ns_dalembert {
     uint32_t used[NS_REACTIONS_MOST], n_used;
     /* derived */
     ns_ex *momentum; /* [n] dL/dv */
-    ns_ex *M, *Q;    /* n x n by rows; n */
+    ns_ex *M, *Q;    /* n x n by rows, NULL if there is a tree; n */
+    ns_tree *tree;   /* in place of M where that is less work: large systems, `shorten` */
     ns_ex *given;    /* [n] Q as given, with reactions as symbols; NULL if it has none */
     ns_ex *A, *b;    /* m x n by rows; m */
     ns_ex *psi;      /* [m] constraints at velocity level */
