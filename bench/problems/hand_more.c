@@ -90,7 +90,8 @@ static const char *const disk_labels[] = {"theta", "psi",    "phi", "x",
 /* 3 m and 3 kg in all, bent at the start: q_i = 0.6 i/n, at rest. */
 static const chain chain5 = {3.0 / 5, 9.81}, chain10 = {3.0 / 10, 9.81};
 static const chain chain20 = {3.0 / 20, 9.81}, chain40 = {3.0 / 40, 9.81};
-static const chain chain80 = {3.0 / 80, 9.81};
+static const chain chain80 = {3.0 / 80, 9.81}, chain300 = {3.0 / 300, 9.81};
+static const chain chain1000 = {3.0 / 1000, 9.81};
 
 /* Not inlined: calls cost nothing next to these, and twelve copies would. */
 #define CHAIN(n)                                                                               \
@@ -104,6 +105,8 @@ CHAIN(10)
 CHAIN(20)
 CHAIN(40)
 CHAIN(80)
+CHAIN(300)
+CHAIN(1000)
 
 __attribute__((noinline)) static void chain20_full_call(const double *restrict y,
                                                         double *restrict f)
@@ -131,12 +134,20 @@ __attribute__((noinline)) static void chain20_full_call(const double *restrict y
 #define DOP853_N 160
 #define DOP853_RHS(y, f) chain80_call(y, f)
 #include "rivals/hand_dop853.inc"
+#define DOP853_NAME chain300_dop853
+#define DOP853_N 600
+#define DOP853_RHS(y, f) chain300_call(y, f)
+#include "rivals/hand_dop853.inc"
+#define DOP853_NAME chain1000_dop853
+#define DOP853_N 2000
+#define DOP853_RHS(y, f) chain1000_call(y, f)
+#include "rivals/hand_dop853.inc"
 #define DOP853_NAME chain20_full_dop853
 #define DOP853_N 40
 #define DOP853_RHS(y, f) chain20_full_call(y, f)
 #include "rivals/hand_dop853.inc"
 
-const int hand_chain_lengths[] = {5, 10, 20, 40, 80, 0};
+const int hand_chain_lengths[] = {5, 10, 20, 40, 80, 300, 1000, 0};
 
 void hand_chain_start(int n, double *y)
 {
@@ -159,6 +170,10 @@ int hand_chain_dop853(int n, double t_end, double tol, double *restrict y, hand_
         return chain40_dop853(t_end, tol, y, stats);
     case 80:
         return chain80_dop853(t_end, tol, y, stats);
+    case 300:
+        return chain300_dop853(t_end, tol, y, stats);
+    case 1000:
+        return chain1000_dop853(t_end, tol, y, stats);
     default:
         return -1;
     }

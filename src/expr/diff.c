@@ -82,6 +82,12 @@ typedef struct sweep {
     ns_ex **vector; /* [top + 1] the same for the components of a SOLVE */
 } sweep;
 
+bool ns_diff_plain(const ns_graph *g, ns_ex e)
+{
+    const ns_op op = ns_graph_op(g, e);
+    return op != NS_OP_PICK && op != NS_OP_FACTOR && op != NS_OP_LDL && op != NS_OP_SOLVE;
+}
+
 /* In the graph's scratch memory. */
 static sweep sweep_new(ns_graph *g, const ns_ex *f, size_t nf)
 {
@@ -105,8 +111,7 @@ static sweep sweep_new(ns_graph *g, const ns_ex *f, size_t nf)
         s.list[n++] = (passed){.e = e,
                                .a = node->n > 0 ? args[0] : 0,
                                .b = node->n > 1 ? args[1] : 0,
-                               .plain = node->op != NS_OP_PICK && node->op != NS_OP_FACTOR &&
-                                        node->op != NS_OP_LDL && node->op != NS_OP_SOLVE};
+                               .plain = ns_diff_plain(g, e)};
     }
     return s;
 }
@@ -134,6 +139,17 @@ static ns_ex along_plain(ns_graph *g, const passed *at, const ns_ex *d)
         sum = sum ? ns_add(g, sum, term) : term;
     }
     return sum;
+}
+
+ns_ex ns_diff_step(ns_graph *g, ns_ex e, const ns_ex *d)
+{
+    const ns_node *node = ns_graph_node(g, e);
+    const ns_ex *args = ns_graph_args(g, e);
+    const passed at = {
+        .e = e, .a = node->n > 0 ? args[0] : 0, .b = node->n > 1 ? args[1] : 0, .plain = true};
+    NS_CHECK(ns_diff_plain(g, e));
+    const ns_ex made = d[at.a] || d[at.b] ? along_plain(g, &at, d) : 0; /* d[0] is 0 */
+    return made && !ns_graph_is_zero(g, made) ? made : 0;
 }
 
 /* Matrices and systems; what it returns for a FACTOR only records whether any entry varies. */

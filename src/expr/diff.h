@@ -12,6 +12,11 @@ ns_ex ns_diff(ns_graph *g, ns_ex f, ns_ex x);
 void ns_diff_along(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, const ns_ex *dx,
                    size_t nx, ns_ex *out);
 
+/* One step of it: the derivative of e from those of its arguments, d[argument], 0 where one
+ * vanishes.  Not for parts of linear systems (ns_diff_plain). */
+bool ns_diff_plain(const ns_graph *g, ns_ex e);
+ns_ex ns_diff_step(ns_graph *g, ns_ex e, const ns_ex *d);
+
 /* Reverse: out[j] = df/dx_j, one walk for all x. */
 void ns_diff_gradient(ns_graph *g, ns_ex f, const ns_ex *x, size_t nx, ns_ex *out);
 

@@ -3,7 +3,11 @@
  * By the chain rule through everything that moves:
  *     time -> 1,  coordinate -> velocity -> acceleration,  state -> its right-hand side.
  * Symbols of a formulation move as it says, by an entry that is the rate of the symbol s, or is
- * named s'. */
+ * named s'.
+ *
+ * Derivatives are kept by node: the body number n of a chain is built on the one before it, and
+ * so is its velocity; walking down to the first body each time would take n^2. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "expr/diff.h"
@@ -88,6 +92,101 @@ static ns_evaluated symbol_rate(ns_reader *r, ns_ex e, ns_span place, ns_ex *out
     return outcome;
 }
 
+enum { UNKNOWN, KNOWN, LISTED };
+
+typedef NS_LIST(ns_ex) nodes;
+
+/* Room for all nodes.  What was kept is forgotten when the formulation has said how its symbols
+ * move. */
+static struct ns_kept_rates *kept(ns_reader *r)
+{
+    struct ns_kept_rates *k = &r->kept;
+    const uint32_t size = ns_graph_size(r->g);
+    const bool other = k->finishing != r->finishing || k->entries != r->rates.n;
+    if (size > k->room || other) {
+        const uint32_t room = size > k->room ? 2 * size : k->room;
+        ns_ex *d = NS_NEW_ARRAY(r->arena, ns_ex, room);
+        uint8_t *known = NS_NEW_ARRAY(r->arena, uint8_t, room);
+        if (!other && k->room) {
+            memcpy(d, k->d, k->room * sizeof *d);
+            memcpy(known, k->known, k->room * sizeof *known);
+        }
+        *k = (struct ns_kept_rates){d, known, room, r->rates.n, r->finishing};
+    }
+    return k;
+}
+
+static int by_handle(const void *a, const void *b)
+{
+    const ns_ex x = *(const ns_ex *)a, y = *(const ns_ex *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void list(ns_reader *r, ns_ex e, nodes *found)
+{
+    uint8_t *known = r->kept.known;
+    if (known[e] == UNKNOWN) {
+        known[e] = LISTED;
+        NS_PUSH(r->arena, *found, e);
+    }
+}
+
+/* Nodes below these whose derivative is not known, in order.  *plain: no linear systems among
+ * them. */
+static nodes unknown_below(ns_reader *r, const ns_ex *f, uint32_t n, bool *plain)
+{
+    nodes found = {0};
+    kept(r);
+    *plain = true;
+    for (uint32_t i = 0; i < n; i++)
+        list(r, f[i], &found);
+    for (uint32_t i = 0; i < found.n; i++) {
+        const ns_ex e = found.at[i];
+        *plain = *plain && ns_diff_plain(r->g, e);
+        for (uint32_t k = 0; k < ns_graph_node(r->g, e)->n; k++)
+            list(r, ns_graph_args(r->g, e)[k], &found);
+    }
+    for (uint32_t i = 0; i < found.n; i++)
+        r->kept.known[found.at[i]] = UNKNOWN;
+    if (found.n)
+        qsort(found.at, found.n, sizeof *found.at, by_handle);
+    return found;
+}
+
+/* The derivatives of the symbols among some nodes. */
+static ns_evaluated symbol_rates(ns_reader *r, ns_span place, const nodes *below, nodes *x,
+                                 nodes *dx)
+{
+    ns_evaluated outcome = {.progress = NS_READ_DONE};
+    for (uint32_t i = 0; i < below->n; i++) {
+        ns_ex rate;
+        if (ns_graph_op(r->g, below->at[i]) != NS_OP_SYMBOL)
+            continue;
+        outcome = symbol_rate(r, below->at[i], place, &rate);
+        if (outcome.progress != NS_READ_DONE)
+            return outcome;
+        if (rate) {
+            NS_PUSH(r->arena, *x, below->at[i]);
+            NS_PUSH(r->arena, *dx, rate);
+        }
+    }
+    return outcome;
+}
+
+/* All of these, and keeps them. */
+static void derive(ns_reader *r, const nodes *below, const nodes *x, const nodes *dx)
+{
+    struct ns_kept_rates *k = kept(r); /* it may be another by now */
+    for (uint32_t i = 0; i < x->n; i++)
+        k->d[x->at[i]] = ns_graph_is_zero(r->g, dx->at[i]) ? 0 : dx->at[i];
+    for (uint32_t i = 0; i < below->n; i++) {
+        const ns_ex e = below->at[i];
+        if (ns_graph_op(r->g, e) != NS_OP_SYMBOL && !k->known[e])
+            k->d[e] = ns_diff_step(r->g, e, k->d);
+        k->known[e] = KNOWN;
+    }
+}
+
 ns_evaluated ns_rate_of(ns_reader *r, ns_span place, const ns_cell *a, ns_cell *out)
 {
     ns_evaluated outcome = {.progress = NS_READ_DONE};
@@ -100,26 +199,31 @@ ns_evaluated ns_rate_of(ns_reader *r, ns_span place, const ns_cell *a, ns_cell *
             *out = ns_arithmetic_scalar(rate ? rate : ns_zero(r->g));
         return outcome;
     }
-    if (!ns_evaluate_spend(r, place, n + ns_graph_size(r->g) / 16))
+    bool plain;
+    const nodes below = unknown_below(r, ns_cell_at(&value), n, &plain);
+    if (!ns_evaluate_spend(r, place, n + below.n / 16))
         return (ns_evaluated){.progress = NS_READ_BROKEN};
-    bool *used = NS_NEW_ARRAY(r->arena, bool, ns_graph_size(r->g));
-    ns_graph_mark(r->g, ns_cell_at(&value), n, used);
-    NS_LIST(ns_ex) x = {0}, dx = {0};
-    for (ns_ex e = 1, size = ns_graph_size(r->g); e < size; e++) {
-        ns_ex rate;
-        if (!used[e] || ns_graph_op(r->g, e) != NS_OP_SYMBOL)
-            continue;
-        outcome = symbol_rate(r, e, place, &rate);
-        if (outcome.progress != NS_READ_DONE)
-            return outcome;
-        if (rate) {
-            NS_PUSH(r->arena, x, e);
-            NS_PUSH(r->arena, dx, rate);
-        }
-    }
+    nodes x = {0}, dx = {0};
+    outcome = symbol_rates(r, place, &below, &x, &dx);
+    if (outcome.progress != NS_READ_DONE)
+        return outcome;
     ns_ex *at;
     *out = ns_arithmetic_new(r, value.rows, value.cols, &at);
-    ns_diff_along(r->g, ns_cell_at(&value), n, x.at, dx.at, x.n, at);
+    if (plain) {
+        derive(r, &below, &x, &dx);
+        for (uint32_t i = 0; i < n; i++) {
+            const ns_ex d = r->kept.d[ns_cell_at(&value)[i]];
+            at[i] = d ? d : ns_zero(r->g);
+        }
+    } else {
+        const struct ns_kept_rates *k = kept(r);
+        for (ns_ex e = 1; e < ns_graph_size(r->g); e++)
+            if (k->known[e] == KNOWN && k->d[e]) { /* shortens the walk */
+                NS_PUSH(r->arena, x, e);
+                NS_PUSH(r->arena, dx, k->d[e]);
+            }
+        ns_diff_along(r->g, ns_cell_at(&value), n, x.at, dx.at, x.n, at);
+    }
     if (n == 1)
         *out = ns_arithmetic_scalar(at[0]);
     return outcome;

@@ -181,8 +181,14 @@ typedef struct ns_reader {
     uint32_t start_block, force_block; /* their numbers from 1; 0 if there is none */
 
     NS_LIST(ns_scope_entry) rates; /* entries that are time derivatives */
-    NS_LIST(ns_fact_of) facts;     /* by node */
-    NS_LIST(ns_cell) stack;        /* of values while code runs */
+    struct ns_kept_rates {         /* see rate.c */
+        ns_ex *d;                  /* [room] time derivative of a node, 0 where it vanishes */
+        uint8_t *known;            /* [room] */
+        uint32_t room, entries;
+        bool finishing;
+    } kept;
+    NS_LIST(ns_fact_of) facts; /* by node */
+    NS_LIST(ns_cell) stack;    /* of values while code runs */
     ns_call **calls;
     uint32_t calls_size, calls_n;
     uint64_t work;  /* operations done so far */

@@ -118,13 +118,39 @@ static bool solve_reduced(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
     return true;
 }
 
+/* The same along the tree, where M is not written down (expr/tree.h):
+ *
+ *     (A M^-1 A^T) lambda = b - A M^-1 Q,     a = M^-1 Q + (M^-1 A^T) lambda */
+static void solve_tree(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
+{
+    ns_graph *g = w->s->graph;
+    ns_arena *arena = w->s->arena;
+    const uint32_t n = w->n, m = w->m;
+    ns_ex *Y = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * n + 1); /* M^-1 A^T, by columns */
+    ns_ex *S = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * m + 1);
+    ns_ex *right = NS_NEW_ARRAY(arena, ns_ex, m + 1);
+    ns_tree_solve(w->tree, w->Q, a);
+    for (uint32_t k = 0; k < m; k++) {
+        const ns_ex *row = w->A + (size_t)k * n;
+        ns_tree_solve(w->tree, row, Y + (size_t)k * n);
+        right[k] = ns_sub(g, w->b[k], ns_nullspace_dot(g, n, row, a));
+        for (uint32_t l = 0; l <= k; l++)
+            S[k * m + l] = S[l * m + k] = ns_nullspace_dot(g, n, row, Y + (size_t)l * n);
+    }
+    if (m)
+        ns_solve(g, m, S, right, lambda);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < m; k++)
+            a[i] = ns_add(g, a[i], ns_mul(g, Y[k * n + i], lambda[k]));
+}
+
 /* Accelerations and multipliers the way that takes fewer operations. */
 static void solve(const ns_dalembert *w, ns_ex *a, ns_ex *lambda)
 {
     ns_graph *g = w->s->graph;
     const uint32_t n = w->n;
     if (w->tree) {
-        ns_tree_solve(w->tree, w->Q, a);
+        solve_tree(w, a, lambda);
         return;
     }
     ns_ex *b = NS_NEW_ARRAY(w->s->arena, ns_ex, n);
@@ -244,6 +270,11 @@ bool ns_lagrange_sizes(const ns_system *s, ns_diag *diag, const double *p)
     return ns_grip_sizes(s, w->grips, diag, p);
 }
 
+#define singular                                                                               \
+    "the mass matrix is singular: the accelerations of %s are not determined; "                \
+    "formulation `constrained` handles singular mass matrices"
+static const char undefined[] = "the mass matrix or a constraint is not defined at the start";
+
 /* Names of the coordinates with a large share in a vector. */
 static const char *participants(const ns_system *s, const double *vector, uint32_t n)
 {
@@ -295,32 +326,37 @@ static bool independent_rows(const ns_dalembert *w, ns_diag *diag, double *A)
     return good;
 }
 
-/* Is M regular, by its pivots? */
+/* The same where M is not written down: M is regular if its pivots say so, and the system is if
+ * the rows are independent too. */
 static bool verify_tree(const ns_system *s, ns_diag *diag, double t0, const double *p,
                         const double *x)
 {
     const ns_dalembert *w = s->own;
-    double *value = NS_NEW_ARRAY(s->arena, double, 2 * (size_t)w->n);
-    ns_system_eval(s, ns_tree_pivots(w->tree), w->n, t0, p, x, value);
-    ns_system_eval(s, ns_tree_sizes(w->tree), w->n, t0, p, x, value + w->n);
-    for (uint32_t i = 0; i < w->n; i++) {
-        const double pivot = fabs(value[i]), size = fabs(value[w->n + i]);
-        const char *name = s->description->coordinates.at[i].name;
-        if (!isfinite(pivot) || !isfinite(size)) {
-            ns_diag_error(diag, s->description->lagrangian_span,
-                          "the mass matrix is not defined at the start: that of %s", name);
-            return false;
-        }
-        if (!(pivot > 1e-13 * size)) {
-            ns_diag_error(diag, s->description->lagrangian_span,
-                          "the mass matrix is singular: the acceleration of %s is not "
-                          "determined; formulation `constrained` handles singular mass "
-                          "matrices",
-                          name);
-            return false;
-        }
+    const uint32_t n = w->n, m = w->m;
+    double *pivot = NS_NEW_ARRAY(s->arena, double, n),
+                                 *size = NS_NEW_ARRAY(s->arena, double, n);
+    double *A = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1), sum = 0;
+    ns_system_eval(s, ns_tree_pivots(w->tree), n, t0, p, x, pivot);
+    ns_system_eval(s, ns_tree_sizes(w->tree), n, t0, p, x, size);
+    ns_system_eval(s, w->A, (size_t)m * n, t0, p, x, A);
+    for (uint32_t i = 0; i < n; i++)
+        sum += (pivot[i] - pivot[i]) + (size[i] - size[i]);
+    for (size_t i = 0; i < (size_t)m * n; i++)
+        sum += A[i] - A[i];
+    if (sum != 0) {
+        ns_diag_error(diag, s->description->lagrangian_span, "%s", undefined);
+        return false;
     }
-    return true;
+    for (uint32_t i = 0; i < n; i++)
+        if (!(fabs(pivot[i]) > 1e-13 * fabs(size[i]))) {
+            ns_diag_error(diag, s->description->lagrangian_span, singular,
+                          s->description->coordinates.at[i].name);
+            return false;
+        }
+    for (uint32_t k = 0; k < m; k++)
+        for (uint32_t i = 0; i < n; i++)
+            A[k * n + i] /= sqrt(fabs(size[i]));
+    return independent_rows(w, diag, A);
 }
 
 static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
@@ -342,8 +378,7 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     for (uint32_t i = 0; i < m * n; i++)
         sum += rows[i] - rows[i];
     if (sum != 0) {
-        ns_diag_error(diag, d->lagrangian_span,
-                      "the mass matrix or a constraint is not defined at the start");
+        ns_diag_error(diag, d->lagrangian_span, "%s", undefined);
         return false;
     }
     /* units do not matter if coordinates are measured so that the diagonal of M is 1 */
@@ -375,11 +410,8 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     double *V = NS_NEW_ARRAY(s->arena, double, (size_t)size * size);
     ns_dense_svd(s->arena, size, size, T, sigma, V);
     if (!(sigma[size - 1] > 1e-13 * sigma[0])) {
-        ns_diag_error(
-            diag, d->lagrangian_span,
-            "the mass matrix is singular: the accelerations of %s are not determined; "
-            "formulation `constrained` handles singular mass matrices",
-            participants(s, V + (size_t)(size - 1) * size, n));
+        ns_diag_error(diag, d->lagrangian_span, singular,
+                      participants(s, V + (size_t)(size - 1) * size, n));
         return false;
     }
     return true;

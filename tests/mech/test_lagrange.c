@@ -26,9 +26,8 @@ static ns_ex value_of(const ns_system *s, const char *name)
 }
 
 /* Largest residual of the equations near the start, in units of the largest term. */
-static double residual(const char *name)
+static double residual(ns_model *m)
 {
-    ns_model *m = motion_model_file(name, NULL);
     ns_system *s = m->system;
     ns_graph *g = s->graph;
     const ns_description *d = s->description;
@@ -112,7 +111,8 @@ static void equations(void **state)
                                         "kepler"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         /* a few dozen roundings; the largest found is 1.6e-15 */
-        measure_below(residual(names[i]), 1e-14, "equations", names[i]);
+        measure_below(residual(motion_model_file(names[i], NULL)), 1e-14, "equations",
+                      names[i]);
 }
 
 /* Fewer operations where there is something to gain, the same numbers in quadruple
@@ -141,9 +141,145 @@ static void short_forms(void **state)
     ns_arena_free(arena);
 }
 
+/* ---- along the tree of velocities -------------------------------------------------------- */
+
+typedef struct links {
+    const char *name;
+    int (*parent)(int i); /* 0: none */
+    bool relative;        /* angles from link to link */
+    bool cart;            /* all of it hangs on something that moves */
+    const char *more;     /* statements, in terms of p1, p2, ...; their positions */
+    int tree;             /* is one expected? */
+    const char *kinetic;  /* added to the Lagrangian */
+    const char *refused;  /* words of the message */
+} links;
+
+static int before(int i)
+{
+    return i - 1;
+}
+
+static int half(int i)
+{
+    return i / 2;
+}
+
+static int none(int i)
+{
+    (void)i;
+    return 0;
+}
+
+static ns_model *links_model(const links *k, int n)
+{
+    static char text[200000];
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 "param m = 0.3, l = 0.4, g = 9.81, w = 2\n"
+                                 "let arm(q) = l*[sin(q), -cos(q)]\n"
+                                 "let share(p) = m/2*dot(p', p') - m*g*p.y\n"
+                                 "coordinate q0\nlet p0 = [%s, 0], a0 = 0\n",
+                                 k->cart ? "q0" : "0.1*sin(w*t)");
+    for (int i = 1; i <= n; i++) {
+        char above[20] = "0";
+        if (k->relative && k->parent(i))
+            snprintf(above, sizeof above, "a%d", k->parent(i));
+        at += (size_t)snprintf(text + at, sizeof text - at,
+                               "coordinate q%d\nlet a%d = %s + q%d, p%d = p%d + arm(a%d)\n", i,
+                               i, above, i, i, k->parent(i), i);
+    }
+    at += (size_t)snprintf(text + at, sizeof text - at, "lagrangian q0'^2%s", k->kinetic);
+    for (int i = 1; i <= n; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, " + share(p%d)", i);
+    at += (size_t)snprintf(text + at, sizeof text - at, "\n%s\nstart {", k->more);
+    for (int i = 1; i <= n; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, " q%d ~ 0.%d; q%d' ~ 0.5;", i,
+                               1 + i % 7, i);
+    snprintf(text + at, sizeof text - at, "}\n");
+    ns_model *m = ns_model_load_text(k->name, text, strlen(text), NULL, 0, NS_MODEL_READY);
+    if (!m || (m->status != NS_OK && !k->refused))
+        fail_msg("%s: %s", k->name, m ? m->messages : "out of memory");
+    return m;
+}
+
+static bool has_tree(const ns_model *m)
+{
+    return ((const ns_dalembert *)m->system->own)->tree;
+}
+
+/* What is solved along the tree solves the equations as defined, for every kind of coupling
+ * that changes the order of elimination, with constraints and without; and where L is not
+ * quadratic or a pivot vanishes there is no tree. */
+static void trees(void **state)
+{
+    (void)state;
+    static const links kinds[] = {
+        {"chain", before, false, false, "", 1, "", NULL},
+        {"relative angles", before, true, false, "", 1, "", NULL},
+        {"chain on a cart", before, true, true, "", 1, "", NULL},
+        {"binary tree", half, true, true, "", 1, "", NULL},
+        {"pendulums on a cart", none, false, true, "", 1, "", NULL},
+        {"closed loop", before, false, true, "constraint end: p24 = [0.5, -1.5]", 1, "", NULL},
+        {"blade at the end", before, true, true,
+         "constraint blade: dot(p24', [-sin(a24), cos(a24)]) = 0\nforce q3 = -q3'", 1, "",
+         NULL},
+        {"linear and gyroscopic terms", before, false, true, "", 1,
+         " + w*q1*q2' - (q3' - q4')*(q5' + q6')/1000 + (q0' + w*t)^2/3", NULL},
+        {"velocities in a root", before, false, true, "", 0, " + sqrt(1 + q1'^2)", NULL},
+        {"no square of q0'", before, false, false, "", 0, " - q0'^2 + q0'*q1'/10", NULL}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        ns_model *m = links_model(&kinds[i], 24);
+        if (has_tree(m) != kinds[i].tree)
+            fail_msg("%s: %s", kinds[i].name, kinds[i].tree ? "no tree" : "a tree");
+        /* condition of M: up to 24^2 links times the 1e-15 of the models above */
+        measure_below(residual(m), 1e-13, "equations along the tree", kinds[i].name);
+    }
+}
+
+/* Operations per link do not grow with their number. */
+static void linear_cost(void **state)
+{
+    (void)state;
+    static const links kinds[] = {{"chain", before, false, false, "", 1, "", NULL},
+                                  {"relative angles", before, true, true, "", 1, "", NULL},
+                                  {"binary tree", half, true, true, "", 1, "", NULL},
+                                  {"pendulums on a cart", none, false, true, "", 1, "", NULL}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        double operations[3];
+        for (int k = 0; k < 3; k++) {
+            ns_model *m = links_model(&kinds[i], 32 << k);
+            assert_true(has_tree(m));
+            operations[k] = ns_program_operations(ns_model_problem(m, false)->rhs, NULL);
+            ns_model_free(m);
+        }
+        const double first = operations[1] - operations[0],
+                     second = operations[2] - operations[1];
+        measure_below(fabs(second / first - 2), 0.02, "growth", kinds[i].name);
+    }
+}
+
+/* A mass that is zero, always or at the start alone, is found there and said of its
+ * coordinate. */
+static void massless_link(void **state)
+{
+    (void)state;
+    static const links kinds[] = {{"always", before, false, false, "param e = 0", 0,
+                                   " + (e - m)/2*dot(p24', p24')",
+                                   "the accelerations of q24 are not determined"},
+                                  {"at the start", before, false, false, "", 1, "*q0^2",
+                                   "the accelerations of q0 are not determined"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        ns_model *m = links_model(&kinds[i], 24);
+        assert_int_equal(m->status, NS_ERR_MODEL);
+        if (!strstr(m->messages, kinds[i].refused))
+            fail_msg("%s: %s", kinds[i].name, m->messages);
+        ns_model_free(m);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(equations),
-                                       cmocka_unit_test(short_forms)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equations), cmocka_unit_test(short_forms), cmocka_unit_test(trees),
+        cmocka_unit_test(linear_cost), cmocka_unit_test(massless_link)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "expr/diff.h"
+#include "expr/eval.h"
 #include "expr/normal/shorten.h"
 #include "expr/subst.h"
 
@@ -161,16 +162,46 @@ static bool natural(ns_dalembert *w, along a)
     return true;
 }
 
-/* M, or its tree: operations count, and there must not be too many nodes. */
+/* Is M regular as far as one can see, with the parameters of the model?  Where it is not, rows
+ * with constraints may still be, which the tree cannot see. */
+static bool regular(const ns_dalembert *w, const ns_tree *tree)
+{
+    const ns_description *d = w->d;
+    const uint32_t n = w->n, np = d->params.n;
+    ns_arena *arena = w->s->arena;
+    ns_ex *symbols = NS_NEW_ARRAY(arena, ns_ex, np + 2 * n + 1);
+    double *value = NS_NEW_ARRAY(arena, double, np + 2 * n + 1);
+    double *pivot = NS_NEW_ARRAY(arena, double, n), *size = NS_NEW_ARRAY(arena, double, n);
+    uint64_t seed = 1;
+    ns_system_params(w->s, NULL, NULL, value);
+    for (uint32_t i = 0; i < np; i++)
+        symbols[i] = d->params.at[i].symbol;
+    for (uint32_t i = 0; i < 2 * n + 1; i++) {
+        symbols[np + i] = i < n ? w->q[i] : i < 2 * n ? w->v[i - n] : d->time;
+        value[np + i] = ns_eval_random(&seed);
+    }
+    ns_eval(w->s->graph, ns_tree_pivots(tree), n, symbols, value, np + 2 * n + 1, pivot);
+    ns_eval(w->s->graph, ns_tree_sizes(tree), n, symbols, value, np + 2 * n + 1, size);
+    for (uint32_t i = 0; i < n; i++)
+        if (!(pivot[i] > 1e-10 * size[i]))
+            return false;
+    return true;
+}
+
+/* M, or its tree where that takes fewer operations: with m constraints, m + 1 solutions, the
+ * products of rows with them, and a system of m equations. */
 static void mass_matrix(ns_dalembert *w)
 {
-    enum { A_COORDINATE = 1000 };
+    enum { A_COORDINATE = 1000 }; /* more would be too many nodes */
     ns_graph *g = w->s->graph;
     const uint32_t n = w->n;
-    const double dense = 2.0 / 3 * n * n * n, most = (double)A_COORDINATE * n;
-    if (w->shorten && n > NS_SHORTEN_MOST && !w->m)
-        w->tree = ns_tree_make(g, w->s->arena, w->lagrangian, n, w->v,
-                               dense < most ? dense : most);
+    const double m = w->m, all = n + m, nodes = (double)A_COORDINATE * n;
+    const double dense = 2.0 / 3 * (all * all * all - m * m * m) - n * m * m;
+    if (w->shorten && n > NS_SHORTEN_MOST)
+        w->tree = ns_tree_make(g, w->s->arena, w->lagrangian, n, w->v, w->m + 1,
+                               dense < nodes ? dense : nodes);
+    if (w->tree && !regular(w, w->tree))
+        w->tree = NULL;
     if (w->tree)
         return;
     w->M = NS_NEW_ARRAY(w->s->arena, ns_ex, (size_t)n * n);
@@ -317,7 +348,7 @@ void ns_dalembert_note(const ns_dalembert *w)
     line(w, "Lagrangian", "L", w->lagrangian);
     enum { LARGE = 60 }; /* coordinates: from here on zeros are left out */
     for (uint32_t i = 0; w->tree && i < n; i++)
-        line(w, "pivots D of the mass matrix, M q'' = Q, along the tree of velocities",
+        line(w, "pivots D of M in  M q'' = Q + A^T lambda,  along the tree of velocities",
              ns_arena_format(arena, "D[%u]", i + 1), ns_tree_pivots(w->tree)[i]);
     for (uint32_t i = 0; !w->tree && i < n; i++)
         for (uint32_t j = i; j < n; j++)

@@ -10,8 +10,8 @@
 #ifndef NS_MECH_COMMON_DALEMBERT_H
 #define NS_MECH_COMMON_DALEMBERT_H
 
+#include "expr/tree.h"
 #include "mech/common/reactions.h"
-#include "mech/common/tree.h"
 #include "mech/system.h"
 
 typedef struct ns_dalembert {

@@ -3,11 +3,11 @@
  * Unknowns 0 .. n-1 are v, the rest w.  With x the unknowns that are left, the form is
  * 1/2 x.H x - r.x.  Two kinds of steps, until nothing is left:
  *
- *     w_j = sum c_a x_a put in      H_ab += c_a H_jb + H_aj c_b + c_a H_jj c_b,  r_a += c_a r_j
- *     v_k eliminated, d = H_kk      H_ab -= H_ak H_kb / d,                   r_a -= H_ak r_k / d
+ *     w_j = sum c_a x_a put in      H_ab += c_a H_jb + H_aj c_b + c_a H_jj c_b, r_a += c_a r_j
+ *     v_k eliminated, d = H_kk      H_ab -= H_ak H_kb / d,                  r_a -= H_ak r_k / d
  *
  * and backwards x_j = sum c_a x_a,  x_k = r_k/d - sum (H_ka/d) x_a. */
-#include "mech/common/tree.h"
+#include "expr/tree.h"
 
 #include <string.h>
 
@@ -411,7 +411,7 @@ static bool run(work *w, const request *q, step **steps, ns_ex **pivot)
 }
 
 ns_tree *ns_tree_make(ns_graph *g, ns_arena *arena, ns_ex lagrangian, uint32_t n,
-                      const ns_ex *v, double most)
+                      const ns_ex *v, uint32_t right, double most)
 {
     const ns_ex top = lagrangian;
     bool *used = NS_NEW_ARRAY(arena, bool, top + 1);
@@ -431,7 +431,11 @@ ns_tree *ns_tree_make(ns_graph *g, ns_arena *arena, ns_ex lagrangian, uint32_t n
     work w = {.g = g, .arena = arena, .dry = true, .some = top, .most = most};
     step *steps;
     ns_ex *pivot;
-    if (!run(&w, &q, &steps, &pivot) || w.count > most)
+    if (!run(&w, &q, &steps, &pivot))
+        return NULL;
+    for (uint32_t i = 0; i < w.size; i++)
+        w.count += 4.0 * right * steps[i].parts.n;
+    if (w.count > most)
         return NULL;
     w = (work){.g = g, .arena = arena};
     if (!run(&w, &q, &steps, &pivot))
@@ -471,11 +475,6 @@ void ns_tree_solve(const ns_tree *tree, const ns_ex *r, ns_ex *x)
     }
     memcpy(x, y, tree->n * sizeof *x);
     ns_arena_release(arena, mark);
-}
-
-uint32_t ns_tree_shared(const ns_tree *tree)
-{
-    return tree->size - tree->n;
 }
 
 const ns_ex *ns_tree_pivots(const ns_tree *tree)
