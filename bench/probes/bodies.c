@@ -1,7 +1,7 @@
 /*
  * Many bodies: what deriving, one evaluation and a motion cost over the number of links.
  *
- *     bench_bodies [LINKS ...]        (10 80 300 1000)
+ *     bench_bodies [--no-motion] [LINKS ...]        (10 80 300 1000)
  *
  * The chain of bench/README.md from its Lagrangian, angles from the vertical; the same with
  * angles from link to link; a binary tree of such links. One second of the first, at equal
@@ -172,10 +172,10 @@ static void against_hand(int links, const double *exact, double error)
     free(y);
 }
 
-static void measure(shape s, int links)
+static void measure(shape s, int links, bool moves)
 {
     char *text = text_of(s, links), message[300];
-    figures f = {.run = HUGE_VAL};
+    figures f = {.run = moves ? HUGE_VAL : 0};
     double begin = bench_cpu_seconds();
     ns_model *m = text
                       ? ns_model_load_text("links", text, strlen(text), NULL, 0, NS_MODEL_READY)
@@ -190,14 +190,14 @@ static void measure(shape s, int links)
     ns_problem_native(p, ns_method_find("gauss")->lanes, message, sizeof message, NULL);
     evaluation(p, m, &f);
     double *end = aligned(p->n), *exact = aligned(p->n);
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; moves && round < ROUNDS; round++)
         if (!motion(p, m, s == CHAIN ? 1 : 0.05, 1e-10, &f, end))
             exit(1);
     printf("| %s | %d | %ld | %.1f | %.4g | %.4g | %.0f | %lu | %lu | %.4g | %.0e |\n",
            names[s], links, f.operations, 1e3 * f.derive, 1e6 * f.one, 1e6 * f.eight,
            f.kilobytes, f.steps, f.evaluations, 1e3 * f.run, f.energy);
     figures precise = f;
-    if (s == CHAIN && motion(p, m, 1, 1e-14, &precise, exact)) {
+    if (s == CHAIN && moves && motion(p, m, 1, 1e-14, &precise, exact)) {
         const double error = distance(end, exact, (int)p->n);
         printf("    error %.1e\n", error);
         against_hand(links, exact, error);
@@ -212,6 +212,9 @@ static void measure(shape s, int links)
 int main(int argc, char **argv)
 {
     static const int usual[] = {10, 80, 300, 1000};
+    const bool moves = argc < 2 || strcmp(argv[1], "--no-motion") != 0;
+    argc -= !moves;
+    argv += !moves;
     const int count = argc > 1 ? argc - 1 : (int)(sizeof usual / sizeof *usual);
     printf("| | links | operations | derived, ms | evaluation, us | eight lanes | kB | steps | "
            "evaluations | motion at 1e-10, ms | energy "
@@ -219,6 +222,6 @@ int main(int argc, char **argv)
            "---|\n");
     for (int s = CHAIN; s <= TREE; s++)
         for (int i = 0; i < count; i++)
-            measure((shape)s, argc > 1 ? atoi(argv[i + 1]) : usual[i]);
+            measure((shape)s, argc > 1 ? atoi(argv[i + 1]) : usual[i], moves);
     return 0;
 }

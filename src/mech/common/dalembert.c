@@ -196,7 +196,8 @@ static void mass_matrix(ns_dalembert *w)
     ns_graph *g = w->s->graph;
     const uint32_t n = w->n;
     const double m = w->m, all = n + m, nodes = (double)A_COORDINATE * n;
-    const double dense = 2.0 / 3 * (all * all * all - m * m * m) - n * m * m;
+    /* 4 n^2: writing M down */
+    const double dense = 2.0 / 3 * (all * all * all - m * m * m) - n * m * m + 4.0 * n * n;
     if (w->shorten && n > NS_SHORTEN_MOST)
         w->tree = ns_tree_make(g, w->s->arena, w->lagrangian, n, w->v, w->m + 1,
                                dense < nodes ? dense : nodes);
