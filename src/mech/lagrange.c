@@ -270,7 +270,7 @@ bool ns_lagrange_sizes(const ns_system *s, ns_diag *diag, const double *p)
     return ns_grip_sizes(s, w->grips, diag, p);
 }
 
-#define singular                                                                               \
+#define SINGULAR                                                                               \
     "the mass matrix is singular: the accelerations of %s are not determined; "                \
     "formulation `constrained` handles singular mass matrices"
 static const char undefined[] = "the mass matrix or a constraint is not defined at the start";
@@ -349,7 +349,7 @@ static bool verify_tree(const ns_system *s, ns_diag *diag, double t0, const doub
     }
     for (uint32_t i = 0; i < n; i++)
         if (!(fabs(pivot[i]) > 1e-13 * fabs(size[i]))) {
-            ns_diag_error(diag, s->description->lagrangian_span, singular,
+            ns_diag_error(diag, s->description->lagrangian_span, SINGULAR,
                           s->description->coordinates.at[i].name);
             return false;
         }
@@ -410,7 +410,7 @@ static bool verify(const ns_system *s, ns_diag *diag, double t0, const double *p
     double *V = NS_NEW_ARRAY(s->arena, double, (size_t)size * size);
     ns_dense_svd(s->arena, size, size, T, sigma, V);
     if (!(sigma[size - 1] > 1e-13 * sigma[0])) {
-        ns_diag_error(diag, d->lagrangian_span, singular,
+        ns_diag_error(diag, d->lagrangian_span, SINGULAR,
                       participants(s, V + (size_t)(size - 1) * size, n));
         return false;
     }
