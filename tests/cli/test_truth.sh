@@ -108,7 +108,12 @@ observe a = ground.u', b = contact', c = com'', d = velocity'
 run { until 1 }
 M
 says 0 "T9 rates on a moving ground" "" "" -- run turns.mech --show a,b,c,d
-printf "coordinate x\nlagrangian x'^2/2\nobserve r = atanh(1 + x')*x'\nstart { x = 1 }\n" >void.mech
+cat >void.mech <<'M'
+coordinate x
+lagrangian x'^2/2
+observe r = atanh(1 + x')*x'
+start { x = 1 }
+M
 says 0 "T10 a value without a meaning is called so" " r +undefined" "" -- equilibria void.mech
 never "T10 without nan" "nan"
 says 0 "T10 energy of what is driven" "" "" -- run "$MODELS/snakeboard.mech" --json
