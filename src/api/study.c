@@ -183,7 +183,7 @@ static bool take_arguments(ns_study *s, ns_host *host, const ns_command *command
     for (int k = 0; k < 2; k++)
         s->word[k] = word_of(host->arena, s->given[k]);
     if (strcmp(command->name, "emit") == 0)
-        NS_PUSH(host->arena, a->words, "c");
+        NS_PUSH(host->arena, a->words, ns_command_text(a, "out") ? "fmu" : "c");
     NS_PUSH(host->arena, a->words, s->word[0]);
     if (strcmp(command->name, "compare") == 0)
         NS_PUSH(host->arena, a->words, s->word[1]);

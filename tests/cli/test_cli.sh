@@ -56,9 +56,19 @@ expect 2 "unknown command" "" "did you mean 'run'" -- rnu x
 expect 2 "a file as command" "" "noslip run" -- "$W/oscillator.mech"
 
 expect 0 "emit c" "void model_rhs" "" -- emit c "$W/oscillator.mech"
-expect 2 "emit another language" "" "writes c, not 'fortran'" \
+expect 2 "emit another language" "" "writes c and fmu, not 'fortran'" \
     -- emit fortran "$W/oscillator.mech"
 expect 2 "emit nothing" "" "needs more arguments" -- emit c
+expect 0 "emit fmu" "FMI 3.0, model exchange and co-simulation" "" \
+    -- emit fmu "$W/oscillator.mech" --fmi 3 --out "$W/oscillator.fmu"
+expect 2 "emit fmu without a file" "" "needs a file: --out MODEL.fmu" \
+    -- emit fmu "$W/oscillator.mech"
+expect 2 "emit fmu of another version" "" "2 or 3, not '1'" \
+    -- emit fmu "$W/oscillator.mech" --fmi 1 --out "$W/oscillator.fmu"
+expect 2 "emit c to a file" "" "are for .noslip emit fmu" \
+    -- emit c "$W/oscillator.mech" --out "$W/oscillator.c"
+expect 2 "emit fmu of a motion that jumps" "" "jumps at events" \
+    -- emit fmu "$MODELS/superball.mech" --out "$W/superball.fmu"
 
 # ---- options ---------------------------------------------------------------------------------
 

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import threading
 import time
+import xml.etree.ElementTree
+import zipfile
 
 import numpy as np
 import pytest
@@ -120,6 +122,18 @@ def test_output(tmp_path):
     assert json.loads(r.to_bytes("report"))
     with pytest.raises(noslip.RequestError):
         r.report(tmp_path / "page.txt")
+
+
+def test_functional_mock_up_unit(tmp_path):
+    path = tmp_path / "sleigh.fmu"
+    noslip.emit(noslip.Model("chaplygin-sleigh"), out=str(path), fmi=3)
+    with zipfile.ZipFile(path) as unit:
+        assert unit.testzip() is None
+        assert "sources/model.c" in unit.namelist()
+        root = xml.etree.ElementTree.fromstring(unit.read("modelDescription.xml"))
+    assert root.get("fmiVersion") == "3.0"
+    names = [v.get("name") for v in root.find("ModelVariables")]
+    assert {"time", "a", "theta", "der(theta')", "energy"} <= set(names)
 
 
 def test_notebook_page_is_sandboxed():

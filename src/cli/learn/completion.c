@@ -60,7 +60,7 @@ static const char *words_of(const ns_command *c)
     if (strcmp(c->name, "completion") == 0)
         return "bash zsh fish";
     if (strcmp(c->name, "emit") == 0)
-        return "c";
+        return "c fmu";
     if (strcmp(c->name, "help") == 0 || strcmp(c->name, "man") == 0)
         return "command";
     return strstr(c->usage, "MODEL") || strstr(c->usage, "A B") ||

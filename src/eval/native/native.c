@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "eval/machine/install.h"
+#include "eval/native/compiler.h"
 #include "eval/native/emit.h"
 #include "eval/prune.h"
 
@@ -19,15 +20,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-extern char **environ;
 
 struct ns_native {
     void *library;          /* NULL: none is needed */
@@ -36,14 +31,11 @@ struct ns_native {
     const ns_program *programs[];
 };
 
-enum { KEY = 32, FLAGS = 24, MOST_LIBRARY = 256 << 20 };
+enum { KEY = 32, MOST_LIBRARY = 256 << 20 };
 
 /* Everything that is needed while a library is made. */
 typedef struct making {
-    char *message;
-    size_t room;
-    char compiler[PATH_MAX];
-    const char *flags[FLAGS]; /* ends with NULL */
+    ns_compiler compiler;
     const char *text;
     size_t length;
     char key[KEY + 1];
@@ -53,7 +45,7 @@ typedef struct making {
 } making;
 
 /* Says what is wrong; false. */
-#define fail(m, ...) failed(snprintf((m)->message, (m)->room, __VA_ARGS__))
+#define fail(m, ...) failed(snprintf((m)->compiler.message, (m)->compiler.room, __VA_ARGS__))
 static bool failed(int length)
 {
     (void)length;
@@ -94,38 +86,7 @@ static void hash_string(hash *h, const char *text)
 
 static const hash hash_start = {UINT64_C(14695981039346656037), 20260101};
 
-/* ---- compiler ---------------------------------------------------------------------------- */
-
-/* The file that would run: `cc` along PATH, symbolic links resolved. */
-static bool find_compiler(making *m)
-{
-    const char *name = getenv("NOSLIP_CC");
-    if (name && !*name)
-        return fail(m, "the compiler is switched off (NOSLIP_CC is empty)");
-    if (!name)
-        name = "cc";
-    char candidate[PATH_MAX];
-    const char *path = strchr(name, '/') ? "" : getenv("PATH");
-    if (!path)
-        path = "/usr/local/bin:/usr/bin:/bin";
-    for (const char *at = path;; at++) {
-        const size_t length = strcspn(at, ":");
-        const int n = *name == '/' || !length
-                          ? snprintf(candidate, sizeof candidate, "%s", name)
-                          : snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, at,
-                                     name);
-        struct stat s;
-        if (n > 0 && (size_t)n < sizeof candidate && (length || strchr(name, '/')) &&
-            access(candidate, X_OK) == 0 && stat(candidate, &s) == 0 && S_ISREG(s.st_mode)) {
-            if (!realpath(candidate, m->compiler))
-                snprintf(m->compiler, sizeof m->compiler, "%s", candidate);
-            return true;
-        }
-        at += length;
-        if (!*at)
-            return fail(m, "there is no compiler '%s'", name);
-    }
-}
+/* ---- flags and key ---------------------------------------------------------------------- */
 
 static void choose_flags(making *m, const char *lanes, bool fused)
 {
@@ -141,23 +102,23 @@ static void choose_flags(making *m, const char *lanes, bool fused)
     m->two = m->length > long_text;
     if (m->two)
         for (uint32_t i = 0; i < sizeof quick / sizeof *quick; i++)
-            m->flags[n++] = quick[i];
+            m->compiler.flags[n++] = quick[i];
     else
-        m->flags[n++] = "-O2";
+        m->compiler.flags[n++] = "-O2";
     for (uint32_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        m->flags[n++] = usual[i];
-    m->flags[n++] = "-ffp-contract=off";
+        m->compiler.flags[n++] = usual[i];
+    m->compiler.flags[n++] = "-ffp-contract=off";
     if (strcmp(lanes, "avx512") == 0) {
-        m->flags[n++] = "-mavx512f";
-        m->flags[n++] = "-mavx512dq";
-        m->flags[n++] = "-mavx512vl";
-        m->flags[n++] = "-mprefer-vector-width=512";
+        m->compiler.flags[n++] = "-mavx512f";
+        m->compiler.flags[n++] = "-mavx512dq";
+        m->compiler.flags[n++] = "-mavx512vl";
+        m->compiler.flags[n++] = "-mprefer-vector-width=512";
     } else if (strcmp(lanes, "avx2") == 0) {
-        m->flags[n++] = "-mavx2";
+        m->compiler.flags[n++] = "-mavx2";
         if (fused)
-            m->flags[n++] = "-mfma";
+            m->compiler.flags[n++] = "-mfma";
     }
-    m->flags[n] = NULL;
+    m->compiler.flags[n] = NULL;
 }
 
 /* The name under which the library is kept. */
@@ -166,112 +127,16 @@ static void make_key(making *m)
     hash h = hash_start;
     struct stat s;
     hash_string(&h, NS_VERSION);
-    hash_string(&h, m->compiler);
-    if (stat(m->compiler, &s) == 0) { /* a compiler that was replaced is another one */
+    hash_string(&h, m->compiler.path);
+    if (stat(m->compiler.path, &s) == 0) { /* a compiler that was replaced is another one */
         hash_add(&h, &s.st_size, sizeof s.st_size);
         hash_add(&h, &s.st_mtim.tv_sec, sizeof s.st_mtim.tv_sec);
     }
-    for (const char *const *flag = m->flags; *flag; flag++)
+    for (const char *const *flag = m->compiler.flags; *flag; flag++)
         hash_string(&h, *flag);
     hash_add(&h, m->text, m->length);
     snprintf(m->key, sizeof m->key, "%016llx%016llx", (unsigned long long)h.a,
              (unsigned long long)h.b);
-}
-
-/* Starts the compiler on files (the list ends with NULL); what it complains of goes to
- * `complaints`. */
-static bool start_compiler(const making *m, const char *what, const char *const *files,
-                           const char *made, const char *complaints, pid_t *child)
-{
-    const char *arguments[FLAGS + 8];
-    uint32_t n = 0;
-    arguments[n++] = m->compiler;
-    for (const char *const *flag = m->flags; *flag; flag++)
-        arguments[n++] = *flag;
-    arguments[n++] = what;
-    arguments[n++] = "-o";
-    arguments[n++] = made;
-    for (; *files; files++)
-        arguments[n++] = *files;
-    arguments[n] = NULL;
-    posix_spawn_file_actions_t streams;
-    if (posix_spawn_file_actions_init(&streams) != 0)
-        return fail(m, "out of memory");
-    posix_spawn_file_actions_addopen(&streams, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&streams, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&streams, 2, complaints, O_WRONLY | O_CREAT | O_TRUNC,
-                                     0600);
-    const int error = posix_spawn(child, m->compiler, &streams, NULL, (char *const *)arguments,
-                                  environ);
-    posix_spawn_file_actions_destroy(&streams);
-    return !error || fail(m, "the compiler %s did not start: %s", m->compiler, strerror(error));
-}
-
-/* Ends a compiler that is not wanted any more. */
-static void stop_compiler(pid_t child)
-{
-    kill(child, SIGKILL);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
-
-/* Waits until a compiler has ended.  One that hangs must not hold up a run, which does without:
- * it is stopped when a signal comes that ends things, or after MOST_SECONDS.  Signals wait
- * meanwhile, so that none is missed.  0, an errno value, EINTR, or ETIMEDOUT. */
-static int await(pid_t child, int *status)
-{
-    enum { MOST_SECONDS = 600 };
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
-    enum { ENDS = sizeof ends / sizeof *ends };
-    sigset_t mine, before, waiting;
-    sigemptyset(&mine);
-    for (int i = 0; i < ENDS; i++) {
-        struct sigaction now;
-        if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaddset(&mine, ends[i]);
-    }
-    pthread_sigmask(SIG_BLOCK, &mine, &before);
-    struct timespec pause = {.tv_nsec = 100000};
-    double waited = 0;
-    pid_t ended;
-    int error = 0;
-    while ((ended = waitpid(child, status, WNOHANG)) != child && !error) {
-        error = ended < 0 && errno != EINTR ? errno : waited > MOST_SECONDS ? ETIMEDOUT : 0;
-        sigpending(&waiting);
-        for (int i = 0; i < ENDS; i++)
-            if (sigismember(&waiting, ends[i]) && sigismember(&mine, ends[i]))
-                error = EINTR;
-        nanosleep(&pause, NULL);
-        waited += 1e-9 * (double)pause.tv_nsec;
-        pause.tv_nsec = pause.tv_nsec < 4000000 ? 2 * pause.tv_nsec : 5000000;
-    }
-    if (ended == child)
-        error = 0;
-    if (error == EINTR || error == ETIMEDOUT)
-        stop_compiler(child);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
-static bool wait_compiler(const making *m, const char *complaints, pid_t child)
-{
-    int status = 0;
-    const int error = await(child, &status);
-    if (error == EINTR || error == ETIMEDOUT)
-        return fail(m, "the compiler %s was stopped%s", m->compiler,
-                    error == EINTR ? "" : ": it took too long");
-    if (error)
-        return fail(m, "the compiler was lost: %s", strerror(error));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return true;
-    char *said = NULL;
-    size_t length = 0;
-    if (ns_file_read(complaints, 1 << 20, &said, &length) != 0)
-        said = NULL;
-    fail(m, "the compiler %s failed%s%.*s", m->compiler, said && length ? ": " : "",
-         said ? (int)strcspn(said, "\n") : 0, said ? said : "");
-    free(said);
-    return false;
 }
 
 /* ---- folder ------------------------------------------------------------------------------ */
@@ -421,8 +286,9 @@ static bool compile_at_once(const making *m, file_name *files)
     const char *sources[] = {files[SOURCE], NULL};
     pid_t child;
     return put_source(m, files[SOURCE], all) &&
-           start_compiler(m, "-shared", sources, files[LIBRARY], files[LOG], &child) &&
-           wait_compiler(m, files[LOG], child);
+           ns_compiler_start(&m->compiler, "-shared", sources, files[LIBRARY], files[LOG],
+                             &child) &&
+           ns_compiler_wait(&m->compiler, files[LOG], child);
 }
 
 /* Both halves at the same time, then what links them. */
@@ -433,19 +299,21 @@ static bool compile_halves(const making *m, file_name *files, const piece first[
     const char *objects[] = {files[OBJECT], files[OBJECT_2], NULL};
     pid_t one, two, link;
     if (!put_source(m, files[SOURCE], first) || !put_source(m, files[SOURCE_2], second) ||
-        !start_compiler(m, "-c", sources, files[OBJECT], files[LOG], &one))
+        !ns_compiler_start(&m->compiler, "-c", sources, files[OBJECT], files[LOG], &one))
         return false;
-    if (!start_compiler(m, "-c", sources_2, files[OBJECT_2], files[LOG_2], &two)) {
-        stop_compiler(one);
-        return false;
-    }
-    if (!wait_compiler(m, files[LOG_2], two)) {
-        stop_compiler(one);
+    if (!ns_compiler_start(&m->compiler, "-c", sources_2, files[OBJECT_2], files[LOG_2],
+                           &two)) {
+        ns_compiler_stop(one);
         return false;
     }
-    return wait_compiler(m, files[LOG], one) &&
-           start_compiler(m, "-shared", objects, files[LIBRARY], files[LOG], &link) &&
-           wait_compiler(m, files[LOG], link);
+    if (!ns_compiler_wait(&m->compiler, files[LOG_2], two)) {
+        ns_compiler_stop(one);
+        return false;
+    }
+    return ns_compiler_wait(&m->compiler, files[LOG], one) &&
+           ns_compiler_start(&m->compiler, "-shared", objects, files[LIBRARY], files[LOG],
+                             &link) &&
+           ns_compiler_wait(&m->compiler, files[LOG], link);
 }
 
 /* Compiles in files of our own, then gives the library its name. */
@@ -472,7 +340,7 @@ static bool compile(const making *m, const char *library)
 
 static void *obtain(making *m, bool *cached)
 {
-    if (!find_compiler(m))
+    if (!ns_compiler_find(&m->compiler))
         return NULL;
     make_key(m);
     if (!choose_folder(m))
@@ -629,8 +497,8 @@ ns_native *ns_native_new(const ns_native_request *requests, uint32_t n, char *me
     ns_native *volatile native = NULL;
     snprintf(message, room, "out of memory");
     if (m && arena && n && !NS_ARENA_GUARD(arena)) {
-        m->message = message;
-        m->room = room;
+        m->compiler.message = message;
+        m->compiler.room = room;
         native = make(m, arena, requests, n, &found);
     }
     if (arena)

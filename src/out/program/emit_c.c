@@ -8,114 +8,11 @@
 
 #include <math.h>
 
-#include "expr/diff.h"
+#include "out/program/emit_c_parts.h"
 #include "out/program/emit_c_texts.h"
 #include "out/program/emit_c_writer.h"
 
-/* ---- the file ---------------------------------------------------------------------------- */
-
-/* name = value, one a line, as the initialiser of an array. */
-static void put_values(ns_emit_c_writer *w, const char *head, const char *const *names,
-                       const double *values, uint32_t n)
-{
-    ns_text_addf(w->out, "%s = {\n", head);
-    for (uint32_t i = 0; i < n; i++) {
-        ns_text_addf(w->out, "    %s, /* %u: %s */\n", ns_emit_c_number(w, values[i]), i,
-                     ns_emit_c_comment(w->arena, names[i]));
-    }
-    ns_text_addf(w->out, "%s};\n\n", n ? "" : "    0.0\n");
-}
-
-static void put_strings(ns_emit_c_writer *w, const char *head, const char *const *names,
-                        uint32_t n)
-{
-    ns_text_addf(w->out, "%s = {\n", head);
-    for (uint32_t i = 0; i < n; i++)
-        ns_text_addf(w->out, "    \"%s\",\n", ns_emit_c_comment(w->arena, names[i]));
-    ns_text_addf(w->out, "%s};\n\n", n ? "" : "    \"\"\n");
-}
-
-/* ---- constraints ------------------------------------------------------------------------- */
-
-/* Residuals that are to vanish along the motion, and the entries of their Jacobian that can
- * differ from zero, at their places in an array of both: residuals, then the Jacobian by
- * rows. */
-typedef struct manifold {
-    uint32_t rows, dropped; /* dropped: more than a file of this kind should project */
-    NS_LIST(ns_ex) value;
-    NS_LIST(uint32_t) place;
-    NS_LIST(const char *) name;
-} manifold;
-
-static manifold find_manifold(ns_arena *arena, const ns_system *s)
-{
-    enum { LARGE = 100000 }; /* entries of the Jacobian: they are on the stack */
-    const uint32_t n = s->states.n;
-    manifold k = {0};
-    for (uint32_t i = 0; i < s->constraints.n; i++)
-        k.rows += s->constraints.at[i].project;
-    if ((uint64_t)k.rows * n > LARGE)
-        return (manifold){.dropped = k.rows};
-    const ns_ex *x = ns_system_state_symbols(s, arena);
-    ns_ex *g = NS_NEW_ARRAY(arena, ns_ex, k.rows + 1);
-    ns_ex *G = NS_NEW_ARRAY(arena, ns_ex, (size_t)k.rows * n + 1);
-    uint32_t row = 0;
-    for (uint32_t i = 0; i < s->constraints.n; i++) {
-        if (!s->constraints.at[i].project)
-            continue;
-        g[row] = s->constraints.at[i].residual;
-        NS_PUSH(arena, k.value, g[row]);
-        NS_PUSH(arena, k.place, row++);
-        NS_PUSH(arena, k.name, s->constraints.at[i].name);
-    }
-    ns_diff_jacobian(s->graph, g, k.rows, x, n, G);
-    for (uint32_t i = 0; i < k.rows * n; i++) {
-        if (ns_graph_is_zero(s->graph, G[i]))
-            continue;
-        NS_PUSH(arena, k.value, G[i]);
-        NS_PUSH(arena, k.place, k.rows + i);
-        NS_PUSH(
-            arena, k.name,
-            ns_arena_format(arena, "d(%s)/d(%s)", k.name.at[i / n], s->states.at[i % n].name));
-    }
-    return k;
-}
-
-static void put_manifold(ns_emit_c_writer *w, const manifold *k)
-{
-    ns_text_add(w->out,
-                "/* What vanishes along the motion, and its derivatives by the states, by "
-                "rows. */\n"
-                "void model_constraints(double t, const double x[STATES], const double "
-                "*p,\n                       double g[CONSTRAINTS*(STATES + 1)])\n{\n"
-                "    for (int i = 0; i < CONSTRAINTS*(STATES + 1); i++)\n"
-                "        g[i] = 0.0;\n");
-    ns_emit_c_body(w, k->value.at, k->value.n, "g", k->place.at, k->name.at);
-    ns_text_add(w->out, "}\n\n");
-}
-
-/* Velocities are cheaper to change than positions (ode/project.c). */
-static void put_weights(ns_emit_c_writer *w)
-{
-    const ns_problem *problem = w->model->problem;
-    const uint32_t n = problem->n;
-    ns_text_add(w->out,
-                "/* How easily a state is changed: velocities rather than positions. */\n"
-                "static const double weight[STATES] = {");
-    for (uint32_t i = 0; i < n; i++) {
-        bool velocity = false;
-        for (uint32_t j = 0; j < n; j++)
-            velocity = velocity || problem->source[j] == i;
-        ns_text_addf(w->out, "%s%s",
-                     i == 0   ? "\n    "
-                     : i % 12 ? ", "
-                              : ",\n    ",
-                     velocity && !problem->correction ? "1e6" : "1.0");
-    }
-    ns_text_add(w->out, "\n};\n\n");
-}
-
-static void put_head(const ns_emit_c_writer *w, const manifold *kept)
+static void put_head(const ns_emit_c_writer *w, const ns_emit_c_equations *kept)
 {
     const ns_model *m = w->model;
     ns_text_addf(w->out, "/* %s\n *\n",
@@ -147,7 +44,7 @@ static void put_head(const ns_emit_c_writer *w, const manifold *kept)
     ns_text_add(w->out, " */\n");
 }
 
-static void put_declarations(const ns_emit_c_writer *w, const manifold *kept)
+static void put_declarations(const ns_emit_c_writer *w, const ns_emit_c_equations *kept)
 {
     const ns_system *s = w->model->system;
     ns_text_addf(w->out,
@@ -158,11 +55,19 @@ static void put_declarations(const ns_emit_c_writer *w, const manifold *kept)
                  "void model_values(double t, const double x[STATES], const double *p,"
                  " double v[VALUES]);\n%s\n",
                  s->states.n, s->description->params.n, s->observables.n, kept->rows,
-                 kept->rows
-                     ? "void model_constraints(double t, const double x[STATES], const "
-                       "double *p,\n                       double g[CONSTRAINTS*(STATES + "
-                       "1)]);\n"
-                     : "");
+                 kept->rows ? "void model_constraints(double t, const double x[STATES], const "
+                              "double *p,\n                       double *g);\n"
+                            : "");
+}
+
+static void put_names(ns_emit_c_writer *w)
+{
+    const uint32_t n = w->system->observables.n;
+    ns_text_add(w->out, "static const char *const names[] = {\n");
+    for (uint32_t i = 0; i < n; i++)
+        ns_text_addf(w->out, "    \"%s\",\n",
+                     ns_emit_c_comment(w->arena, w->system->observables.at[i].name));
+    ns_text_addf(w->out, "%s};\n\n", n ? "" : "    \"\"\n");
 }
 
 static void put_times(ns_emit_c_writer *w)
@@ -180,65 +85,25 @@ void ns_emit_c(const ns_model *model, ns_text *out)
 {
     ns_arena *arena = out->arena;
     const ns_system *s = model->system;
-    const uint32_t n = s->states.n, np = s->description->params.n, nv = s->observables.n;
     ns_text bodies = ns_text_new(arena);
-    const manifold kept = find_manifold(arena, s);
-    ns_emit_c_writer w = {.arena = arena,
-                          .model = model,
-                          .g = s->graph,
-                          .out = &bodies,
-                          .line = ns_text_new(arena)};
-    w.names = NS_NEW_ARRAY(arena, const char *, ns_graph_size(s->graph));
-    if (s->time)
-        w.names[s->time] = "t";
-    const char **states = NS_NEW_ARRAY(arena, const char *, n + 1);
-    const char **rates = NS_NEW_ARRAY(arena, const char *, n + 1);
-    const char **params = NS_NEW_ARRAY(arena, const char *, np + 1);
-    const char **values = NS_NEW_ARRAY(arena, const char *, nv + 1);
-    ns_ex *roots = NS_NEW_ARRAY(arena, ns_ex, n + nv + (size_t)1);
-    for (uint32_t i = 0; i < n; i++) {
-        states[i] = s->states.at[i].name;
-        rates[i] = ns_arena_format(arena, "d/dt %s", states[i]);
-        roots[i] = s->states.at[i].rate;
-        ns_emit_c_name(&w, s->states.at[i].symbol, states[i]);
-    }
-    for (uint32_t i = 0; i < np; i++) {
-        params[i] = s->description->params.at[i].name;
-        ns_emit_c_name(&w, s->description->params.at[i].symbol, params[i]);
-    }
-    for (uint32_t i = 0; i < nv; i++) {
-        values[i] = s->observables.at[i].name;
-        roots[n + i] = s->observables.at[i].value;
-    }
-
-    ns_text_add(&bodies, "/* Derivatives of the states. */\n"
-                         "void model_rhs(double t, const double x[STATES], const double *p,"
-                         " double dx[STATES])\n{\n");
-    ns_emit_c_body(&w, roots, n, "dx", NULL, rates);
-    ns_text_add(&bodies, "}\n\n/* Everything that can be observed. */\n"
-                         "void model_values(double t, const double x[STATES], const double *p,"
-                         " double v[VALUES])\n{\n");
-    ns_emit_c_body(&w, roots + n, nv, "v", NULL, values);
-    ns_text_add(&bodies, "}\n\n");
+    const ns_emit_c_equations kept = ns_emit_c_constraints(arena, s);
+    ns_emit_c_writer w = ns_emit_c_writer_new(arena, model, s, &bodies);
+    ns_emit_c_rates_and_values(&w);
     if (kept.rows)
-        put_manifold(&w, &kept);
+        ns_emit_c_put_equations(&w, &kept, "model_constraints", "CONSTRAINTS");
 
     w.out = out;
     put_head(&w, &kept);
     put_declarations(&w, &kept);
-    put_values(&w, "static const double parameters[]", params, model->p, np);
-    put_values(&w, "static const double start[]", states, model->x0, n);
-    put_strings(&w, "static const char *const names[]", values, nv);
+    ns_emit_c_numbers(&w);
+    put_names(&w);
     for (int i = 0; i < NS_EMIT_HELPERS; i++)
         if (w.needs[i])
             ns_text_add(out, ns_emit_c_helpers[i]);
     ns_text_add_bytes(out, ns_text_string(&bodies), bodies.length);
     put_times(&w);
-    if (kept.rows) {
-        put_weights(&w);
-        ns_text_add(out, ns_emit_c_projection);
-    } else
-        ns_text_add(out, ns_emit_c_no_projection);
-    ns_text_add(out, ns_emit_c_integrator);
+    if (kept.rows)
+        ns_text_add(out, ns_emit_c_least_change);
+    ns_emit_c_integration(&w, &kept);
     ns_text_add(out, ns_emit_c_main);
 }

@@ -24,7 +24,7 @@ static bool is_taken(const char *name)
         "stdin",   "stdout",      "stderr",   "errno",  "linux",    "unix",     "main",
         "NULL",    "EOF",         "INFINITY", "NAN",    "HUGE_VAL", "STATES",   "PARAMETERS",
         "VALUES",  "CONSTRAINTS", "g",        "asm",    "typeof",   "signbit",  "isnan",
-        "isinf",   "isfinite"};
+        "isinf",   "isfinite",    "vx",       "vp",     "EVENTS",   "EQUATIONS"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], name) == 0)
             return true;
@@ -48,7 +48,7 @@ static bool is_used(const ns_emit_c_writer *w, const char *name)
 }
 
 /* omega.x' becomes omega_x_dot. */
-void ns_emit_c_name(ns_emit_c_writer *w, ns_ex symbol, const char *name)
+static void give_name(ns_emit_c_writer *w, ns_ex symbol, const char *name)
 {
     ns_text text = ns_text_new(w->arena);
     for (const char *at = name; *at; at++) {
@@ -70,6 +70,34 @@ void ns_emit_c_name(ns_emit_c_writer *w, ns_ex symbol, const char *name)
     for (uint32_t i = 1; is_taken(made) || is_used(w, made); i++)
         made = ns_arena_format(w->arena, "%s_%u", plain, i);
     w->names[symbol] = made;
+}
+
+void ns_emit_c_writer_add(ns_emit_c_writer *w, const char *array, const ns_ex *symbols,
+                          uint32_t n)
+{
+    NS_PUSH(w->arena, w->arrays, array);
+    for (uint32_t i = 0; i < n; i++) {
+        give_name(w, symbols[i], ns_graph_symbol(w->g, symbols[i])->name);
+        NS_PUSH(w->arena, w->sources, ((ns_emit_c_source){symbols[i], array, i}));
+    }
+}
+
+ns_emit_c_writer ns_emit_c_writer_new(ns_arena *arena, const ns_model *model,
+                                      const ns_system *system, ns_text *out)
+{
+    const ns_description *d = system->description;
+    ns_emit_c_writer w = {.arena = arena,
+                          .model = model,
+                          .system = system,
+                          .g = system->graph,
+                          .out = out,
+                          .line = ns_text_new(arena)};
+    w.names = NS_NEW_ARRAY(arena, const char *, ns_graph_size(w.g));
+    if (system->time)
+        w.names[system->time] = "t";
+    ns_emit_c_writer_add(&w, "x", ns_system_state_symbols(system, arena), system->states.n);
+    ns_emit_c_writer_add(&w, "p", ns_system_param_symbols(system, arena), d->params.n);
+    return w;
 }
 
 /* Text of the model in a comment: no end of it, no lines, no question marks (trigraphs). */
@@ -357,29 +385,25 @@ static const ns_shared *share(const ns_emit_c_writer *w, const ns_ex *roots, uin
 void ns_emit_c_body(ns_emit_c_writer *w, const ns_ex *roots, uint32_t n, const char *array,
                     const uint32_t *place, const char *const *comments)
 {
-    const ns_system *s = w->model->system;
+    const ns_system *s = w->system;
     bool *used = NS_NEW_ARRAY(w->arena, bool, ns_graph_size(w->g));
     ns_graph_mark(w->g, roots, n, used);
     w->shared = share(w, roots, n, used);
     if (!s->time || !used[s->time])
         ns_text_add(w->out, "    (void)t;\n");
-    bool any_x = false, any_p = false;
-    for (uint32_t i = 0; i < s->states.n; i++) {
-        const ns_ex symbol = s->states.at[i].symbol;
-        if (used[symbol])
-            ns_text_addf(w->out, "    const double %s = x[%u];\n", w->names[symbol], i);
-        any_x = any_x || used[symbol];
+    for (uint32_t k = 0; k < w->arrays.n; k++) {
+        bool any = false;
+        for (uint32_t i = 0; i < w->sources.n; i++) {
+            const ns_emit_c_source *from = &w->sources.at[i];
+            if (from->array != w->arrays.at[k] || !used[from->symbol])
+                continue;
+            ns_text_addf(w->out, "    const double %s = %s[%u];\n", w->names[from->symbol],
+                         from->array, from->index);
+            any = true;
+        }
+        if (!any)
+            ns_text_addf(w->out, "    (void)%s;\n", w->arrays.at[k]);
     }
-    for (uint32_t i = 0; i < s->description->params.n; i++) {
-        const ns_ex symbol = s->description->params.at[i].symbol;
-        if (used[symbol])
-            ns_text_addf(w->out, "    const double %s = p[%u];\n", w->names[symbol], i);
-        any_p = any_p || used[symbol];
-    }
-    if (!any_x)
-        ns_text_add(w->out, "    (void)x;\n");
-    if (!any_p)
-        ns_text_add(w->out, "    (void)p;\n");
     ns_text_add(w->out, "\n");
     for (uint32_t i = 0; i < w->shared->items.n; i++)
         put_item(w, &w->shared->items.at[i]);

@@ -22,20 +22,35 @@ typedef struct ns_emit_c_waiting {
     int least;
 } ns_emit_c_waiting;
 
+/* Where a function of the file finds a symbol: array[index]. */
+typedef struct ns_emit_c_source {
+    ns_ex symbol;
+    const char *array;
+    uint32_t index;
+} ns_emit_c_source;
+
 typedef struct ns_emit_c_writer {
     ns_arena *arena;
     const ns_model *model;
+    const ns_system *system; /* of the model, or a fork of it */
     const ns_graph *g;
     ns_text *out;
     ns_text line; /* the statement being written */
     const ns_shared *shared;
     const char **names; /* [graph size] of symbols */
+    NS_LIST(ns_emit_c_source) sources;
+    NS_LIST(const char *) arrays; /* of the sources: parameters of each function */
     NS_LIST(ns_emit_c_waiting) stack;
     bool needs[NS_EMIT_HELPERS];
 } ns_emit_c_writer;
 
-/* The name of a symbol in the file: its own as far as C allows. */
-void ns_emit_c_name(ns_emit_c_writer *w, ns_ex symbol, const char *name);
+/* For expressions of the system, all of which are on its graph now: names for its states and
+ * parameters, found in the arrays x and p. */
+ns_emit_c_writer ns_emit_c_writer_new(ns_arena *arena, const ns_model *model,
+                                      const ns_system *system, ns_text *out);
+/* Further symbols, with these names, in an array that all functions from now on have. */
+void ns_emit_c_writer_add(ns_emit_c_writer *w, const char *array, const ns_ex *symbols,
+                          uint32_t n);
 /* Words that can stand in a comment or a string. */
 const char *ns_emit_c_comment(ns_arena *arena, const char *words);
 /* A number as C reads it back. */
