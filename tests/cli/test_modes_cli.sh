@@ -37,6 +37,20 @@ grep -q '2 modes' err || fail "lyapunov says nothing"
 "$NOSLIP" check "$MODELS/rocking-block.mech" > out || fail "check"
 grep -q 'right (at the start), left, flat' out || fail "check tells no modes"
 
+# values that differ between modes: at the end and at events; elsewhere they are refused
+"$NOSLIP" sweep "$MODELS/bowling-ball.mech" --over mu=0.05:0.2:2 --until 2 --out modes.csv \
+    --get 'mode,force.ratio,mode@sticks' > /dev/null
+"$PYTHON" - << 'EOF'
+import csv
+slides, rolls = csv.DictReader(l for l in open("modes.csv") if l[0] != "#")
+assert slides["mode"] == "1" and abs(float(slides["force.ratio"]) - 0.05) < 1e-12, slides
+assert rolls["mode"] == "0" and float(rolls["force.ratio"]) < 1e-12, rolls
+assert rolls["mode@sticks"] == "1" and slides["mode@sticks"] == "nan", (slides, rolls)
+EOF
+"$NOSLIP" sweep "$MODELS/bowling-ball.mech" --over mu=0.05:0.2:2 --get 'max(force.ratio)' \
+    > /dev/null 2> err && fail "an extreme over modes"
+grep -q 'differs between modes' err || fail "an extreme over modes: no word"
+
 # a sweep gives what runs give, to the bit
 "$NOSLIP" sweep "$MODELS/bouncing-ball.mech" --method gauss --over e=0.5:0.8:4 \
     --get 'lost,count(bounce),n=z@1.3' --out table.csv > /dev/null

@@ -310,6 +310,31 @@ static bool same_station(const ns_sweep_station *a, const ns_sweep_get *get)
            (get->kind == NS_SWEEP_EVENT && a->event == get->event);
 }
 
+/* Programs of a station: what its values are in each mode. */
+static void compile(maker *m, ns_sweep_station *station)
+{
+    ns_arena *arena = m->sweep->arena;
+    const uint32_t modes = ns_system_modes(m->system), n = station->values.n;
+    station->program = NS_NEW_ARRAY(arena, const ns_program *, modes);
+    if (modes == 1) {
+        station->program[0] = ns_problem_program(m->system, arena, station->values.at, n);
+        return;
+    }
+    ns_system *all = ns_arena_copy(arena, m->system, sizeof *all);
+    all->observables.at = NULL;
+    all->observables.n = all->observables.room = 0;
+    for (uint32_t i = 0; i < n; i++)
+        NS_PUSH(arena, all->observables,
+                (ns_observable){.name = "", .value = station->values.at[i], .unit = ""});
+    for (uint32_t mode = 0; mode < modes; mode++) {
+        const ns_system *in = ns_system_in_mode(all, mode, arena);
+        ns_ex *value = NS_NEW_ARRAY(arena, ns_ex, n + 1);
+        for (uint32_t i = 0; i < n; i++)
+            value[i] = in->observables.at[i].value;
+        station->program[mode] = ns_problem_program(in, arena, value, n);
+    }
+}
+
 static void make_stations(maker *m)
 {
     ns_sweep *w = m->sweep;
@@ -331,8 +356,24 @@ static void make_stations(maker *m)
         NS_PUSH(w->arena, station->values, get->value);
     }
     for (uint32_t i = 0; i < w->n_stations; i++)
-        w->station[i].program = ns_problem_program(m->system, w->arena, w->station[i].values.at,
-                                                   w->station[i].values.n);
+        compile(m, &w->station[i]);
+}
+
+/* Extremes are zeros of rates, and states at times come without their modes. */
+static bool modes_known(maker *m)
+{
+    ns_sweep *w = m->sweep;
+    const ns_system *s = m->spec->system;
+    for (uint32_t k = 0; k < w->n_gets; k++)
+        for (uint32_t i = 0; i < s->mode_values.n && w->get[k].value; i++)
+            if ((w->get[k].kind == NS_SWEEP_TIME || w->get[k].kind == NS_SWEEP_MIN ||
+                 w->get[k].kind == NS_SWEEP_MAX) &&
+                ns_graph_depends(s->graph, w->get[k].value, &s->mode_values.at[i].symbol, 1))
+                return fail(m, ns_arena_format(w->arena,
+                                               "'%s' differs between modes: a sweep takes such "
+                                               "values at the end or at an event",
+                                               w->get[k].name));
+    return true;
 }
 
 /* Times in the order of the motion. */
@@ -384,7 +425,7 @@ ns_sweep *ns_sweep_new(ns_arena *arena, const ns_sweep_spec *spec, const char **
     s->events.room = s->events.n;
     maker m = {.sweep = w, .spec = spec, .system = s, .message = ""};
     m.used = NS_NEW_ARRAY(arena, bool, s->events.n + 1);
-    if (!read_gets(&m)) {
+    if (!read_gets(&m) || !modes_known(&m)) {
         *message = m.message;
         return NULL;
     }

@@ -14,7 +14,7 @@ struct ns_sweep_station {
     double t;
     uint32_t time; /* index among the times of the ensemble */
     NS_LIST(ns_ex) values;
-    const ns_program *program;
+    const ns_program **program; /* [modes] */
 };
 
 #endif

@@ -163,9 +163,12 @@ typedef struct motion {
     double t0;
 } motion;
 
-static void eval(const worker *w, uint32_t station, double t, const double *x)
+static void eval(const worker *w, const motion *m, uint32_t station, uint32_t mode, double t,
+                 const double *x)
 {
-    ns_program_eval1(w->sweep->station[station].program, w->work[station], t, x, w->values);
+    const ns_program *program = w->sweep->station[station].program[mode];
+    ns_program_bind1(program, w->work[station], m->p);
+    ns_program_eval1(program, w->work[station], t, x, w->values);
 }
 
 static const ns_occurrence *first_event(const ns_outcome *o, uint32_t event)
@@ -180,14 +183,14 @@ static double extreme(const worker *w, const motion *m, const ns_sweep_get *get)
 {
     const ns_outcome *o = m->result->outcome;
     const bool least = get->kind == NS_SWEEP_MIN;
-    eval(w, get->station, m->t0, m->x0);
+    eval(w, m, get->station, 0, m->t0, m->x0);
     double best = w->values[0];
-    eval(w, get->station, o->t, m->result->x);
+    eval(w, m, get->station, 0, o->t, m->result->x);
     best = least ? ns_min(best, w->values[0]) : ns_max(best, w->values[0]);
     for (uint32_t i = 0; i < o->n_events; i++) {
         if (o->events[i].event != get->event)
             continue;
-        eval(w, get->station, o->events[i].t, o->event_states + (size_t)i * w->n);
+        eval(w, m, get->station, 0, o->events[i].t, o->event_states + (size_t)i * w->n);
         best = least ? ns_min(best, w->values[0]) : ns_max(best, w->values[0]);
     }
     return best;
@@ -199,18 +202,20 @@ static bool arrive(const worker *w, const motion *m, uint32_t station)
 {
     const ns_sweep_station *s = &w->sweep->station[station];
     const ns_outcome *o = m->result->outcome;
+    const bool many = ns_system_modes(w->sweep->problem->system) > 1;
     if (s->kind == NS_SWEEP_FINAL) {
-        eval(w, station, o->t, m->result->x);
+        eval(w, m, station, many ? o->mode : 0, o->t, m->result->x);
     } else if (s->kind == NS_SWEEP_TIME) {
         const double *x = m->result->at + (size_t)s->time * w->n;
         if (w->n && isnan(x[0]))
             return false;
-        eval(w, station, s->t, x);
+        eval(w, m, station, 0, s->t, x);
     } else {
         const ns_occurrence *e = first_event(o, s->event);
         if (!e)
             return false;
-        eval(w, station, e->t, o->event_states + (size_t)(e - o->events) * w->n);
+        eval(w, m, station, many ? e->before : 0, e->t,
+             o->event_states + (size_t)(e - o->events) * w->n);
     }
     return true;
 }
@@ -244,7 +249,6 @@ static void fill(const worker *w, const motion *m, double *out)
     const ns_sweep *sweep = w->sweep;
     for (uint32_t i = 0; i < sweep->n_stations; i++) {
         const ns_sweep_station *s = &sweep->station[i];
-        ns_program_bind1(s->program, w->work[i], m->p);
         if (s->kind == NS_SWEEP_MIN || s->kind == NS_SWEEP_MAX)
             continue;
         const bool there = arrive(w, m, i);
@@ -312,9 +316,14 @@ static bool prepare(worker *w, ns_arena *arena, char *message, size_t room)
     uint32_t most = 0;
     w->work = NS_NEW_ARRAY(arena, double *, sweep->n_stations + 1);
     for (uint32_t i = 0; i < sweep->n_stations; i++) {
-        const ns_program *program = sweep->station[i].program;
-        w->work[i] = NS_NEW_ARRAY(arena, double, ns_program_work1(program) + 1);
-        most = ns_program_nout(program) > most ? ns_program_nout(program) : most;
+        size_t room_of = 0;
+        for (uint32_t k = 0; k < ns_system_modes(sweep->problem->system); k++) {
+            const ns_program *program = sweep->station[i].program[k];
+            const size_t need = ns_program_work1(program);
+            room_of = need > room_of ? need : room_of;
+            most = ns_program_nout(program) > most ? ns_program_nout(program) : most;
+        }
+        w->work[i] = NS_NEW_ARRAY(arena, double, room_of + 1);
     }
     w->values = NS_NEW_ARRAY(arena, double, most + 1);
     return true;
