@@ -126,20 +126,29 @@ async function notices() {
     return out.join('\n').replace(/--+/g, '-');
 }
 
+// The graphics system takes longest to start, and a page that asks for it waits: a worker asks
+// first, while the page unpacks the rest.
+const early = `{const u=URL.createObjectURL(new Blob(["const c=self.OffscreenCanvas&&
+new OffscreenCanvas(1,1);c&&c.getContext('webgl2');postMessage(0)"]));const w=new Worker(u);
+w.onerror=e=>e.preventDefault();w.onmessage=()=>{w.terminate();URL.revokeObjectURL(u)}}`
+    .replace(/\n/g, '');
+
 const loader = `(async()=>{const u=async i=>{const e=document.getElementById(i),
-b=Uint8Array.from(atob(e.textContent),c=>c.charCodeAt(0));e.remove();return new Response(
+t=atob(e.textContent),b=new Uint8Array(t.length);
+for(let k=0;k<t.length;k++)b[k]=t.charCodeAt(k);e.remove();return new Response(
 new Blob([b]).stream().pipeThrough(new DecompressionStream('gzip'))).text()};
+const [v,m]=await Promise.all([u('noslip-packed-worker'),u('noslip-packed')]);
 const w=document.createElement('script');w.type='text/plain';w.id='noslip-worker';
-w.textContent=await u('noslip-packed-worker');document.body.append(w);
-const s=document.createElement('script');s.textContent=await u('noslip-packed');
-document.body.append(s)})()`;
+w.textContent=v;document.body.append(w);
+const s=document.createElement('script');s.textContent=m;document.body.append(s)})()`;
 
 export async function makePlayground(wasm) {
     const [script, worker, style] = await Promise.all([bundle('play/main.js'),
         bundle('play/worker.js'), bundle('play/style.css')]);
     const nonce = createHash('sha256').update(script).digest('base64').slice(0, 22);
     const csp = [
-        "default-src 'none'", `script-src ${hash(script)} ${hash(loader)} 'wasm-unsafe-eval'`,
+        "default-src 'none'",
+        `script-src ${[script, early, loader].map(hash).join(' ')} 'wasm-unsafe-eval'`,
         `style-src ${hash(style)} 'nonce-${nonce}'`, 'worker-src blob:', 'img-src data: blob:',
         'media-src blob:', "base-uri 'none'", "form-action 'none'",
     ].join('; ');
@@ -155,7 +164,8 @@ export async function makePlayground(wasm) {
     const part = (id, text) =>
         `<script type="text/plain" id="${id}">${text}</script>\n`;
     fill('<script>{{script}}</script>',
-        part('noslip-pictures', await pictures()) + part('noslip-wasm', packed(wasm)) +
+        `<script>${early}</script>\n` + part('noslip-pictures', await pictures()) +
+        part('noslip-wasm', packed(wasm)) +
         part('noslip-packed-worker', packed(worker)) + part('noslip-packed', packed(script)) +
         `<script>${loader}</script>`);
     const addresses = html.match(/\b(?:https?|wss?):\/\/[^\s"'`)]+/g);

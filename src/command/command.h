@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -106,7 +107,14 @@ extern const ns_command ns_command_period;
 extern const ns_command ns_command_reproduce;
 extern const ns_command ns_command_sweep;
 extern const ns_command *const ns_commands[]; /* ends with NULL */
-const ns_command *ns_command_find(const char *name);
+
+static inline const ns_command *ns_command_find(const char *name)
+{
+    for (const ns_command *const *c = ns_commands; *c; c++)
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
+    return NULL;
+}
 
 /* Adds an option to the arguments by its name; the value is NULL if there is none.  False after
  * saying what is wrong. */

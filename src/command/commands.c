@@ -1,7 +1,5 @@
 /* The commands that program, library and claims share.  In a file of its own: what commands
  * call does not depend on the list of them. */
-#include <string.h>
-
 #include "command/command.h"
 
 /* clang-format off */
@@ -27,11 +25,3 @@ const ns_command *const ns_commands[] = {
     NULL,
 };
 /* clang-format on */
-
-const ns_command *ns_command_find(const char *name)
-{
-    for (const ns_command *const *c = ns_commands; *c; c++)
-        if (strcmp((*c)->name, name) == 0)
-            return *c;
-    return NULL;
-}

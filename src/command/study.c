@@ -326,7 +326,7 @@ bool ns_study_progress_draw(void *progress, double fraction)
     const ns_study_progress *p = progress;
     const ns_host_progress now = {.what = p->what,
                                   .fraction = fraction,
-                                  .at = fraction * p->end,
+                                  .at = p->from + fraction * (p->end - p->from),
                                   .end = p->end,
                                   .seconds = ns_clock_seconds() - p->begin};
     return ns_command_progress(p->host, &now);

@@ -81,7 +81,8 @@ bool ns_study_count(ns_host *host, const ns_arguments *a, const char *name, uint
 typedef struct ns_study_progress {
     const ns_host *host;
     const char *what; /* "t": what the numbers count */
-    double end, begin;
+    double from, end; /* what it counts; from 0 unless set */
+    double begin;     /* in seconds */
 } ns_study_progress;
 ns_study_progress ns_study_progress_new(ns_host *host, const char *what, double end);
 bool ns_study_progress_draw(void *progress, double fraction);

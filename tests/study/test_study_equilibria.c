@@ -291,13 +291,36 @@ static void bicycle(void **state)
     study_close(&s);
 }
 
+/* ---- curves of eigenvalues --------------------------------------------------------------- */
+
+/* Sorted eigenvalues change places where two curves cross; joined ones go straight on.  Where
+ * two real ones become a pair both are used. */
+static void joined(void **state)
+{
+    (void)state;
+    ns_arena *arena = ns_arena_new();
+    const ns_eigenvalue guess[] = {{0.4, 0}, {0.6, 0}, {0, -1}, {0, 1}};
+    const ns_eigenvalue now[] = {{0.61, 0}, {0.41, 0}, {0.01, 1.02}, {0.01, -0.98}};
+    const uint32_t expected[] = {1, 0, 3, 2};
+    uint32_t order[4];
+    ns_linear_join(arena, 4, guess, now, order);
+    assert_memory_equal(order, expected, sizeof expected);
+    const ns_eigenvalue equal[] = {{0.5, 0}, {0.5, 0}}, pair[] = {{0.5, 0.1}, {0.5, -0.1}};
+    ns_linear_join(arena, 2, equal, pair, order);
+    assert_int_equal(order[0] + order[1], 1);
+    const ns_eigenvalue nothing[] = {{NAN, NAN}, {NAN, NAN}};
+    ns_linear_join(arena, 2, equal, nothing, order);
+    assert_int_equal(order[0] + order[1], 1);
+    ns_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(normal_forms), cmocka_unit_test(bead),
         cmocka_unit_test(on_top),       cmocka_unit_test(wheels),
         cmocka_unit_test(directions),   cmocka_unit_test(rattleback),
-        cmocka_unit_test(bicycle),
+        cmocka_unit_test(bicycle),      cmocka_unit_test(joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,7 @@ export class Computing {
         clearTimeout(this.timer);
         if (next) this.send(next);
         job.handlers.done(data);
-        if (!this.spare) this.spare = this.hire();
+        clearTimeout(this.hiring); // not while the first motion is awaited
+        this.hiring = setTimeout(() => { this.spare ??= this.hire(); }, 400);
     }
 }

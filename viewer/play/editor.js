@@ -66,8 +66,12 @@ export class Editor {
             insert: text } });
         // past what the head of the file says, to the first statement
         const at = Math.max(0, this.text.search(/^[^#\s]/m));
-        this.view.dispatch({ selection: { anchor: at },
-            effects: EditorView.scrollIntoView(at, { y: 'start', yMargin: 24 }) });
+        this.view.dispatch({ selection: { anchor: at } });
+        // the editor alone: what CodeMirror scrolls into view takes the page with it
+        this.view.requestMeasure({ read: (v) => v.lineBlockAt(Math.min(at,
+            v.state.doc.length)).top, write: (top, v) => {
+            v.scrollDOM.scrollTop = Math.max(0, top - 24);
+        } });
         this.quiet = false;
         this.mark([]);
     }

@@ -1,7 +1,7 @@
 // The playground: edit a model, move a slider, see the motion change. Also the live report, a
 // page that brings its model and motion along.
 import { button, byId, download, el } from '../src/dom.js';
-import { normalise, readPage } from '../src/data.js';
+import { bytesOf, normalise, readPage } from '../src/data.js';
 import { number } from '../src/numbers.js';
 import { readOptions, Report } from '../src/report.js';
 import { isDark, themeButton } from '../src/theme.js';
@@ -18,9 +18,9 @@ const draftTolerance = 1e-8; // while a slider moves, if the run takes long
 const slow = 90; // ms
 
 class Playground {
-    constructor(computing, pictures, nonce) {
+    constructor(computing, nonce) {
         this.computing = computing;
-        this.pictures = pictures;
+        this.coming = null;
         this.name = first;
         this.report = null;
         this.about = null;
@@ -89,7 +89,7 @@ class Playground {
             file.value = '';
         });
         this.galleryButton = button('Gallery', { text: 'Gallery', disabled: true,
-            on: () => this.gallery?.open() });
+            on: () => this.openGallery() });
         this.shareButton = button('Share', { text: 'Share',
             title: 'An address that holds model and numbers', on: () => this.share() });
         const menu = el('nav', { class: 'menu', 'aria-label': 'Model' }, this.galleryButton,
@@ -117,15 +117,26 @@ class Playground {
         this.computing.ask({ kind: 'gallery' }, { done: ({ list }) => {
             if (!list) return;
             this.models = list;
-            this.gallery = new Gallery(this.dialog, list, this.pictures, (m) => this.show(m));
+            this.galleryButton.disabled = false;
             then();
         } });
+    }
+
+    openGallery() {
+        this.gallery ??= new Gallery(this.dialog, this.models,
+            JSON.parse(byId('noslip-pictures').textContent || '{}'), (m) => this.show(m));
+        this.gallery.open();
+    }
+
+    /** The text that counts: of the editor, or what it is about to show. */
+    get text() {
+        return this.coming ?? this.editor.text;
     }
 
     settings() {
         const numbers = { ...this.parameters.numbers, ...this.starts.numbers };
         const own = this.until.value !== '' && Number(this.until.value) !== this.about?.until;
-        return { name: this.name, text: this.editor.text, numbers,
+        return { name: this.name, text: this.text, numbers,
             until: own ? Number(this.until.value) : null,
             tolerance: Number(this.tolerance.value) || null };
     }
@@ -133,7 +144,7 @@ class Playground {
     /** A model, with settings or as it is. */
     show({ name, text, numbers = {}, until = null, tolerance = null }) {
         this.name = name;
-        this.editor.text = text;
+        this.coming = text;
         this.about = null;
         this.parameters.make = this.starts.make = '';
         this.parameters.numbers = { ...numbers };
@@ -143,7 +154,9 @@ class Playground {
         if (this.pinned) this.pin();
         this.studies.clear();
         this.fresh = true;
-        this.run();
+        this.run(); // the worker begins while the editor takes the text
+        this.coming = null;
+        this.editor.text = text;
     }
 
     // ---- runs -------------------------------------------------------------------------------
@@ -171,7 +184,7 @@ class Playground {
     compute(request, done) {
         this.busy(true);
         this.computing.ask({ numbers: this.settings().numbers, ...request, name: this.name,
-            text: this.editor.text }, {
+            text: this.text }, {
             about: (about) => this.learned(about),
             progress: (fraction) => this.progress(fraction),
             done: (answer) => {
@@ -287,8 +300,7 @@ class Playground {
 }
 
 async function unpackBytes(id) {
-    const text = byId(id).textContent;
-    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const bytes = bytesOf(byId(id).textContent);
     byId(id).remove();
     return new Response(new Blob([bytes]).stream()
         .pipeThrough(new DecompressionStream('gzip')));
@@ -310,8 +322,7 @@ async function start() {
     const module = await compile(new Uint8Array(
         await (await unpackBytes('noslip-wasm')).arrayBuffer()));
     const computing = new Computing(module, byId('noslip-worker').textContent);
-    const pictures = JSON.parse(byId('noslip-pictures').textContent || '{}');
-    const page = new Playground(computing, pictures, nonce);
+    const page = new Playground(computing, nonce);
     page.options = options;
     let given = null;
     try {

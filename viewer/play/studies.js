@@ -19,6 +19,8 @@ export class Studies {
             el('span', { class: 'group' }, study('Section',
                 'Poincaré section from the present start', 'section',
                 () => [['on', this.on.value]]), el('label', {}, 'where', this.on, '= 0')),
+            study('Portrait', 'Phase portrait of two states: equilibria, separatrices, levels',
+                'portrait', () => []),
             study('Exponents', 'Lyapunov exponents', 'lyapunov', () => []),
             study('Check', 'Equations, constraints and invariants at random states', 'check',
                 () => [])), this.result, this.drawn);

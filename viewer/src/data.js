@@ -5,7 +5,7 @@ const kinds = {
     f32: Float32Array, f64: Float64Array, u16: Uint16Array, u32: Uint32Array,
 };
 
-function bytesOf(text) {
+export function bytesOf(text) {
     if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
     const binary = atob(text);
     const bytes = new Uint8Array(binary.length);

@@ -443,7 +443,8 @@ class Panel {
         }
         if (!this.plot || !this.now) return;
         const x = this.plot.valToPos(owner.clock.t, 'x');
-        const inside = x >= -1 && x <= this.plot.over.clientWidth + 1;
+        // from the plot's own numbers: asking the page would make it lay out everything
+        const inside = x >= -1 && x <= this.plot.bbox.width / uPlot.pxRatio + 1;
         this.now.style.visibility = inside ? 'visible' : 'hidden';
         if (inside) this.now.style.transform = `translateX(${x.toFixed(2)}px)`;
     }

@@ -49,7 +49,7 @@ export class Stage {
         byId('scene').hidden = none;
         document.body.classList.toggle('no-scene', none);
         this.view?.setGhost(null);
-        if (!none && !this.canvas) this.makeView();
+        if (!none && !this.tried) this.makeView();
         if (!none && this.view) {
             this.canvas.setAttribute('aria-label', this.describe());
             this.buildTabs();
@@ -67,17 +67,20 @@ export class Stage {
     }
 
     makeView() {
-        this.canvas = el('canvas', { class: 'gl', tabindex: 0, role: 'img' });
         this.labels = el('div', { class: 'labels', 'aria-hidden': 'true' });
-        this.host.append(this.canvas, this.labels);
+        this.tried = true;
         try {
-            this.view = new View(this.canvas, this.labels, { quality: this.options.quality });
+            this.view = new View(this.host, this.labels, { quality: this.options.quality });
+            this.canvas = this.view.canvas;
         } catch (e) {
             this.unavailable('This browser offers no WebGL, which the moving picture needs. ' +
                 'Plots, facts and ' +
                 'downloads work without it.');
             return;
         }
+        this.canvas.className = 'gl';
+        this.canvas.tabIndex = 0;
+        this.canvas.setAttribute('role', 'img');
         this.view.onLost = () => this.unavailable(
             'The graphics system was reset; reload the page to see the picture again.');
         this.view.onTouched = () => this.setPressed(null);

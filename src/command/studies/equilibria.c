@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/math/vecmath.h"
+#include "command/studies/equilibria_plot.h"
 #include "command/study.h"
 #include "command/summary.h"
 #include "study/steady/equilibria.h"
@@ -135,27 +135,6 @@ static void add_points(const job *j, ns_sheet *sheet, const ns_generators *g,
     }
 }
 
-static ns_plot *draw_eigenvalues(const job *j, const ns_steady_point *points, uint32_t n)
-{
-    ns_arena *a = j->host->arena;
-    ns_plot *plot = ns_plot_new(a, j->model->description->title);
-    plot->subtitle = "eigenvalues of the steady motion";
-    ns_plot_panel *panel = ns_plot_add(plot, "", "real part", "1/s", "imaginary part", "1/s");
-    ns_plot_at(panel, NULL, 0)->vertical = true;
-    for (uint32_t i = 0; i < n; i++) {
-        const ns_linear *l = points[i].linear;
-        double *re = NS_NEW_ARRAY(a, double, l->n + 1), *im = NS_NEW_ARRAY(a, double, l->n + 1);
-        for (uint32_t k = 0; k < l->n; k++) {
-            re[k] = l->eigenvalue[k].re;
-            im[k] = l->eigenvalue[k].im;
-        }
-        ns_plot_points(panel, n > 1 ? ns_arena_format(a, "point %u", i + 1) : NULL, l->n, re,
-                       im)
-            ->marker = NS_PLOT_CIRCLE;
-    }
-    return plot;
-}
-
 /* Guesses x[*n][states]: each --from, otherwise the model's start; NULL after saying what is
  * wrong. */
 static const double *read_guesses(const job *j, uint32_t *n)
@@ -206,8 +185,9 @@ static int find_all(const job *j)
             fputc('\n', host->out);
         print_point(j, g, &set.found.at[i]);
     }
-    const int status = ns_study_finish(host, j->a, j->model, sheet,
-                                       draw_eigenvalues(j, set.found.at, set.found.n));
+    const int status = ns_study_finish(
+        host, j->a, j->model, sheet,
+        ns_equilibria_plot(host->arena, j->model, set.found.at, set.found.n));
     return status ? status : set.failed.n && !set.found.n ? 1 : 0;
 }
 
@@ -298,112 +278,6 @@ static void add_branch(const job *j, ns_sheet *sheet, const char *table, const c
     }
 }
 
-/* The state that tells the branches apart best: the one that moves most along a critical
- * direction, or along the branch. */
-static uint32_t telling_state(const job *j, const ns_branch *b)
-{
-    const uint32_t n = j->field->n;
-    uint32_t best = 0;
-    double most = -1;
-    for (uint32_t k = 0; k < n; k++) {
-        double low = INFINITY, high = -INFINITY, weight = 0;
-        for (uint32_t i = 0; i < b->points.n; i++) {
-            low = ns_min(low, b->points.at[i].x[k]);
-            high = ns_max(high, b->points.at[i].x[k]);
-        }
-        weight = (high - low) / j->field->sigma[k];
-        for (uint32_t i = 0; i < b->special.n && b->more.n; i++)
-            if (b->special.at[i].critical)
-                weight += 1e6 * fabs(b->special.at[i].critical[k]);
-        if (weight > 1.0001 * most) {
-            most = weight;
-            best = k;
-        }
-    }
-    return best;
-}
-
-/* One branch in a state: lines where it is stable, dashed where it is not. */
-static void draw_state(const job *j, ns_plot_panel *panel, const ns_branch *b, uint32_t state)
-{
-    ns_arena *a = j->host->arena;
-    const uint32_t n = b->points.n;
-    for (int unstable = 0; unstable < 2; unstable++) {
-        double *x = NS_NEW_ARRAY(a, double, n + 1), *y = NS_NEW_ARRAY(a, double, n + 1);
-        bool any = false;
-        for (uint32_t i = 0; i < n; i++) {
-            const bool here = (b->points.at[i].linear->unstable > 0) == unstable;
-            const bool next = i + 1 < n &&
-                              (b->points.at[i + 1].linear->unstable > 0) == unstable;
-            x[i] = b->points.at[i].parameter;
-            y[i] = here || next ? b->points.at[i].x[state] : NAN;
-            any = any || here;
-        }
-        if (!any)
-            continue;
-        ns_plot_series *s = ns_plot_line(panel, unstable ? "unstable" : "stable", n, x, y);
-        for (uint32_t i = 0; i + 1 < panel->series.n; i++) /* once in the legend */
-            if (panel->series.at[i]->name && strcmp(panel->series.at[i]->name, s->name) == 0) {
-                s->name = NULL;
-                break;
-            }
-        s->dashed = unstable;
-        s->colour = unstable ? NS_PLOT_VERMILION : NS_PLOT_BLUE;
-    }
-}
-
-static ns_plot *draw_branch(const job *j, const ns_branch *b, const char *name,
-                            const char *unit)
-{
-    ns_arena *a = j->host->arena;
-    const uint32_t n = b->points.n, modes = b->points.at[0].linear->n;
-    ns_plot *plot = ns_plot_new(a, j->model->description->title);
-    plot->subtitle = "eigenvalues along the branch of steady motions";
-    double *p = NS_NEW_ARRAY(a, double, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        p[i] = b->points.at[i].parameter;
-    for (int part = 0; part < 2; part++) {
-        ns_plot_panel *panel = ns_plot_add(plot, "", name, unit,
-                                           part ? "imaginary part" : "real part", "1/s");
-        ns_plot_at(panel, NULL, 0);
-        for (uint32_t k = 0; k < modes; k++) {
-            double *y = NS_NEW_ARRAY(a, double, n + 1);
-            for (uint32_t i = 0; i < n; i++) {
-                const ns_eigenvalue e = b->points.at[i].linear->eigenvalue[k];
-                y[i] = part ? e.im : e.re;
-            }
-            ns_plot_series *series = ns_plot_points(panel, NULL, n, p, y);
-            series->marker = NS_PLOT_DOT;
-            series->colour = part ? NS_PLOT_VERMILION : NS_PLOT_BLUE;
-        }
-        for (uint32_t i = 0; i < b->special.n; i++) {
-            ns_plot_level *level = ns_plot_at(panel, b->special.at[i].label,
-                                              b->special.at[i].parameter);
-            level->vertical = true;
-        }
-    }
-    const uint32_t state = telling_state(j, b);
-    const ns_system *s = j->model->system;
-    ns_plot_panel *panel = ns_plot_add(plot, "branches", name, unit, s->states.at[state].name,
-                                       s->states.at[state].unit);
-    draw_state(j, panel, b, state);
-    for (uint32_t i = 0; i < b->more.n; i++)
-        draw_state(j, panel, b->more.at[i], state);
-    if (b->special.n) {
-        double *x = NS_NEW_ARRAY(a, double, b->special.n),
-                                 *y = NS_NEW_ARRAY(a, double,
-                                                                          b->special.n);
-        for (uint32_t i = 0; i < b->special.n; i++) {
-            x[i] = b->special.at[i].parameter;
-            y[i] = b->special.at[i].x[state];
-        }
-        ns_plot_series *series = ns_plot_points(panel, "special points", b->special.n, x, y);
-        series->marker = NS_PLOT_DIAMOND;
-        series->colour = NS_PLOT_BLACK;
-    }
-    return plot;
-}
-
 static int follow(job *j, const char *over)
 {
     ns_host *host = j->host;
@@ -411,7 +285,8 @@ static int follow(job *j, const char *over)
                         &j->spec.high))
         return ns_status_exit(NS_ERR_USAGE);
     const ns_param *param = &j->model->description->params.at[j->spec.over];
-    ns_study_progress progress = ns_study_progress_new(host, param->name, 1);
+    ns_study_progress progress = ns_study_progress_new(host, param->name, j->spec.high);
+    progress.from = j->spec.low;
     j->spec.progress = ns_study_progress_draw;
     j->spec.context = &progress;
     ns_steady *q = ns_steady_new(host->arena, j->field, &j->spec, j->model->x0);
@@ -430,8 +305,8 @@ static int follow(job *j, const char *over)
                    b->more.at[i]->points.at, b->more.at[i]->points.n, false);
     if (j->table)
         print_branch(j, b, param->name);
-    const int status = ns_study_finish(host, j->a, j->model, sheet,
-                                       draw_branch(j, b, param->name, param->unit));
+    const int status = ns_study_finish(
+        host, j->a, j->model, sheet, ns_branch_plot(host->arena, j->model, j->field, b, param));
     return status ? status : strcmp(b->end, "the parameter left its range") != 0 ? 1 : 0;
 }
 

@@ -59,6 +59,7 @@ static ns_plot *draw(ns_host *host, const ns_model *model, const ns_lyapunov *l)
     plot->subtitle = "running Lyapunov exponents";
     ns_plot_panel *panel = ns_plot_add(plot, "", "time", "s", "exponent", "1/s");
     ns_plot_at(panel, NULL, 0);
+    panel->x.to = l->rows ? l->t[l->rows - 1] : 0; /* from 0 */
     for (uint32_t j = 0; j < l->n; j++)
         ns_plot_line(panel, ns_arena_format(host->arena, "%u", j + 1), l->rows, l->t,
                      l->running + (size_t)j * l->rows);

@@ -259,9 +259,10 @@ static bool chart(ns_mesh_maker *m, const ns_model *model, const ns_drawing *d,
     if (d->kind == NS_DRAW_GRAPH) {
         double low[3], high[3];
         ns_mesh_box(fit, low, high);
+        ns_mesh_broaden(low, high, margin);
         for (int i = 0; i < 2; i++) {
-            range[2 * i] = low[i] - margin;
-            range[2 * i + 1] = high[i] + margin;
+            range[2 * i] = low[i];
+            range[2 * i + 1] = high[i];
         }
         closed = false;
     } else if (d->ranged) {

@@ -372,10 +372,9 @@ bool ns_mesh_implicit_ground(ns_arena *arena, const ns_model *model, const ns_dr
     double margin = ns_max(1.8 * fit->size, 0.12 * extent);
     if (!(margin > 0))
         margin = 1;
-    for (int i = 0; i < 3; i++) {
-        low[i] -= margin;
-        high[i] += margin;
-    }
+    ns_mesh_broaden(low, high, margin);
+    low[2] -= margin;
+    high[2] += margin;
     whole_round(&f, low, high);
     grid g;
     make_grid(&f, ns_arena_child(arena), low, high, GROUND, &g);

@@ -43,5 +43,8 @@ bool ns_mesh_implicit_ground(ns_arena *arena, const ns_model *model, const ns_dr
 
 /* Smallest box about the points of a fit. */
 void ns_mesh_box(const ns_mesh_fit *fit, double low[3], double high[3]);
+/* Room about x and y: the margin at least, and of a ground along a straight path no strip, in
+ * which its relief would not be seen: each side is at least half of the other. */
+void ns_mesh_broaden(double low[3], double high[3], double margin);
 
 #endif

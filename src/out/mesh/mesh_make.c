@@ -127,6 +127,16 @@ void ns_mesh_box(const ns_mesh_fit *fit, double low[3], double high[3])
     }
 }
 
+void ns_mesh_broaden(double low[3], double high[3], double margin)
+{
+    const double half = 0.25 * ns_max(high[0] - low[0], high[1] - low[1]) + 0.5 * margin;
+    for (int i = 0; i < 2; i++) {
+        const double more = ns_max(margin, half - (high[i] - low[i]) / 2);
+        low[i] -= more;
+        high[i] += more;
+    }
+}
+
 /* A ground's normals point to the side on which the body is. */
 void ns_mesh_face(ns_mesh *mesh, const ns_mesh_fit *fit)
 {

@@ -37,6 +37,7 @@ typedef struct contact {
     double least, least_at; /* normal force */
     double ratio, ratio_at; /* largest friction needed, before the contact would lift off */
     double lift;            /* when it would lift off; nan if never */
+    double steep;           /* from when until then it needs a coefficient above 1; or nan */
     bool from_start;
 } contact;
 
@@ -44,7 +45,7 @@ static contact look(const ns_report *r)
 {
     const double *normal = ns_report_observed(r, "force.normal");
     const double *ratio = ns_report_observed(r, "force.ratio");
-    contact c = {.known = normal && r->n, .least = INFINITY, .lift = NAN};
+    contact c = {.known = normal && r->n, .least = INFINITY, .lift = NAN, .steep = NAN};
     if (!c.known)
         return c;
     for (uint32_t i = 0; i < r->record->outcome->n_events; i++) {
@@ -60,10 +61,13 @@ static contact look(const ns_report *r)
             c.least = normal[k];
             c.least_at = r->t[k];
         }
-        if (ratio && normal[k] > 0 && ratio[k] > c.ratio && !(r->t[k] >= c.lift)) {
+        if (!ratio || !(normal[k] > 0) || r->t[k] >= c.lift)
+            continue;
+        if (ratio[k] > c.ratio) {
             c.ratio = ratio[k];
             c.ratio_at = r->t[k];
         }
+        c.steep = !(ratio[k] > 1) ? NAN : isnan(c.steep) ? r->t[k] : c.steep;
     }
     return c;
 }
@@ -175,14 +179,21 @@ static void warn_contact(ns_report *r, const contact *c)
                  c->ratio, c->ratio_at);
         return;
     }
+    /* before a lift-off the coefficient grows beyond all bounds: its largest sample says
+     * nothing */
     if (c->from_start)
         warn(r, "the ground would have to pull on the body from the start: the contact is kept "
                 "as if it could");
+    else if (isnan(c->steep))
+        warn(r,
+             "the contact would lift off at %.4g s, and is kept from there as if the ground "
+             "could pull; until then a friction coefficient of %.3g is enough",
+             c->lift, c->ratio);
     else
         warn(r,
-             "the motion needs a friction coefficient of %.3g; the contact would lift off at "
-             "%.4g s, and is kept from there as if the ground could pull",
-             c->ratio, c->lift);
+             "the contact would lift off at %.4g s, and is kept from there as if the ground "
+             "could pull; from %.4g s on it needs a friction coefficient above 1",
+             c->lift, c->steep);
 }
 
 static void warn_events(ns_report *r)

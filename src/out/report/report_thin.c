@@ -42,7 +42,7 @@ static double end_slope(double d0, double h0, double d1, double h1)
  * of the outer intervals, 0 if there are none. */
 typedef struct place {
     uint32_t a, b, c, d;
-    double before, h, after, u;
+    double before, h, after;
 } place;
 
 /* Slopes at b and c from differences of the three intervals. */
@@ -61,16 +61,34 @@ static double cubic(double a, double b, const double slope_of[2], double h, doub
            h * u * v * (slope_of[0] * v - slope_of[1] * u);
 }
 
-static double point_error(const ns_track *track, const place *at, uint32_t k)
+enum { WIDEST = 4 }; /* numbers of a track's sample */
+
+/* A track between b and c: what its samples there have in common. */
+typedef struct span {
+    double slope[WIDEST][2];
+    double turn[3]; /* rotations: the vector from b to c */
+} span;
+
+static span point_span(const ns_track *track, const place *at)
+{
+    span out = {0};
+    for (uint32_t i = 0; i < track->width; i++) {
+        const double *v = track->at + i;
+        const size_t w = track->width;
+        slopes(at, v[w * at->b] - v[w * at->a], v[w * at->c] - v[w * at->b],
+               v[w * at->d] - v[w * at->c], out.slope[i]);
+    }
+    return out;
+}
+
+static double point_error(const ns_track *track, const place *at, const span *in, double u,
+                          uint32_t k)
 {
     double square = 0;
     for (uint32_t i = 0; i < track->width; i++) {
         const double *v = track->at + i;
         const size_t w = track->width;
-        double pair[2];
-        slopes(at, v[w * at->b] - v[w * at->a], v[w * at->c] - v[w * at->b],
-               v[w * at->d] - v[w * at->c], pair);
-        const double off = cubic(v[w * at->b], v[w * at->c], pair, at->h, at->u) - v[w * k];
+        const double off = cubic(v[w * at->b], v[w * at->c], in->slope[i], at->h, u) - v[w * k];
         square += off * off;
     }
     return sqrt(square);
@@ -94,30 +112,35 @@ static void relative(const double p[4], const double q[4], double out[3])
         out[i] = v[i] * factor;
 }
 
-static double angle_error(const ns_track *track, const place *at, uint32_t k)
+static span turn_span(const ns_track *track, const place *at)
 {
     const double *q = track->at;
-    double r[3], before[3], after[3], m[3], right[3], x1[3], x2[3], s[3];
+    span out = {0};
+    double *r = out.turn, before[3], after[3], right[3], x1[3], x2[3];
     relative(q + 4 * (size_t)at->b, q + 4 * (size_t)at->c, r);
     relative(q + 4 * (size_t)at->a, q + 4 * (size_t)at->b, before);
     relative(q + 4 * (size_t)at->c, q + 4 * (size_t)at->d, after);
     for (int i = 0; i < 3; i++) {
-        double pair[2];
-        slopes(at, before[i], r[i], after[i], pair);
-        m[i] = pair[0];
-        right[i] = pair[1];
+        slopes(at, before[i], r[i], after[i], out.slope[i]);
+        right[i] = out.slope[i][1];
     }
     ns_vec_cross(r, right, x1);
     ns_vec_cross(r, x1, x2);
-    for (int i = 0; i < 3; i++) {
-        const double pair[2] = {m[i], right[i] + x1[i] / 2 + x2[i] / 12};
-        s[i] = cubic(0, r[i], pair, at->h, at->u);
-    }
+    for (int i = 0; i < 3; i++)
+        out.slope[i][1] = right[i] + x1[i] / 2 + x2[i] / 12;
+    return out;
+}
+
+static double turn_error(const ns_track *track, const place *at, const span *in, double u,
+                         uint32_t k)
+{
+    const double *q = track->at, *p = q + 4 * (size_t)at->b;
+    double s[3], c[3], found[4], off[3];
+    for (int i = 0; i < 3; i++)
+        s[i] = cubic(0, in->turn[i], in->slope[i], at->h, u);
     const double angle = sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
     const double f = angle > 1e-12 ? ns_math_sin(angle / 2) / angle : 0.5;
     const double e[4] = {ns_math_cos(angle / 2), s[0] * f, s[1] * f, s[2] * f};
-    const double *p = q + 4 * (size_t)at->b;
-    double c[3], found[4], off[3];
     ns_vec_cross(p + 1, e + 1, c);
     found[0] = p[0] * e[0] - p[1] * e[1] - p[2] * e[2] - p[3] * e[3];
     for (int i = 0; i < 3; i++)
@@ -140,14 +163,13 @@ typedef struct errors {
     double position, angle, series; /* each relative to its tolerance 1 */
 } errors;
 
-static place find(const ns_report *r, const uint32_t *keep, size_t kept, size_t i, uint32_t k)
+static place find(const ns_report *r, const uint32_t *keep, size_t kept, size_t i)
 {
     place at = {.a = keep[i ? i - 1 : i], .b = keep[i], .c = keep[i + 1]};
     at.d = keep[i + 2 < kept ? i + 2 : i + 1];
     at.before = r->t[at.b] - r->t[at.a];
     at.h = r->t[at.c] - r->t[at.b];
     at.after = r->t[at.d] - r->t[at.c];
-    at.u = (r->t[k] - r->t[at.b]) / at.h;
     return at;
 }
 
@@ -157,23 +179,33 @@ static void widen(double *most, double value)
         *most = isnan(value) ? *most : value;
 }
 
-/* Errors at sample k between kept samples i and i + 1. */
-static errors errors_at(const thinner *w, const uint32_t *keep, size_t kept, size_t i,
-                        uint32_t k)
+/* Widens *most by the errors at the samples between kept samples i and i + 1, which are all of
+ * one block. */
+static void look_between(const thinner *w, const uint32_t *keep, size_t kept, size_t i,
+                         errors *most)
 {
     const ns_report *r = w->r;
-    const place at = find(r, keep, kept, i, k);
-    errors e = {0};
-    for (uint32_t c = 0; c < w->points.n; c++)
-        widen(&e.position, point_error(w->points.at[c], &at, k) / w->size);
-    for (uint32_t c = 0; c < w->turns.n; c++)
-        widen(&e.angle, angle_error(w->turns.at[c], &at, k));
+    const place at = find(r, keep, kept, i);
+    for (uint32_t c = 0; c < w->points.n; c++) {
+        const span in = point_span(w->points.at[c], &at);
+        for (uint32_t k = at.b + 1; k < at.c; k++)
+            widen(&most->position,
+                  point_error(w->points.at[c], &at, &in, (r->t[k] - r->t[at.b]) / at.h, k) /
+                      w->size);
+    }
+    for (uint32_t c = 0; c < w->turns.n; c++) {
+        const span in = turn_span(w->turns.at[c], &at);
+        for (uint32_t k = at.b + 1; k < at.c; k++)
+            widen(&most->angle,
+                  turn_error(w->turns.at[c], &at, &in, (r->t[k] - r->t[at.b]) / at.h, k));
+    }
     for (uint32_t c = 0; c < r->series.n; c++) {
         const double *v = r->series.at[c].data;
-        if (w->range[c] > 0)
-            widen(&e.series, fabs(v[at.b] + at.u * (v[at.c] - v[at.b]) - v[k]) / w->range[c]);
+        for (uint32_t k = at.b + 1; k < at.c && w->range[c] > 0; k++) {
+            const double u = (r->t[k] - r->t[at.b]) / at.h;
+            widen(&most->series, fabs(v[at.b] + u * (v[at.c] - v[at.b]) - v[k]) / w->range[c]);
+        }
     }
-    return e;
 }
 
 /* Of the picture: how far the paths and bodies reach, or the body's size if it hardly moves. */
@@ -241,18 +273,47 @@ static size_t select_rows(const ns_report *r, const uint8_t *level, uint32_t *ke
     return kept;
 }
 
-/* Largest errors in each block. */
-static void measure(const thinner *w, const uint32_t *keep, size_t kept, errors *blocks)
+/* Errors of block b at the spacing 2^l, measured when they are asked for. */
+typedef struct table {
+    const thinner *w;
+    size_t blocks;
+    uint32_t *keep[LEVELS + 1]; /* all samples at that spacing; NULL until needed */
+    size_t kept[LEVELS + 1];
+    bool *known;
+    errors *at; /* [LEVELS + 1][blocks] */
+} table;
+
+static const errors *errors_of(table *t, unsigned l, size_t b)
 {
-    memset(blocks, 0, (w->r->n / BLOCK + 1) * sizeof *blocks);
-    for (size_t i = 0; i + 1 < kept; i++)
-        for (uint32_t k = keep[i] + 1; k < keep[i + 1]; k++) {
-            const errors e = errors_at(w, keep, kept, i, k);
-            errors *most = &blocks[k / BLOCK];
-            widen(&most->position, e.position);
-            widen(&most->angle, e.angle);
-            widen(&most->series, e.series);
-        }
+    const ns_report *r = t->w->r;
+    errors *most = &t->at[l * t->blocks + b];
+    if (t->known[l * t->blocks + b])
+        return most;
+    t->known[l * t->blocks + b] = true;
+    if (!t->keep[l]) {
+        uint8_t *level = NS_NEW_ARRAY(r->arena, uint8_t, t->blocks);
+        memset(level, (int)l, t->blocks);
+        t->keep[l] = NS_NEW_ARRAY(r->arena, uint32_t, (r->n >> l) + 3);
+        t->kept[l] = select_rows(r, level, t->keep[l]);
+    }
+    const size_t first = b * BLOCK >> l, end = (b + 1) * BLOCK >> l;
+    for (size_t i = first; i < end && i + 1 < t->kept[l]; i++)
+        look_between(t->w, t->keep[l], t->kept[l], i, most);
+    return most;
+}
+
+/* The largest spacing that block b bears. */
+static uint8_t level_of(table *t, size_t b, double wide)
+{
+    unsigned l = 1;
+    while (l < LEVELS) {
+        const errors *e = errors_of(t, l + 1, b);
+        if (e->position > wide * position_tolerance || e->angle > wide * angle_tolerance ||
+            e->series > wide * series_tolerance)
+            break;
+        l++;
+    }
+    return (uint8_t)l;
 }
 
 void ns_report_thin(ns_report *r)
@@ -266,24 +327,15 @@ void ns_report_thin(ns_report *r)
     thinner w = {.r = r};
     gather(&w);
     const size_t blocks = r->n / BLOCK + 1;
-    errors *table = NS_NEW_ARRAY(r->arena, errors, (LEVELS + 1) * blocks);
+    table t = {
+        .w = &w,
+        .blocks = blocks,
+        .known = NS_NEW_ARRAY(r->arena, bool, (LEVELS + 1) * blocks),
+                              .at = NS_NEW_ARRAY(r->arena, errors, (LEVELS + 1) * blocks)};
     uint8_t *level = NS_NEW_ARRAY(r->arena, uint8_t, blocks);
-    for (unsigned l = 1; l <= LEVELS; l++) {
-        memset(level, (int)l, blocks);
-        const size_t kept = select_rows(r, level, r->keep);
-        measure(&w, r->keep, kept, table + l * blocks);
-    }
     for (double wide = 1;; wide *= 1.6) {
-        for (size_t b = 0; b < blocks; b++) {
-            level[b] = 1;
-            for (unsigned l = 2; l <= LEVELS; l++) {
-                const errors *e = &table[l * blocks + b];
-                if (e->position > wide * position_tolerance ||
-                    e->angle > wide * angle_tolerance || e->series > wide * series_tolerance)
-                    break;
-                level[b] = (uint8_t)l;
-            }
-        }
+        for (size_t b = 0; b < blocks; b++)
+            level[b] = level_of(&t, b, wide);
         for (size_t b = 1; b < blocks; b++) /* no sudden changes */
             level[b] = level[b] > level[b - 1] + 1 ? (uint8_t)(level[b - 1] + 1) : level[b];
         for (size_t b = blocks - 1; b-- > 0;)
@@ -292,9 +344,9 @@ void ns_report_thin(ns_report *r)
         if (r->kept <= MOST_KEPT || wide > 1e6)
             break;
     }
-    measure(&w, r->keep, r->kept, table);
-    for (size_t b = 0; b < blocks; b++) {
-        r->off_position = ns_max(r->off_position, table[b].position);
-        r->off_angle = ns_max(r->off_angle, table[b].angle);
-    }
+    errors most = {0};
+    for (size_t i = 0; i + 1 < r->kept; i++)
+        look_between(&w, r->keep, r->kept, i, &most);
+    r->off_position = most.position;
+    r->off_angle = most.angle;
 }

@@ -255,9 +255,9 @@ int ns_sweep_map(ns_arena *arena, const ns_sweep *w, ns_sweep_table *table,
     p->subtitle = ns_text_string(&about);
     for (uint32_t k = 0; k < w->n_gets; k++) {
         const bool map = w->n_axes == 2;
-        ns_plot_panel *panel = ns_plot_add(
-            p, map && w->n_gets > 1 ? w->get[k].name : "", w->axis[0], options->unit[0],
-            map ? w->axis[1] : w->get[k].name, map ? options->unit[1] : w->get[k].unit);
+        ns_plot_panel *panel = ns_plot_add(p, map ? w->get[k].name : "", w->axis[0],
+                                           options->unit[0], map ? w->axis[1] : w->get[k].name,
+                                           map ? options->unit[1] : w->get[k].unit);
         panel->command = options->command;
         if (map)
             draw_map(&c, k, panel, arena);

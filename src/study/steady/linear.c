@@ -228,6 +228,30 @@ ns_linear *ns_linear_at(ns_flow *field, const ns_generators *g, ns_arena *arena,
     return l;
 }
 
+void ns_linear_join(ns_arena *scratch, uint32_t n, const ns_eigenvalue *guess,
+                    const ns_eigenvalue *now, uint32_t *order)
+{
+    const ns_arena_place mark = ns_arena_mark(scratch);
+    bool *used = NS_NEW_ARRAY(scratch, bool, n + 1), *done = NS_NEW_ARRAY(scratch, bool, n + 1);
+    for (uint32_t round = 0; round < n; round++) {
+        double least = INFINITY;
+        uint32_t from = UINT32_MAX, to = 0;
+        for (uint32_t k = 0; k < n; k++)
+            for (uint32_t i = 0; i < n && !done[k]; i++) {
+                const double d = ns_algebra_hypot(now[i].re - guess[k].re,
+                                                  now[i].im - guess[k].im);
+                if (used[i] || (from < n && !(d < least)))
+                    continue;
+                least = d;
+                from = k;
+                to = i;
+            }
+        order[from] = to;
+        done[from] = used[to] = true;
+    }
+    ns_arena_release(scratch, mark);
+}
+
 const char *ns_linear_verdict(ns_arena *arena, const ns_linear *l)
 {
     const ns_eigenvalue first = l->n ? l->eigenvalue[0] : (ns_eigenvalue){0, 0};

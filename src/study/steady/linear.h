@@ -55,6 +55,11 @@ ns_linear *ns_linear_at(ns_flow *field, const ns_generators *g, ns_arena *arena,
  * rounding error. */
 double ns_linear_tolerance(const ns_linear *l);
 
+/* Pairs the n eigenvalues of one point of a branch with those guessed from the points before:
+ * now[order[k]] goes on from guess[k].  The nearest pairs are taken first. */
+void ns_linear_join(ns_arena *scratch, uint32_t n, const ns_eigenvalue *guess,
+                    const ns_eigenvalue *now, uint32_t *order);
+
 /* A verdict in words. */
 const char *ns_linear_verdict(ns_arena *arena, const ns_linear *l);
 

@@ -11,29 +11,48 @@ import { stage } from './palette.js';
 
 const fov = 32;
 
-/** Name of what draws; throws if nothing does. */
+let found = null;
+
+/** What draws, and a surface for it; throws if nothing does. */
 function probe() {
+    if (found) return found;
     const canvas = document.createElement('canvas');
-    canvas.width = canvas.height = 1;
-    const gl = canvas.getContext('webgl2');
-    if (!gl) throw new Error('no WebGL');
-    const info = gl.getExtension('WEBGL_debug_renderer_info');
-    const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
-    gl.getExtension('WEBGL_lose_context')?.loseContext();
-    return name;
+    const context = canvas.getContext('webgl2', { antialias: false,
+        powerPreference: 'high-performance' });
+    if (!context) throw new Error('no WebGL');
+    const info = context.getExtension('WEBGL_debug_renderer_info');
+    const name = String(context.getParameter(info
+        ? info.UNMASKED_RENDERER_WEBGL : context.RENDERER));
+    found = { name, canvas, context,
+        software: /swiftshader|llvmpipe|software|basic render/i.test(name) };
+    return found;
+}
+
+/**
+ * A canvas to draw on. Without a graphics processor smooth edges cost more than anything else,
+ * and so does a second context: the one that was looked at is taken.
+ */
+function surface(quality) {
+    const { name, software, canvas, context } = probe();
+    const cheap = quality === 'low' || (quality === 'auto' && software);
+    found.context = null;
+    if (cheap && context) return { name, software, cheap, canvas, context };
+    context?.getExtension('WEBGL_lose_context')?.loseContext();
+    return { name, software, cheap, canvas: document.createElement('canvas') };
 }
 
 export class View {
     /** Throws if there is no WebGL. */
-    constructor(canvas, overlay, { quality = 'auto' } = {}) {
+    constructor(host, overlay, { quality = 'auto' } = {}) {
+        const { name, software, cheap, canvas, context } = surface(quality);
         this.canvas = canvas;
         this.overlay = overlay;
-        this.rendererName = probe();
-        this.software = /swiftshader|llvmpipe|software|basic render/i.test(this.rendererName);
-        // without a graphics processor smooth edges cost more than anything else
-        const cheap = quality === 'low' || (quality === 'auto' && this.software);
-        this.renderer = new WebGLRenderer(
-            { canvas, antialias: !cheap, powerPreference: 'high-performance' });
+        this.rendererName = name;
+        this.software = software;
+        host.append(canvas, overlay);
+        this.renderer = new WebGLRenderer({ canvas, antialias: !cheap, ...(context
+            ? { context } : { powerPreference: 'high-performance' }) });
+        this.renderer.debug.checkShaderErrors = false; // asking waits for the compiler
         this.renderer.shadowMap.type = PCFShadowMap;
         this.scene = new Scene();
         this.world = null;

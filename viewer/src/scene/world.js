@@ -19,12 +19,15 @@ const Z = new Vector3(0, 0, 1);
 const rodGeometry = new CylinderGeometry(1, 1, 1, 18).rotateX(Math.PI / 2).translate(0, 0, 0.5);
 const ballGeometry = new SphereGeometry(1, 24, 16);
 
-/** Quartered circle, the usual sign of a centre of mass. */
+let comSign = null;
+
+/** Quartered circle, the usual sign of a centre of mass; one for all worlds. */
 function comTexture() {
+    if (comSign) return comSign;
     const size = 64;
     const canvas = document.createElement('canvas');
     canvas.width = canvas.height = size;
-    const c = canvas.getContext('2d');
+    const c = canvas.getContext('2d', { willReadFrequently: true }); // small: no accelerator
     const r = size / 2 - 3;
     c.translate(size / 2, size / 2);
     for (let i = 0; i < 4; i++) {
@@ -39,7 +42,8 @@ function comTexture() {
     c.beginPath();
     c.arc(0, 0, r, 0, 2 * Math.PI);
     c.stroke();
-    return new CanvasTexture(canvas);
+    comSign = new CanvasTexture(canvas);
+    return comSign;
 }
 
 export class World {
@@ -674,7 +678,7 @@ export class World {
             if (o.geometry && o.geometry !== rodGeometry && o.geometry !== ballGeometry)
                 o.geometry.dispose();
             for (const m of [o.material].flat()) {
-                m?.map?.dispose();
+                if (m?.map !== comSign) m?.map?.dispose();
                 m?.dispose();
             }
         });
