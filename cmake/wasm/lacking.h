@@ -45,6 +45,10 @@ NS_WASM_UNSUPPORTED(sched_getaffinity, int, size_t, cpu_set_t *)
 
 NS_WASM_UNSUPPORTED(execv, const char *, char *const *)
 
+/* Nobody else is there. */
+NS_WASM_UNSUPPORTED(kill, int, int)
+NS_WASM_UNSUPPORTED(gethostname, char *, size_t)
+
 /* Locks, and space that is taken before it is used: noslip can do without. */
 #ifndef F_WRLCK
 #define F_WRLCK 1

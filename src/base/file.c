@@ -1,8 +1,11 @@
+#define _GNU_SOURCE /* renameat2 */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
@@ -115,6 +119,48 @@ int ns_file_target_init(ns_file_target *target, const char *path)
     return error;
 }
 
+/* Numbers of processes mean something on one machine and in one container only. */
+static unsigned this_machine(void)
+{
+    char name[256] = "", space[64] = "";
+    if (gethostname(name, sizeof name - 1) || readlink("/proc/self/ns/pid", space, 63) < 0)
+        space[0] = '?';
+    uint64_t hash = ns_hash_bytes(ns_hash_start, name, strlen(name));
+    hash = ns_hash_bytes(hash, space, strlen(space));
+    return (unsigned)(hash ^ (hash >> 32));
+}
+
+/* The number of the process that NAME.MACHINE-PROCESS-NUMBER.part belongs to; 0: it is no such
+ * file. */
+static long owner(const char *file, const char *name, unsigned machine)
+{
+    const size_t n = strlen(name);
+    unsigned where, number;
+    long process;
+    int end = 0;
+    if (strncmp(file, name, n) != 0 ||
+        sscanf(file + n, ".%8x-%ld-%u.part%n", &where, &process, &number, &end) != 3 || !end ||
+        file[n + (size_t)end] || where != machine || process <= 0)
+        return 0;
+    return process;
+}
+
+/* Removes what processes that were killed have left of this file. */
+static void remove_stale(const char *path, unsigned machine)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = folder_of(path);
+    DIR *at = folder ? opendir(folder) : NULL;
+    for (const struct dirent *entry; at && (entry = readdir(at)) != NULL;) {
+        const long process = owner(entry->d_name, name, machine);
+        if (process && kill((pid_t)process, 0) != 0 && errno == ESRCH)
+            unlinkat(dirfd(at), entry->d_name, 0);
+    }
+    if (at)
+        closedir(at);
+    free(folder);
+}
+
 int ns_file_target_create(ns_file_target *target, int *descriptor)
 {
     NS_CHECK(target->path);
@@ -123,15 +169,19 @@ int ns_file_target_create(ns_file_target *target, int *descriptor)
         *descriptor = open(target->path, O_WRONLY | O_CLOEXEC);
         return *descriptor < 0 ? errno : 0;
     }
-    const size_t room = strlen(target->path) + 40;
+    const size_t room = strlen(target->path) + 64;
+    const unsigned machine = this_machine();
     if (target->temporary)
         unlink(target->temporary); /* of an attempt that was given up */
+    else
+        remove_stale(target->path, machine);
     free(target->temporary);
     target->temporary = malloc(room);
     if (!target->temporary)
         return ENOMEM;
     for (unsigned i = 0; i < 1000; i++) {
-        snprintf(target->temporary, room, "%s.%ld-%u.part", target->path, (long)getpid(), i);
+        snprintf(target->temporary, room, "%s.%08x-%ld-%u.part", target->path, machine,
+                 (long)getpid(), i);
         *descriptor = open(target->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (*descriptor >= 0) {
             /* Failing to copy permissions is no reason to refuse results. */
@@ -148,7 +198,22 @@ int ns_file_target_create(ns_file_target *target, int *descriptor)
     return error;
 }
 
-int ns_file_target_publish(ns_file_target *target)
+/* A name for a name that is new; hard links where the system knows no such rename. */
+static int rename_new(const char *from, const char *to)
+{
+#ifdef RENAME_NOREPLACE
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+#endif
+    if (link(from, to))
+        return errno;
+    unlink(from);
+    return 0;
+}
+
+static int publish(ns_file_target *target, bool is_new)
 {
     NS_CHECK(target->path);
     if (!target->temporary)
@@ -158,13 +223,27 @@ int ns_file_target_publish(ns_file_target *target)
         return errno;
     int error = fsync(fd) && errno != EINVAL && errno != ENOSYS ? errno : 0;
     close(fd);
-    if (!error && rename(target->temporary, target->path))
+    if (!error && is_new)
+        error = rename_new(target->temporary, target->path);
+    else if (!error && rename(target->temporary, target->path))
         error = errno;
     if (error)
         return error;
     free(target->temporary);
     target->temporary = NULL;
     return 0;
+}
+
+int ns_file_target_publish(ns_file_target *target)
+{
+    NS_CHECK(target);
+    return publish(target, false);
+}
+
+int ns_file_target_publish_new(ns_file_target *target)
+{
+    NS_CHECK(target);
+    return publish(target, true);
 }
 
 void ns_file_target_free(ns_file_target *target)
@@ -174,6 +253,38 @@ void ns_file_target_free(ns_file_target *target)
     free(target->temporary);
     free(target->path);
     *target = (ns_file_target){0};
+}
+
+/* The name without links and dots; its last part need not exist.  Of malloc. */
+static char *plain_name(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    if (whole)
+        return whole;
+    char *folder = folder_of(path), *plain = folder ? realpath(folder, NULL) : NULL;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const size_t room = plain ? strlen(plain) + strlen(name) + 2 : 0;
+    whole = plain ? malloc(room) : NULL;
+    if (whole)
+        snprintf(whole, room, "%s/%s", plain, name);
+    free(folder);
+    free(plain);
+    return whole;
+}
+
+bool ns_file_same(const char *a, const char *b)
+{
+    NS_CHECK(a && b);
+    struct stat one, other;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    if (stat(a, &one) == 0 && stat(b, &other) == 0)
+        return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    char *first = plain_name(a), *second = plain_name(b);
+    const bool same = first && second && strcmp(first, second) == 0;
+    free(first);
+    free(second);
+    return same;
 }
 
 int ns_file_pattern(char *path, size_t room, const char *stem)

@@ -29,8 +29,13 @@ int ns_file_target_init(ns_file_target *target, const char *path);
 int ns_file_target_create(ns_file_target *target, int *descriptor);
 /* Gives what is in the temporary file the real name; the data is on the disk before. */
 int ns_file_target_publish(ns_file_target *target);
+/* The same where there must not be such a file yet: EEXIST if there is. */
+int ns_file_target_publish_new(ns_file_target *target);
 /* Removes a temporary file that is left, frees the rest. */
 void ns_file_target_free(ns_file_target *target);
+
+/* Do two names mean the same file, there already or not?  "-" means none. */
+bool ns_file_same(const char *a, const char *b);
 
 /* A pattern for mkstemp and mkdtemp: STEM-XXXXXX in the folder for temporary files, $TMPDIR if
  * that is an absolute path and /tmp otherwise.  ENAMETOOLONG if there is no room. */

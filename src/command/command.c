@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/file.h"
 #include "base/near.h"
 #include "base/status.h"
 #include "session/model.h"
@@ -107,6 +108,52 @@ bool ns_command_take(ns_host *host, ns_arguments *a, const char *name, const cha
     return true;
 }
 
+/* What an option does with the file that it names. */
+typedef enum use { NO_FILE, READS, WRITES } use;
+
+static use use_of(const ns_option *o)
+{
+    static const char *const reading[] = {"resume", "from", "join", "data"};
+    if (!o->argument || strncmp(o->argument, "FILE", 4) != 0)
+        return NO_FILE;
+    for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
+        if (strcmp(o->name, reading[i]) == 0)
+            return READS;
+    return WRITES;
+}
+
+/* A file that is written must not be one that is read or written otherwise: the model, a
+ * checkpoint, another output.  A checkpoint may follow the one it continues. */
+static bool files_differ(ns_host *host, const ns_arguments *a)
+{
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        const ns_given *one = &a->options.at[i];
+        if (use_of(one->option) != WRITES || !one->value)
+            continue;
+        for (uint32_t k = 0; k < a->words.n; k++)
+            if (ns_file_same(one->value, a->words.at[k]))
+                return ns_command_refuse(host,
+                                         "--%s %s would overwrite '%s', which this command "
+                                         "reads",
+                                         one->option->name, one->value, a->words.at[k]);
+        for (uint32_t k = 0; k < a->options.n; k++) {
+            const ns_given *other = &a->options.at[k];
+            const use used = use_of(other->option);
+            const bool follows = strcmp(one->option->name, "checkpoint") == 0 &&
+                                 strcmp(other->option->name, "resume") == 0;
+            if (k == i || used == NO_FILE || !other->value || follows ||
+                !ns_file_same(one->value, other->value))
+                continue;
+            if (used == READS)
+                return ns_command_refuse(host, "--%s %s would overwrite the file of --%s",
+                                         one->option->name, one->value, other->option->name);
+            return ns_command_refuse(host, "'%s' is given twice: by --%s and --%s",
+                                     other->value, one->option->name, other->option->name);
+        }
+    }
+    return true;
+}
+
 bool ns_command_enough(ns_host *host, const ns_arguments *a)
 {
     const ns_command *command = a->command;
@@ -119,7 +166,7 @@ bool ns_command_enough(ns_host *host, const ns_arguments *a)
     if (a->words.n > command->most)
         return ns_command_refuse(host, "unexpected argument '%s': noslip %s %s",
                                  a->words.at[command->most], command->name, command->usage);
-    return true;
+    return files_differ(host, a);
 }
 
 /* ---- values ------------------------------------------------------------------------------ */

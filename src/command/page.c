@@ -96,11 +96,6 @@ bool ns_page_possible(ns_host *host, const ns_arguments *a)
         return ns_command_refuse(
             host, "--report: this program was built without the page; install nodejs "
                   "and npm (scripts/setup does), and build it again");
-    const char *out;
-    for (uint32_t k = 0; ns_command_each(a, "out", &k, &out);)
-        if (strcmp(out, path) == 0)
-            return ns_command_refuse(host, "'%s' is given twice, as output and as report",
-                                     path);
     ns_file_target target;
     const int error = ns_file_target_init(&target, path);
     ns_file_target_free(&target);

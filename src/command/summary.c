@@ -380,6 +380,8 @@ void ns_summary_print(ns_host *host, const ns_record *r, const ns_shown *shown, 
         for (size_t i = 0; i < r->n_files; i++) {
             const ns_output *file = &r->files[i];
             const char *failed = file->failed ? ", incomplete" : "";
+            if (file->failed && (file->format->needs_motion || !file->rows))
+                continue; /* there is none */
             if (file->format->needs_motion)
                 fprintf(host->out, "  %s (%s)%s\n", file->path,
                         file->format->needs_scene ? "scene" : "picture", failed);

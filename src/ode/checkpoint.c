@@ -151,6 +151,21 @@ static const char *check_sizes(const ns_run *run, const header *h, size_t size)
     return NULL;
 }
 
+/* A byte that is neither 0 nor 1 is no bool: it must not be read as one. */
+static bool is_bool(const bool *value)
+{
+    unsigned char byte;
+    memcpy(&byte, value, 1);
+    return byte <= 1;
+}
+
+/* How a motion can have ended, see ns_run_save. */
+static bool is_end(int64_t status)
+{
+    return status == NS_OK || status == NS_STOP_EVENT || status == NS_STOP_SINGULAR ||
+           status == NS_STOP_STEP || status == NS_STOP_ASKED;
+}
+
 static const char *check_part(const ns_run *run, const fixed_part *part)
 {
     const ns_stepper *s = &run->s;
@@ -161,7 +176,13 @@ static const char *check_part(const ns_run *run, const fixed_part *part)
         ((at->pending || at->bridged) && !run->whole->jumps))
         return "the checkpoint is damaged";
     if (part->tally.pending > 7 || !isfinite(part->now.t) || !isfinite(part->now.from) ||
-        !(part->now.h > 0) || memchr(part->reason, 0, sizeof part->reason) == NULL)
+        !(part->now.h > 0) || memchr(part->reason, 0, sizeof part->reason) == NULL ||
+        !is_bool(&part->now.noisy) || !is_bool(&part->now.moved) || !is_end(part->status))
+        return "the checkpoint is damaged";
+    if (s->sense * (part->now.t - run->options.t0) < 0 ||
+        s->sense * (part->now.t - part->now.from) < 0 ||
+        part->now.mark_steps > part->now.steps || part->now.probed > part->now.steps ||
+        at->origin > part->now.steps)
         return "the checkpoint is damaged";
     if (s->sense * (run->options.until - part->now.t) < 0)
         return "the checkpoint is from a time after the end of this run";
@@ -215,7 +236,10 @@ ns_status ns_run_restore(ns_run *run, const void *bytes, size_t size, const char
         memcpy(run->event_states, list + run->n_events * sizeof *run->events,
                run->n_events * run->s.n * sizeof(double));
     }
-    ns_schedule_restore(run);
+    if (!ns_schedule_restore(run)) {
+        *message = "the checkpoint is damaged";
+        return NS_ERR_USAGE;
+    }
     if (run->s.method->resume)
         run->s.method->resume(&run->s);
     *message = "";

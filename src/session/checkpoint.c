@@ -46,6 +46,17 @@ __attribute__((format(printf, 2, 3))) static void add(head *h, const char *forma
         h->length = MOST_HEAD - 1;
 }
 
+/* What tables of inputs say; the text of the model names their files only. */
+static uint64_t hash_inputs(const ns_schedule *q)
+{
+    uint64_t hash = ns_hash_bytes(ns_hash_start, &q->n, sizeof q->n);
+    for (size_t i = 0; i < q->n; i++) {
+        const double numbers[] = {q->changes[i].t, q->changes[i].param, q->changes[i].value};
+        hash = ns_hash_bytes(hash, numbers, sizeof numbers);
+    }
+    return hash;
+}
+
 /* Doubles are written in hexadecimal: they are compared, not read. */
 static void describe(const ns_record *r, head *h)
 {
@@ -55,6 +66,8 @@ static void describe(const ns_record *r, head *h)
     add(h, "%s", magic);
     add(h, "version %s\n", NS_VERSION);
     add(h, "model %016" PRIx64 "\n", ns_hash_bytes(ns_hash_start, m->text, m->length));
+    if (m->schedule)
+        add(h, "inputs %016" PRIx64 "\n", hash_inputs(m->schedule));
     add(h, "parameters %016" PRIx64 "\n",
         ns_hash_bytes(ns_hash_start, m->p, m->description->params.n * sizeof(double)));
     add(h, "start %016" PRIx64 "\n",
@@ -148,9 +161,10 @@ static void refuse(ns_record *r, const char *name, const char *key)
                        name);
     else
         ns_record_fail(r, NS_ERR_USAGE,
-                       "%s belongs to a run with another %s: a run is continued with the same "
+                       "%s belongs to a run with %s %s: a run is continued with the same "
                        "command",
-                       name, strcmp(key, "from") == 0 ? "begin" : key);
+                       name, key[strlen(key) - 1] == 's' ? "other" : "another",
+                       strcmp(key, "from") == 0 ? "begin" : key);
 }
 
 /* Checked so far: head and checksum.  `at` points behind the head. */
@@ -175,6 +189,10 @@ static void restore(ns_record *r, const char *name, const char *at, size_t left)
     if (!(sign * numbers.t <= sign * r->options.run.until)) {
         ns_record_fail(r, NS_ERR_USAGE, "%s is already at t = %g, behind the end of this run",
                        name, numbers.t);
+        return;
+    }
+    if (numbers.next_time > r->n_times) {
+        damaged(r, name);
         return;
     }
     const char *message = "";

@@ -215,7 +215,7 @@ static void choose_method(ns_record *r)
     }
     ns_choice choice;
     ns_auto_choose(ns_model_problem(r->model, false), o, r->model->p, r->model->x0, &choice);
-    if (choice.stiff) {
+    if (choice.stiff && !r->options.checkpoint) { /* bdf has none */
         const ns_problem *problem = ns_model_problem(r->model, true);
         if (problem)
             ns_auto_choose_stiff(problem, o, r->model->p, r->model->x0, &choice);
@@ -298,6 +298,13 @@ static void begin_run(ns_record *r)
     }
     if (r->method->precise && (r->options.checkpoint || r->options.resume)) {
         ns_record_fail(r, NS_ERR_USAGE, "checkpoints are for runs in double precision");
+        return;
+    }
+    if (!r->method->exact_restart && (r->options.checkpoint || r->options.resume)) {
+        ns_record_fail(r, NS_ERR_USAGE,
+                       "runs by %s cannot be continued: its history is in memory that no "
+                       "checkpoint holds; gauss, dop853 and taylor continue to the bit",
+                       r->method->name);
         return;
     }
     const double *p = r->model->p, *x0 = r->model->x0;
@@ -447,7 +454,7 @@ static void write_file(ns_record *r, ns_output *file)
     file->due = next_time(began, r->options.flush_seconds);
     if (good)
         return;
-    if (file->rows)
+    if (file->rows && !file->format->needs_motion) /* pictures are written at the end only */
         ns_record_fail(r, NS_ERR_IO, "cannot write %s; it holds the first %zu rows",
                        file->error, file->rows);
     else

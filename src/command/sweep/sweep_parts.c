@@ -83,7 +83,7 @@ static int join_file(ns_sweep_job *job, const char *path, const ns_sweep_fact *f
     ns_sweep_fact *own = NS_NEW_ARRAY(host->arena, ns_sweep_fact, n_facts);
     uint64_t k = 1, n = 1, copied = 0;
     memcpy(own, facts, n_facts * sizeof *own);
-    char *shard = ns_sweep_table_text(path, "shard");
+    char *shard = ns_sweep_table_shard(path);
     if (!shard || (*shard && !read_shard(shard, &k, &n)) || n > part.plan.rows) {
         free(shard);
         return ns_command_wrong(host, "--join %s: this is no table of a sweep", path);

@@ -185,15 +185,17 @@ static bool choose_folder(making *m)
 
 /* ---- libraries --------------------------------------------------------------------------- */
 
-/* A kept library ends with a hash of all bytes before (loaders do not look that far). */
-static hash seal_of(const char *bytes, size_t length)
+/* A kept library ends with a hash of its key and of all bytes before (loaders do not look that
+ * far): the code of another model is not taken for it, whatever its name. */
+static hash seal_of(const making *m, const char *bytes, size_t length)
 {
     hash h = hash_start;
+    hash_string(&h, m->key);
     hash_add(&h, bytes, length);
     return h;
 }
 
-static bool is_sealed(const char *path)
+static bool is_sealed(const making *m, const char *path)
 {
     char *bytes;
     size_t length;
@@ -201,7 +203,7 @@ static bool is_sealed(const char *path)
         return false;
     bool good = false;
     if (length > sizeof(hash)) {
-        const hash seal = seal_of(bytes, length - sizeof(hash));
+        const hash seal = seal_of(m, bytes, length - sizeof(hash));
         good = memcmp(bytes + length - sizeof(hash), &seal, sizeof seal) == 0;
     }
     free(bytes);
@@ -215,7 +217,7 @@ static bool add_seal(const making *m, const char *path)
     int error = ns_file_read(path, MOST_LIBRARY, &bytes, &length);
     if (error)
         return fail(m, "the compiled code cannot be read: %s", strerror(error));
-    const hash seal = seal_of(bytes, length);
+    const hash seal = seal_of(m, bytes, length);
     free(bytes);
     const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     error = file < 0 ? errno : ns_file_put(file, &seal, sizeof seal);
@@ -348,7 +350,7 @@ static void *obtain(making *m, bool *cached)
     char path[PATH_MAX + 32];
     snprintf(path, sizeof path, "%s/%s.so", m->folder, m->key);
     void *library = NULL;
-    *cached = is_sealed(path);
+    *cached = is_sealed(m, path);
     if (*cached) {
         ns_prune_used(path);
         library = load(m, path);

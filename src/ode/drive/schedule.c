@@ -125,16 +125,36 @@ bool ns_schedule_over(const ns_run *run)
     return q && q->of && run->s.now.t >= q->end && q->end < run->options.until;
 }
 
-void ns_schedule_restore(ns_run *run)
+/* Counts that a run can have come to: whole, and neither behind nor far ahead of its time. */
+static bool sound(const ns_run *run)
+{
+    const ns_schedule *q = run->options.schedule;
+    const kept *k = (const kept *)run->schedule_kept;
+    const double now = run->s.now.t;
+    if (!(k->done >= 0 && k->done <= (double)q->n && k->done == floor(k->done)))
+        return false;
+    for (uint32_t i = 0; i < q->n_samplings; i++) {
+        const double next = k->of[i].next;
+        if (!(next >= 0 && next == floor(next) && sample_time(q, i, next + 1) > now &&
+              (next <= 1 || sample_time(q, i, next - 2) <= now)))
+            return false;
+    }
+    return true;
+}
+
+bool ns_schedule_restore(ns_run *run)
 {
     const ns_schedule *q = run->options.schedule;
     const kept *k = (const kept *)run->schedule_kept;
     if (!q)
-        return;
+        return true;
+    if (!sound(run))
+        return false;
     for (size_t i = 0; i < (size_t)k->done && i < q->n; i++)
         set(run, q->changes[i].param, q->changes[i].value);
     for (uint32_t i = 0; i < q->n_samplings; i++)
         set(run, q->samplings[i].param, k->of[i].value);
     ns_run_bind(run);
     aim(run);
+    return true;
 }

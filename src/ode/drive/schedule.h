@@ -43,7 +43,8 @@ const char *ns_schedule_begin(struct ns_run *run);
 bool ns_schedule_pass(struct ns_run *run);
 /* Is the present time the end of what is known? */
 bool ns_schedule_over(const struct ns_run *run);
-/* After a checkpoint was read: the parameters as they were. */
-void ns_schedule_restore(struct ns_run *run);
+/* After a checkpoint was read: the parameters as they were.  False if it is none that a run can
+ * have come to. */
+bool ns_schedule_restore(struct ns_run *run);
 
 #endif

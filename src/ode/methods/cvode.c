@@ -6,6 +6,7 @@
  *
  * CVODE keeps its history in memory of its own, so a checkpoint does not hold it: a restored
  * run restarts at order one from the saved state and agrees to the tolerance, not to the bit.
+ * Records therefore refuse checkpoints of these methods (exact_restart).
  * For the same reason projection changes what is reported, not what CVODE goes on with. */
 #include <stdio.h>
 
@@ -295,9 +296,8 @@ const ns_method ns_method_bdf = {
         "\n"
         "Use it for stiff models (penalties, strong damping).  On smooth mechanics it is "
         "slower\n"
-        "and much less accurate than gauss.  A run restored from a checkpoint restarts from "
-        "the\n"
-        "saved state and agrees to the tolerance, not bit for bit.\n"
+        "and much less accurate than gauss.  There are no checkpoints: its history cannot be\n"
+        "saved, and a run that is continued must give the same bits.\n"
         "\n"
         "Source: A. C. Hindmarsh et al., SUNDIALS, ACM TOMS 31 (2005) 363-396.\n",
     .order = 0,
@@ -323,9 +323,8 @@ const ns_method ns_method_adams = {
         "Variable-order (1 to 12), variable-step Adams-Moulton method of SUNDIALS CVODE with\n"
         "fixed-point iteration.  Output and events between steps use CVODE's interpolant.\n"
         "\n"
-        "Use it to check another method by an unrelated one.  A run restored from a "
-        "checkpoint\n"
-        "restarts from the saved state and agrees to the tolerance, not bit for bit.\n"
+        "Use it to check another method by an unrelated one.  There are no checkpoints: its\n"
+        "history cannot be saved, and a run that is continued must give the same bits.\n"
         "\n"
         "Source: A. C. Hindmarsh et al., SUNDIALS, ACM TOMS 31 (2005) 363-396.\n",
     .order = 0,

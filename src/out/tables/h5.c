@@ -44,25 +44,6 @@ bool ns_h5_put_text(hid_t at, const char *name, const char *text)
     return good;
 }
 
-char *ns_h5_get_text(hid_t at, const char *name)
-{
-    char *copy = NULL, *text = NULL;
-    if (H5Aexists(at, name) <= 0)
-        return NULL;
-    hid_t attribute = H5Aopen(at, name, H5P_DEFAULT);
-    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    if (type >= 0 && H5Tis_variable_str(type) > 0 && H5Aread(attribute, type, &text) >= 0 &&
-        text) {
-        copy = strdup(text);
-        H5free_memory(text);
-    }
-    if (type >= 0)
-        H5Tclose(type);
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    return copy;
-}
-
 bool ns_h5_has(hid_t at, const char *name)
 {
     return H5Lexists(at, name, H5P_DEFAULT) > 0;
@@ -74,17 +55,9 @@ hid_t ns_h5_group(hid_t at, const char *name)
                                : H5Gcreate2(at, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
 }
 
-ns_h5_errors ns_h5_be_quiet(void)
+void ns_h5_be_quiet(void)
 {
-    ns_h5_errors before = {0};
-    H5Eget_auto2(H5E_DEFAULT, &before.print, &before.data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return before;
-}
-
-void ns_h5_be_as_before(ns_h5_errors before)
-{
-    H5Eset_auto2(H5E_DEFAULT, before.print, before.data);
 }
 
 /* The innermost entry of HDF5's error stack is the one that names the cause. */

@@ -15,19 +15,12 @@ hid_t ns_h5_text_type(void);
 bool ns_h5_put_text(hid_t at, const char *name, const char *text);
 bool ns_h5_put_double(hid_t at, const char *name, double value);
 bool ns_h5_put_count(hid_t at, const char *name, uint64_t value);
-/* The text of an attribute, to be freed; NULL if there is none. */
-char *ns_h5_get_text(hid_t at, const char *name);
 
 bool ns_h5_has(hid_t at, const char *name);    /* a group or a dataset */
 hid_t ns_h5_group(hid_t at, const char *name); /* opened, or made if there is none */
 
-/* HDF5 prints its errors unless told otherwise; the setting belongs to our caller. */
-typedef struct ns_h5_errors {
-    H5E_auto2_t print;
-    void *data;
-} ns_h5_errors;
-ns_h5_errors ns_h5_be_quiet(void);
-void ns_h5_be_as_before(ns_h5_errors before);
+/* HDF5 prints its errors unless told otherwise. */
+void ns_h5_be_quiet(void);
 /* A message that says why the last call failed. */
 void ns_h5_cause(char words[200]);
 #endif

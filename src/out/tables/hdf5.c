@@ -16,25 +16,18 @@
  * and renames it.  record.c sees to it that updates take a small part of the time. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process/apart.h"
 #include "out/formats.h"
 #include "out/tables/h5.h"
 
 #if NS_HDF5
 
 enum { LEAST_CHUNK = 16, EVENT_CHUNK = 128, MOST_CHUNK = 4096 };
-
-static bool fail(ns_output *o, int error)
-{
-    char cause[200];
-    if (error)
-        return ns_output_error(o, error, NULL);
-    ns_h5_cause(cause);
-    return ns_output_error(o, 0, cause);
-}
 
 /* ---- datasets ---------------------------------------------------------------------------- */
 
@@ -240,18 +233,14 @@ static off_t growth(const ns_output *o, const ns_record *r)
                    o->events_end * 64 + objects * 8192 + 2 * r->model->length + (256 << 10));
 }
 
-/* A temporary file with what the visible one holds so far, and room for the update.  HDF5 does
- * not recover from a write that fails (it may crash at the exit of the program), so the space
- * is taken from the system before. */
-static int prepare(ns_output *o, const ns_record *r, bool fresh)
+/* The temporary file gets what the visible one holds so far, and room for the update.  HDF5
+ * does not recover from a write that fails, so the space is taken from the system before. */
+static int prepare(const ns_output *o, const ns_record *r, int to, bool fresh)
 {
-    int to = o->descriptor, error = 0;
-    o->descriptor = -1;
-    if (to < 0)
-        error = ns_file_target_create(&o->target, &to);
-    if (!error && fresh) {
+    int error = 0;
+    if (fresh) {
         error = put_empty(to);
-    } else if (!error) {
+    } else {
         int from = open(o->target.path, O_RDONLY | O_CLOEXEC);
         error = from < 0 ? errno : ns_file_copy(from, to);
         if (from >= 0)
@@ -261,36 +250,74 @@ static int prepare(ns_output *o, const ns_record *r, bool fresh)
         const off_t size = lseek(to, 0, SEEK_END);
         error = size < 0 ? errno : posix_fallocate(to, 0, size + growth(o, r));
     }
-    if (to >= 0 && close(to) && !error)
-        error = errno;
     return error;
 }
 
-static bool write_file(ns_output *o, const ns_record *r)
+/* ---- in a process of its own ------------------------------------------------------------- */
+
+typedef struct update {
+    const ns_output *output;
+    const ns_record *record;
+    int descriptor;
+} update;
+
+typedef struct answer {
+    int error; /* of the system; 0 */
+    bool failed;
+    char words[200];
+} answer;
+
+static bool make_update(void *context, int to)
 {
+    const update *u = context;
+    const ns_output *o = u->output;
     const bool fresh = o->length == 0;
-    int error = prepare(o, r, fresh);
-    if (error)
-        return fail(o, error);
-    hid_t file = H5Fopen(o->target.temporary, H5F_ACC_RDWR, H5P_DEFAULT);
-    if (file < 0)
-        return fail(o, 0);
-    bool good = fill(file, o, r, fresh);
-    if (!good)
-        fail(o, 0);
-    if (H5Fclose(file) < 0 && good)
-        good = fail(o, 0);
-    error = good ? ns_file_target_publish(&o->target) : 0;
-    o->length = 1;
-    return error ? fail(o, error) : good;
+    ns_h5_be_quiet();
+    answer a = {.error = prepare(o, u->record, u->descriptor, fresh)};
+    if (!a.error) {
+        hid_t file = H5Fopen(o->target.temporary, H5F_ACC_RDWR, H5P_DEFAULT);
+        a.failed = file < 0 || !fill(file, o, u->record, fresh);
+        if (a.failed)
+            ns_h5_cause(a.words);
+        if (file >= 0 && H5Fclose(file) < 0 && !a.failed) {
+            a.failed = true;
+            ns_h5_cause(a.words);
+        }
+    }
+    return ns_apart_say(to, &a, sizeof a);
+}
+
+/* What HDF5 came to; memory: it may have run out of it. */
+static answer ask(update *u)
+{
+    static const double silence = 3600; /* s; disks can be slow */
+    ns_apart said;
+    answer a = {.error = EIO};
+    if (ns_apart_do(make_update, u, silence, &said)) {
+        if (said.length == sizeof a)
+            memcpy(&a, said.bytes, sizeof a);
+    } else {
+        a = (answer){.error = said.memory ? ENOMEM : 0, .failed = true};
+        snprintf(a.words, sizeof a.words, "%s", said.why);
+    }
+    free(said.bytes);
+    return a;
 }
 
 static bool write_hdf5(ns_output *o, const ns_record *r)
 {
-    const ns_h5_errors before = ns_h5_be_quiet();
-    const bool good = write_file(o, r);
-    ns_h5_be_as_before(before);
-    return good;
+    update u = {o, r, o->descriptor};
+    o->descriptor = -1;
+    int error = u.descriptor < 0 ? ns_file_target_create(&o->target, &u.descriptor) : 0;
+    if (error)
+        return ns_output_error(o, error, NULL);
+    const answer a = ask(&u);
+    error = close(u.descriptor) ? errno : 0;
+    error = a.error ? a.error : error;
+    if (!error && !a.failed)
+        error = ns_file_target_publish(&o->target);
+    o->length = o->length || (!error && !a.failed);
+    return !error && !a.failed ? true : ns_output_error(o, error, a.words[0] ? a.words : NULL);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/process/apart.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "out/tables/csv.h"
@@ -177,8 +178,24 @@ static bool fill(const ns_sheet *sheet, hid_t file)
     return good;
 }
 
+typedef struct writing {
+    const ns_sheet *sheet;
+    const char *name;
+} writing;
+
+static bool make_hdf5(void *context, int to)
+{
+    const writing *w = context;
+    (void)to;
+    ns_h5_be_quiet();
+    hid_t file = H5Fcreate(w->name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const bool good = file >= 0 && fill(w->sheet, file);
+    return file >= 0 && H5Fclose(file) >= 0 && good;
+}
+
 static int write_hdf5(const ns_sheet *sheet, const char *path)
 {
+    static const double silence = 600;
     ns_file_target target;
     int descriptor, error = ns_file_target_init(&target, path);
     if (error)
@@ -186,14 +203,11 @@ static int write_hdf5(const ns_sheet *sheet, const char *path)
     error = ns_file_target_create(&target, &descriptor);
     if (!error) {
         close(descriptor);
-        const char *name = target.temporary ? target.temporary : target.path;
-        const ns_h5_errors before = ns_h5_be_quiet();
-        hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-        bool good = file >= 0 && fill(sheet, file);
-        if (file >= 0 && H5Fclose(file) < 0)
-            good = false;
-        ns_h5_be_as_before(before);
-        error = good ? ns_file_target_publish(&target) : EIO;
+        writing w = {sheet, target.temporary ? target.temporary : target.path};
+        ns_apart said;
+        const bool good = ns_apart_do(make_hdf5, &w, silence, &said);
+        free(said.bytes);
+        error = good ? ns_file_target_publish(&target) : said.memory ? ENOMEM : EIO;
     }
     ns_file_target_free(&target);
     return error;

@@ -7,8 +7,7 @@
 #include <strings.h>
 
 #include "base/file.h"
-#include "out/tables/h5.h"
-#include "session/output.h"
+#include "session/inputs/h5_lists.h"
 
 enum { MOST_AXES = 1000 };
 static const size_t most_bytes = (size_t)1 << 36;
@@ -138,105 +137,39 @@ static const char *from_csv(ns_arena *arena, const char *path, ns_plan *plan)
 
 /* ---- HDF5 -------------------------------------------------------------------------------- */
 
-#if NS_HDF5
-
-typedef struct hdf5_reader {
-    ns_arena *arena;
-    const char *path, *wrong;
-    ns_plan *plan;
-} hdf5_reader;
-
-/* The exact name, if the dataset has it as an attribute. */
-static const char *exact_name(ns_arena *arena, hid_t dataset, const char *link)
+static const char *take_list(ns_arena *arena, const char *path, const ns_h5_list *one,
+                             ns_plan *plan)
 {
-    char *text = ns_h5_get_text(dataset, "name");
-    const char *from = text ? text : link, *name = ns_arena_string(arena, from, strlen(from));
-    free(text);
-    return name;
-}
-
-static const char *read_array(const hdf5_reader *r, hid_t dataset, const char *link)
-{
-    ns_plan *plan = r->plan;
-    hid_t space = H5Dget_space(dataset);
-    hsize_t size[H5S_MAX_RANK] = {0};
-    const int rank = H5Sget_simple_extent_dims(space, size, NULL);
-    H5Sclose(space);
-    const char *name = exact_name(r->arena, dataset, link);
-    if (rank != 1 || size[0] < 1)
-        return ns_arena_format(r->arena, "%s: '%s' is not a list of numbers", r->path, name);
-    if (plan->axes.n && size[0] != plan->count)
-        return ns_arena_format(r->arena, "%s: '%s' and '%s' do not have the same length",
-                               r->path, plan->axes.at[0].name, name);
+    if (one->rank != 1 || one->rows < 1)
+        return ns_arena_format(arena, "%s: '%s' is not a list of numbers", path, one->name);
+    if (plan->axes.n && one->rows != plan->count)
+        return ns_arena_format(arena, "%s: '%s' and '%s' do not have the same length", path,
+                               plan->axes.at[0].name, one->name);
     if (plan->axes.n == MOST_AXES)
-        return ns_arena_format(r->arena, "%s has more than %d lists", r->path, MOST_AXES);
-    double *values = NS_NEW_ARRAY(r->arena, double, size[0]);
-    if (H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
-        return ns_arena_format(r->arena, "%s: cannot read '%s'", r->path, name);
-    for (hsize_t i = 0; i < size[0]; i++)
-        if (!isfinite(values[i]))
-            return ns_arena_format(r->arena, "%s: '%s' has an entry that is not a number",
-                                   r->path, name);
-    plan->count = size[0];
-    NS_PUSH(r->arena, plan->axes,
-            (ns_plan_axis){.name = name, .kind = NS_PLAN_LIST, .values = values});
+        return ns_arena_format(arena, "%s has more than %d lists", path, MOST_AXES);
+    for (size_t i = 0; i < one->rows; i++)
+        if (!isfinite(one->value[i]))
+            return ns_arena_format(arena, "%s: '%s' has an entry that is not a number", path,
+                                   one->name);
+    plan->count = one->rows;
+    NS_PUSH(arena, plan->axes,
+            (ns_plan_axis){.name = one->name, .kind = NS_PLAN_LIST, .values = one->value});
     return NULL;
 }
 
-static herr_t visit(hid_t group, const char *link, const H5L_info_t *info, void *context)
-{
-    hdf5_reader *r = context;
-    (void)info;
-    hid_t object = H5Oopen(group, link, H5P_DEFAULT);
-    if (object < 0)
-        return 0;
-    if (H5Iget_type(object) == H5I_DATASET) {
-        hid_t type = H5Dget_type(object);
-        const H5T_class_t kind = H5Tget_class(type);
-        if (kind == H5T_FLOAT || kind == H5T_INTEGER)
-            r->wrong = read_array(r, object, link);
-        H5Tclose(type);
-    }
-    H5Oclose(object);
-    return r->wrong ? 1 : 0;
-}
-
 static const char *from_hdf5(ns_arena *arena, const char *path, ns_plan *plan)
 {
-    hdf5_reader r = {.arena = arena, .path = path, .plan = plan};
-    const ns_h5_errors before = ns_h5_be_quiet();
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0) {
-        r.wrong = ns_arena_format(arena, "cannot read %s as HDF5", path);
-    } else {
-        const bool group = ns_h5_has(file, "parameters");
-        hid_t at = group ? H5Gopen2(file, "parameters", H5P_DEFAULT) : file;
-        hsize_t place = 0;
-        /* in the order they were made in, where the file knows it */
-        if (at >= 0 && H5Literate(at, H5_INDEX_CRT_ORDER, H5_ITER_INC, &place, visit, &r) < 0 &&
-            !r.wrong && !plan->axes.n) {
-            place = 0;
-            H5Literate(at, H5_INDEX_NAME, H5_ITER_INC, &place, visit, &r);
-        }
-        if (group && at >= 0)
-            H5Gclose(at);
-        H5Fclose(file);
-        if (!r.wrong && !plan->axes.n)
-            r.wrong = ns_arena_format(arena, "%s has no lists of numbers", path);
-    }
-    ns_h5_be_as_before(before);
-    return r.wrong;
+    const ns_h5_lists_request request = {.group = "parameters", .as_made = true};
+    ns_h5_lists lists;
+    const char *wrong = NULL;
+    if (!ns_h5_lists_read(arena, path, &request, &lists, &wrong))
+        return wrong;
+    for (uint32_t i = 0; i < lists.n && !wrong; i++)
+        wrong = take_list(arena, path, &lists.at[i], plan);
+    if (!wrong && !plan->axes.n)
+        wrong = ns_arena_format(arena, "%s has no lists of numbers", path);
+    return wrong;
 }
-
-#else
-
-static const char *from_hdf5(ns_arena *arena, const char *path, ns_plan *plan)
-{
-    (void)plan;
-    return ns_arena_format(arena, "%s: " NS_WITHOUT_HDF5, path);
-}
-
-#endif
 
 const char *ns_sweep_from(ns_arena *arena, const char *path, ns_plan *plan)
 {

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process/apart.h"
 #include "out/tables/h5.h"
-#include "session/output.h"
+#include "out/tables/sweep_seal.h"
 
 enum { OBJECT = 8192 }; /* more bytes than HDF5 needs for one object */
 
@@ -110,36 +111,7 @@ static bool make_content(hid_t file, const ns_sweep *w, const ns_sweep_fact *fac
     return good;
 }
 
-int ns_sweep_layout_make(const ns_sweep *w, const ns_sweep_fact *facts, uint32_t n,
-                         const char *path, int fd)
-{
-    off_t need = (off_t)OBJECT * (w->n_axes + w->n_gets + 16);
-    for (uint32_t i = 0; i < n; i++)
-        need += (off_t)strlen(facts[i].text) + OBJECT;
-    need += (off_t)w->plan.rows * (off_t)(8 * (w->n_axes + w->n_gets) + 9);
-    /* HDF5 does not recover from a write that fails: is there room? */
-    int error = ns_sweep_layout_reserve(fd, 0, need);
-    if (!error && ftruncate(fd, need + (off_t)w->plan.rows * NS_SWEEP_REASON))
-        error = errno; /* a limit on the size of files */
-    if (ftruncate(fd, 0) && !error)
-        error = errno;
-    if (error)
-        return error;
-    const ns_h5_errors before = ns_h5_be_quiet();
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS), create = H5Pcreate(H5P_FILE_CREATE);
-    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110);
-    H5Pset_obj_track_times(create, false);
-    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, create, access);
-    H5Pclose(create);
-    H5Pclose(access);
-    bool good = file >= 0 && make_content(file, w, facts, n);
-    if (file >= 0 && H5Fclose(file) < 0)
-        good = false;
-    ns_h5_be_as_before(before);
-    return good ? 0 : EIO;
-}
-
-/* ---- opening ----------------------------------------------------------------------------- */
+/* ---- finding ----------------------------------------------------------------------------- */
 
 /* Where the rows of a dataset are; false if it is not of this kind. */
 static bool locate(hid_t at, const char *name, hid_t type, uint64_t rows, ns_sweep_place *out)
@@ -186,77 +158,90 @@ static bool locate_all(hid_t file, ns_sweep_layout *t, const ns_sweep *w)
     return good;
 }
 
-/* Does the file belong to this sweep?  False with words. */
-static bool same_facts(hid_t file, const ns_sweep_fact *facts, uint32_t n, const char *path,
-                       char message[400])
+/* ---- both, in a process of their own ----------------------------------------------------- */
+
+typedef struct making {
+    const ns_sweep *sweep;
+    const ns_sweep_fact *facts;
+    uint32_t n;
+    const char *path;
+    ns_sweep_layout *layout;
+} making;
+
+static bool make_file(const making *m)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        if (!facts[i].what)
-            continue;
-        char *text = ns_h5_get_text(file, facts[i].name);
-        const bool same = text && strcmp(text, facts[i].text) == 0;
-        if (!same)
-            snprintf(message, 400, "%s holds %s%s; give another name, or remove it", path,
-                     text ? "a sweep of " : "something else", text ? facts[i].what : "");
-        free(text);
-        if (!same)
-            return false;
-    }
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), create = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110);
+    H5Pset_obj_track_times(create, false);
+    H5Pset_userblock(create, ns_sweep_seal_room(m->sweep, m->n));
+    hid_t file = H5Fcreate(m->path, H5F_ACC_TRUNC, create, access);
+    H5Pclose(create);
+    H5Pclose(access);
+    const bool good = file >= 0 && make_content(file, m->sweep, m->facts, m->n);
+    return file >= 0 && H5Fclose(file) >= 0 && good;
+}
+
+/* Says where the arrays are. */
+static bool make(void *context, int to)
+{
+    const making *m = context;
+    const ns_sweep_layout *t = m->layout;
+    ns_h5_be_quiet();
+    if (!make_file(m))
+        return false;
+    hid_t file = H5Fopen(m->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    return file >= 0 && locate_all(file, m->layout, m->sweep) && H5Fclose(file) >= 0 &&
+           ns_apart_say(to, t->column, t->columns * sizeof *t->column) &&
+           ns_apart_say(to, &t->status, sizeof t->status) &&
+           ns_apart_say(to, &t->reason, sizeof t->reason) &&
+           ns_apart_say(to, &t->check, sizeof t->check);
+}
+
+static bool take(const ns_apart *said, ns_sweep_layout *t)
+{
+    const size_t columns = t->columns * sizeof *t->column;
+    const char *at = said->bytes;
+    if (said->length != columns + 3 * sizeof t->status)
+        return false;
+    memcpy(t->column, at, columns);
+    memcpy(&t->status, at + columns, sizeof t->status);
+    memcpy(&t->reason, at + columns + sizeof t->status, sizeof t->reason);
+    memcpy(&t->check, at + columns + 2 * sizeof t->status, sizeof t->check);
     return true;
 }
 
-bool ns_sweep_layout_read(ns_sweep_layout *t, const ns_sweep *w, const ns_sweep_fact *facts,
-                          uint32_t n, const char *path, const char *shown, char message[400])
+int ns_sweep_layout_make(ns_sweep_layout *layout, const ns_sweep *w, const ns_sweep_fact *facts,
+                         uint32_t n, const char *path, int fd)
 {
-    const ns_h5_errors before = ns_h5_be_quiet();
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    bool good = file >= 0 && same_facts(file, facts, n, shown, message);
-    if (file < 0)
-        snprintf(message, 400, "%s is not the table of a sweep (HDF5 cannot open it)", shown);
-    if (good && !locate_all(file, t, w)) {
-        snprintf(message, 400, "%s is not the table of this sweep", shown);
-        good = false;
-    }
-    if (file >= 0)
-        H5Fclose(file);
-    ns_h5_be_as_before(before);
-    return good;
-}
-
-char *ns_sweep_table_text(const char *path, const char *name)
-{
-    char *text = NULL;
-    const ns_h5_errors before = ns_h5_be_quiet();
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    ns_h5_be_as_before(before);
-    if (file >= 0) {
-        text = ns_h5_get_text(file, name);
-        H5Fclose(file);
-    }
-    return text;
+    static const double silence = 600; /* s; the whole file may be on a slow disk */
+    off_t need = (off_t)OBJECT * (w->n_axes + w->n_gets + 16) + (off_t)ns_sweep_seal_room(w, n);
+    for (uint32_t i = 0; i < n; i++)
+        need += (off_t)strlen(facts[i].text) + OBJECT;
+    need += (off_t)w->plan.rows * (off_t)(8 * (w->n_axes + w->n_gets) + 9);
+    /* HDF5 does not recover from a write that fails: is there room? */
+    int error = ns_sweep_layout_reserve(fd, 0, need);
+    if (!error && ftruncate(fd, need + (off_t)w->plan.rows * NS_SWEEP_REASON))
+        error = errno; /* a limit on the size of files */
+    if (ftruncate(fd, 0) && !error)
+        error = errno;
+    if (error)
+        return error;
+    making m = {w, facts, n, path, layout};
+    ns_apart said;
+    if (!ns_apart_do(make, &m, silence, &said))
+        return said.memory ? ENOMEM : EIO;
+    error = take(&said, layout) ? ns_sweep_seal_put(fd, layout, facts, n) : EIO;
+    free(said.bytes);
+    return error;
 }
 
 #else
 
-int ns_sweep_layout_make(const ns_sweep *w, const ns_sweep_fact *facts, uint32_t n,
-                         const char *path, int fd)
+int ns_sweep_layout_make(ns_sweep_layout *layout, const ns_sweep *w, const ns_sweep_fact *facts,
+                         uint32_t n, const char *path, int fd)
 {
-    (void)w, (void)facts, (void)n, (void)path, (void)fd;
+    (void)layout, (void)w, (void)facts, (void)n, (void)path, (void)fd;
     return ENOTSUP;
-}
-
-bool ns_sweep_layout_read(ns_sweep_layout *t, const ns_sweep *w, const ns_sweep_fact *facts,
-                          uint32_t n, const char *path, const char *shown, char message[400])
-{
-    (void)t, (void)w, (void)facts, (void)n, (void)path;
-    snprintf(message, 400, "%s: " NS_WITHOUT_HDF5, shown);
-    return false;
-}
-
-char *ns_sweep_table_text(const char *path, const char *name)
-{
-    (void)path, (void)name;
-    return NULL;
 }
 
 #endif

@@ -22,13 +22,10 @@ typedef struct ns_sweep_layout {
 /* Takes the space from the system, where it can do that: a disk that is too small is found now.
  * Reasons, which few rows have, are left out.  0 or an errno value. */
 int ns_sweep_layout_reserve(int fd, off_t at, off_t bytes);
-/* An HDF5 file with the arrays of a sweep, by its descriptor and by its name. */
-int ns_sweep_layout_make(const ns_sweep *sweep, const ns_sweep_fact *facts, uint32_t n_facts,
-                         const char *path, int fd);
-/* Where they are.  False with words if the file belongs to something else; `shown` is its name
- * in them. */
-bool ns_sweep_layout_read(ns_sweep_layout *layout, const ns_sweep *sweep,
-                          const ns_sweep_fact *facts, uint32_t n_facts, const char *path,
-                          const char *shown, char message[400]);
+/* An HDF5 file with the arrays of a sweep, by its descriptor and by its name, sealed
+ * (sweep_seal.h), and where they are.  0 or an errno value. */
+int ns_sweep_layout_make(ns_sweep_layout *layout, const ns_sweep *sweep,
+                         const ns_sweep_fact *facts, uint32_t n_facts, const char *path,
+                         int fd);
 
 #endif

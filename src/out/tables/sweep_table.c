@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "out/tables/sweep_layout.h"
-#include "session/output.h"
+#include "out/tables/sweep_seal.h"
 
 enum { WINDOW = 1024 }; /* rows looked at together */
 
@@ -62,7 +61,7 @@ static int reserve_all(ns_sweep_table *t)
 
 /* A new file under its name; the descriptor in t->fd. */
 static int create_named(ns_sweep_table *t, const ns_sweep_fact *facts, uint32_t n,
-                        const char *path, char message[400])
+                        const char *path)
 {
     ns_file_target target;
     int fd = -1, error = ns_file_target_init(&target, path);
@@ -71,15 +70,12 @@ static int create_named(ns_sweep_table *t, const ns_sweep_fact *facts, uint32_t 
     if (!error && target.in_place)
         error = ESPIPE;
     if (!error)
-        error = ns_sweep_layout_make(t->sweep, facts, n, target.temporary, fd);
-    if (!error &&
-        !ns_sweep_layout_read(&t->at, t->sweep, facts, n, target.temporary, path, message))
-        error = EIO;
+        error = ns_sweep_layout_make(&t->at, t->sweep, facts, n, target.temporary, fd);
     t->fd = fd;
     if (!error)
         error = reserve_all(t);
     if (!error)
-        error = lock(fd) ? ns_file_target_publish(&target) : EAGAIN;
+        error = lock(fd) ? ns_file_target_publish_new(&target) : EAGAIN;
     ns_file_target_free(&target);
     return error;
 }
@@ -127,18 +123,20 @@ static ns_status open_or_make(ns_sweep_table *t, const ns_sweep_fact *facts, uin
             snprintf(message, 400, "another process is writing %s", path);
             return NS_ERR_USAGE;
         }
-        return ns_sweep_layout_read(&t->at, t->sweep, facts, n, path, path, message)
-                   ? NS_OK
-                   : NS_ERR_USAGE;
+        return ns_sweep_seal_get(t->fd, &t->at, facts, n, path, message) ? NS_OK : NS_ERR_USAGE;
     }
     t->fresh = true;
-    const int error = path ? create_named(t, facts, n, path, message) : create_nameless(t);
+    const int error = path ? create_named(t, facts, n, path) : create_nameless(t);
     if (!error)
         return NS_OK;
-    if (!message[0])
+    if (error == EEXIST) /* made meanwhile, by somebody who holds its lock */
+        snprintf(message, 400, "another process is writing %s", path);
+    else
         snprintf(message, 400, "cannot write %s: %s", path ? path : "a temporary table",
                  strerror(error));
-    return error == ENOSPC || error == EIO || error == EFBIG ? NS_ERR_IO : NS_ERR_USAGE;
+    return error == ENOMEM                                     ? NS_ERR_MEMORY
+           : error == ENOSPC || error == EIO || error == EFBIG ? NS_ERR_IO
+                                                               : NS_ERR_USAGE;
 }
 
 ns_sweep_table *ns_sweep_table_open(const ns_sweep *sweep, const ns_sweep_fact *facts,
@@ -235,8 +233,8 @@ static int put_reasons(ns_sweep_table *t, uint64_t first, uint32_t count, const 
 {
     int error = 0;
     for (uint32_t k = 0; k < count && !error;) {
-        uint32_t n = 0; /* a run of rows with a reason */
-        for (; k + n < count && end_of(t, records, k + n)->reason[0]; n++)
+        uint32_t n = 0; /* a run of rows with a reason, or where some other may be */
+        for (; k + n < count && (!t->fresh || end_of(t, records, k + n)->reason[0]); n++)
             memcpy(buffer + (size_t)n * NS_SWEEP_REASON, end_of(t, records, k + n)->reason,
                    NS_SWEEP_REASON);
         if (n)

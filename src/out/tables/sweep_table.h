@@ -35,9 +35,9 @@ typedef struct ns_sweep_table ns_sweep_table;
 ns_sweep_table *ns_sweep_table_open(const ns_sweep *sweep, const ns_sweep_fact *facts,
                                     uint32_t n_facts, const char *path, bool *fresh,
                                     ns_status *status, char message[400]);
-/* A text about the whole of a table, whatever sweep it belongs to; to be freed.  NULL if it has
- * none of that name. */
-char *ns_sweep_table_text(const char *path, const char *name);
+/* Which shard of a sweep a table holds ("" for the whole), whatever sweep it belongs to; to be
+ * freed.  NULL if it is no table of a sweep. */
+char *ns_sweep_table_shard(const char *path);
 void ns_sweep_table_close(ns_sweep_table *table);
 
 /* Writes records of rows; several threads may do so at once.  0 or an errno value. */

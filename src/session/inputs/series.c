@@ -5,13 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#if NS_HDF5
-#include <hdf5.h>
-#endif
 
 #include "base/file.h"
 #include "base/near.h"
-#include "session/output.h"
+#include "session/inputs/h5_lists.h"
 
 enum { MOST_BYTES = 1 << 30 };
 
@@ -162,62 +159,22 @@ static bool open_csv(reader *r)
 
 /* ---- HDF5 -------------------------------------------------------------------------------- */
 
-#if NS_HDF5
-static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *context)
-{
-    reader *r = context;
-    (void)info;
-    const hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
-    if (set < 0)
-        return 0; /* a group, or else */
-    const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
-    hsize_t rows = 0;
-    const H5T_class_t kind = H5Tget_class(type);
-    if ((kind == H5T_FLOAT || kind == H5T_INTEGER) && H5Sget_simple_extent_ndims(space) == 1) {
-        H5Sget_simple_extent_dims(space, &rows, NULL);
-        double *value = NS_NEW_ARRAY(r->arena, double, rows + 1);
-        if (H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) >= 0 &&
-            (!r->s->columns.n || rows == r->s->rows)) {
-            r->s->rows = rows;
-            NS_PUSH(r->arena, r->s->columns,
-                    (ns_series_column){.name = ns_arena_string(r->arena, name, strlen(name)),
-                                       .value = value});
-        }
-    }
-    H5Tclose(type);
-    H5Sclose(space);
-    H5Dclose(set);
-    return 0;
-}
-
 static bool open_hdf5(reader *r)
 {
-    H5E_auto2_t print;
-    void *data;
-    H5Eget_auto2(H5E_DEFAULT, &print, &data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    const hid_t file = H5Fopen(r->s->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    const hid_t group = file < 0 ? -1 : H5Gopen2(file, "values", H5P_DEFAULT);
-    if (file >= 0)
-        H5Literate(file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, visit, r);
-    if (group >= 0) {
-        H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, visit, r);
-        H5Gclose(group);
+    const ns_h5_lists_request request = {.group = "values", .both = true};
+    ns_h5_lists lists;
+    if (!ns_h5_lists_read(r->arena, r->s->path, &request, &lists, r->message))
+        return false;
+    for (uint32_t i = 0; i < lists.n; i++) {
+        const ns_h5_list *one = &lists.at[i];
+        if (one->rank != 1 || (r->s->columns.n && one->rows != r->s->rows))
+            continue;
+        r->s->rows = one->rows;
+        NS_PUSH(r->arena, r->s->columns,
+                (ns_series_column){.name = one->name, .value = one->value});
     }
-    if (file >= 0)
-        H5Fclose(file);
-    H5Eset_auto2(H5E_DEFAULT, print, data);
-    if (file < 0)
-        *r->message = ns_arena_format(r->arena, "cannot read %s as an HDF5 file", r->s->path);
-    return file >= 0;
+    return true;
 }
-#else
-static bool open_hdf5(reader *r)
-{
-    *r->message = ns_arena_format(r->arena, "cannot read %s: %s", r->s->path, NS_WITHOUT_HDF5);
-    return false;
-}
-#endif
 
 /* ---- both -------------------------------------------------------------------------------- */
 
