@@ -418,7 +418,8 @@ double ns_jet_weight(const ns_jet *jet, double *products)
 {
     NS_CHECK(products);
     double weight = jet->rows.n, full = 0, half = 0; /* a row is filled */
-    for (const ns_jet_op *op = jet->ops.at; op < jet->ops.at + jet->ops.n; op++) {
+    for (uint32_t i = 0; i < jet->ops.n; i++) {
+        const ns_jet_op *op = &jet->ops.at[i];
         weight += 2;
         if (op->rule == NS_JET_MUL || op->rule == NS_JET_DIV || op->rule == NS_JET_POWER ||
             (op->rule >= NS_JET_TIMES && op->rule <= NS_JET_MINUS_OVER))
@@ -476,15 +477,17 @@ static void run_values(const ns_jet *jet, const ns_jet_work_block *work, uint32_
 {
     const ns_tape *tape = jet->tape;
     double *v = work->value;
-    for (const ns_tape_op *op = tape->ops.at + from; op < tape->ops.at + to; op++) {
-        const uint32_t *args = tape->args.at + op->a;
+    for (uint32_t i = from; i < to; i++) {
+        const ns_tape_op *op = &tape->ops.at[i];
         if (op->op == NS_OP_FACTOR) {
+            const uint32_t *args = tape->args.at + op->a;
             const ns_jet_matrix *m = &jet->matrices[op->y];
             double *lu = work->factors + m->place;
             for (uint32_t k = 0; k < m->n * m->n; k++)
                 lu[k] = v[args[k]];
             lu_factor(m->n, lu, (void *)(lu + (size_t)m->n * m->n));
         } else if (op->op == NS_OP_SOLVE) {
+            const uint32_t *args = tape->args.at + op->a;
             const ns_jet_matrix *m = &jet->matrices[op->c];
             const double *lu = work->factors + m->place;
             for (uint32_t k = 0; k < m->n; k++)

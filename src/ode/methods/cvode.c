@@ -8,7 +8,9 @@
  * run restarts at order one from the saved state and agrees to the tolerance, not to the bit.
  * Records therefore refuse checkpoints of these methods (exact_restart).
  * For the same reason projection changes what is reported, not what CVODE goes on with. */
+#include <setjmp.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/math/vecmath.h"
 #include "ode/drive/drive.h"
@@ -31,7 +33,90 @@ typedef struct cvode {
     double *work, *one, *zero, *work_jacobian, *jacobian; /* in the stepper's scratch */
     double usual;                                         /* length of the steps lately */
     double end; /* of the step: CVODE looks at rates a few units in the last place beyond */
+    N_Vector (*clone)(N_Vector);
+    SUNMatrix (*clone_matrix)(SUNMatrix);
+    jmp_buf no_memory; /* where to go when it fails */
 } cvode;
+
+/* CVODE uses a copy of a vector without asking whether there was memory for it: so this one
+ * does not come back then.  What CVODE had made until then is lost. */
+typedef struct content { /* of our vectors, after what all serial ones have */
+    struct _N_VectorContent_Serial serial;
+    cvode *of;
+} content;
+
+static N_Vector clone(N_Vector x)
+{
+    cvode *c = ((content *)x->content)->of;
+    N_Vector copy = c->clone(x);
+    content *own = copy ? realloc(copy->content, sizeof *own) : NULL;
+    if (!own) {
+        if (copy)
+            N_VDestroy(copy);
+        longjmp(c->no_memory, 1);
+    }
+    own->of = c;
+    copy->content = own;
+    return copy;
+}
+
+/* A vector whose copies are made so. */
+static N_Vector new_vector(cvode *c, uint32_t n)
+{
+    N_Vector x = N_VNew_Serial(n, c->context);
+    content *own = x ? realloc(x->content, sizeof *own) : NULL;
+    if (!own) {
+        if (x)
+            N_VDestroy(x);
+        return NULL;
+    }
+    own->of = c;
+    x->content = own;
+    c->clone = x->ops->nvclone;
+    x->ops->nvclone = clone;
+    return x;
+}
+
+/* The same for the matrix. */
+typedef struct dense {
+    struct _SUNMatrixContent_Dense dense;
+    cvode *of;
+} dense;
+
+static SUNMatrix clone_matrix(SUNMatrix a)
+{
+    cvode *c = ((dense *)a->content)->of;
+    SUNMatrix copy = c->clone_matrix(a);
+    if (!copy)
+        longjmp(c->no_memory, 1);
+    return copy;
+}
+
+static SUNMatrix new_matrix(cvode *c, uint32_t n)
+{
+    SUNMatrix a = SUNDenseMatrix(n, n, c->context);
+    dense *own = a ? realloc(a->content, sizeof *own) : NULL;
+    if (!own) {
+        if (a)
+            SUNMatDestroy(a);
+        return NULL;
+    }
+    own->of = c;
+    a->content = own;
+    c->clone_matrix = a->ops->clone;
+    a->ops->clone = clone_matrix;
+    return a;
+}
+
+/* A context is made of a dozen small blocks, which SUNDIALS does not ask about either: is there
+ * memory for them? */
+static bool room_for_context(void)
+{
+    enum { MORE_THAN_ALL = 1 << 16 };
+    void *room = malloc(MORE_THAN_ALL);
+    free(room);
+    return room != NULL;
+}
 
 static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
 {
@@ -120,15 +205,29 @@ static void end(ns_stepper *s)
     c->context = NULL;
 }
 
+/* What is in pieces cannot be released. */
+static void forget(cvode *c)
+{
+    c->memory = NULL;
+    c->linear = NULL;
+    c->nonlinear = NULL;
+}
+
 static bool set_up(ns_stepper *s, cvode *c, bool stiff)
 {
-    if (SUNContext_Create(NULL, &c->context) != 0)
+    if (!room_for_context() || SUNContext_Create(NULL, &c->context) != 0) {
+        c->context = NULL; /* in pieces */
         return false;
-    c->x = N_VNew_Serial(s->n, c->context);
-    c->y = N_VNew_Serial(s->n, c->context);
-    c->memory = CVodeCreate(stiff ? CV_BDF : CV_ADAMS, c->context);
-    if (!c->x || !c->y || !c->memory)
+    }
+    c->x = new_vector(c, s->n);
+    c->y = c->x ? new_vector(c, s->n) : NULL;
+    c->memory = c->y ? CVodeCreate(stiff ? CV_BDF : CV_ADAMS, c->context) : NULL;
+    if (!c->memory)
         return false;
+    if (setjmp(c->no_memory)) {
+        forget(c);
+        return false;
+    }
     memcpy(N_VGetArrayPointer(c->x), s->x, s->n * sizeof(double));
     if (CVodeSetErrHandlerFn(c->memory, silent, NULL) != CV_SUCCESS ||
         CVodeInit(c->memory, rhs, s->now.t, c->x) != CV_SUCCESS ||
@@ -138,7 +237,7 @@ static bool set_up(ns_stepper *s, cvode *c, bool stiff)
         CVodeSetMaxHnilWarns(c->memory, -1) != CV_SUCCESS)
         return false;
     if (stiff) {
-        c->matrix = SUNDenseMatrix(s->n, s->n, c->context);
+        c->matrix = new_matrix(c, s->n);
         c->linear = c->matrix ? SUNLinSol_Dense(c->x, c->matrix, c->context) : NULL;
         if (!c->linear || CVodeSetLinearSolver(c->memory, c->linear, c->matrix) != CV_SUCCESS ||
             CVodeSetJacFn(c->memory, jacobian) != CV_SUCCESS)
@@ -172,6 +271,7 @@ static ns_status begin(ns_stepper *s)
         ns_program_bind1(s->problem->jacobian, c->work_jacobian, s->p);
     if (set_up(s, c, s->method->needs_jacobian))
         return NS_OK;
+    forget(c);
     s->why_begin = "CVODE could not be set up: out of memory";
     return NS_ERR_MEMORY;
 }
@@ -207,7 +307,13 @@ static ns_status step(ns_stepper *s)
     before += stalled;
     /* its first steps may be shorter than times can tell, and grow */
     enum { FIRST = 20 };
-    int flag = 0;
+    volatile int flag = 0;
+    if (setjmp(c->no_memory)) {
+        forget(c);
+        s->why = NS_WHY_OTHER;
+        snprintf(s->why_text, sizeof s->why_text, "out of memory");
+        return NS_ERR_MEMORY;
+    }
     for (int i = 0; i < FIRST && flag >= 0 && t == s->now.t; i++)
         flag = CVode(c->memory, aim, c->x, &t, CV_ONE_STEP);
     CVodeGetNumErrTestFails(c->memory, &failed);

@@ -71,7 +71,7 @@ static herr_t keep_cause(unsigned n, const H5E_error2_t *entry, void *cause)
 void ns_h5_cause(char words[200])
 {
     static const char before[] = "error message = '";
-    char cause[200] = "HDF5 could not write it";
+    char cause[200] = "HDF5 could not write it: out of memory?";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_cause, cause);
     const char *said = strstr(cause, before);
     snprintf(words, 200, "%s", said ? said + strlen(before) : cause);
