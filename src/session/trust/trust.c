@@ -90,13 +90,18 @@ static double separation(const sizes *q, const double *x, const double *y)
 
 /* Both side by side over the time that was reached. */
 static bool follow(const ns_record *r, ns_run *a, ns_run *b, sizes *s, double *work,
-                   ns_trust *q)
+                   ns_trust *q, bool *exhausted)
 {
     const double t0 = r->options.run.t0, span = r->outcome->t - t0;
     double *x = work, *y = x + s->n;
     for (size_t k = 1; k <= NS_TRUST_POINTS; k++) {
         const double t = t0 + span * (double)k / NS_TRUST_POINTS;
-        if (ns_run_to(a, t) != NS_OK || ns_run_to(b, t) != NS_OK)
+        const ns_status first = ns_run_to(a, t);
+        const ns_status second = first == NS_OK ? ns_run_to(b, t) : NS_OK;
+        *exhausted = first == NS_ERR_MEMORY || second == NS_ERR_MEMORY;
+        if (*exhausted)
+            return false;
+        if (first != NS_OK || second != NS_OK)
             break; /* an event of one came earlier than that of the other, or nothing is left */
         ns_run_state_at(a, t, x);
         ns_run_state_at(b, t, y);
@@ -205,13 +210,19 @@ bool ns_trust_judge(ns_record *r, char *message, size_t room)
         double *p = work + 2 * (size_t)n, *x0 = p + np;
         a = ns_run_new(problem, &o, exact ? exact->p : r->model->p,
                        exact ? exact->x : r->model->x0, &status, &why);
+        if (a)
+            why = "out of memory"; /* unless the other run says otherwise */
         b = a ? run_other(r, problem, p, x0, &status, &why) : NULL;
     }
-    const bool good = a && b && follow(r, a, b, &s, work, q);
+    bool exhausted = false;
+    const bool good = a && b && follow(r, a, b, &s, work, q, &exhausted);
     if (good)
         judge(q, r->options.run.t0);
     else
-        snprintf(message, room, "%s", a && b ? "the other run ended at once" : why);
+        snprintf(message, room, "%s",
+                 exhausted ? "out of memory"
+                 : a && b  ? "the other run ended at once"
+                           : why);
     ns_run_free(a);
     ns_run_free(b);
     sizes_free(&s);
