@@ -4,12 +4,13 @@
 PRESET  ?= release
 PREFIX  ?= /usr/local
 SECONDS ?= 60
+HOURS   ?= 1
 JOBS    ?= $(shell nproc)
 
 flagship = $(firstword $(wildcard models/rattleback.mech models/chaplygin-sleigh.mech))
 
 .PHONY: help setup browser build run test python playground golden bench install asan lint \
-	format fuzz mutants clean
+	format fuzz torture mutants clean
 .NOTPARALLEL:
 
 help:
@@ -24,6 +25,7 @@ help:
 	@echo 'make lint             format, layers, headers, clang-tidy, cppcheck'
 	@echo 'make format           rewrite the sources with clang-format'
 	@echo 'make fuzz             fuzz everything that reads bytes  [SECONDS=60]'
+	@echo 'make torture          every fault made to happen      [HOURS=1]'
 	@echo 'make mutants         do claims and tests notice faults made on purpose?'
 	@echo 'make clean            remove build/'
 
@@ -95,6 +97,11 @@ format:
 fuzz:
 	@scripts/setup --ci
 	@scripts/fuzz $(SECONDS)
+
+torture: build/release/build.ninja
+	@scripts/setup --ci
+	@cmake --build --preset release -j $(JOBS) --target noslip_program
+	@scripts/torture $(HOURS)
 
 mutants: setup
 	@scripts/mutants --write docs/mutants.md

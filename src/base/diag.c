@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/messages/codes.h"
+#include "base/messages/tame.h"
 
 /* After this many errors further ones are counted, not kept: they rarely help. */
 enum { MOST_ERRORS = 20, MOST_LINE = 160 };
@@ -30,10 +31,10 @@ uint32_t ns_diag_source(ns_diag *diag, const char *name, const char *text, size_
 {
     NS_CHECK(name);
     NS_CHECK(text || !length);
+    char *shown = ns_arena_string(diag->arena, name, strlen(name));
+    ns_tame_text(shown);
     NS_PUSH(diag->arena, diag->sources,
-            (ns_source){.name = ns_arena_string(diag->arena, name, strlen(name)),
-                        .text = text,
-                        .length = length});
+            (ns_source){.name = shown, .text = text, .length = length});
     return diag->sources.n;
 }
 
@@ -117,10 +118,12 @@ static void render_line(const ns_source *source, ns_span span, ns_text *out)
     if (last - first > MOST_LINE)
         last = first + MOST_LINE;
     ns_text_add(out, cut ? "    ..." : "    ");
-    for (size_t i = first; i < last; i++) {
-        char c = source->text[i];
-        int control = ((unsigned char)c < 32 && c != '\t') || c == 127;
-        ns_text_add_bytes(out, control ? "?" : &c, 1);
+    for (size_t i = first, n; i < last; i += n) {
+        const char *c = source->text + i;
+        n = ns_text_character(c, last - i);
+        const bool shown = n && !ns_tame_commands(c, last - i);
+        n = n ? n : 1;
+        ns_text_add_bytes(out, shown ? c : "?", shown ? n : 1);
     }
     ns_text_add(out, cut ? "\n       " : "\n    ");
     for (size_t i = first; i < at; i++) {

@@ -8,15 +8,18 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/messages/tame.h"
 #include "base/near.h"
 #include "base/status.h"
 #include "session/model.h"
 
 static void say(ns_host *host, const char *format, va_list list)
 {
-    fprintf(host->err, "noslip: %serror:%s ", host->style_err.red, host->style_err.plain);
-    vfprintf(host->err, format, list);
-    fputc('\n', host->err);
+    char words[4096];
+    vsnprintf(words, sizeof words, format, list);
+    ns_tame_text(words); /* names of files are what they are */
+    fprintf(host->err, "noslip: %serror:%s %s\n", host->style_err.red, host->style_err.plain,
+            words);
 }
 
 int ns_command_wrong(ns_host *host, const char *format, ...)

@@ -140,9 +140,45 @@ if "$PYTHON" "$HERE/../torture/files.py" "$NOSLIP" --count "${COUNT:-60}" \
 else
     fail "$(cat said)"
 fi
+if "$PYTHON" "$HERE/../torture/models.py" "$NOSLIP" --count "${COUNT:-12}" \
+    --seconds "${SECONDS_EACH:-15}" >said 2>&1; then
+    pass "$(tr '\n' ';' <said)"
+else
+    fail "$(cat said)"
+fi
 # an HDF5 file of anybody that is none
 head -c 3000 /dev/urandom >noise.h5
 printf '\211HDF\r\n\032\n' | dd of=noise.h5 conv=notrunc 2>/dev/null
 expect 2 "values from a file that is none" "" "cannot read noise.h5" -- sweep $O \
     --from noise.h5 --get x
+
+# ---- words that command ----------------------------------------------------------------------
+
+for bytes in '\033[31m' '\302\23331m' '\342\200\256' '\342\201\246'; do
+    printf "title \"a ${bytes}b\"\ncoordinate x\nlagrangian x'^2/2\n" >words.mech
+    expect 2 "a title that commands the terminal" "" "this is not text" -- check words.mech
+    grep -q "$(printf "$bytes" | head -c 3 | sed 's/\[/./')" "$W/err" &&
+        fail "... is shown as it is" || pass "... is not shown as it is"
+done
+name=$(printf 'no\033[31m')
+expect 2 "a name of a file that does" "" "no\?\[31m" -- run $O --resume "$name"
+cat >hostile.mech <<'M'
+title "x</script><script>alert(1)</script> */ %s%n $(id) `id` & ]]> --> \end{document} '"
+coordinate x
+lagrangian x'^2/2 - x^2/2
+start { x = 1; x' = 0 }
+draw side { "a</script><b>*/": ball [x, 0], 0.1 }
+run { until 3 }
+M
+expect 0 "a hostile title" "" "" -- run hostile.mech --every 1 --out e.json --out e.svg \
+    --out e.h5 --report e.html
+if "$PYTHON" - <<'PY'; then pass "... in JSON, SVG, HTML"; else fail "... breaks out"; fi
+import json, sys, xml.dom.minidom
+xml.dom.minidom.parse("e.svg")
+json.load(open("e.json"))
+page = open("e.html", encoding="utf-8").read()
+sys.exit("<script>alert(1)" in page or "</script><b>" in page)
+PY
+"$NOSLIP" emit c hostile.mech >e.c && cc -Wall -Werror -Wno-unused -c e.c -o e.o 2>err &&
+    pass "... in emitted C" || fail "... in emitted C: $(head -3 err)"
 finish

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Files that lie: damaged sweep tables, damaged and forged checkpoints.
 
-    files.py NOSLIP [--count N] [--seed S] [--seconds T] [--keep FOLDER]
+    files.py NOSLIP [--count N] [--seed S] [--seconds T]
 
 A damaged table is refused, or its damaged rows are computed again: then every byte is as
 before.  A damaged checkpoint is refused.  A forged one, with its checksums repaired, may be

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/messages/tame.h"
 #include "base/text.h"
 
 enum { MOST_BYTES = 1 << 28, MOST_DIGITS = 400 };
@@ -54,6 +55,13 @@ bool ns_lexer_check(ns_diag *diag, uint32_t source, const char *text, size_t len
             ns_diag_error(diag, span_at(source, i, i + 1),
                           "this is not text: byte %zu (0x%02x) is not UTF-8 text", i + 1,
                           (unsigned)(unsigned char)c);
+            return false;
+        }
+        if (n > 1 && ns_tame_commands(text + i, length - i)) {
+            ns_diag_error(diag, span_at(source, i, i + n),
+                          "this is not text: byte %zu begins a control character, which hides "
+                          "or turns what follows",
+                          i + 1);
             return false;
         }
         i += n;

@@ -25,6 +25,8 @@ typedef struct driver {
     ns_sweep_client client; /* from which the threads take blocks */
     pthread_mutex_t lock;   /* of what follows, and of `out` */
     uint64_t next;
+    uint64_t given;            /* rows that threads have taken */
+    bool all;                  /* none is left to take */
     uint32_t threads, workers; /* threads of this process, of all */
     double began;
     ns_status status;
@@ -90,6 +92,8 @@ static bool next(void *context, uint64_t *first, uint32_t *count)
         error = find_missing(d, &d->next, block_rows(d), count);
         *first = d->next;
         d->next += *count;
+        d->given += *count;
+        d->all = d->all || !*count;
     }
     pthread_mutex_unlock(&d->lock);
     return well(d, error) && *count;
@@ -225,6 +229,9 @@ static ns_status lead(driver *d)
     }
     ns_pool_free(pool);
     ns_sweep_leader_free(d->leader);
+    /* a thread that lacked memory may have ended without a word */
+    if (alone && !interrupted(d) && (!d->all || d->out->computed < d->given))
+        fail(d, NS_ERR_MEMORY, "out of memory: not all rows were computed");
     d->out->seconds = ns_clock_seconds() - d->began;
     sync_rows(d);
     return d->status != NS_OK ? d->status : interrupted(d) ? NS_STOP_INTERRUPT : NS_OK;
