@@ -6,9 +6,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/process/apart.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/process/apart.h"
 #include "out/tables/csv.h"
 #include "out/tables/h5.h"
 
