@@ -72,7 +72,7 @@ bool ns_rolling_loads(ns_description *d, ns_system *s, ns_rolling *r, bool *any)
 void ns_rolling_reactions(ns_system *s, const ns_rolling *r)
 {
     const ns_contact *c = &r->contact;
-    for (uint32_t i = 0; i < r->n_reactions; i++)
+    for (uint32_t i = 0; i < (c->reduced ? 1u : 4u); i++)
         NS_PUSH(s->arena, s->accelerations,
                 (ns_replacement){.from = r->reaction[i],
                                  .to = i ? c->force_space.at[i - 1] : c->normal_force});
@@ -86,8 +86,10 @@ void ns_rolling_settle(ns_system *s, ns_rolling *r)
     ns_v3 *const vectors[] = {&c->Omega_rate, &c->reaction,    &c->force,
                               &c->torque,     &c->force_space, &c->omega_space_rate};
     const uint32_t count = c->reduced ? 4 : c->ball ? 6 : 5;
-    if (n == 0)
+    if (n == 0) {
+        ns_rolling_reactions(s, r);
         return;
+    }
     ns_ex y[4] = {c->normal_force, c->force_space.at[0], c->force_space.at[1],
                   c->force_space.at[2]};
     ns_ex value[4], *at[20] = {&c->normal_force, &c->friction};
