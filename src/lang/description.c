@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/near.h"
+#include "lang/dimension/agree.h"
 #include "lang/reader.h"
 #include "lang/syntax/lexer.h"
 
@@ -155,6 +156,7 @@ static void add_entries(ns_reader *r, const ns_scope_entry *entries, uint32_t n)
         if (name->kind != NS_NAME_ENTRY && name->kind != NS_NAME_BLOCK)
             continue;
         name->kind = NS_NAME_ENTRY;
+        name->unit = entries[i].unit;
         name->value = entries[i].value;
         name->value.at = ns_arena_copy(r->arena, entries[i].value.at,
                                        (size_t)name->value.rows * name->value.cols *
@@ -240,6 +242,8 @@ bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uin
     r->defined = r->finishing = true;
     ns_elaborate_jobs(r);
     note_unused(r);
+    if (d->diag->errors == errors)
+        ns_agree_check(r);
     return d->diag->errors == errors;
 }
 
@@ -290,12 +294,13 @@ const char *ns_description_nearest(const ns_description *d, const char *name)
     return ns_scope_nearest(&d->reader->scope, name);
 }
 
-ns_ex ns_description_param(ns_description *d, const char *name)
+ns_ex ns_description_param(ns_description *d, const char *name, const char *unit)
 {
     ns_name *found = ns_scope_find(&d->reader->scope, name, strlen(name));
     if (!found || found->kind != NS_NAME_PARAM)
         return 0;
     found->used = true;
+    found->unit = unit;
     return d->params.at[found->index].symbol;
 }
 

@@ -281,6 +281,7 @@ typedef struct ns_scope_entry {
     ns_ex
         rate_of; /* a symbol whose time derivative the value is, whatever the symbol is called;
                   * or 0 */
+    const char *unit; /* of SI; NULL or "": not known */
 } ns_scope_entry;
 
 /* For formulations whose blocks define names that the rest of the model uses (body S gives
@@ -321,9 +322,9 @@ bool ns_description_call(ns_description *d, const char *function, const ns_ex *a
 bool ns_description_place(const ns_description *d, const char *name, size_t length,
                           ns_span *place, const char **kind);
 
-/* The model's parameter of this name, which a formulation uses by itself (g); 0 if it has none.
- */
-ns_ex ns_description_param(ns_description *d, const char *name);
+/* The model's parameter of this name, which a formulation uses by itself (g) in this unit; 0 if
+ * it has none. */
+ns_ex ns_description_param(ns_description *d, const char *name, const char *unit);
 
 /* The name of the model nearest to a misspelt one, NULL if none is near. */
 const char *ns_description_nearest(const ns_description *d, const char *name);

@@ -7,6 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The unit that a value must have, in SI: "kg*m^2"; "1" if it has none.  See
+ * lang/dimension/agree.h. */
+typedef struct ns_unit_of {
+    const char *name, *unit;
+} ns_unit_of;
+
 typedef enum ns_part { NS_PART_NO, NS_PART_MAYBE, NS_PART_MUST } ns_part;
 
 /* KEYWORD [NAME] [KIND(ARGUMENTS)] [{ PROPERTY VALUE; ... }] */
@@ -20,6 +26,10 @@ typedef struct ns_block_form {
     bool velocities;   /* it names the velocities that the Lagrangian and constraints contain */
     const char *late;  /* blocks of this kind speak of the finished system, as observe does */
     const char *calls; /* the property whose value may be WORD(VALUES); or NULL */
+    /* Units of properties by their names, of all arguments by the kind; what is in neither may
+     * be anything.  Both end with a NULL name, or are NULL. */
+    const ns_unit_of *units, *sizes;
+    const char *points; /* the unit of assigned properties with other names; or NULL */
 } ns_block_form;
 
 /* Lines of the language's own statements that it cannot place itself become blocks too. */
@@ -42,6 +52,7 @@ typedef struct ns_setting_form {
     size_t place; /* for its owner: where the value goes */
     /* NS_SETTING_WORD: NULL if there is such a word, or else what to say, in `text`. */
     const char *(*wrong)(const char *word, char text[NS_SETTING_TEXT]);
+    const char *unit; /* of a number; NULL: none */
 } ns_setting_form;
 
 typedef struct ns_grammar {

@@ -79,7 +79,9 @@ typedef struct ns_name {
     uint32_t arity;
     const ns_ex *symbols, *gradient; /* for grad: formal variables, derivatives by them */
     bool used;
-    struct ns_name *next; /* in its chain of the table */
+    const char *unit; /* that others know of: of entries, of parameters; NULL if none */
+    const struct ns_agreed *agreed; /* its dimension, once that is known: agree.c */
+    struct ns_name *next;           /* in its chain of the table */
 } ns_name;
 
 typedef struct ns_scope {

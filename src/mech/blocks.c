@@ -2,6 +2,29 @@
 
 #include <stddef.h>
 
+/* ---- units of properties and sizes ------------------------------------------------------- */
+
+static const ns_unit_of of_bodies[] = {
+    {"mass", "kg"}, {"inertia", "kg*m^2"}, {"com", "m"}, {"centre", "m"}, {NULL, NULL}};
+static const ns_unit_of sizes_of_bodies[] = {
+    {"sphere", "m"}, {"ellipsoid", "m"},  {"torus", "m"}, {"disk", "m"},
+    {"hoop", "m"},   {"cylinder", "m"},   {"cone", "m"},  {"rim", "m"},
+    {"box", "m"},    {"hemisphere", "m"}, {NULL, NULL}};
+static const ns_unit_of of_solids[] = {
+    {"mass", "kg"}, {"density", "kg/m^3"}, {"at", "m"}, {NULL, NULL}};
+static const ns_unit_of of_particles[] = {{"mass", "kg"}, {NULL, NULL}};
+static const ns_unit_of of_springs[] = {
+    {"stiffness", "N/m"}, {"length", "m"}, {"damping", "N*s/m"}, {NULL, NULL}};
+static const ns_unit_of of_grounds[] = {
+    {"tilt", "1"}, {"heading", "1"}, {"mu", "1"}, {"restitution", "1"}, {NULL, NULL}};
+static const ns_unit_of sizes_of_grounds[] = {
+    {"sphere", "m"}, {"cylinder", "m"},     {"torus", "m"}, {"cone", "1"},
+    {"height", "m"}, {"paraboloid", "1/m"}, {NULL, NULL}};
+static const ns_unit_of of_gravity[] = {{"gravity", "m/s^2"}, {NULL, NULL}};
+static const ns_unit_of of_contacts[] = {{"arm", "m"}, {NULL, NULL}};
+
+/* ---- blocks ------------------------------------------------------------------------------ */
+
 const ns_block_form ns_block_ground = {
     .keyword = "ground",
     .name = NS_PART_MAYBE,
@@ -10,6 +33,8 @@ const ns_block_form ns_block_ground = {
     .form = "ground [NAME] KIND[(ARGUMENTS)] [{ PROPERTY VALUE; ... }]",
     .help = "what bodies roll on",
     .calls = "friction",
+    .units = of_grounds,
+    .sizes = sizes_of_grounds,
 };
 
 const ns_block_form ns_block_body = {
@@ -19,6 +44,9 @@ const ns_block_form ns_block_body = {
     .body = NS_PART_MAYBE,
     .form = "body [NAME] [KIND(ARGUMENTS)] [{ PROPERTY VALUE; ... }]",
     .help = "a rigid body",
+    .units = of_bodies,
+    .sizes = sizes_of_bodies,
+    .points = "m",
 };
 
 const ns_block_form ns_block_solid = {
@@ -27,6 +55,8 @@ const ns_block_form ns_block_solid = {
     .body = NS_PART_MUST,
     .form = "solid KIND(SIZES) { PROPERTY VALUE; ... }",
     .help = "a part of the body: together they give mass, centre of mass and inertia",
+    .units = of_solids,
+    .sizes = sizes_of_bodies,
 };
 
 static const char *const of_rolling[] = {"omega", "Y", "Gamma", NULL};
@@ -37,6 +67,7 @@ const ns_block_form ns_block_rolling = {
     .form = "rolling { arm VECTOR; variations WORD }",
     .help = "how a body given by its reduced Lagrangian touches the plane",
     .gives = of_rolling,
+    .units = of_contacts,
 };
 
 const ns_block_form ns_block_contact = {
@@ -61,6 +92,7 @@ const ns_block_form ns_block_particle = {
     .body = NS_PART_MUST,
     .form = "particle NAME { PROPERTY VALUE; ... }",
     .help = "a point with a mass, which may be zero",
+    .units = of_particles,
 };
 
 const ns_block_form ns_block_label = {
@@ -77,6 +109,7 @@ const ns_block_form ns_block_spring = {
     .body = NS_PART_MUST,
     .form = "spring [NAME] { PROPERTY VALUE; ... }",
     .help = "a spring between two points",
+    .units = of_springs,
 };
 
 const ns_block_form ns_block_damper = {
@@ -85,6 +118,7 @@ const ns_block_form ns_block_damper = {
     .body = NS_PART_MUST,
     .form = "damper [NAME] { PROPERTY VALUE; ... }",
     .help = "a damper between two points",
+    .units = of_springs,
 };
 
 const ns_block_form ns_block_gravity = {
@@ -92,6 +126,7 @@ const ns_block_form ns_block_gravity = {
     .values = true,
     .form = "gravity EXPR",
     .help = "acceleration of free fall",
+    .units = of_gravity,
 };
 
 const ns_block_form ns_block_frame = {

@@ -111,7 +111,8 @@ static bool add_late_lines(ns_description *d, ns_system *s)
     for (uint32_t i = 0; i < s->observables.n; i++)
         NS_PUSH(s->arena, scope,
                 (ns_scope_entry){.name = s->observables.at[i].name,
-                                 .value = {1, 1, &s->observables.at[i].value}});
+                                 .value = {1, 1, &s->observables.at[i].value},
+                                 .unit = s->observables.at[i].unit});
     for (uint32_t i = 0; i < s->vectors.n; i++)
         NS_PUSH(s->arena, scope, s->vectors.at[i]);
     for (uint32_t i = 0; i < s->states.n; i++) /* so that (expression)' finds its way */

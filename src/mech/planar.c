@@ -80,7 +80,8 @@ static bool read_ground(planar *w)
     ns_description *d = w->d;
     w->u = ns_symbol_new(w->g, "u", NS_SYM_LOCAL, 0);
     w->x = ns_symbol_new(w->g, "x", NS_SYM_LOCAL, 1);
-    const ns_scope_entry locals[] = {{"u", {1, 1, &w->u}, 0}, {"x", {1, 1, &w->x}, 0}};
+    const ns_scope_entry locals[] = {{.name = "u", .value = {1, 1, &w->u}},
+                                     {.name = "x", .value = {1, 1, &w->x}, .unit = "m"}};
     if (!ns_description_offer(d, locals, 2))
         return false;
     w->ground = ns_block_single(d, &ns_block_ground);
@@ -198,7 +199,7 @@ static bool read_bodies(planar *w)
             add_coordinate(w, a, "z", "m");
         }
     }
-    w->gravity = ns_description_param(d, "g");
+    w->gravity = ns_description_param(d, "g", "m/s^2");
     if (!w->gravity)
         w->gravity = ns_decimal(w->g, "9.81");
     return true;
@@ -531,9 +532,9 @@ static bool derive(ns_description *d, ns_system *s)
     ns_scope_entry *names = NS_NEW_ARRAY(s->arena, ns_scope_entry, 2 * (size_t)n);
     for (uint32_t i = 0; i < n; i++) {
         const ns_coordinate *c = &d->coordinates.at[i];
-        names[2 * i] = (ns_scope_entry){c->name, {1, 1, &c->q}, 0};
-        names[2 * i + 1] = (ns_scope_entry){
-            ns_arena_format(s->arena, "%s'", c->name), {1, 1, &c->v}, 0};
+        names[2 * i] = (ns_scope_entry){.name = c->name, .value = {1, 1, &c->q}};
+        names[2 * i + 1] = (ns_scope_entry){.name = ns_arena_format(s->arena, "%s'", c->name),
+                                            .value = {1, 1, &c->v}};
     }
     if (d->lagrangian || d->states.n) {
         ns_diag_error(d->diag, d->lagrangian ? d->lagrangian_span : d->states.at[0].span,

@@ -132,9 +132,9 @@ static bool read_block(pontryagin *w)
 static bool read_functions(pontryagin *w)
 {
     ns_description *d = w->d;
-    const ns_scope_entry names[] = {{"omega", {3, 1, w->Omega.at}, 0},
-                                    {"Y", {3, 1, w->Y.at}, 0},
-                                    {"Gamma", {3, 1, w->Gamma.at}, 0}};
+    const ns_scope_entry names[] = {{"omega", {3, 1, w->Omega.at}, 0, "rad/s"},
+                                    {"Y", {3, 1, w->Y.at}, 0, "m/s"},
+                                    {"Gamma", {3, 1, w->Gamma.at}, 0, "1"}};
     if (!ns_description_define(d, names, 3))
         return false;
     /* with its properties, now that they have names */

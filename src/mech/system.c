@@ -123,6 +123,7 @@ void ns_system_observe_vector(ns_system *s, ns_quantity kind, const char *name, 
 {
     static const char axes[3] = {'x', 'y', 'z'};
     ns_system_define(s, name, v.at, 3);
+    s->vectors.at[s->vectors.n - 1].unit = unit;
     for (int i = 0; i < 3; i++) {
         const char *component = ns_arena_format(s->arena, "%s.%c", name, axes[i]);
         bool state = false;

@@ -31,16 +31,16 @@ static const char *wrong_method(const char *word, char text[NS_SETTING_TEXT])
 
 #define AT(field) offsetof(ns_model_settings, field)
 static const ns_setting_form settings[] = {
-    {"from", NS_SETTING_NUMBER, AT(from), NULL},
-    {"until", NS_SETTING_NUMBER, AT(until), NULL},
-    {"tolerance", NS_SETTING_FRACTION, AT(tolerance), NULL},
-    {"method", NS_SETTING_WORD, AT(method), wrong_method},
-    {"every", NS_SETTING_POSITIVE, AT(every), NULL},
-    {"step", NS_SETTING_POSITIVE, AT(step), NULL},
-    {"first_step", NS_SETTING_POSITIVE, AT(first_step), NULL},
-    {"max_step", NS_SETTING_POSITIVE, AT(max_step), NULL},
-    {"max_steps", NS_SETTING_COUNT, AT(max_steps), NULL},
-    {"project", NS_SETTING_SWITCH, AT(project), NULL},
+    {"from", NS_SETTING_NUMBER, AT(from), NULL, "s"},
+    {"until", NS_SETTING_NUMBER, AT(until), NULL, "s"},
+    {"tolerance", NS_SETTING_FRACTION, AT(tolerance), NULL, NULL},
+    {"method", NS_SETTING_WORD, AT(method), wrong_method, NULL},
+    {"every", NS_SETTING_POSITIVE, AT(every), NULL, "s"},
+    {"step", NS_SETTING_POSITIVE, AT(step), NULL, "s"},
+    {"first_step", NS_SETTING_POSITIVE, AT(first_step), NULL, "s"},
+    {"max_step", NS_SETTING_POSITIVE, AT(max_step), NULL, "s"},
+    {"max_steps", NS_SETTING_COUNT, AT(max_steps), NULL, NULL},
+    {"project", NS_SETTING_SWITCH, AT(project), NULL, NULL},
     {.name = NULL},
 };
 #undef AT

@@ -28,6 +28,25 @@ expect 0 "without a file" '^title "A rolling body"' "" -- new rolling
 expect 0 "the list of codes" '^  undefined-name ' "" -- explain
 expect 2 "a misspelt code" "" "did you mean 'undefined-name'" -- explain undefind-name
 
+# ---- units: what formulations declare; the gallery has no contradictions -------------------
+
+unit() { # what is wrong in the model, what is said about it
+    printf '%s\n' 'param r = 10 cm, m = 1 kg, g = 9.81 m/s^2' 'ground plane' "$1" \
+        'run { until 1 }' >u.mech
+    expect 0 "unit $1" "" "$2" -- check u.mech
+}
+unit 'body sphere(m) { mass m; uniform }' "this is kg, but a size of 'sphere' is m"
+unit 'body sphere(r) { mass r; uniform }' "this is m, but 'mass' is kg"
+unit 'body sphere(r) { mass m; inertia diag(m*r, m*r, m*r) }' "but 'inertia' is kg\*m\^2"
+unit 'body sphere(r) { mass m; uniform }; start { omega [0, g, 0] }' "but 'omega' is 1/s"
+unit 'body sphere(r) { mass m; uniform }; event e: com.x = m' 'kg, but it is set equal to m'
+unit 'body sphere(r) { mass m; uniform }; observe v in m/s = norm(com)' "'v' is m/s"
+sed 's|9.81 m/s^2|9.81 m/s|' u.mech >v.mech
+expect 0 "gravity that formulations use" "" "this is m/s, but 'g' is m/s\^2" -- check v.mech
+wrong=$(for f in "$MODELS"/*.mech; do "$NOSLIP" check "$f" 2>&1 >/dev/null; done |
+    grep 'units do not agree')
+[ -z "$wrong" ] && pass "units of the gallery agree" || fail "units of the gallery: $wrong"
+
 # ---- habits --------------------------------------------------------------------------------
 
 habit() { # what is written, what the message says

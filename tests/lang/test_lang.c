@@ -233,6 +233,8 @@ static ns_description *read_case(ns_arena *arena, ns_diag *diag, const table_cas
 
 static int check_messages(const ns_diag *diag, table_case *c)
 {
+    static const char *const severity[] = {
+        [NS_NOTE] = "note", [NS_WARNING] = "warning", [NS_ERROR] = "error"};
     int bad = 0;
     for (uint32_t i = 0; i < diag->messages.n; i++) {
         const ns_message *m = &diag->messages.at[i];
@@ -241,8 +243,7 @@ static int check_messages(const ns_diag *diag, table_case *c)
         unsigned line, column;
         ns_diag_position(diag, m->span, &line, &column);
         const char *source = diag->sources.at[m->span.source - 1].name;
-        char *text = ns_arena_format(diag->arena, "%s %s%s%u:%u: %s",
-                                     m->severity == NS_ERROR ? "error" : "note",
+        char *text = ns_arena_format(diag->arena, "%s %s%s%u:%u: %s", severity[m->severity],
                                      strcmp(source, "m") ? source : "",
                                      strcmp(source, "m") ? ":" : "", line, column, m->text);
         bool met = false;
@@ -345,7 +346,8 @@ static int run_case(table_case *c)
         list_all(&all);
     for (size_t i = 0; i < c->n; i++) {
         const expectation *e = &c->expect[i];
-        bool message = behind(e->text, "error") || behind(e->text, "note");
+        bool message = behind(e->text, "error") || behind(e->text, "warning") ||
+                       behind(e->text, "note");
         if (behind(e->text, "set") || behind(e->text, "define") || behind(e->text, "entry"))
             continue;
         if (message && !e->met) {

@@ -34,6 +34,7 @@ static const struct {
     {"draw", "draw", "its point already"},
     {"unknown-statement", "", "unknown statement"},
     {"unknown-statement", "", "the model is empty"},
+    {"dimension", "", "units do not agree"},
     {"unit", "", "not a unit"},
     {"unit", "", "in SI units"},
     {"input", "input", "table"},

@@ -201,28 +201,30 @@ static bool name_member(ns_description *d, const ns_member *m, names *list)
     ns_graph *g = d->graph;
     static const char *const known[] = {"mass",    "inertia", "com",     "shape",
                                         "uniform", "flip",    "contact", NULL};
-#define NAME(format, vector, rows)                                                             \
+#define NAME(format, vector, rows, of)                                                         \
     NS_PUSH(d->arena, *list,                                                                   \
             (ns_scope_entry){                                                                  \
                 .name = ns_arena_format(d->arena, format, m->name),                            \
-                .value = {rows, 1, ns_arena_copy(d->arena, vector, (rows) * sizeof(ns_ex))}})
+                .value = {rows, 1, ns_arena_copy(d->arena, vector, (rows) * sizeof(ns_ex))},   \
+                .unit = of})
     if (!m->is_body) {
-        NAME("%s", m->position.at, 3);
-        NAME("%s.position", m->position.at, 3);
+        NAME("%s", m->position.at, 3, "m");
+        NAME("%s.position", m->position.at, 3, "m");
         return true;
     }
     ns_v3 space = ns_m3_apply(g, m->A, m->omega);
-    NAME("%s.position", m->position.at, 3);
-    NAME("%s.quat", m->quat, 4);
-    NAME("%s.omega", m->omega.at, 3);
-    NAME("%s.omega.space", space.at, 3);
-    NAME("%s.com", m->com_space.at, 3);
+    NAME("%s.position", m->position.at, 3, "m");
+    NAME("%s.quat", m->quat, 4, "1");
+    NAME("%s.omega", m->omega.at, 3, "rad/s");
+    NAME("%s.omega.space", space.at, 3, "rad/s");
+    NAME("%s.com", m->com_space.at, 3, "m");
     for (int i = 0; i < 3; i++) {
         ns_v3 axis = ns_v3_make(m->A.at[0][i], m->A.at[1][i], m->A.at[2][i]);
-        NS_PUSH(d->arena, *list,
-                (ns_scope_entry){
-                    .name = ns_arena_format(d->arena, "%s.e%d", m->name, i + 1),
-                    .value = {3, 1, ns_arena_copy(d->arena, axis.at, sizeof axis.at)}});
+        NS_PUSH(
+            d->arena, *list,
+            (ns_scope_entry){.name = ns_arena_format(d->arena, "%s.e%d", m->name, i + 1),
+                             .value = {3, 1, ns_arena_copy(d->arena, axis.at, sizeof axis.at)},
+                             .unit = "1"});
     }
     bool good = true;
     for (uint32_t k = 0; k < m->block->properties.n; k++) {
@@ -244,7 +246,8 @@ static bool name_member(ns_description *d, const ns_member *m, names *list)
             NS_PUSH(d->arena, *list,
                     (ns_scope_entry){
                         .name = ns_arena_format(d->arena, "%s.%s", m->name, p->name),
-                        .value = {3, 1, ns_arena_copy(d->arena, point.at, sizeof point.at)}});
+                        .value = {3, 1, ns_arena_copy(d->arena, point.at, sizeof point.at)},
+                        .unit = "m"});
         } else {
             good = false;
         }
@@ -529,7 +532,7 @@ static bool start(ns_description *d, ns_system *s, const ns_constrained *c)
 static bool read_gravity(ns_description *d, ns_constrained *c)
 {
     ns_graph *g = d->graph;
-    ns_ex size = ns_description_param(d, "g");
+    ns_ex size = ns_description_param(d, "g", "m/s^2");
     if (!size)
         size = ns_decimal(g, "9.81");
     c->gravity = ns_v3_make(ns_zero(g), ns_zero(g), ns_neg(g, size));

@@ -16,7 +16,8 @@ bool ns_shapes_offer(ns_description *d, ns_locals *locals, bool needed)
     for (uint32_t i = 0; i < 5; i++) {
         ns_ex *symbol = i < 3 ? &locals->x[i] : &locals->u[i - 3];
         *symbol = ns_symbol_new(d->graph, ns_shapes_letters[i], NS_SYM_LOCAL, i);
-        entries[i] = (ns_scope_entry){.name = ns_shapes_letters[i], .value = {1, 1, symbol}};
+        entries[i] = (ns_scope_entry){
+            .name = ns_shapes_letters[i], .value = {1, 1, symbol}, .unit = i < 3 ? "m" : NULL};
     }
     return !needed || ns_description_offer(d, entries, 5);
 }

@@ -530,7 +530,7 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     c->centre = r->mass.centre;
     c->mass = r->mass.mass;
     c->inertia = r->mass.inertia;
-    c->gravity = ns_description_param(d, "g");
+    c->gravity = ns_description_param(d, "g", "m/s^2");
     if (!c->gravity)
         c->gravity = ns_decimal(d->graph, "9.81");
     return true;
