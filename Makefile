@@ -9,8 +9,8 @@ JOBS    ?= $(shell nproc)
 
 flagship = $(firstword $(wildcard models/rattleback.mech models/chaplygin-sleigh.mech))
 
-.PHONY: help setup browser build run test python playground golden bench install asan lint \
-	format fuzz torture mutants clean
+.PHONY: help setup browser build run test python playground docs deb golden bench install \
+	asan lint format fuzz torture mutants clean
 .NOTPARALLEL:
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo 'make test             build and run the tests      [PRESET=release|dev|ci|asan]'
 	@echo 'make python           install the Python package into build/python'
 	@echo 'make playground       build/playground.html: noslip in a browser'
+	@echo 'make docs             build/docs: the documentation as pages, with search'
 	@echo 'make golden           write tests/models/golden.txt anew, see CONTRIBUTING.md'
 	@echo 'make bench            the speed table'
 	@echo 'make install          [PREFIX=/usr/local] [DESTDIR=]'
@@ -63,6 +64,11 @@ playground:
 	@scripts/setup --browser
 	@scripts/build-playground
 	@echo 'To open in a browser: $(abspath build/playground.html)'
+
+docs: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target noslip_program
+	@/usr/bin/python3 scripts/build-docs build/release/noslip
+	@echo 'To open in a browser: $(abspath build/docs/index.html)'
 
 golden: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target noslip_program
