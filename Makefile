@@ -10,6 +10,7 @@ JOBS    ?= $(shell nproc)
 flagship = $(firstword $(wildcard models/rattleback.mech models/chaplygin-sleigh.mech))
 
 .PHONY: help setup browser build run test python playground docs deb golden bench install \
+.PHONY: help setup browser build run test python playground docs deb golden bench install \
 	asan lint format fuzz torture mutants clean
 .NOTPARALLEL:
 
@@ -19,6 +20,7 @@ help:
 	@echo 'make python           install the Python package into build/python'
 	@echo 'make playground       build/playground.html: noslip in a browser'
 	@echo 'make docs             build/docs: the documentation as pages, with search'
+	@echo 'make deb              build/deb: Debian packages'
 	@echo 'make golden           write tests/models/golden.txt anew, see CONTRIBUTING.md'
 	@echo 'make bench            the speed table'
 	@echo 'make install          [PREFIX=/usr/local] [DESTDIR=]'
@@ -69,6 +71,10 @@ docs: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target noslip_program
 	@/usr/bin/python3 scripts/build-docs build/release/noslip
 	@echo 'To open in a browser: $(abspath build/docs/index.html)'
+
+deb: setup
+	@scripts/setup --deb
+	@scripts/build-deb
 
 golden: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target noslip_program

@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "base/near.h"
-#include "lang/dimension/agree.h"
 #include "lang/reader.h"
 #include "lang/syntax/lexer.h"
 
@@ -242,8 +241,6 @@ bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uin
     r->defined = r->finishing = true;
     ns_elaborate_jobs(r);
     note_unused(r);
-    if (d->diag->errors == errors)
-        ns_agree_check(r);
     return d->diag->errors == errors;
 }
 

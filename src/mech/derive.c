@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "expr/subst.h"
+#include "lang/dimension/agree.h"
 #include "mech/draw/draw.h"
 #include "mech/formulations.h"
 #include "mech/reduced/symmetry.h"
@@ -122,6 +123,7 @@ static bool add_late_lines(ns_description *d, ns_system *s)
                                  .rate_of = s->states.at[i].symbol});
     if (!ns_description_finish(d, scope.at, scope.n))
         return false;
+    ns_agree_check(d);
     uint32_t errors = d->diag->errors;
     for (uint32_t i = 0; i < d->observes.n; i++) {
         const ns_named_line *line = &d->observes.at[i];

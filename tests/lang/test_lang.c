@@ -29,6 +29,7 @@
 #include "base/file.h"
 #include "expr/print/print.h"
 #include "lang/description.h"
+#include "lang/dimension/agree.h"
 #include "session/settings.h"
 
 enum { MOST_LINES = 64 };
@@ -228,6 +229,7 @@ static ns_description *read_case(ns_arena *arena, ns_diag *diag, const table_cas
         (n && !ns_description_define(d, entry, n)) || !entries(d, c, "entry", entry, &n) ||
         !ns_description_finish(d, entry, n))
         return NULL;
+    ns_agree_check(d);
     return d;
 }
 

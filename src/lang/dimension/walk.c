@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lang/dimension/agree.h"
+#include "lang/dimension/walk.h"
 
 /* Beyond this a model is left alone; the gallery's largest needs a few per cent. */
 enum { MOST_WORK = 200 * 1000, MOST_DEPTH = 100, MOST_SAID = 10, MOST_NOTES = 3 };
@@ -26,7 +26,7 @@ static ns_agreed number(double value, bool pure, ns_span span)
 
 /* ---- contradictions ---------------------------------------------------------------------- */
 
-static bool said_already(ns_agree *c, ns_span place)
+static bool said_already(ns_walk *c, ns_span place)
 {
     for (uint32_t i = 0; i < c->said.n; i++)
         if (c->said.at[i].begin == place.begin && c->said.at[i].source == place.source)
@@ -36,7 +36,7 @@ static bool said_already(ns_agree *c, ns_span place)
 }
 
 /* Where the unknowns of a form became known. */
-static void tell_reasons(ns_agree *c, ns_form a, uint32_t *notes)
+static void tell_reasons(ns_walk *c, ns_form a, uint32_t *notes)
 {
     for (uint32_t i = 0; i < a.n; i++) {
         const ns_form_unknown *u = &c->f.unknowns.at[a.at[i].of];
@@ -49,12 +49,12 @@ static void tell_reasons(ns_agree *c, ns_form a, uint32_t *notes)
 }
 
 /* The first round only looks; a few warnings are enough. */
-static bool silent(ns_agree *c, ns_span place)
+static bool silent(ns_walk *c, ns_span place)
 {
     return !c->aloud || c->said.n >= MOST_SAID || said_already(c, place);
 }
 
-ns_agreed ns_agree_same(ns_agree *c, const ns_agreed *a, const ns_agreed *b, const char *words)
+ns_agreed ns_walk_same(ns_walk *c, const ns_agreed *a, const ns_agreed *b, const char *words)
 {
     const ns_agreed *strong = a->weak || a->any ? b : a, *other = strong == a ? b : a;
     ns_agreed out = *strong;
@@ -82,8 +82,8 @@ ns_agreed ns_agree_same(ns_agree *c, const ns_agreed *a, const ns_agreed *b, con
     return out;
 }
 
-void ns_agree_demand(ns_agree *c, const ns_agreed *a, ns_form form, const char *what,
-                     ns_span place)
+void ns_walk_demand(ns_walk *c, const ns_agreed *a, ns_form form, const char *what,
+                    ns_span place)
 {
     if (a->any)
         return;
@@ -106,17 +106,17 @@ void ns_agree_demand(ns_agree *c, const ns_agreed *a, ns_form form, const char *
 
 /* An argument that must be a number: of sin, or an exponent.  In sin(3*t) the 3 is a frequency,
  * so what has a bare factor is not complained about. */
-static void demand_number(ns_agree *c, const ns_agreed *a, const char *what)
+static void demand_number(ns_walk *c, const ns_agreed *a, const char *what)
 {
     if (a->scaled && !ns_form_is_open(&c->f, a->form))
         return;
-    ns_agree_demand(c, a, (ns_form){0}, what, (ns_span){0});
+    ns_walk_demand(c, a, (ns_form){0}, what, (ns_span){0});
 }
 
 /* ---- arithmetic -------------------------------------------------------------------------- */
 
 /* Is a bare number, as a factor, surely without dimension? */
-static bool is_pure(const ns_agree *c, const ns_agreed *a, bool below)
+static bool is_pure(const ns_walk *c, const ns_agreed *a, bool below)
 {
     const double size = fabs(a->value);
     if (size == 1 || size == 2 || size == 0.5)
@@ -124,7 +124,7 @@ static bool is_pure(const ns_agree *c, const ns_agreed *a, bool below)
     return !c->lax && (a->pure || (below && size == floor(size)));
 }
 
-static ns_agreed product(ns_agree *c, const ns_agreed *a, const ns_agreed *b, int sign,
+static ns_agreed product(ns_walk *c, const ns_agreed *a, const ns_agreed *b, int sign,
                          ns_span span)
 {
     if (a->weak && b->weak) {
@@ -147,7 +147,7 @@ static ns_agreed product(ns_agree *c, const ns_agreed *a, const ns_agreed *b, in
     return out;
 }
 
-static ns_agreed power(ns_agree *c, const ns_agreed *a, const ns_agreed *b, ns_span span)
+static ns_agreed power(ns_walk *c, const ns_agreed *a, const ns_agreed *b, ns_span span)
 {
     demand_number(c, b, "an exponent");
     if (a->weak)
@@ -163,7 +163,7 @@ static ns_agreed power(ns_agree *c, const ns_agreed *a, const ns_agreed *b, ns_s
 }
 
 /* Entries of one dimension, or anything. */
-static ns_agreed vector(ns_agree *c, const ns_agreed *at, uint32_t n, ns_span span)
+static ns_agreed vector(ns_walk *c, const ns_agreed *at, uint32_t n, ns_span span)
 {
     const ns_agreed *first = NULL;
     bool pure = true, zero = true, scaled = false;
@@ -187,7 +187,7 @@ static ns_agreed vector(ns_agree *c, const ns_agreed *at, uint32_t n, ns_span sp
     return out;
 }
 
-static ns_agreed rate(ns_agree *c, ns_agreed a, ns_span span)
+static ns_agreed rate(ns_walk *c, ns_agreed a, ns_span span)
 {
     static const ns_form_term second = {.of = NS_FORM_SECOND, .power = 1};
     if (!a.any && !a.weak)
@@ -240,7 +240,7 @@ static bool find_rule(const char *name, rule *out)
     return false;
 }
 
-static ns_agreed builtin(ns_agree *c, const char *name, const ns_agreed *args, uint32_t n,
+static ns_agreed builtin(ns_walk *c, const char *name, const ns_agreed *args, uint32_t n,
                          ns_span span)
 {
     const ns_agreed half = number(0.5, true, span);
@@ -255,7 +255,7 @@ static ns_agreed builtin(ns_agree *c, const char *name, const ns_agreed *args, u
     case SAME:
     case ALIKE:
         for (uint32_t i = 1; i < n; i++)
-            out = ns_agree_same(c, &out, &args[i], "compared with");
+            out = ns_walk_same(c, &out, &args[i], "compared with");
         out.span = span;
         return how == SAME ? out : of((ns_form){0}, span);
     case SIGN:
@@ -277,7 +277,7 @@ static ns_agreed builtin(ns_agree *c, const char *name, const ns_agreed *args, u
 }
 
 /* A function of the model; vectors given for several arguments are spread. */
-static ns_agreed call(ns_agree *c, const ns_agreed *args, uint32_t n, ns_span place,
+static ns_agreed call(ns_walk *c, const ns_agreed *args, uint32_t n, ns_span place,
                       ns_span span, bool gradient)
 {
     ns_reader *r = c->r;
@@ -292,10 +292,10 @@ static ns_agreed call(ns_agree *c, const ns_agreed *args, uint32_t n, ns_span pl
     ns_agreed *given = NS_NEW_ARRAY(r->arena, ns_agreed, name->arity + 1);
     for (uint32_t i = 0; i < name->arity; i++)
         given[i] = args[n == 1 ? 0 : i];
-    const ns_agree_frame inner = {.function = name, .args = given}, *outer = c->frame;
+    const ns_walk_frame inner = {.function = name, .args = given}, *outer = c->frame;
     c->frame = &inner;
     c->depth++;
-    ns_agreed out = ns_agree_code(c, &name->code);
+    ns_agreed out = ns_walk_code(c, &name->code);
     c->depth--;
     c->frame = outer;
     out.span = span;
@@ -308,7 +308,7 @@ static ns_agreed call(ns_agree *c, const ns_agreed *args, uint32_t n, ns_span pl
 /* ---- names ------------------------------------------------------------------------------- */
 
 /* By its unit; without one an unknown of this name, or anything. */
-static ns_agreed by_unit(ns_agree *c, const char *unit, const char *unknown, ns_span span)
+static ns_agreed by_unit(ns_walk *c, const char *unit, const char *unknown, ns_span span)
 {
     ns_form form;
     if (unit && unit[0] && ns_form_of_unit(&c->f, unit, strlen(unit), &form))
@@ -316,7 +316,7 @@ static ns_agreed by_unit(ns_agree *c, const char *unit, const char *unknown, ns_
     return unknown ? of(ns_form_new(&c->f, unknown, span), span) : anything(span);
 }
 
-static ns_agreed find_agreed(ns_agree *c, ns_name *name)
+static ns_agreed find_agreed(ns_walk *c, ns_name *name)
 {
     const ns_description *d = c->r->d;
     switch (name->kind) {
@@ -343,10 +343,10 @@ static ns_agreed find_agreed(ns_agree *c, ns_name *name)
     case NS_NAME_OBSERVE:
         if (!name->code.n || c->depth >= MOST_DEPTH)
             break;
-        const ns_agree_frame *outer = c->frame;
+        const ns_walk_frame *outer = c->frame;
         c->frame = NULL;
         c->depth++;
-        ns_agreed out = ns_agree_code(c, &name->code);
+        ns_agreed out = ns_walk_code(c, &name->code);
         c->depth--;
         c->frame = outer;
         return out;
@@ -356,7 +356,7 @@ static ns_agreed find_agreed(ns_agree *c, ns_name *name)
     return anything(name->span);
 }
 
-ns_agreed ns_agree_name(ns_agree *c, const char *text, size_t length, ns_span place)
+ns_agreed ns_walk_name(ns_walk *c, const char *text, size_t length, ns_span place)
 {
     const ns_name *function = c->frame ? c->frame->function : NULL;
     for (;;) {
@@ -389,7 +389,7 @@ ns_agreed ns_agree_name(ns_agree *c, const char *text, size_t length, ns_span pl
 
 /* ---- the loop ---------------------------------------------------------------------------- */
 
-static ns_agreed literal(ns_agree *c, ns_span place)
+static ns_agreed literal(ns_walk *c, ns_span place)
 {
     const size_t length = place.end - place.begin;
     const char *text = ns_arena_string(c->r->arena, ns_reader_text(c->r, place), length);
@@ -397,7 +397,7 @@ static ns_agreed literal(ns_agree *c, ns_span place)
     return number(value, value == 1.5, place);
 }
 
-static ns_agreed step(ns_agree *c, const ns_item *item, ns_span place, ns_span span,
+static ns_agreed step(ns_walk *c, const ns_item *item, ns_span place, ns_span span,
                       const ns_agreed *args)
 {
     const char *text = ns_reader_text(c->r, place);
@@ -410,11 +410,11 @@ static ns_agreed step(ns_agree *c, const ns_item *item, ns_span place, ns_span s
     case NS_POSTFIX_UNIT:
         return ns_form_of_unit(&c->f, text, length, &form) ? of(form, span) : anything(span);
     case NS_POSTFIX_NAME:
-        return ns_agree_name(c, text, length, place);
+        return ns_walk_name(c, text, length, place);
     case NS_POSTFIX_ADD:
     case NS_POSTFIX_SUB:
-        out = ns_agree_same(c, &args[0], &args[1],
-                            item->op == NS_POSTFIX_ADD ? "added to" : "subtracted from");
+        out = ns_walk_same(c, &args[0], &args[1],
+                           item->op == NS_POSTFIX_ADD ? "added to" : "subtracted from");
         break;
     case NS_POSTFIX_MUL:
     case NS_POSTFIX_DIV:
@@ -436,7 +436,7 @@ static ns_agreed step(ns_agree *c, const ns_item *item, ns_span place, ns_span s
     return out;
 }
 
-ns_agreed ns_agree_code(ns_agree *c, const ns_postfix *code)
+ns_agreed ns_walk_code(ns_walk *c, const ns_postfix *code)
 {
     const uint32_t base = c->stack.n;
     for (uint32_t i = 0; i < code->n; i++) {
