@@ -48,7 +48,8 @@ class Page:
         # a picture may stand in the words of a link
         for _ in range(2):
             text = re.sub(r'(!?)\[([^\[\]]*)\]\((?:([^()\s]*)|<([^>]*)>)\)', link, text)
-        text = re.sub(r'<(https?://[^>]*)>', lambda m: keep(f'<a href="{m[1]}">{m[1]}</a>'), text)
+        text = re.sub(r'<(https?://[^>]*)>',
+                      lambda m: keep(f'<a href="{m[1]}">{m[1]}</a>'), text)
         text = html.escape(text, quote=False)
         text = re.sub(r'\*\*(.+?)\*\*', r'<strong>\1</strong>', text)
         text = re.sub(r'(?<![\w*])\*(?=\S)([^*]+?)(?<=\S)\*(?![\w*])', r'<em>\1</em>', text)
@@ -94,7 +95,8 @@ class Page:
             if m and len(m[1]) <= depth:
                 groups.append([m[3]])
             else:
-                groups[-1].append(re.sub(f'^ {{0,{depth + 3 if ordered else depth + 2}}}', '', line))
+                most = depth + 3 if ordered else depth + 2
+                groups[-1].append(re.sub(f'^ {{0,{most}}}', '', line))
         inner = ''
         for group in groups:
             simple = not any(not g.strip() or LIST.match(g) for g in group[1:])

@@ -33,7 +33,8 @@ find.addEventListener('input', () => {
         const link = document.createElement('a');
         const small = document.createElement('small');
         link.href = root + entry.url;
-        link.textContent = entry.title === entry.page ? entry.page : `${entry.page}: ${entry.title}`;
+        const same = entry.title === entry.page;
+        link.textContent = same ? entry.page : `${entry.page}: ${entry.title}`;
         small.textContent = excerpt(entry, words[0]);
         link.append(small);
         item.append(link);
