@@ -106,6 +106,8 @@ static void elaborate_param(ns_reader *r, ns_job *job)
         job->progress = NS_READ_BROKEN;
         return;
     }
+    if (set)
+        job->target->code = code; /* for its unit */
     r->strict = true;
     if (!ns_elaborate_code(r, job, &code, &value))
         return;

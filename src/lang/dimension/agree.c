@@ -75,6 +75,12 @@ static void check_param(ns_walk *c, const ns_job *job)
     }
     a.scaled = false;
     demand_unit(c, &a, name->unit, quoted(c, name->text, ""), (ns_span){0});
+    if (name->code.n) { /* by --set */
+        const ns_agreed set = ns_walk_code(c, &name->code);
+        c->bare = true;
+        ns_walk_demand(c, &set, a.form, quoted(c, name->text, ""), name->span);
+        c->bare = false;
+    }
     name->agreed = ns_arena_copy(c->r->arena, &a, sizeof a);
 }
 
