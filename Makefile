@@ -10,7 +10,6 @@ JOBS    ?= $(shell nproc)
 flagship = $(firstword $(wildcard models/rattleback.mech models/chaplygin-sleigh.mech))
 
 .PHONY: help setup browser build run test python playground docs deb golden bench install \
-.PHONY: help setup browser build run test python playground docs deb golden bench install \
 	asan lint format fuzz torture mutants clean
 .NOTPARALLEL:
 
