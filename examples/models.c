@@ -102,6 +102,7 @@ static void calculators(ns_model *m)
     ns_calculator *jacobian = ns_calculator_new(m, "jacobian");
     EXPECT(ns_calculator_verdict(jacobian) == NS_DONE);
     EXPECT(ns_calculator_rows(jacobian) == 2 && ns_calculator_columns(jacobian) == 2);
+    EXPECT(ns_calculator_threads(jacobian, 1) == NS_DONE); /* however many points */
     EXPECT(ns_calculator_eval(jacobian, 2, NULL, 0, &x[0][0], NULL, 0, &out[0][0][0]) ==
            NS_DONE);
     EXPECT(out[0][0][1] == 1); /* d(phi')/d(phi') */

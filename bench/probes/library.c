@@ -49,7 +49,8 @@ static double bare_lanes(ns_model *m)
     double *work = aligned_alloc(64, (ns_program_work8(rates) + 64) / 8 * 64);
     double *x = aligned_alloc(64, 64 * (states + 1)),
            *out = aligned_alloc(64, 64 * (states + 1));
-    double *p = malloc(8 * (m->description->params.n + 1) * sizeof *p), t[8] = {0};
+    double *p = malloc(8 * (m->description->params.n + 1) * sizeof *p);
+    _Alignas(64) const double t[8] = {0};
     double best = INFINITY, sum = 0;
     for (size_t k = 0; k < states; k++)
         for (int lane = 0; lane < 8; lane++)

@@ -221,6 +221,9 @@ NS_API size_t ns_calculator_columns(const ns_calculator *calculator);
 NS_API ns_verdict ns_calculator_eval(ns_calculator *calculator, size_t points, const double *t,
                                      size_t n_t, const double *x, const double *p, size_t n_p,
                                      double *out);
+/* Calls with so many points that they take milliseconds are shared by threads: at most so many,
+ * 0 for as many as processors (which is the default), at most 4096.  The bits are the same. */
+NS_API ns_verdict ns_calculator_threads(ns_calculator *calculator, size_t threads);
 
 /* ---- whole runs ------------------------------------------------------------------------- */
 

@@ -87,6 +87,7 @@ PROTOTYPES = {
     "ns_calculator_rows": "np",
     "ns_calculator_columns": "np",
     "ns_calculator_eval": "ipnpnppnp",
+    "ns_calculator_threads": "ipn",
     "ns_simulate_defaults": "vpn",
     "ns_options_new": "p",
     "ns_options_free": "vp",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import signal
 import sys
 import threading
@@ -61,6 +62,38 @@ def numbers(values) -> np.ndarray:
 
 def address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
+
+
+class _Block:
+    """Memory of a large array. When the last array on it is gone it is kept for the next one,
+    since fresh pages cost nearly as much as a million rates. One is kept, up to 256 MB."""
+
+    _spare: list = []
+    large, most = 2**19, 2**25  # numbers
+
+    def __init__(self, shape, count: int):
+        try:
+            memory = self._spare.pop()  # one step, whatever other threads do
+        except IndexError:
+            memory = None
+        fits = memory is not None and count <= memory.size <= 2 * count
+        self.memory = memory if fits else np.empty(count)
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": shape,
+            "typestr": self.memory.dtype.str,
+            "data": (address(self.memory), False),
+        }
+
+    def __del__(self):
+        if self.memory.size <= self.most:
+            self._spare[:] = [self.memory]
+
+
+def room(shape) -> np.ndarray:
+    """An array for results, not initialised."""
+    count = math.prod(shape)
+    return np.empty(shape) if count < _Block.large else np.asarray(_Block(shape, count))
 
 
 class Progress:

@@ -23,7 +23,7 @@ from ._library import (
     text,
     texts,
 )
-from ._support import ModelError, Options, Progress, RequestError, address, fail, numbers
+from ._support import ModelError, Options, Progress, RequestError, address, fail, numbers, room
 
 Number = Union[float, int, str]
 
@@ -73,6 +73,9 @@ class Model:
     `set` gives parameters and starts other values: numbers, or expressions with units such as
     "2 cm". A model that is wrong raises ModelError with the message of the compiler.
     """
+
+    #: Threads that share `rates`, `jacobian`, ... of large arrays; 0: as many as processors.
+    threads: int = 0
 
     def __init__(
         self,
@@ -360,10 +363,10 @@ class Model:
     # ---- evaluation --------------------------------------------------
 
     def _calculator(self, what: str) -> "_Calculator":
-        kept = self._local.__dict__  # of this thread
-        if what not in kept:
-            kept[what] = _Calculator(self, what)
-        return kept[what]
+        kept, key = self._local.__dict__, (what, self.threads)  # of this thread
+        if key not in kept:
+            kept[key] = _Calculator(self, what)
+        return kept[key]
 
     def rates(self, t, x, p=None, out=None) -> np.ndarray:
         """x' at the time t and the state x; at many points if x has two dimensions.
@@ -375,8 +378,8 @@ class Model:
         [[2.0, -1.0], [4.0, -3.0]]
 
         `p` are the parameters (all of them, in their order), one set or one for each point.
-        `out` is an array for the result, where new memory for a million points would cost
-        as much as the rates themselves.
+        Large arrays are shared by threads (`threads`), to the same bits. `out` is an array for
+        the result.
         """
         return self._calculator("rates")(t, x, p, out)
 
@@ -418,6 +421,7 @@ class _Calculator:
         self.states = lib.ns_model_count(model._pointer, STATES)
         self.parameters = lib.ns_model_count(model._pointer, PARAMETERS)
         self.pointer = lib.ns_calculator_new(model._pointer, what.encode())
+        lib.ns_calculator_threads(self.pointer, model.threads)
         verdict = lib.ns_calculator_verdict(self.pointer) if self.pointer else 3
         if verdict != DONE:
             fail(verdict, f"the model has no {what}")
@@ -465,7 +469,7 @@ class _Calculator:
                 )
         shape = (points,) + self.shape if x.ndim == 2 else self.shape
         if out is None:
-            out = np.empty(shape)
+            out = room(shape)
         elif out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous:
             raise RequestError(f"out must be an array of doubles of the shape {shape}")
         verdict = self.eval(

@@ -2,19 +2,26 @@
  *
  * What a run evaluates too (rates, values, ...) is the run's own program, so that the bits are
  * the same; the rest is built here, on a fork of the system.  From a number of points on they
- * are evaluated eight at a time, and by native code when there have been so many that it
- * pays. */
+ * are evaluated eight at a time, by native code when there have been so many that it pays, and
+ * by several threads when one call has so many.  The bits do not depend on any of it. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
 #include "expr/diff.h"
+#include "session/pool.h"
 
 enum {
     LANES = 8,
-    LEAST_FOR_LANES = 3,       /* points from which eight lanes cost less than one by one */
-    NATIVE_OPERATIONS = 500000 /* interpreted so far: about a millisecond, what it costs */
+    MOST_THREADS = 4096,
+    LEAST_FOR_LANES = 3,        /* points from which eight lanes cost less than one by one */
+    NATIVE_OPERATIONS = 500000, /* interpreted so far: about a millisecond, what it costs */
+    THREAD_OPERATIONS =
+        20000000, /* of one call: a millisecond of native code, some twenty times
+                                   * what it takes to start a thread */
+    BLOCKS = 8 /* parts of a call for each thread: one that is held up leaves few to wait for */
 };
 
 typedef struct quantity {
@@ -22,6 +29,14 @@ typedef struct quantity {
     /* Fills shape and program; false if memory ran out. */
     bool (*build)(ns_calculator *c, ns_model *model);
 } quantity;
+
+/* What one thread needs to evaluate. */
+typedef struct desk {
+    bool bound1, bound8;
+    double *p1, *common; /* [np] for which work1 is bound, and all lanes of work8 */
+    double *work1, *work8;
+    double *t8, *x8, *p8, *out; /* [8], [nx][8], [np][8], [outputs][8] */
+} desk;
 
 struct ns_calculator {
     ns_verdict verdict;
@@ -36,10 +51,9 @@ struct ns_calculator {
     ns_native *native;         /* of its own program */
     bool tried;                /* to make native code */
     double operations;         /* evaluated so far */
-    bool bound1, bound8;
-    double *p1, *common; /* [np] for which work1 is bound, and all lanes of work8 */
-    double *work1, *work8;
-    double *t8, *x8, *p8, *out; /* [8], [nx][8], [np][8], [outputs][8] */
+    uint32_t threads;          /* at most; 0: as many as processors */
+    uint32_t desks;
+    desk *at; /* [desks]; the first is that of the calling thread */
 };
 
 /* ---- quantities -------------------------------------------------------------------------- */
@@ -150,17 +164,36 @@ const char *ns_api_quantity_name(size_t i, const char **summary)
 
 /* ---- making one -------------------------------------------------------------------------- */
 
-static void take_room(ns_calculator *c)
+/* Desks for so many threads; false if memory ran out. */
+static bool take_room(ns_calculator *c, uint32_t threads)
 {
+    if (threads <= c->desks)
+        return true;
+    if (NS_ARENA_GUARD(c->arena)) {
+        ns_arena_unguard(c->arena);
+        return false;
+    }
     const size_t outputs = ns_program_nout(c->program);
-    c->p1 = NS_NEW_ARRAY(c->arena, double, c->np + 8);
-    c->common = NS_NEW_ARRAY(c->arena, double, c->np + 8);
-    c->p8 = NS_NEW_ARRAY(c->arena, double, LANES * (c->np + 1));
-    c->work1 = NS_NEW_ARRAY(c->arena, double, ns_program_work1(c->program) + 8);
-    c->work8 = NS_NEW_ARRAY(c->arena, double, ns_program_work8(c->program) + 8);
-    c->t8 = NS_NEW_ARRAY(c->arena, double, LANES);
-    c->x8 = NS_NEW_ARRAY(c->arena, double, LANES * (c->nx + 1));
-    c->out = NS_NEW_ARRAY(c->arena, double, LANES * (outputs + 1));
+    desk *at = NS_NEW_ARRAY(c->arena, desk, threads);
+    for (uint32_t i = 0; i < threads; i++) {
+        desk *d = &at[i];
+        if (i < c->desks) {
+            *d = c->at[i];
+            continue;
+        }
+        d->p1 = NS_NEW_ARRAY(c->arena, double, c->np + 8);
+        d->common = NS_NEW_ARRAY(c->arena, double, c->np + 8);
+        d->p8 = NS_NEW_ARRAY(c->arena, double, LANES * (c->np + 1));
+        d->work1 = NS_NEW_ARRAY(c->arena, double, ns_program_work1(c->program) + 8);
+        d->work8 = NS_NEW_ARRAY(c->arena, double, ns_program_work8(c->program) + 8);
+        d->t8 = NS_NEW_ARRAY(c->arena, double, LANES);
+        d->x8 = NS_NEW_ARRAY(c->arena, double, LANES * (c->nx + 1));
+        d->out = NS_NEW_ARRAY(c->arena, double, LANES * (outputs + 1));
+    }
+    ns_arena_unguard(c->arena);
+    c->at = at;
+    c->desks = threads;
+    return true;
 }
 
 static ns_verdict build(ns_calculator *c, const quantity *q)
@@ -172,10 +205,8 @@ static ns_verdict build(ns_calculator *c, const quantity *q)
     c->nx = c->model->system->states.n;
     c->np = c->model->description->params.n;
     const bool good = q->build(c, c->model);
-    if (good)
-        take_room(c);
     ns_arena_unguard(c->arena);
-    return good ? NS_DONE : NS_FAILED;
+    return good && take_room(c, 1) ? NS_DONE : NS_FAILED;
 }
 
 ns_calculator *ns_calculator_new(ns_model *model, const char *what)
@@ -218,6 +249,16 @@ size_t ns_calculator_columns(const ns_calculator *c)
     return c && c->verdict == NS_DONE ? c->columns : 0;
 }
 
+ns_verdict ns_calculator_threads(ns_calculator *c, size_t threads)
+{
+    if (!c || c->verdict != NS_DONE)
+        return c ? c->verdict : NS_FAILED;
+    if (threads > MOST_THREADS)
+        return NS_WRONG;
+    c->threads = (uint32_t)threads;
+    return NS_DONE;
+}
+
 /* ---- evaluation -------------------------------------------------------------------------- */
 
 typedef struct request {
@@ -242,115 +283,134 @@ static bool differ(const double *a, const double *b, size_t n)
     return memcmp(a, b, n * sizeof *a) != 0;
 }
 
-static void one(ns_calculator *c, const request *r, size_t i)
+static void one(const ns_calculator *c, desk *d, const request *r, size_t i)
 {
     const size_t outputs = c->rows * c->columns;
     const double *p = parameters_of(c, r, i);
-    if (!c->bound1 || differ(c->p1, p, c->np)) {
-        memcpy(c->p1, p, c->np * sizeof *p);
-        ns_program_bind1(c->program, c->work1, p);
-        c->bound1 = true;
+    if (!d->bound1 || differ(d->p1, p, c->np)) {
+        memcpy(d->p1, p, c->np * sizeof *p);
+        ns_program_bind1(c->program, d->work1, p);
+        d->bound1 = true;
     }
-    ns_program_eval1(c->program, c->work1, time_of(r, i), r->x + i * c->nx, c->out);
+    ns_program_eval1(c->program, d->work1, time_of(r, i), r->x + i * c->nx, d->out);
     for (size_t k = 0; k < outputs; k++)
-        r->out[i * outputs + k] = c->out[c->skip + k];
+        r->out[i * outputs + k] = d->out[c->skip + k];
 }
 
-/* Parameters of points first .. first+n-1 for the lanes; nothing to do if all of them have
- * those of the call before. */
-static void bind_eight(ns_calculator *c, const request *r, size_t first, size_t n)
+static void bind_eight(const ns_calculator *c, desk *d, const request *r, size_t first,
+                       size_t n)
 {
-    if (r->n_p <= 1 && c->bound8 && !differ(c->common, parameters_of(c, r, first), c->np))
-        return;
     for (size_t lane = 0; lane < LANES; lane++) {
         const double *p = parameters_of(c, r, first + (lane < n ? lane : n - 1));
         for (size_t k = 0; k < c->np; k++)
-            c->p8[k * LANES + lane] = p[k];
+            d->p8[k * LANES + lane] = p[k];
     }
-    ns_program_bind8(c->program, c->work8, c->p8);
-    memcpy(c->common, parameters_of(c, r, first), c->np * sizeof *c->common);
-    c->bound8 = r->n_p <= 1;
+    ns_program_bind8(c->program, d->work8, d->p8);
 }
 
-/* Rows of points to columns of lanes and back, by squares of two: with a million points this is
- * what is left to pay beside the evaluation. */
-typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
-
-static pair *pair_at(double *at)
+/* Parameters that all points share; nothing to do if they are those of the call before. */
+static void bind_common(const ns_calculator *c, desk *d, const request *r, size_t first)
 {
-    return (pair *)(void *)at;
-}
-
-static pair pair_of(const double *at)
-{
-    return *(const pair *)(const void *)at;
-}
-
-static void to_lanes(const double *x, size_t n, double *lanes)
-{
-    for (size_t lane = 0; lane < LANES; lane += 2) {
-        const double *a = x + lane * n, *b = a + n;
-        size_t k = 0;
-        for (; k + 1 < n; k += 2) {
-            const pair u = pair_of(a + k), v = pair_of(b + k);
-            *pair_at(lanes + k * LANES + lane) = (pair){u[0], v[0]};
-            *pair_at(lanes + (k + 1) * LANES + lane) = (pair){u[1], v[1]};
-        }
-        if (k < n)
-            *pair_at(lanes + k * LANES + lane) = (pair){a[k], b[k]};
-    }
-}
-
-static void from_lanes(const double *lanes, size_t n, double *out)
-{
-    for (size_t lane = 0; lane < LANES; lane += 2) {
-        double *a = out + lane * n, *b = a + n;
-        size_t k = 0;
-        for (; k + 1 < n; k += 2) {
-            const pair u = pair_of(lanes + k * LANES + lane),
-                       v = pair_of(lanes + (k + 1) * LANES + lane);
-            *pair_at(a + k) = (pair){u[0], v[0]};
-            *pair_at(b + k) = (pair){u[1], v[1]};
-        }
-        if (k < n) {
-            a[k] = lanes[k * LANES + lane];
-            b[k] = lanes[k * LANES + lane + 1];
-        }
-    }
+    const double *p = parameters_of(c, r, first);
+    if (d->bound8 && !differ(d->common, p, c->np))
+        return;
+    bind_eight(c, d, r, first, LANES);
+    memcpy(d->common, p, c->np * sizeof *p);
+    d->bound8 = true;
 }
 
 /* Eight points from the first on. */
-static void eight(ns_calculator *c, const request *r, size_t first)
+static void eight(const ns_calculator *c, desk *d, const request *r, size_t first)
 {
     const size_t outputs = c->rows * c->columns;
-    bind_eight(c, r, first, LANES);
     for (size_t lane = 0; lane < LANES; lane++)
-        c->t8[lane] = time_of(r, first + lane);
-    to_lanes(r->x + first * c->nx, c->nx, c->x8);
-    ns_program_eval8(c->program, c->work8, c->t8, c->x8, c->out);
-    from_lanes(c->out + c->skip * LANES, outputs, r->out + first * outputs);
+        d->t8[lane] = time_of(r, first + lane);
+    ns_program_pack8(c->program, c->nx, r->x + first * c->nx, d->x8);
+    ns_program_eval8(c->program, d->work8, d->t8, d->x8, d->out);
+    ns_program_unpack8(c->program, outputs, d->out + c->skip * LANES, r->out + first * outputs);
 }
 
 /* The last points, fewer than eight; lanes beyond repeat the last of them. */
-static void few(ns_calculator *c, const request *r, size_t first, size_t n)
+static void few(const ns_calculator *c, desk *d, const request *r, size_t first, size_t n)
 {
     const size_t outputs = c->rows * c->columns;
-    bind_eight(c, r, first, n);
     for (size_t lane = 0; lane < LANES; lane++) {
         const size_t i = first + (lane < n ? lane : n - 1);
-        c->t8[lane] = time_of(r, i);
+        d->t8[lane] = time_of(r, i);
         for (size_t k = 0; k < c->nx; k++)
-            c->x8[k * LANES + lane] = r->x[i * c->nx + k];
+            d->x8[k * LANES + lane] = r->x[i * c->nx + k];
     }
-    ns_program_eval8(c->program, c->work8, c->t8, c->x8, c->out);
+    ns_program_eval8(c->program, d->work8, d->t8, d->x8, d->out);
     for (size_t lane = 0; lane < n; lane++)
         for (size_t k = 0; k < outputs; k++)
-            r->out[(first + lane) * outputs + k] = c->out[(c->skip + k) * LANES + lane];
+            r->out[(first + lane) * outputs + k] = d->out[(c->skip + k) * LANES + lane];
 }
 
-static void go_native(ns_calculator *c, size_t points)
+static void span(const ns_calculator *c, desk *d, const request *r, size_t from, size_t to)
 {
-    c->operations += (double)points * ns_program_operations(c->program, NULL);
+    if (to - from < LEAST_FOR_LANES) {
+        for (size_t i = from; i < to; i++)
+            one(c, d, r, i);
+        return;
+    }
+    const bool common = r->n_p <= 1;
+    if (common)
+        bind_common(c, d, r, from);
+    else
+        d->bound8 = false;
+    for (size_t i = from; i < to; i += LANES) {
+        const size_t n = to - i < LANES ? to - i : LANES;
+        if (!common)
+            bind_eight(c, d, r, i, n);
+        if (n == LANES)
+            eight(c, d, r, i);
+        else
+            few(c, d, r, i, n);
+    }
+}
+
+/* ---- several threads --------------------------------------------------------------------- */
+
+typedef struct job {
+    const ns_calculator *c;
+    const request *r;
+    size_t block;
+    atomic_size_t next; /* the first point that nobody has taken */
+    atomic_uint seated;
+} job;
+
+static void work(void *context)
+{
+    job *j = context;
+    desk *d = &j->c->at[atomic_fetch_add(&j->seated, 1)];
+    for (;;) {
+        const size_t from = atomic_fetch_add(&j->next, j->block);
+        if (from >= j->r->points)
+            return;
+        const size_t left = j->r->points - from;
+        span(j->c, d, j->r, from, from + (left < j->block ? left : j->block));
+    }
+}
+
+static void evaluate(ns_calculator *c, const request *r, double operations)
+{
+    const bool many = c->threads != 1 && operations >= THREAD_OPERATIONS;
+    const uint32_t threads = !many ? 1 : c->threads ? c->threads : ns_pool_cores();
+    if (threads <= 1 || !take_room(c, threads)) {
+        span(c, &c->at[0], r, 0, r->points);
+        return;
+    }
+    const size_t blocks = (size_t)threads * BLOCKS * LANES;
+    job j = {.c = c, .r = r, .block = (r->points + blocks - 1) / blocks * LANES};
+    ns_pool *pool = ns_pool_start(threads - 1, work, &j);
+    work(&j);
+    if (pool)
+        ns_pool_free(pool);
+}
+
+static void go_native(ns_calculator *c, double operations)
+{
+    c->operations += operations;
     if (c->tried || c->operations < NATIVE_OPERATIONS || !ns_native_is_quick(c->program))
         return;
     char message[300];
@@ -377,14 +437,8 @@ ns_verdict ns_calculator_eval(ns_calculator *c, size_t points, const double *t, 
             out[i] = (double)NAN;
         return NS_DONE;
     }
-    go_native(c, points);
-    size_t i = 0;
-    for (; i + LANES <= points; i += LANES)
-        eight(c, &r, i);
-    if (points - i >= LEAST_FOR_LANES)
-        few(c, &r, i, points - i);
-    else
-        for (; i < points; i++)
-            one(c, &r, i);
+    const double operations = (double)points * ns_program_operations(c->program, NULL);
+    go_native(c, operations);
+    evaluate(c, &r, operations);
     return NS_DONE;
 }

@@ -22,6 +22,9 @@ typedef struct ns_lanes {
     void (*bind)(const ns_stream *stream, double *work, const double *p);
     void (*eval)(const ns_stream *stream, double *work, const double *t, const double *x,
                  double *out);
+    /* points[8][n] to lanes[n][8], and back */
+    void (*pack)(size_t n, const double *points, double *lanes);
+    void (*unpack)(size_t n, const double *lanes, double *points);
     const struct ns_lanes *fused; /* with fused operations */
 } ns_lanes;
 

@@ -134,6 +134,17 @@ void ns_program_eval8(const ns_program *program, double *work, const double *t, 
         program->lanes->eval(program->stream, work, t, x, out);
 }
 
+void ns_program_pack8(const ns_program *program, size_t n, const double *points, double *lanes)
+{
+    program->lanes->pack(n, points, lanes);
+}
+
+void ns_program_unpack8(const ns_program *program, size_t n, const double *lanes,
+                        double *points)
+{
+    program->lanes->unpack(n, lanes, points);
+}
+
 void ns_program_eval8_fused(const ns_program *program, double *work, const double *t,
                             const double *x, double *out)
 {

@@ -20,16 +20,16 @@
 #include "base/math/fused.h"
 
 #if defined(__AVX512DQ__)
-enum { WIDTH = 8 };
+#define NS_SQUARE 8
 #define NS_EACH_LANE(a) a, a, a, a, a, a, a, a
 #elif defined(__AVX2__) && defined(__FMA__)
-enum { WIDTH = 4 };
+#define NS_SQUARE 4
 #define NS_EACH_LANE(a) a, a, a, a
 #else
-enum { WIDTH = 2 };
+#define NS_SQUARE 2
 #define NS_EACH_LANE(a) a, a
 #endif
-enum { PARTS = 8 / WIDTH };
+enum { WIDTH = NS_SQUARE, PARTS = 8 / WIDTH };
 
 typedef double vector __attribute__((vector_size(8 * WIDTH)));
 typedef int64_t mask __attribute__((vector_size(8 * WIDTH)));

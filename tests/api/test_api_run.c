@@ -31,6 +31,45 @@ static double *start_of(const ns_model *m)
 
 /* ---- calculators ------------------------------------------------------------------------- */
 
+/* So many points that threads share them: the same bits as by one thread, with parameters for all
+ * and for each. */
+static void shared_by_threads(void **state)
+{
+    (void)state;
+    enum { POINTS = 200003 };
+    ns_model *m = open_gallery("rattleback");
+    const size_t n = ns_model_count(m, NS_STATES), np = ns_model_count(m, NS_PARAMETERS);
+    double *x0 = start_of(m), *x = calloc(POINTS * n, sizeof *x);
+    double *p = calloc(POINTS * np, sizeof *p);
+    double *alone = calloc(POINTS * n, sizeof *alone), *shared = calloc(POINTS * n, 8);
+    for (size_t i = 0; i < POINTS; i++) {
+        ns_model_numbers(m, NS_PARAMETERS, p + i * np, np);
+        p[i * np] *= 1 + 1e-6 * (double)i;
+        for (size_t k = 0; k < n; k++)
+            x[i * n + k] = x0[k] + 1e-3 * sin((double)(i * n + k));
+    }
+    ns_calculator *c = ns_calculator_new(m, "rates");
+    for (int many = 0; many < 2; many++) {
+        assert_int_equal(ns_calculator_threads(c, 1), NS_DONE);
+        ns_calculator_eval(c, POINTS, NULL, 0, x, p, many ? POINTS : 1, alone);
+        for (size_t threads = 0; threads < 8; threads += 3) {
+            memset(shared, 0, POINTS * n * sizeof *shared);
+            assert_int_equal(ns_calculator_threads(c, threads), NS_DONE);
+            ns_calculator_eval(c, POINTS, NULL, 0, x, p, many ? POINTS : 1, shared);
+            assert_memory_equal(alone, shared, POINTS * n * sizeof *alone);
+        }
+    }
+    assert_int_equal(ns_calculator_threads(c, 5000), NS_WRONG);
+    assert_int_equal(ns_calculator_threads(NULL, 1), NS_FAILED);
+    ns_calculator_close(c);
+    free(x0);
+    free(x);
+    free(p);
+    free(alone);
+    free(shared);
+    ns_model_close(m);
+}
+
 /* Many points give the same bits as one by one, with one set of parameters and with many. */
 static void many_points(void **state)
 {
@@ -415,15 +454,11 @@ static void threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_points),
-        cmocka_unit_test(derivatives),
-        cmocka_unit_test(wrong_calculators),
-        cmocka_unit_test(as_a_run),
-        cmocka_unit_test(saving),
-        cmocka_unit_test(changing),
-        cmocka_unit_test(events),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(threads),
+        cmocka_unit_test(many_points), cmocka_unit_test(shared_by_threads),
+        cmocka_unit_test(derivatives), cmocka_unit_test(wrong_calculators),
+        cmocka_unit_test(as_a_run),    cmocka_unit_test(saving),
+        cmocka_unit_test(changing),    cmocka_unit_test(events),
+        cmocka_unit_test(refusals),    cmocka_unit_test(threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,3 +188,20 @@ def test_out_is_filled():
     assert (model.rates(0, x[10], out=one) == out[10]).all()
     with pytest.raises(noslip.RequestError):
         model.rates(0, x, out=np.empty((3, 3)))
+
+
+def test_large_results_are_their_own():
+    """Memory of a result is used again only when no array needs it."""
+    model = noslip.Model("rattleback")
+    x = np.array(model.start) + 1e-3 * np.sin(np.arange(100_000))[:, None]
+    model.threads = 1
+    first = model.rates(0, x)
+    kept = first.copy()
+    part = first[::2, 3]  # a view keeps it alive
+    del first
+    model.threads = 3
+    second = model.rates(0, 2 * x)
+    assert (part == kept[::2, 3]).all() and not (second == kept).all()
+    del second, part
+    third = model.rates(0, x)
+    assert (third == kept).all() and third.flags.writeable

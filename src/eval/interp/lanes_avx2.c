@@ -10,4 +10,6 @@ const ns_lanes ns_lanes_avx2 = {.name = "avx2",
                                 .level = NS_SIMD_AVX2,
                                 .bind = lanes_bind,
                                 .eval = lanes_eval,
+                                .pack = lanes_pack,
+                                .unpack = lanes_unpack,
                                 .fused = &ns_lanes_fused_avx2};

@@ -10,4 +10,6 @@ const ns_lanes ns_lanes_avx512 = {.name = "avx512",
                                   .level = NS_SIMD_AVX512,
                                   .bind = lanes_bind,
                                   .eval = lanes_eval,
+                                  .pack = lanes_pack,
+                                  .unpack = lanes_unpack,
                                   .fused = &ns_lanes_fused_avx512};

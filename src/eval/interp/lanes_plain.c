@@ -10,4 +10,6 @@ const ns_lanes ns_lanes_plain = {.name = "plain",
                                  .level = NS_SIMD_PLAIN,
                                  .bind = lanes_bind,
                                  .eval = lanes_eval,
+                                 .pack = lanes_pack,
+                                 .unpack = lanes_unpack,
                                  .fused = &ns_lanes_fused_plain};
