@@ -17,8 +17,10 @@ What there is:
     Model.rates, Model.jacobian, ...   exact functions of (t, x), at one or many points
     Model.simulation   a run in your hands -> Simulation: step, look, change, go on
     Model.ensemble     many runs at once -> Ensemble
+    Model.sensitivities    derivatives of a motion by parameters and starts
     equilibria, section, lyapunov, invariants, measure, brackets, portrait, compare, check,
-    period; sweep (tables on disk), reproduce (claims of the literature)
+    period; fit (parameters from measurements), sweep (tables on disk), reproduce (claims of
+    the literature)
     gallery()     the bundled models
 
 Errors are exceptions with the message of the program: where it is, and what was expected.
@@ -41,6 +43,7 @@ from .study import (
     compare,
     emit,
     equilibria,
+    fit,
     invariants,
     brackets,
     lyapunov,
@@ -90,6 +93,7 @@ __all__ = [
     "compare",
     "emit",
     "equilibria",
+    "fit",
     "formulations",
     "gallery",
     "invariants",

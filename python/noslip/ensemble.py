@@ -10,6 +10,7 @@ from ._library import DONE, ROW, STOPPED, lib, text
 from ._support import STATUS, Progress, RequestError, address, fail, numbers, view
 
 _numbers = ("until", "tolerance", "least_size", "max_steps", "threads", "lanes", "alone")
+_numbers += ("count", "seed", "sobol")
 _texts = ("method", "engine")
 
 
@@ -22,7 +23,15 @@ class Ensemble:
     >>> e["theta"].shape
     (5,)
 
-    `set` maps names of parameters or starts to arrays of one length; `get` are quantities as of
+    `set` maps names of parameters or starts to arrays of one length. Instead of it `over` and
+    `random` are ranges and distributions as of the command line, limits may be expressions:
+
+    >>> m.ensemble(over=["a=a/2:a:3", "m=1:2:2"], until=1, get="theta").table.shape
+    (6, 3)
+    >>> len(m.ensemble(random="a=normal(1, 0.1)", count=4, seed=2, until=1, get="theta"))
+    4
+
+    `get` are quantities as of
     `noslip sweep --get`: values at the end, "max(...)", "min(...)", times of events
     ("reversal"), values at a time ("energy@2"). A row that ended early has nan where it did not
     come that far.
@@ -33,6 +42,8 @@ class Ensemble:
         model,
         set: Optional[Mapping[str, Any]] = None,  # pylint: disable=redefined-builtin
         *,
+        over: Union[str, Iterable[str], None] = None,
+        random: Union[str, Iterable[str], None] = None,
         until: Optional[float] = None,
         get: Union[str, Iterable[str], None] = None,
         tol: Optional[float] = None,
@@ -50,9 +61,13 @@ class Ensemble:
             self._check(
                 lib.ns_batch_vary(self._pointer, name.encode(), address(array), array.size)
             )
-        wanted = [get] if isinstance(get, str) else list(get or [])
-        for quantity in wanted:
-            self._check(lib.ns_batch_get(self._pointer, quantity.encode()))
+        for function, words in (
+            (lib.ns_batch_over, over),
+            (lib.ns_batch_random, random),
+            (lib.ns_batch_get, get),
+        ):
+            for word in [words] if isinstance(words, str) else words or []:
+                self._check(function(self._pointer, word.encode()))
         self._options({"until": until, "tolerance": tol, **options})
         self._run(on_row, progress)
 

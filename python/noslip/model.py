@@ -14,6 +14,7 @@ from ._library import (
     CONSTRAINTS,
     DONE,
     EVENTS,
+    INPUTS,
     INVARIANTS,
     PARAMETERS,
     STATES,
@@ -182,6 +183,19 @@ class Model:
     @property
     def events(self) -> List[str]:
         return self._names(EVENTS)
+
+    @property
+    def inputs(self) -> Dict[str, str]:
+        """Inputs, and whether a simulation may change them ("given") or what they follow.
+
+        >>> Model(text="input u = 1\\nstate x' = u\\nstart { x = 0 }").inputs
+        {'u': 'given'}
+        """
+        names = self._names(INPUTS)
+        return {
+            name: text(lib.ns_model_role(self._pointer, INPUTS, i))
+            for i, name in enumerate(names)
+        }
 
     @property
     def parameters(self) -> Dict[str, float]:

@@ -250,7 +250,7 @@ class Run:
 
     def _pictured(self, form: str) -> "Run":
         """The run with its motion kept, which pictures need: made again, to the same bits."""
-        if form not in ("svg", "glb", "html", "report") or self._given.get("motion"):
+        if form not in ("svg", "glb", "html", "report", "live") or self._given.get("motion"):
             return self
         if self._with_motion is None:
             files = {"outputs": None, "checkpoint": None, "resume": None}
@@ -266,14 +266,23 @@ class Run:
         if verdict != DONE:
             fail(verdict, text(lib.ns_result_error(run._pointer)))
 
-    def report(self, path) -> None:
-        """Writes the report: one page with the motion in 3D, plots, facts and equations."""
+    def report(self, path, live: bool = False) -> None:
+        """Writes the report: one page with the motion in 3D, plots, facts and equations.
+
+        `live`: its sliders recompute the motion; needs the playground (docs/playground.md).
+        """
         if not str(path).endswith(".html"):
             raise RequestError(f"a report is a page: the name {str(path)!r} must end in .html")
-        self.save(path)
+        if not live:
+            self.save(path)
+            return
+        page = self.to_bytes("live")
+        with open(path, "wb") as file:
+            file.write(page)
 
     def to_bytes(self, form: str) -> bytes:
-        """The run as "csv", "json", "h5", "svg", "glb", "html", "report" (the page's data)."""
+        """The run as "csv", "json", "h5", "svg", "glb", "html", "report" (the page's data) or
+        "live" (a page that recomputes)."""
         length, run = ctypes.c_size_t(), self._pictured(form)
         memory = lib.ns_result_bytes(run._pointer, form.encode(), ctypes.byref(length))
         if not memory:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Dict, List, Union
+import os
+import tempfile
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
 
 import numpy as np
 
 from ._library import FAILED, WRONG, lib, text, texts
-from ._support import STATUS, ModelError, Progress, RequestError, fail, view
+from ._support import STATUS, Progress, fail, numbers, view
+from .model import Model
 
 
 class Table:
@@ -165,12 +168,28 @@ class Study:
         return self.summary or f"<noslip.Study: {self.status}>"
 
 
-def _study(name: str, doc: str):
-    def study(model, **options: Any) -> Study:
-        return Study(model, name, **options)
+def _options(name: str) -> str:
+    """The options of a study as lines of a docstring."""
+    lines, i = [], 0
+    argument, words = ctypes.c_char_p(), ctypes.c_char_p()
+    while option := lib.ns_study_option(
+        name.encode(), i, ctypes.byref(argument), ctypes.byref(words)
+    ):
+        key, value = text(option).replace("-", "_"), text(argument.value)
+        lines.append(f"    {key + '=' + (value or 'True'):26} {text(words.value)}")
+        i += 1
+    return "\n".join(lines)
+
+
+def _study(name: str, doc: str) -> Callable[..., Study]:
+    def study(model: Model, *, progress: Any = True, **options: Any) -> Study:
+        return Study(model, name, progress=progress, **options)
 
     study.__name__ = study.__qualname__ = name
-    study.__doc__ = doc + "\n\n    Options are those of `noslip " + name + "`."
+    study.__doc__ = (
+        f"{doc}\n\nOptions are those of `noslip {name}`; tuples are ranges "
+        f"(over=('v', 4, 6.5)), lists repeat an option:\n\n{_options(name)}"
+    )
     return study
 
 
@@ -188,12 +207,65 @@ portrait = _study("portrait", "Phase portraits.")
 check = _study("check", "Ranks, degrees of freedom, conserved quantities, consistency.")
 
 
-def compare(a, b, **options: Any) -> Study:
+def fit(
+    model: Model,
+    data: Any,
+    parameters: Union[str, Iterable[str], Mapping[str, Any]],
+    *,
+    sigma: Optional[Mapping[str, float]] = None,
+    columns: Union[str, Iterable[str], None] = None,
+    **options: Any,
+) -> Study:
+    """Parameters and starts from measured series, with their errors; see `noslip help fit`.
+
+    `data` is a file (.csv, .h5), a mapping of arrays with the times as "t", or a list of such:
+    one for each experiment. `parameters` are names ("start.NAME" for a start), or a mapping of
+    names to bounds (low, high), None for none. Other options: offset=True, tol.
+
+    >>> import noslip
+    >>> m = noslip.Model("chaplygin-sleigh")
+    >>> r = m.run(until=2, every=0.1, set={"a": 0.7})
+    >>> measured = {"t": r.t, "theta": r["theta"]}
+    >>> f = noslip.fit(m, measured, {"a": (0.1, 5)}, sigma={"theta": 1e-6})
+    >>> abs(f["parameters"]["value"][0] - 0.7) < 1e-9
+    True
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for number, one in enumerate(data if isinstance(data, (list, tuple)) else [data]):
+            if not isinstance(one, Mapping):
+                files.append(str(one))
+                continue
+            files.append(os.path.join(folder, f"{number}.csv"))
+            table = np.column_stack([numbers(column) for column in one.values()])
+            names = ",".join(one)
+            np.savetxt(files[-1], table, "%.17g", ",", header=names, comments="")
+        if isinstance(parameters, Mapping):
+            parameters = [
+                name if bounds is None else _words((name, *bounds))
+                for name, bounds in parameters.items()
+            ]
+        return Study(
+            model,
+            "fit",
+            data=files,
+            parameters=_commas(parameters),
+            sigma=_commas([_words(pair) for pair in sigma.items()]) if sigma else None,
+            columns=_commas(columns) if columns else None,
+            **options,
+        )
+
+
+def _commas(names: Union[str, Iterable[str]]) -> str:
+    return names if isinstance(names, str) else ",".join(names)
+
+
+def compare(a: Model, b: Model, **options: Any) -> Study:
     """Two models of one system: the largest difference of their common values."""
     return Study(a, "compare", other=b, **options)
 
 
-def sweep(model, **options: Any) -> Study:
+def sweep(model: Model, **options: Any) -> Study:
     """Many motions as a table on disk: `out="table.h5"` is continued by the same call.
 
     Options are those of `noslip sweep`: `over=[("omega.z", -5, 5, 100)]`, `random`, `get`,

@@ -8,11 +8,10 @@
 
 #include "api/result.h"
 #include "base/file.h"
+#include "command/page.h"
 #include "out/formats.h"
-#include "out/report/page.h"
-#include "out/report/report.h"
 
-static const char page[] = "html", data[] = "report";
+static const char page[] = "html", data[] = "report", live[] = "live";
 
 const char *ns_api_format_name(size_t i, const char **summary)
 {
@@ -22,9 +21,13 @@ const char *ns_api_format_name(size_t i, const char **summary)
             *summary = ns_output_formats[n]->summary;
             return ns_output_formats[n]->extension;
         }
-    *summary = i == n ? "the report: one page for a browser"
-                      : "the data of the report, as JSON";
-    return i == n ? page : i == n + 1 ? data : NULL;
+    static const char *const more[][2] = {{page, "the report: one page for a browser"},
+                                          {data, "the data of the report, as JSON"},
+                                          {live, "a report whose sliders recompute"}};
+    if (i - n >= sizeof more / sizeof *more)
+        return NULL;
+    *summary = more[i - n][1];
+    return more[i - n][0];
 }
 
 static ns_verdict fail(ns_result *result, ns_verdict verdict, const char *what, const char *why)
@@ -41,6 +44,24 @@ static ns_verdict needs_motion(ns_result *result)
                ? NS_DONE
                : fail(result, NS_WRONG,
                       "pictures and reports need a run with the option motion", "");
+}
+
+static ns_verdict write_live(ns_result *result, const char *path)
+{
+    char why[300], *playground = NULL;
+    ns_report_options o = {0};
+    if (needs_motion(result) != NS_DONE)
+        return NS_WRONG;
+    const int error = ns_page_playground(&playground, &o.length);
+    if (error)
+        return fail(result, NS_WRONG,
+                    "a live page needs the playground; NOSLIP_PLAYGROUND "
+                    "names it: ",
+                    strerror(error));
+    o.template = playground;
+    const bool good = ns_report_write(result->record, &o, path, why);
+    free(playground);
+    return good ? NS_DONE : fail(result, NS_FAILED, "cannot write ", why);
 }
 
 static ns_verdict write_page(ns_result *result, const char *path)
@@ -149,7 +170,8 @@ static void *by_file(ns_result *result, const char *format, size_t *length)
         return NULL;
     }
     snprintf(path, sizeof path, "%s/result.%s", folder, format);
-    if (ns_result_write(result, path) == NS_DONE) {
+    const bool is_live = strcmp(format, live) == 0;
+    if ((is_live ? write_live(result, path) : ns_result_write(result, path)) == NS_DONE) {
         error = ns_file_read(path, SIZE_MAX - 1, &bytes, length);
         if (error)
             fail(result, NS_FAILED, "the temporary file cannot be read: ", strerror(error));

@@ -1,8 +1,10 @@
 /* Simulations: looking at the present, changing it, saving it. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/simulation.h"
+#include "base/near.h"
 #include "session/inputs/inputs.h"
 
 static bool ready(const ns_simulation *s)
@@ -139,14 +141,27 @@ ns_verdict ns_simulation_set_parameters(ns_simulation *s, const double *p)
     return begin_with(s);
 }
 
+static ns_verdict no_such(ns_simulation *s, ns_kind kind, const char *name)
+{
+    ns_near near = {.word = name};
+    for (size_t i = 0; i < ns_model_count(s->model, kind); i++)
+        ns_near_try(&near, ns_model_name(s->model, kind, i));
+    snprintf(s->reason, sizeof s->reason, "the model has no %s '%.200s'%s%.200s%s",
+             kind == NS_INPUTS ? "input" : "parameter", name,
+             near.found ? "; did you mean '" : "", near.found ? near.found : "",
+             near.found ? "'?" : "");
+    return NS_WRONG;
+}
+
 ns_verdict ns_simulation_set_parameter(ns_simulation *s, const char *name, double value)
 {
     if (!ready(s))
         return not_ready(s);
     const long i = ns_model_index(s->model, NS_PARAMETERS, name);
-    if (i < 0 || !isfinite(value))
-        return ns_simulation_wrong(s, i < 0 ? "the model has no such parameter"
-                                            : "the parameter is not finite");
+    if (i < 0)
+        return no_such(s, NS_PARAMETERS, name);
+    if (!isfinite(value))
+        return ns_simulation_wrong(s, "the parameter is not finite");
     const uint32_t np = s->model->description->params.n;
     if (NS_ARENA_GUARD(s->arena)) {
         ns_arena_unguard(s->arena);
@@ -167,12 +182,14 @@ ns_verdict ns_simulation_set_input(ns_simulation *s, const char *name, double va
     const ns_description *d = s->model->description;
     const int64_t i = ns_inputs_find(d, name);
     if (i < 0)
-        return ns_simulation_wrong(s, d->inputs.n ? "the model has no such input"
-                                                  : "the model has no inputs");
+        return no_such(s, NS_INPUTS, name);
     const ns_input *input = &d->inputs.at[i];
-    if (input->file || input->sampled || input->param == NS_INPUT_NO_PARAM)
-        return ns_simulation_wrong(s, "this input follows a table, a controller or a function "
-                                      "of time");
+    if (input->file || input->sampled || input->param == NS_INPUT_NO_PARAM) {
+        snprintf(s->reason, sizeof s->reason,
+                 "the input '%.200s' follows a table, a controller or a function of time",
+                 name);
+        return NS_WRONG;
+    }
     return ns_simulation_set_parameter(s, name, value);
 }
 

@@ -50,7 +50,7 @@ const char *ns_page_command(ns_host *host, const ns_arguments *a)
 
 /* Where the playground is: where NOSLIP_PLAYGROUND says, beside the program, in the build
  * folder, or where it was installed. */
-static int find_playground(char **bytes, size_t *length)
+int ns_page_playground(char **bytes, size_t *length)
 {
     static const char *const places[] = {"playground.html", "../playground.html",
                                          "../share/noslip/playground.html"};
@@ -77,7 +77,7 @@ bool ns_page_template(ns_host *host, const ns_arguments *a, ns_report_options *p
     page->length = ns_page_length;
     if (!ns_command_flag(a, "live"))
         return true;
-    const int error = find_playground(owned, &page->length);
+    const int error = ns_page_playground(owned, &page->length);
     if (error)
         return ns_command_refuse(host,
                                  "--live needs the playground (%s): `make playground` makes "

@@ -15,6 +15,8 @@ const char *ns_page_command(ns_host *host, const ns_arguments *a);
  * *owned (malloc).  False after saying why not. */
 bool ns_page_template(ns_host *host, const ns_arguments *a, ns_report_options *page,
                       char **owned);
+/* The playground, which such pages are made of, into *bytes (malloc); 0 or an errno. */
+int ns_page_playground(char **bytes, size_t *length);
 /* Before the work: can the page of --report be written?  False after saying why not. */
 bool ns_page_possible(ns_host *host, const ns_arguments *a);
 

@@ -72,10 +72,9 @@ void ns_program_pack8(const ns_program *program, size_t n, const double *points,
 void ns_program_unpack8(const ns_program *program, size_t n, const double *lanes,
                         double *points);
 
-/* Evaluation with every sum that has a product of its own as a term rounded once instead of twice
- * (FMA): a third fewer operations and other last bits, which again are the same in every
- * engine.
- * Equal products no longer cancel to zero.  On x86 the processor must have FMA. */
+/* Evaluation with every sum that has a product of its own as a term rounded once instead of
+ * twice (FMA): a third fewer operations and other last bits, which again are the same in every
+ * engine.  Equal products no longer cancel to zero.  On x86 the processor must have FMA. */
 void ns_program_eval8_fused(const ns_program *program, double *work, const double *t,
                             const double *x, double *out);
 

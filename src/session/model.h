@@ -65,6 +65,7 @@ typedef struct ns_model {
     ns_problem *problem, *with_jacobian, *with_tangent; /* ask ns_model_problem */
     struct ns_model *twins[3];                          /* by kind: ask ns_model_twin */
     const struct ns_variant *variant; /* session/variant.h; NULL: as the text says */
+    const struct ns_variant *taken;   /* numbers that a copy of a variant took from it; NULL */
     const ns_schedule
         *schedule; /* of inputs that change (session/inputs/inputs.h); NULL: none */
     const struct ns_sensitivity *sensitivity; /* session/sensitivity.h; NULL: none */

@@ -124,9 +124,9 @@ static bool find_start(ns_model *variant, const ns_variant *own, double t0)
 static ns_variant *own_part(const ns_model *variant, ns_model *model, size_t n)
 {
     ns_arena *arena = variant->arena;
-    const ns_variant *before = model->variant;
+    const ns_variant *before = model->variant ? model->variant : model->taken;
     ns_variant *own = NS_NEW(arena, ns_variant);
-    own->of = before ? before->of : model;
+    own->of = model->variant ? model->variant->of : model;
     own->n = before ? before->n : 0;
     own->name = NS_NEW_ARRAY(arena, const char *, own->n + n + 1);
     own->value = NS_NEW_ARRAY(arena, double, own->n + n + 1);
@@ -262,16 +262,17 @@ static void take_numbers(ns_model *copy, const ns_variant *from, const ns_overri
         copy->status = NS_ERR_MEMORY;
         return;
     }
-    ns_variant left = {0};
-    left.name = NS_NEW_ARRAY(copy->arena, const char *, from->n + 1);
-    left.value = NS_NEW_ARRAY(copy->arena, double, from->n + 1);
+    ns_variant *left = NS_NEW(copy->arena, ns_variant);
+    left->name = NS_NEW_ARRAY(copy->arena, const char *, from->n + 1);
+    left->value = NS_NEW_ARRAY(copy->arena, double, from->n + 1);
     for (uint32_t i = 0; i < from->n; i++)
         if (!is_among(more, n, from->name[i])) {
-            left.name[left.n] = ns_arena_string(copy->arena, from->name[i],
-                                                strlen(from->name[i]));
-            left.value[left.n++] = from->value[i];
+            left->name[left->n] = ns_arena_string(copy->arena, from->name[i],
+                                                  strlen(from->name[i]));
+            left->value[left->n++] = from->value[i];
         }
-    if (!find_start(copy, &left, ns_model_run_options(copy).t0)) {
+    copy->taken = left;
+    if (!find_start(copy, left, ns_model_run_options(copy).t0)) {
         copy->status = NS_ERR_MODEL;
     } else {
         copy->settings = ns_model_no_settings();

@@ -31,8 +31,8 @@ static double *start_of(const ns_model *m)
 
 /* ---- calculators ------------------------------------------------------------------------- */
 
-/* So many points that threads share them: the same bits as by one thread, with parameters for all
- * and for each. */
+/* So many points that threads share them: the same bits as by one thread, with parameters for
+ * all and for each. */
 static void shared_by_threads(void **state)
 {
     (void)state;

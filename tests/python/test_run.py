@@ -276,3 +276,62 @@ def test_study_is_the_command():
     r = noslip.lyapunov(noslip.Model("chaplygin-sleigh"), until=20)
     said = command("lyapunov", "chaplygin-sleigh", "--until", "20", "--json")
     assert json.loads(r.json) == said
+
+
+def test_live_page(tmp_path, monkeypatch):
+    """A page that recomputes is made of the playground, and says so where there is none."""
+    r = noslip.Model("chaplygin-sleigh").run(until=1, every=0.5)
+    monkeypatch.setenv("NOSLIP_PLAYGROUND", str(tmp_path / "nowhere.html"))
+    with pytest.raises(noslip.RequestError, match="playground"):
+        r.report(tmp_path / "live.html", live=True)
+    playground = tmp_path / "playground.html"
+    playground.write_bytes(b"before /*NOSLIP_DATA*/ after")
+    monkeypatch.setenv("NOSLIP_PLAYGROUND", str(playground))
+    r.report(tmp_path / "live.html", live=True)
+    page = (tmp_path / "live.html").read_text()
+    assert page.startswith("before ") and page.endswith(" after")
+    assert json.loads(page[7:-6])["title"] == json.loads(r.to_bytes("report"))["title"]
+
+
+def test_inputs_between_steps():
+    """x' = u with u changed twice: pieces of lines, to round-off."""
+    text = "input u = 1\ninput w = sin(t)\nstate x' = u\nstart { x = 0 }"
+    m = noslip.Model(text=text)
+    assert list(m.inputs) == ["u", "w"] and m.inputs["u"] == "given" != m.inputs["w"]
+    s = m.simulation()
+    s.advance(1)
+    s.set_input(u=-2)
+    s.step()
+    s.advance(3)
+    s.set_input(u=0.5)
+    s.advance(4)
+    assert abs(s["x"] - (1 - 4 + 0.5)) < 1e-14
+    with pytest.raises(noslip.RequestError, match="'w'"):
+        s.set_input(w=1)
+    with pytest.raises(noslip.RequestError, match="nosuch"):
+        s.set_input(nosuch=1)
+
+
+def test_fit_of_two_experiments(tmp_path):
+    """The true values within their errors; data as a file and as arrays."""
+    m = noslip.Model(text="""
+        param k = 2, c = 0.3
+        state x' = v, v' = -k*x - c*v
+        start { x = 1; v = 0 }
+    """)
+    true = {"k": 3.0, "c": 0.2}
+    noise = np.random.default_rng(1).normal(0, 1e-3, (2, 101))
+    one = m.run(until=10, every=0.1, set=true)
+    two = m.run(until=10, every=0.1, set=true, start={"v": 1})
+    with open(tmp_path / "one.csv", "w") as file:
+        file.write("t,x\n")
+        for t, x in zip(one.t, one["x"] + noise[0]):
+            file.write(f"{t!r},{x!r}\n")
+    f = noslip.fit(m, str(tmp_path / "one.csv"), "k,c", sigma={"x": 1e-3})
+    g = noslip.fit(
+        m.variant(v=1), [{"t": two.t, "x": two["x"] + noise[1]}], {"k": (0.1, 9), "c": None}
+    )
+    for study in (f, g):
+        found = study["parameters"]
+        for name, value, error in zip(found["name"], found["value"], found["error"]):
+            assert 0 < error < 3e-3 and abs(value - true[name]) < 4 * error
