@@ -314,6 +314,21 @@ static void joined(void **state)
     ns_arena_free(arena);
 }
 
+/* A damped oscillator commutes with linear maps of (x, v), all of which leave its rest where it
+ * is: they take no direction away and turn no frame.  -c/2 +- i sqrt(k - c^2/4). */
+static void at_rest(void **state)
+{
+    (void)state;
+    study s = open_model(
+        motion_model_text("state x' = v, v' = -2*x - 0.3*v\nstart { x = 1; v = 1 }\n", NULL));
+    ns_steady_point point;
+    const ns_linear *l = at_start(&s, &point);
+    assert_int_equal(l->n, 2);
+    assert_int_equal(l->symmetry, 0);
+    has(l, -0.15, sqrt(2 - 0.15 * 0.15), digits, "damped oscillator");
+    study_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +336,7 @@ int main(void)
         cmocka_unit_test(on_top),       cmocka_unit_test(wheels),
         cmocka_unit_test(directions),   cmocka_unit_test(rattleback),
         cmocka_unit_test(bicycle),      cmocka_unit_test(joined),
+        cmocka_unit_test(at_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -618,3 +618,22 @@ void ns_generators_at(const ns_generators *g, const double *x, double *xi)
             xi[(size_t)k * g->n + i] = sum;
         }
 }
+
+bool ns_generators_rests(const ns_flow *field, const ns_generators *g, uint32_t k,
+                         const double *x)
+{
+    /* of what it would be for states of usual size; found by Newton's method, which leaves less
+     * than its last step of 1e-6, squared */
+    const double little = 1e-11;
+    const double *A = g->A + (size_t)k * g->n * g->n, *b = g->b + (size_t)k * g->n;
+    for (uint32_t i = 0; i < g->n; i++) {
+        double sum = b[i], size = fabs(b[i]);
+        for (uint32_t j = 0; j < g->n; j++) {
+            sum += A[(size_t)i * g->n + j] * x[j];
+            size += fabs(A[(size_t)i * g->n + j]) * field->sigma[j];
+        }
+        if (fabs(sum) > little * size)
+            return false;
+    }
+    return true;
+}

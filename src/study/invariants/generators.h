@@ -35,5 +35,9 @@ bool ns_generators_find_time(ns_flow *field, const double *x, ns_generators *g);
 
 /* xi[count][n] at a state, by rows. */
 void ns_generators_at(const ns_generators *g, const double *x, double *xi);
+/* Does symmetry k leave x where it is, but for rounding?  Then no direction at x is along it,
+ * and a speed along it means nothing. */
+bool ns_generators_rests(const ns_flow *field, const ns_generators *g, uint32_t k,
+                         const double *x);
 
 #endif

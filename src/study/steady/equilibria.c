@@ -242,6 +242,9 @@ bool ns_steady_find(ns_steady *q, const double *x, ns_steady_point *point)
                                               NS_NEW_ARRAY(a, double, ns_newton_work(&newton)));
     point->rounds = (uint32_t)end.rounds;
     point->residual = ns_steady_quality(q, point->c, f.r);
+    for (uint32_t k = 0; k < q->g->count; k++)
+        if (ns_generators_rests(q->field, q->g, k, point->x))
+            point->c[k] = 0;
     double off = 0;
     for (uint32_t i = n; i < q->rows; i++)
         off = ns_max(off, fabs(f.r[i]));

@@ -192,6 +192,9 @@ ns_linear *ns_linear_at(ns_flow *field, const ns_generators *g, ns_arena *arena,
     for (size_t i = 0; i < (size_t)t * t; i++)
         whole = ns_max(whole, fabs(L[i]));
     ns_generators_at(g, x, xi);
+    for (uint32_t k = 0; k < g->count; k++)
+        if (ns_generators_rests(field, g, k, x))
+            memset(xi + (size_t)k * n, 0, n * sizeof *xi);
     ns_flow_multiply_t(g->count, n, t, xi, N, along);
     uint32_t r = ns_flow_complement(a, g->count, t, along, 1e-8, B);
     l->symmetry = t - r;
