@@ -189,7 +189,7 @@ static void derive(ns_reader *r, const nodes *below, const nodes *x, const nodes
 
 ns_evaluated ns_rate_of(ns_reader *r, ns_span place, const ns_cell *a, ns_cell *out)
 {
-    ns_evaluated outcome = {.progress = NS_READ_DONE};
+    ns_evaluated outcome;
     ns_cell value = *a; /* the stack may move below */
     uint32_t n = value.rows * value.cols;
     if (n == 1 && ns_graph_symbol(r->g, value.one)) { /* the usual case, without a walk */

@@ -62,7 +62,7 @@ static uint32_t telling_state(const ns_flow *field, const ns_branch *b)
 static void draw_kinds(ns_plot_panel *panel, uint32_t n, const double *x, const double *y,
                        const uint8_t *kind, const char *const names[N_KINDS])
 {
-    for (uint8_t wanted = 0; wanted < N_KINDS; wanted++) {
+    for (unsigned wanted = 0; wanted < N_KINDS; wanted++) {
         double *part = NS_NEW_ARRAY(panel->plot->arena, double, n + 1);
         bool any = false;
         for (uint32_t i = 0; i < n; i++) {

@@ -450,7 +450,7 @@ ns_agreed ns_walk_code(ns_walk *c, const ns_postfix *code)
             c->stack.n = base;
             return anything(code->span);
         }
-        ns_agreed two[2]; /* copies: the stack may move while a function runs */
+        ns_agreed two[2] = {0}; /* copies: the stack may move while a function runs */
         ns_agreed *args = count > 2 ? NS_NEW_ARRAY(c->r->arena, ns_agreed, count) : two;
         for (uint32_t k = 0; k < count; k++)
             args[k] = c->stack.at[first + k];
