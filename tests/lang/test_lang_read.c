@@ -79,6 +79,7 @@ static void check_example(const char *text, size_t length, unsigned line)
         static const char *const algebra[] = {"v1", "v2", "v3", "g.33"};
         for (size_t i = 0; i < sizeof algebra / sizeof *algebra; i++)
             add_symbols(&w, early, &n_early, algebra[i], 1);
+        add_symbols(&w, early, &n_early, "lambda.hoop", 1);
         add_symbols(&w, early, &n_early, "e2", 3);
         add_symbols(&w, early, &n_early, "e3", 3);
         add_symbols(&w, late, &n_late, "mu", 3);

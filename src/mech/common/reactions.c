@@ -73,7 +73,7 @@ ns_ex ns_reactions_solve(ns_graph *g, uint32_t n, const ns_ex *z, const ns_ex *y
 {
     enum { MOST = NS_REACTIONS_MOST };
     ns_ex K[MOST * MOST], zero[MOST], right[MOST];
-    uint32_t column[MOST];
+    uint32_t column[MOST] = {0};
     NS_CHECK(n >= 1 && n <= MOST);
     ns_diff_jacobian(g, y, n, z, n, K);
     for (uint32_t i = 0; i < n; i++) {

@@ -8,7 +8,6 @@
  * run restarts at order one from the saved state and agrees to the tolerance, not to the bit.
  * Records therefore refuse checkpoints of these methods (exact_restart).
  * For the same reason projection changes what is reported, not what CVODE goes on with. */
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,6 +16,8 @@
 #include "ode/stepper.h"
 
 #if NS_CVODE
+#include <setjmp.h>
+
 #include <cvode/cvode.h>
 #include <nvector/nvector_serial.h>
 #include <sunlinsol/sunlinsol_dense.h>

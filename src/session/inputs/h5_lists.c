@@ -64,8 +64,10 @@ static bool say_list(job *j, hid_t dataset, const char *link)
     const int rank = H5Sget_simple_extent_dims(space, size, NULL);
     H5Sclose(space);
     char *name = exact_name(dataset, link);
-    if (!name || rank < 0)
+    if (!name || rank < 0) {
+        free(name);
         return false;
+    }
     const head h = {strnlen(name, MOST_NAME), (uint64_t)rank, rank == 1 ? size[0] : 0};
     bool good = h.rows <= most_rows;
     double *values = good ? malloc(h.rows * sizeof *values + 1) : NULL;
