@@ -70,7 +70,7 @@ static int add_range(int fd, uint64_t from, uint64_t to, uint64_t *sum)
         if (n < 0 && errno != EINTR)
             return errno;
         if (n == 0)
-            return ENODATA;
+            return EIO; /* shorter than it was */
         if (n > 0) {
             *sum = ns_hash_bytes(*sum, buffer, (size_t)n);
             from += (uint64_t)n;
