@@ -250,6 +250,8 @@ ns_system *ns_system_fork(const ns_system *s, ns_arena *arena);
 /* modes.c.  A value that differs from mode to mode, value[modes]: a symbol, or the expression
  * itself if it is the same in all. */
 ns_ex ns_system_by_mode(ns_system *s, const ns_ex *value);
+/* Replaces the mode values in f[nf] by what they are in one mode. */
+void ns_system_resolve(const ns_system *s, uint32_t mode, ns_arena *arena, ns_ex *f, size_t nf);
 /* The system with every mode value replaced by what it is in mode k: an ordinary system, a fork
  * in the arena.  Without modes: a fork. */
 ns_system *ns_system_in_mode(const ns_system *s, uint32_t k, ns_arena *arena);

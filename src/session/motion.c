@@ -24,11 +24,13 @@ bool ns_motion_begin(ns_motion *motion, ns_run *run, uint32_t n)
     /* one row more: the end comes on top */
     motion->t = malloc((room + 1) * sizeof(double));
     motion->x = malloc((room + 1) * (n + (size_t)1) * sizeof(double));
-    if (!motion->t || !motion->x) {
+    motion->mode = malloc((room + 1) * sizeof *motion->mode);
+    if (!motion->t || !motion->x || !motion->mode) {
         ns_motion_free(motion);
         return false;
     }
     motion->t[0] = motion->reached = ns_run_time(run);
+    motion->mode[0] = ns_run_mode(run);
     memcpy(motion->x, ns_run_state(run), n * sizeof(double));
     motion->rows = 1;
     return true;
@@ -38,6 +40,7 @@ void ns_motion_free(ns_motion *motion)
 {
     free(motion->t);
     free(motion->x);
+    free(motion->mode);
     *motion = (ns_motion){0};
 }
 
@@ -47,6 +50,7 @@ static void thin(ns_motion *motion)
     const size_t n = motion->n;
     for (size_t i = 1; 2 * i < motion->rows; i++) {
         motion->t[i] = motion->t[2 * i];
+        motion->mode[i] = motion->mode[2 * i];
         memcpy(motion->x + i * n, motion->x + 2 * i * n, n * sizeof(double));
     }
     motion->rows = (motion->rows + 1) / 2;
@@ -73,6 +77,7 @@ void ns_motion_add(ns_motion *motion, ns_run *run)
             ns_run_state_at(run, t, x);
         else
             memcpy(x, ns_run_state(run), motion->n * sizeof(double));
+        motion->mode[motion->rows] = ns_run_mode(run);
         motion->t[motion->rows++] = t;
     }
 }
@@ -89,6 +94,7 @@ void ns_motion_end(ns_motion *motion, ns_run *run)
     if (!(sign * t > sign * motion->t[motion->rows - 1]))
         return;
     motion->t[motion->rows] = t;
+    motion->mode[motion->rows] = ns_run_mode(run);
     memcpy(motion->x + motion->rows * motion->n, ns_run_state(run), motion->n * sizeof(double));
     motion->rows++;
 }
@@ -110,35 +116,57 @@ double *ns_motion_times(const ns_motion *motion, ns_arena *arena)
     return t;
 }
 
+/* Values of f[nf], which are those of one mode, at the rows in it. */
+static void values_in(const ns_motion *motion, const ns_model *model, const ns_system *s,
+                      uint32_t mode, const ns_ex *f, size_t nf, double *out)
+{
+    const uint32_t n = s->states.n, np = s->description->params.n;
+    const ns_program *program = ns_problem_program(s, s->arena, f, (uint32_t)nf);
+    double *work = NS_NEW_ARRAY(s->arena, double, ns_program_work8(program) + 8);
+    double *p8 = NS_NEW_ARRAY(s->arena, double, 8 * (np + (size_t)1));
+    double *x8 = NS_NEW_ARRAY(s->arena, double, 8 * (n + (size_t)1));
+    double *out8 = NS_NEW_ARRAY(s->arena, double, 8 * (nf + 1));
+    double *t8 = NS_NEW_ARRAY(s->arena, double, 8);
+    size_t place[8];
+    for (uint32_t i = 0; i < np; i++)
+        for (unsigned lane = 0; lane < 8; lane++)
+            p8[8 * i + lane] = model->p[i];
+    ns_program_bind8(program, work, p8);
+    for (size_t k = 0; k < motion->rows;) {
+        size_t lanes = 0;
+        for (; k < motion->rows && lanes < 8; k++)
+            if (motion->mode[row_of(motion, k)] == mode)
+                place[lanes++] = k;
+        for (size_t lane = 0; lane < 8 && lanes; lane++) {
+            const size_t row = row_of(motion, place[lane < lanes ? lane : 0]);
+            t8[lane] = motion->t[row];
+            for (uint32_t i = 0; i < n; i++)
+                x8[8 * i + lane] = motion->x[row * n + i];
+        }
+        if (lanes)
+            ns_program_eval8(program, work, t8, x8, out8);
+        for (size_t i = 0; i < nf; i++)
+            for (size_t lane = 0; lane < lanes; lane++)
+                out[i * motion->rows + place[lane]] = out8[8 * i + lane];
+    }
+}
+
 double *ns_motion_values(const ns_motion *motion, const ns_model *model, ns_arena *arena,
                          const ns_ex *f, size_t nf)
 {
     ns_arena *scratch = ns_arena_child(arena);
     const ns_system *s = ns_system_fork(model->system, scratch);
-    const uint32_t n = s->states.n, np = s->description->params.n;
-    const ns_program *program = ns_problem_program(s, scratch, f, (uint32_t)nf);
-    double *work = NS_NEW_ARRAY(scratch, double, ns_program_work8(program) + 8);
-    double *p8 = NS_NEW_ARRAY(scratch, double, 8 * (np + (size_t)1));
-    double *x8 = NS_NEW_ARRAY(scratch, double, 8 * (n + (size_t)1));
-    double *out8 = NS_NEW_ARRAY(scratch, double, 8 * (nf + 1));
-    double *t8 = NS_NEW_ARRAY(scratch, double, 8);
     double *out = NS_NEW_ARRAY(arena, double, nf * motion->rows + 1);
-    for (uint32_t i = 0; i < np; i++)
-        for (unsigned lane = 0; lane < 8; lane++)
-            p8[8 * i + lane] = model->p[i];
-    ns_program_bind8(program, work, p8);
-    for (size_t k = 0; k < motion->rows; k += 8) {
-        const size_t lanes = motion->rows - k < 8 ? motion->rows - k : 8;
-        for (size_t lane = 0; lane < 8; lane++) {
-            const size_t row = row_of(motion, k + (lane < lanes ? lane : 0));
-            t8[lane] = motion->t[row];
-            for (uint32_t i = 0; i < n; i++)
-                x8[8 * i + lane] = motion->x[row * n + i];
-        }
-        ns_program_eval8(program, work, t8, x8, out8);
-        for (size_t i = 0; i < nf; i++)
-            for (size_t lane = 0; lane < lanes; lane++)
-                out[i * motion->rows + k + lane] = out8[8 * i + lane];
+    ns_ex *here = NS_NEW_ARRAY(scratch, ns_ex, nf + 1);
+    for (uint32_t mode = 0; mode < ns_system_modes(s); mode++) {
+        bool met = false;
+        for (size_t k = 0; k < motion->rows && !met; k++)
+            met = motion->mode[k] == mode;
+        if (!met)
+            continue;
+        memcpy(here, f, nf * sizeof *f);
+        ns_system_resolve(s, mode, scratch, here, nf);
+        values_in(motion, model, s, mode, here, nf, out);
     }
     return out;
 }

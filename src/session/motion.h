@@ -17,6 +17,7 @@ typedef struct ns_motion {
     size_t rows, room;
     double *t;         /* [room], in the direction of the run */
     double *x;         /* [room][n] */
+    uint32_t *mode;    /* [room] the system is in */
     unsigned per_step; /* samples of a step */
     uint64_t counter;  /* samples offered so far */
     uint64_t stride;   /* one in so many is kept */

@@ -313,6 +313,35 @@ static void dense(void **state)
     ns_model_free(m);
 }
 
+/* What is drawn is that of the mode each row is in: the block turns about the edge it stands on. */
+static void drawn(void **state)
+{
+    (void)state;
+    ns_model *m = load("rocking-block", NULL, 0);
+    ns_record_options o = ns_record_defaults(m);
+    o.motion = true;
+    ns_record *r = ns_record_new(m, &o);
+    ns_record_run(r);
+    assert_int_equal(r->status, NS_OK);
+    ns_arena *arena = ns_arena_new();
+    const ns_frames *frames = ns_frames_new(&r->motion, m, arena);
+    const ns_ex theta = m->system->states.at[0].symbol;
+    const double *angle = ns_motion_values(&r->motion, m, arena, &theta, 1);
+    const double b = 2 * sin(0.2), d = 2 * cos(0.2);
+    assert_true(frames->n > 100);
+    for (size_t k = 0; k < frames->n; k++) {
+        const double edge = copysign(b / 2, angle[k]),
+                     *at = frames->bodies[0].position.at + 3 * k;
+        const double x = edge - edge * cos(angle[k]) + d / 2 * sin(angle[k]);
+        const double z = fabs(edge * sin(angle[k])) + d / 2 * cos(angle[k]);
+        /* a few roundings of numbers of size 1 */
+        assert_true(fabs(at[0] - x) < 1e-15 && fabs(at[2] - z) < 1e-15);
+    }
+    ns_arena_free(arena);
+    ns_record_free(r);
+    ns_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +354,7 @@ int main(void)
         cmocka_unit_test(ends),
         cmocka_unit_test(at_one_time),
         cmocka_unit_test(dense),
+        cmocka_unit_test(drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

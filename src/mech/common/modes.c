@@ -275,17 +275,21 @@ static void differentiate_start(ns_system *s)
     s->start.wish = s->start.jacobian + (size_t)m * n;
 }
 
-/* s: a copy of its own. */
-static void resolve(ns_system *s, uint32_t mode)
+void ns_system_resolve(const ns_system *s, uint32_t mode, ns_arena *arena, ns_ex *f, size_t nf)
 {
-    places w = {.arena = s->arena};
     const uint32_t n = s->mode_values.n;
-    ns_ex *from = NS_NEW_ARRAY(s->arena, ns_ex, n + 1),
-                               *to = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    ns_ex *from = NS_NEW_ARRAY(arena, ns_ex, n + 1), *to = NS_NEW_ARRAY(arena, ns_ex, n + 1);
     for (uint32_t i = 0; i < n; i++) {
         from[i] = s->mode_values.at[i].symbol;
         to[i] = ns_subst_one(s->graph, s->mode_values.at[i].value[mode], from, to, i);
     }
+    ns_subst(s->graph, f, nf, from, to, n, f);
+}
+
+/* s: a copy of its own. */
+static void resolve(ns_system *s, uint32_t mode)
+{
+    places w = {.arena = s->arena};
     add_motion(&w, s);
     add_events(&w, s, mode);
     add_tools(&w, s);
@@ -297,7 +301,7 @@ static void resolve(ns_system *s, uint32_t mode)
     ns_ex *all = NS_NEW_ARRAY(s->arena, ns_ex, w.at.n + 1);
     for (uint32_t i = 0; i < w.at.n; i++)
         all[i] = *w.at.at[i];
-    ns_subst(s->graph, all, w.at.n, from, to, n, all);
+    ns_system_resolve(s, mode, s->arena, all, w.at.n);
     for (uint32_t i = 0; i < w.at.n; i++)
         *w.at.at[i] = all[i];
     s->mode_values.n = s->modes.n = 0;
