@@ -12,7 +12,8 @@ fail() {
 lines=$(wc -l <"$top/examples/control.c")
 [ "$lines" -le 40 ] || fail "control.c has $lines lines"
 
-if [ ! -e "$build/libnoslip.so" ] || nm -D "$build/libnoslip.so" | grep -E '__(a|t)san_' >/dev/null; then
+if [ ! -e "$build/libnoslip.so" ] ||
+    nm -D "$build/libnoslip.so" | grep -E '__(a|t)san_' >/dev/null; then
     echo "no plain shared library here: skipped"
     exit 0
 fi

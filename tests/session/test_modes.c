@@ -313,7 +313,7 @@ static void dense(void **state)
     ns_model_free(m);
 }
 
-/* What is drawn is that of the mode each row is in: the block turns about the edge it stands on. */
+/* What is drawn is that of the mode each row is in: the block turns about the edge it is on. */
 static void drawn(void **state)
 {
     (void)state;
