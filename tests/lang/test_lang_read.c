@@ -228,7 +228,8 @@ static void refuse(const char *before, const char *unit, size_t n, const char *a
     if (!found || !strstr(found, message))
         fail_msg("expected: %s\nfound: %s", message, found ? found : "nothing");
     (void)messages(&w);
-    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 10);
+    /* a guard against work without bound, wide enough for sanitizers on a busy machine */
+    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 100);
     ns_arena_free(w.arena);
     free(text);
 }
