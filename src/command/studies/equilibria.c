@@ -5,7 +5,7 @@
 #include "command/studies/equilibria_plot.h"
 #include "command/study.h"
 #include "command/summary.h"
-#include "study/steady/equilibria.h"
+#include "study/steady/stability.h"
 
 typedef struct job {
     ns_host *host;
@@ -40,6 +40,30 @@ static void print_eigenvalues(ns_host *host, const ns_linear *l)
     for (uint32_t i = 0; i < l->n; i++)
         if (l->eigenvalue[i].im >= 0)
             print_eigenvalue(host->out, l->eigenvalue[i]);
+}
+
+/* What the terms of the momentum equation (4.10) of Bloch, Marsden and Zenkov 2009 allow. */
+static const char *momentum_words(const ns_momentum *f)
+{
+    if (f->size_Q > 1e-9)
+        return "terms quadratic in p: momenta change even at a fixed shape";
+    if (f->size_D > 1e-9)
+        return "none quadratic in p, but terms quadratic in r': motions nearby may be "
+               "attracted";
+    if (f->found < f->c->m)
+        return "transport of p along r' alone, not integrable";
+    return "transport of p along r' alone, integrable: momenta are functions of the shape, "
+           "nothing is attracted";
+}
+
+static void print_stability_of(ns_host *host, const ns_stability *s)
+{
+    ns_style_heading(host->out, &host->style_out, "Nonlinear");
+    fprintf(host->out, "  %s\n", s->text);
+    if (*s->leaf)
+        fprintf(host->out, "  %s\n", s->leaf);
+    if (s->conserved->momentum)
+        fprintf(host->out, "  momentum equation: %s\n", momentum_words(s->conserved->momentum));
 }
 
 static void print_point(const job *j, const ns_generators *g, const ns_steady_point *p)
@@ -82,6 +106,7 @@ static void print_point(const job *j, const ns_generators *g, const ns_steady_po
     print_eigenvalues(host, l);
     ns_style_heading(host->out, &host->style_out, "Verdict");
     fprintf(host->out, "  %s\n", ns_linear_verdict(host->arena, l));
+    print_stability_of(host, p->stability);
 }
 
 /* Tables: eigenvalues (first: it is what CSV gets), values, speeds; a number for the start. */
@@ -110,6 +135,9 @@ static void add_points(const job *j, ns_sheet *sheet, const ns_generators *g,
     ns_sheet_table *t = ns_sheet_add(sheet, "points", n);
     const char **kind = ns_sheet_words(sheet, t, "kind");
     const char **verdict = ns_sheet_words(sheet, t, "verdict");
+    const char **stability = ns_sheet_words(sheet, t, "stability");
+    const char **method = ns_sheet_words(sheet, t, "method");
+    const char **leaf = ns_sheet_words(sheet, t, "leaf");
     double *residual = ns_sheet_numbers(sheet, t, "residual", "");
     double *symmetry = ns_sheet_numbers(sheet, t, "symmetry_directions", "");
     double *family = ns_sheet_numbers(sheet, t, "family_directions", "");
@@ -118,6 +146,9 @@ static void add_points(const job *j, ns_sheet *sheet, const ns_generators *g,
     for (uint32_t i = 0; i < n; i++) {
         kind[i] = kind_of(g, points[i].c);
         verdict[i] = ns_linear_verdict(a, points[i].linear);
+        stability[i] = ns_stability_word(points[i].stability->kind);
+        method[i] = points[i].stability->method;
+        leaf[i] = points[i].stability->leaf;
         residual[i] = points[i].residual;
         symmetry[i] = points[i].linear->symmetry;
         family[i] = points[i].linear->family;

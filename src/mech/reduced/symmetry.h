@@ -119,6 +119,8 @@ typedef struct ns_discrete {
     const char *name;  /* "t -> -t, r -> -r" */
     bool reverses;     /* t -> -t */
     double difference; /* largest relative difference of DS f and +-f(S) */
+    const ns_ex *S;    /* [about] images of the first states, in states */
+    uint32_t about;    /* all states, or those of the reduced equations */
     ns_span span;
 } ns_discrete;
 /* The maps of the model, then the reversal of all odd states (name NULL); *n of them. */

@@ -198,6 +198,8 @@ const ns_discrete *ns_symmetry_maps(const ns_system *s, const double *p, const d
         ns_discrete found = {.span = d->blocks.at[b].span};
         const map m = read_map(s, &d->blocks.at[b], &found.name);
         found.reverses = m.reverses;
+        found.S = m.S;
+        found.about = m.about;
         found.difference = difference(s, &m, p, x);
         NS_PUSH(s->arena, list, found);
     }
@@ -212,7 +214,10 @@ const ns_discrete *ns_symmetry_maps(const ns_system *s, const double *p, const d
     }
     if (any)
         NS_PUSH(s->arena, list,
-                (ns_discrete){.reverses = true, .difference = difference(s, &reversal, p, x)});
+                (ns_discrete){.reverses = true,
+                              .difference = difference(s, &reversal, p, x),
+                              .S = reversal.S,
+                              .about = reversal.about});
     *n = list.n;
     return list.at;
 }

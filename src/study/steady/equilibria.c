@@ -8,6 +8,7 @@
 #include "base/math/vecmath.h"
 #include "expr/diff.h"
 #include "mech/common/dense.h"
+#include "study/steady/stability.h"
 #include "study/steady/steady_internal.h"
 
 static ns_flow_program *held_program(ns_steady *q, const ns_ex *symbols)
@@ -277,6 +278,7 @@ ns_steady_set ns_steady_find_all(ns_steady *q, uint32_t n, const double *x)
             NS_PUSH(q->arena, set.failures, i);
         } else if (!is_known(q, &set, &point)) {
             point.linear = ns_linear_at(q->field, q->g, q->arena, point.x, point.c, NULL);
+            point.stability = ns_stability_at(q, &point);
             NS_PUSH(q->arena, set.found, point);
         }
     }

@@ -48,6 +48,7 @@ typedef struct ns_steady_point {
         residual; /* largest |f - xi| in units of the states' sizes, over that of its terms */
     uint32_t rounds;   /* of Newton's method */
     ns_linear *linear; /* at branch points only eigenvalues and counts are kept */
+    const struct ns_stability *stability; /* study/steady/stability.h; NULL on branches */
     const char *label; /* of a special point: "fold", "hopf", ...; NULL otherwise */
     const char *note;  /* in words */
     double

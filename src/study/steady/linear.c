@@ -174,6 +174,47 @@ static void on_tangent(ns_flow *field, const ns_generators *g, const double *x, 
     ns_arena_release(a, mark);
 }
 
+/* L on the tangent space, and what is left of it without the symmetries. */
+typedef struct quotient {
+    uint32_t t, r;     /* dimensions: of the tangent space, of what is left */
+    double *N, *L, *B; /* basis of the tangent space; L in it; what is left, in terms of N */
+} quotient;
+
+/* In the field's scratch memory. */
+static quotient without_symmetries(ns_flow *field, const ns_generators *g, const double *x,
+                                   const double *c)
+{
+    const uint32_t n = field->n;
+    ns_arena *a = field->scratch;
+    double *N = NS_NEW_ARRAY(a, double, (size_t)n * n + 1);
+    const uint32_t t = ns_flow_tangent(field, x, N);
+    double *L = NS_NEW_ARRAY(a, double, (size_t)t * t + 1);
+    double *xi = NS_NEW_ARRAY(a, double, (size_t)g->count * n + 1);
+    double *along = NS_NEW_ARRAY(a, double, (size_t)g->count * t + 1);
+    double *B = NS_NEW_ARRAY(a, double, (size_t)t * t + 1);
+    on_tangent(field, g, x, c, t, N, L);
+    ns_generators_at(g, x, xi);
+    for (uint32_t k = 0; k < g->count; k++)
+        if (ns_generators_rests(field, g, k, x))
+            memset(xi + (size_t)k * n, 0, n * sizeof *xi);
+    ns_flow_multiply_t(g->count, n, t, xi, N, along);
+    return (quotient){t, ns_flow_complement(a, g->count, t, along, 1e-8, B), N, L, B};
+}
+
+uint32_t ns_linear_quotient(ns_flow *field, const ns_generators *g, ns_arena *arena,
+                            const double *x, const double *c, double **basis, double **M)
+{
+    ns_arena *a = field->scratch;
+    const ns_arena_place mark = ns_arena_mark(a);
+    const quotient q = without_symmetries(field, g, x, c);
+    *basis = NS_NEW_ARRAY(arena, double, (size_t)q.r * field->n + 1);
+    *M = NS_NEW_ARRAY(arena, double, (size_t)q.r * q.r + 1);
+    compress(a, q.r, q.t, q.B, q.L, *M);
+    ns_flow_multiply(q.r, q.t, field->n, q.B, q.N, *basis);
+    ns_arena_release(a, mark);
+    return q.r;
+}
+
 ns_linear *ns_linear_at(ns_flow *field, const ns_generators *g, ns_arena *arena,
                         const double *x, const double *c, const ns_linear_shape *shape)
 {
@@ -181,22 +222,12 @@ ns_linear *ns_linear_at(ns_flow *field, const ns_generators *g, ns_arena *arena,
     ns_arena *a = field->scratch;
     ns_linear *l = NS_NEW(arena, ns_linear);
     const ns_arena_place mark = ns_arena_mark(a);
-    double *N = NS_NEW_ARRAY(a, double, (size_t)n * n + 1);
-    const uint32_t t = l->tangent = ns_flow_tangent(field, x, N);
-    double *L = NS_NEW_ARRAY(a, double, (size_t)t * t + 1);
-    double *xi = NS_NEW_ARRAY(a, double, (size_t)g->count * n + 1);
-    double *along = NS_NEW_ARRAY(a, double, (size_t)g->count * t + 1);
-    double *B = NS_NEW_ARRAY(a, double, (size_t)t * t + 1); /* what is left, in terms of N */
-    on_tangent(field, g, x, c, t, N, L);
-    double whole = 0;
+    const quotient q = without_symmetries(field, g, x, c);
+    double *N = q.N, *L = q.L, *B = q.B, whole = 0;
+    const uint32_t t = l->tangent = q.t;
+    uint32_t r = q.r;
     for (size_t i = 0; i < (size_t)t * t; i++)
         whole = ns_max(whole, fabs(L[i]));
-    ns_generators_at(g, x, xi);
-    for (uint32_t k = 0; k < g->count; k++)
-        if (ns_generators_rests(field, g, k, x))
-            memset(xi + (size_t)k * n, 0, n * sizeof *xi);
-    ns_flow_multiply_t(g->count, n, t, xi, N, along);
-    uint32_t r = ns_flow_complement(a, g->count, t, along, 1e-8, B);
     l->symmetry = t - r;
     l->basis = NS_NEW_ARRAY(arena, double, (size_t)t * n + 1);
     if (!shape) {

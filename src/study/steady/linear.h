@@ -51,6 +51,12 @@ typedef struct ns_linear {
 ns_linear *ns_linear_at(ns_flow *field, const ns_generators *g, ns_arena *arena,
                         const double *x, const double *c, const ns_linear_shape *shape);
 
+/* What is left after the symmetries, before the family is divided out: orthonormal rows
+ * basis[r][states] and M = basis L basis^T, [r][r]; returns r.  `arena` is not the field's
+ * scratch memory. */
+uint32_t ns_linear_quotient(ns_flow *field, const ns_generators *g, ns_arena *arena,
+                            const double *x, const double *c, double **basis, double **M);
+
 /* Real parts below this are not distinguished from zero: a double zero shows the root of a
  * rounding error. */
 double ns_linear_tolerance(const ns_linear *l);
