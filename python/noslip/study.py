@@ -207,6 +207,52 @@ portrait = _study("portrait", "Phase portraits.")
 check = _study("check", "Ranks, degrees of freedom, conserved quantities, consistency.")
 
 
+class LinearModel(Study):
+    """z' = A z + B u, y = C z + D u for deviations from a motion; K, P of a regulator.
+
+    With several times (`at`) the arrays have a first dimension more, for `times`.
+    """
+
+    def _matrix(self, name: str):
+        table = self.tables[name]
+        columns = [table[key] for key in table.keys() if key not in ("t", "row")]
+        flat = np.array(columns).T.reshape(len(table), len(columns))
+        times = len(set(table["t"])) if "t" in table.keys() else 1
+        return flat.reshape(times, -1, len(columns)) if times > 1 else flat
+
+    A = property(lambda self: self._matrix("A"))
+    B = property(lambda self: self._matrix("B"))
+    C = property(lambda self: self._matrix("C"))
+    D = property(lambda self: self._matrix("D"))
+    K = property(lambda self: self._matrix("K"))
+    P = property(lambda self: self._matrix("P"))
+
+
+def linearise(
+    model: Model,
+    states: Union[str, Iterable[str], None] = None,
+    inputs: Union[str, Iterable[str], None] = None,
+    outputs: Union[str, Iterable[str], None] = None,
+    **options: Any,
+) -> LinearModel:
+    """Linear models with inputs and outputs; options are those of `noslip linearise`.
+
+    >>> import noslip
+    >>> m = noslip.Model("harmonic-oscillator")
+    >>> noslip.linearise(m, inputs="k").A.shape
+    (2, 2)
+    """
+    named = {"states": states, "inputs": inputs, "outputs": outputs}
+    options.update({key: _commas(names) for key, names in named.items() if names})
+    for key in ("at", "weights"):
+        value = options.get(key)
+        if isinstance(value, Mapping):
+            options[key] = _commas([_words(pair) for pair in value.items()])
+        elif isinstance(value, (list, tuple, np.ndarray)):
+            options[key] = _commas([_words(float(one)) for one in value])
+    return LinearModel(model, "linearise", **options)
+
+
 def fit(
     model: Model,
     data: Any,

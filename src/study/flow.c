@@ -166,35 +166,40 @@ void ns_flow_fine_point(ns_flow *field, const double *x, ns_quad *y)
 }
 #endif
 
-void ns_flow_along_tangent(ns_flow *field, const double *x, uint32_t r, const double *N,
-                           double *JN)
+void ns_flow_program_along(ns_flow *field, ns_flow_program *program, uint32_t rows,
+                           const double *x, uint32_t r, const double *N, double *out,
+                           double *rest)
 {
     const uint32_t n = field->n;
     ns_arena *a = field->scratch;
     const ns_arena_place mark = ns_arena_mark(a);
-#if NS_HAVE_QUAD
-    ns_quad *y = NS_NEW_ARRAY(a, ns_quad, n + 1);
-    ns_quad *J = NS_NEW_ARRAY(a, ns_quad, (size_t)n * n + 1);
-    ns_quad *basis = NS_NEW_ARRAY(a, ns_quad, (size_t)r * n + 1);
+    ns_fine *y = NS_NEW_ARRAY(a, ns_fine, n + 1);
+    ns_fine *J = NS_NEW_ARRAY(a, ns_fine, program->outputs + 1);
+    ns_fine *basis = NS_NEW_ARRAY(a, ns_fine, (size_t)r * n + 1);
     for (uint32_t i = 0; i < n; i++)
         y[i] = x[i];
     for (size_t i = 0; i < (size_t)r * n; i++)
         basis[i] = N[i];
+#if NS_HAVE_QUAD
     fine_tangent(field, y, r, basis);
-    ns_flow_eval_fine(field, &field->jacobian, y, J);
-    for (uint32_t i = 0; i < n; i++)
+#endif
+    ns_flow_eval_fine(field, program, y, J);
+    for (uint32_t i = 0; i < rows; i++)
         for (uint32_t k = 0; k < r; k++) {
-            ns_quad sum = 0;
+            ns_fine sum = 0;
             for (uint32_t j = 0; j < n; j++)
                 sum += J[(size_t)i * n + j] * basis[(size_t)k * n + j];
-            JN[(size_t)i * r + k] = (double)sum;
+            out[(size_t)i * r + k] = (double)sum;
         }
-#else
-    double *J = NS_NEW_ARRAY(a, double, (size_t)n * n + 1);
-    ns_flow_jacobian(field, x, J);
-    ns_flow_multiply_t(n, n, r, J, N, JN);
-#endif
+    for (size_t i = (size_t)rows * n; i < program->outputs; i++)
+        rest[i - (size_t)rows * n] = (double)J[i];
     ns_arena_release(a, mark);
+}
+
+void ns_flow_along_tangent(ns_flow *field, const double *x, uint32_t r, const double *N,
+                           double *JN)
+{
+    ns_flow_program_along(field, &field->jacobian, field->n, x, r, N, JN, NULL);
 }
 
 void ns_flow_manifold(ns_flow *field, const double *x, double *C, double *G)

@@ -73,6 +73,11 @@ uint32_t ns_flow_tangent(ns_flow *field, const double *x, double *N);
  * times faster than on it, and takes these digits from a product in double. */
 void ns_flow_along_tangent(ns_flow *field, const double *x, uint32_t r, const double *N,
                            double *JN);
+/* The same for further programs: the first outputs [rows][n] are derivatives by the states, out
+ * [rows][r] takes them along the rows of N; what comes behind goes to rest as it is. */
+void ns_flow_program_along(ns_flow *field, ns_flow_program *program, uint32_t rows,
+                           const double *x, uint32_t r, const double *N, double *out,
+                           double *rest);
 #if NS_HAVE_QUAD
 /* The same point y[n] with the digits that put it on the manifold in quadruple precision. */
 void ns_flow_fine_point(ns_flow *field, const double *x, ns_quad *y);

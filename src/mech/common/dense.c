@@ -69,3 +69,45 @@ bool ns_dense_regular(ns_arena *arena, uint32_t n, const double *A, double limit
         second += a[i] * a[i];
     return sqrt(first) * sqrt(second) < limit; /* false if not a number */
 }
+
+static void exchange_rows(uint32_t n, double *a, double *b)
+{
+    for (uint32_t j = 0; j < n && a != b; j++) {
+        const double swap = a[j];
+        a[j] = b[j];
+        b[j] = swap;
+    }
+}
+
+bool ns_dense_solve(uint32_t n, double *A, uint32_t k, double *B)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t pivot = i;
+        for (uint32_t r = i + 1; r < n; r++)
+            pivot = fabs(A[(size_t)r * n + i]) > fabs(A[(size_t)pivot * n + i]) ? r : pivot;
+        exchange_rows(n, A + (size_t)i * n, A + (size_t)pivot * n);
+        exchange_rows(k, B + (size_t)i * k, B + (size_t)pivot * k);
+        const double *row = A + (size_t)i * n;
+        if (!(fabs(row[i]) > 0) || !isfinite(row[i]))
+            return false;
+        for (uint32_t r = i + 1; r < n; r++) {
+            double *below = A + (size_t)r * n;
+            const double f = below[i] / row[i];
+            if (f == 0)
+                continue;
+            for (uint32_t j = i + 1; j < n; j++)
+                below[j] -= f * row[j];
+            for (uint32_t j = 0; j < k; j++)
+                B[(size_t)r * k + j] -= f * B[(size_t)i * k + j];
+        }
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        const double *row = A + (size_t)i * n;
+        for (uint32_t l = i + 1; l < n; l++)
+            for (uint32_t j = 0; j < k; j++)
+                B[(size_t)i * k + j] -= row[l] * B[(size_t)l * k + j];
+        for (uint32_t j = 0; j < k; j++)
+            B[(size_t)i * k + j] /= row[i];
+    }
+    return true;
+}

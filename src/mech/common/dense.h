@@ -24,6 +24,10 @@ bool ns_dense_svd(ns_arena *arena, uint32_t m, uint32_t n, const double *A, doub
  * where that is not enough. */
 bool ns_dense_regular(ns_arena *arena, uint32_t n, const double *A, double limit);
 
+/* B[n][k] becomes A^-1 B, by elimination with row pivots; A[n][n] is used up.  False if a pivot
+ * vanishes or is not finite. */
+bool ns_dense_solve(uint32_t n, double *A, uint32_t k, double *B);
+
 /* Makes a vector one of length 1, unless it is zero; its length before. */
 double ns_dense_unit(uint32_t n, double *a);
 
