@@ -19,8 +19,8 @@ What there is:
     Model.ensemble     many runs at once -> Ensemble
     Model.sensitivities    derivatives of a motion by parameters and starts
     equilibria, section, lyapunov, invariants, measure, brackets, portrait, compare, check,
-    period; fit (parameters from measurements), sweep (tables on disk), reproduce (claims of
-    the literature)
+    period; linearise, plan (control), fit (parameters from measurements), sweep (tables on
+    disk), reproduce (claims of the literature)
     gallery()     the bundled models
 
 Errors are exceptions with the message of the program: where it is, and what was expected.
@@ -45,6 +45,7 @@ from .study import (
     equilibria,
     fit,
     linearise,
+    plan,
     invariants,
     brackets,
     lyapunov,
@@ -96,6 +97,7 @@ __all__ = [
     "equilibria",
     "fit",
     "linearise",
+    "plan",
     "formulations",
     "gallery",
     "invariants",

@@ -253,6 +253,31 @@ def linearise(
     return LinearModel(model, "linearise", **options)
 
 
+def plan(
+    model: Model,
+    to: Union[str, Mapping[str, float]],
+    *,
+    inputs: Union[str, Iterable[str], Mapping[str, Any], None] = None,
+    **options: Any,
+) -> Study:
+    """Inputs that reach a goal with least effort; options are those of `noslip plan`.
+
+    `inputs` are names, or a mapping of names to bounds (low, high), None for none. The table
+    "plan" has the inputs and the states at the knots.
+
+    >>> import noslip
+    >>> text = "input u = 0\\nstate x' = v, v' = u\\nstart { x = 0; v = 0 }"
+    >>> p = noslip.plan(noslip.Model(text=text), {"x": 1, "v": 0}, until=1, progress=False)
+    >>> round(p["cost"], 9)
+    12.0
+    """
+    goals = to if isinstance(to, str) else _commas([_words(pair) for pair in to.items()])
+    if isinstance(inputs, Mapping):
+        inputs = [name if b is None else _words((name, *b)) for name, b in inputs.items()]
+    named = _commas(inputs) if inputs else None
+    return Study(model, "plan", to=goals, inputs=named, **options)
+
+
 def fit(
     model: Model,
     data: Any,

@@ -13,6 +13,7 @@
 #include "expr/subst.h"
 #include "out/formats.h"
 #include "out/report/report_figures.h"
+#include "session/inputs/inputs.h"
 
 /* ---- output ------------------------------------------------------------------------------ */
 
@@ -240,6 +241,35 @@ bool ns_study_value(ns_host *host, const ns_model *model, const char *name, uint
         return unknown(host, model, "value", name);
     *index = (uint32_t)found;
     return true;
+}
+
+bool ns_study_input(ns_host *host, const ns_model *model, const char *name, uint32_t *param)
+{
+    const ns_description *d = model->description;
+    const int64_t input = ns_inputs_find(d, name);
+    if (input >= 0 && d->inputs.at[input].param == NS_INPUT_NO_PARAM)
+        return ns_command_refuse(
+            host, "--inputs: '%s' is a function of time; give it a constant value with --set",
+            name);
+    ns_near near = {.word = name};
+    for (*param = 0; *param < d->params.n; ++*param) {
+        if (strcmp(d->params.at[*param].name, name) == 0)
+            return true;
+        ns_near_try(&near, d->params.at[*param].name);
+    }
+    return ns_command_refuse(host, "--inputs: '%s' is neither an input nor a parameter%s%s%s",
+                             name, near.found ? "; did you mean '" : "",
+                             near.found ? near.found : "", near.found ? "'?" : "");
+}
+
+ns_study_words ns_study_inputs(ns_host *host, const ns_model *model)
+{
+    const ns_description *d = model->description;
+    ns_study_words words = {0};
+    for (uint32_t i = 0; i < d->inputs.n; i++)
+        if (d->inputs.at[i].param != NS_INPUT_NO_PARAM)
+            NS_PUSH(host->arena, words, d->inputs.at[i].name);
+    return words;
 }
 
 bool ns_study_assign(ns_host *host, ns_model *model, const char *option, const char *text,

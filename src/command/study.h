@@ -67,6 +67,11 @@ bool ns_study_assign(ns_host *host, ns_model *model, const char *option, const c
 /* Index of a state or a value by name; false after saying what is wrong. */
 bool ns_study_state(ns_host *host, const ns_model *model, const char *name, uint32_t *index);
 bool ns_study_value(ns_host *host, const ns_model *model, const char *name, uint32_t *index);
+/* The parameter that is an input, or another parameter, by name; false after saying what is
+ * wrong. */
+bool ns_study_input(ns_host *host, const ns_model *model, const char *name, uint32_t *param);
+/* The names of all inputs that have a constant value. */
+ns_study_words ns_study_inputs(ns_host *host, const ns_model *model);
 /* NAME=A:B:... with n numbers; false after saying that the option expects `form`. */
 bool ns_study_parts(ns_host *host, ns_model *model, const char *option, const char *form,
                     const char *text, uint32_t n, const char **name, double *out);

@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "base/math/vecmath.h"
-#include "base/near.h"
 #include "command/studies/matrices.h"
 #include "command/study.h"
 #include "expr/diff.h"
-#include "session/inputs/inputs.h"
 #include "study/steady/equilibria.h"
 
 typedef struct job {
@@ -71,34 +69,15 @@ static bool read_values(job *j, const char *option, const ns_linear_value **list
 /* Inputs and parameters that are named, or all inputs with a constant value. */
 static bool read_inputs(job *j)
 {
-    const ns_description *d = j->model->description;
     const char *text = ns_command_text(j->a, "inputs");
-    NS_LIST(uint32_t) list = {0};
-    for (uint32_t i = 0; i < d->inputs.n && !text; i++)
-        if (d->inputs.at[i].param != NS_INPUT_NO_PARAM)
-            NS_PUSH(j->host->arena, list, d->inputs.at[i].param);
     const ns_study_words words = text ? ns_study_split(j->host->arena, text, ',')
-                                      : (ns_study_words){0};
-    for (uint32_t k = 0; k < words.n; k++) {
-        const int64_t input = ns_inputs_find(d, words.at[k]);
-        uint32_t i = 0;
-        ns_near near = {.word = words.at[k]};
-        for (; i < d->params.n && strcmp(d->params.at[i].name, words.at[k]) != 0; i++)
-            ns_near_try(&near, d->params.at[i].name);
-        if (input >= 0 && d->inputs.at[input].param == NS_INPUT_NO_PARAM)
-            return ns_command_refuse(j->host,
-                                     "--inputs: '%s' is a function of time; give it a constant "
-                                     "value with --set",
-                                     words.at[k]);
-        if (i == d->params.n)
-            return ns_command_refuse(j->host,
-                                     "--inputs: '%s' is neither an input nor a parameter%s%s%s",
-                                     words.at[k], near.found ? "; did you mean '" : "",
-                                     near.found ? near.found : "", near.found ? "'?" : "");
-        NS_PUSH(j->host->arena, list, i);
-    }
-    j->spec.inputs = list.at;
-    j->spec.m = list.n;
+                                      : ns_study_inputs(j->host, j->model);
+    uint32_t *list = NS_NEW_ARRAY(j->host->arena, uint32_t, words.n + 1);
+    for (uint32_t k = 0; k < words.n; k++)
+        if (!ns_study_input(j->host, j->model, words.at[k], &list[k]))
+            return false;
+    j->spec.inputs = list;
+    j->spec.m = words.n;
     return true;
 }
 
@@ -226,7 +205,7 @@ static bool states_at(job *j, double *x)
     return status == NS_OK;
 }
 
-/* Along a steady motion the values must change uniformly: otherwise the matrices do not stay. */
+/* Along a steady motion the values must change uniformly, or the matrices do not stay. */
 static bool stays(const job *j, const ns_linear_model *l)
 {
     double size = 0;

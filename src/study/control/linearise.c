@@ -348,23 +348,22 @@ ns_linear_model *ns_linearise_at(ns_linearise *q, ns_arena *arena, const double 
 {
     const uint32_t n = q->n, m = q->m, k = q->k, states = q->field->n;
     ns_linear_model *l = NS_NEW(arena, ns_linear_model);
-    *l = (ns_linear_model){
-        .n = n,
-        .m = m,
-        .k = k,
-        .state = q->state,
-        .output = q->output,
-        .input = q->input,
-        .t = q->field->t,
-        .z = NS_NEW_ARRAY(arena, double, n + 1),
-            .rate = NS_NEW_ARRAY(arena, double, n + 1),
-                .y = NS_NEW_ARRAY(arena, double, k + 1),
-                    .second = NS_NEW_ARRAY(arena, double, n + 1),
-                        .A = NS_NEW_ARRAY(arena, double, (size_t)n * n + 1),
-                                          .B = NS_NEW_ARRAY(arena, double, (size_t)n * m + 1),
-                                              .C = NS_NEW_ARRAY(arena, double, (size_t)k * n + 1),
-                                                  .D = NS_NEW_ARRAY(arena, double, (size_t)k * m + 1),
-                                                      .mode = NS_NEW_ARRAY(arena, ns_eigenvalue, n + 1)};
+    *l = (ns_linear_model){.n = n,
+                           .m = m,
+                           .k = k,
+                           .state = q->state,
+                           .output = q->output,
+                           .input = q->input,
+                           .t = q->field->t};
+    l->z = NS_NEW_ARRAY(arena, double, n + 1);
+    l->rate = NS_NEW_ARRAY(arena, double, n + 1);
+    l->second = NS_NEW_ARRAY(arena, double, n + 1);
+    l->y = NS_NEW_ARRAY(arena, double, k + 1);
+    l->A = NS_NEW_ARRAY(arena, double, (size_t)n * n + 1);
+    l->B = NS_NEW_ARRAY(arena, double, (size_t)n * m + 1);
+    l->C = NS_NEW_ARRAY(arena, double, (size_t)k * n + 1);
+    l->D = NS_NEW_ARRAY(arena, double, (size_t)k * m + 1);
+    l->mode = NS_NEW_ARRAY(arena, ns_eigenvalue, n + 1);
     ns_arena *a = q->field->scratch;
     const ns_arena_place mark = ns_arena_mark(a);
     const uint32_t rows = 2 * n + k;

@@ -1,8 +1,8 @@
 /* Linearisation of a system with inputs, about a steady motion or along any motion.
  *
- * Deviations are measured in values z(t, x) of the model: states, or quantities that people look
- * at (lean, steer and their rates).  Along a motion the deviation v of the state is tangent to
- * the manifold of the constraints, and
+ * Deviations are measured in values z(t, x) of the model: states, or quantities that people
+ * look at (lean, steer and their rates).  Along a motion the deviation v of the state is
+ * tangent to the manifold of the constraints, and
  *
  *     dz = Z v,           Z = grad z,
  *     dz' = W v + B du,   W = grad z',    z' = dz/dt + Z f,    B = dz'/du,
@@ -13,8 +13,9 @@
  *
  *     dz' = A dz + B du,     dy = C dz + D du,
  *
- * and symmetries, cyclic coordinates and dependent states need no further thought: what does not
- * act on z falls out.  If the values are not enough a message names a state that is missing. */
+ * and symmetries, cyclic coordinates and dependent states need no further thought: what does
+ * not act on z falls out.  If the values are not enough a message names a state that is
+ * missing. */
 #ifndef NS_STUDY_CONTROL_LINEARISE_H
 #define NS_STUDY_CONTROL_LINEARISE_H
 
@@ -37,7 +38,7 @@ typedef struct ns_linearise_spec {
 
 typedef struct ns_linearise ns_linearise;
 
-/* x: where states are chosen if none are named.  NULL with a message if that is not possible. */
+/* x: where states are chosen if none are named.  NULL with a message if it cannot be done. */
 ns_linearise *ns_linearise_new(ns_arena *arena, ns_flow *field, const ns_linearise_spec *spec,
                                const double *x, const char **message);
 
