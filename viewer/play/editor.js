@@ -43,7 +43,8 @@ export class Editor {
                     lineNumbers(), foldGutter(), lintGutter(), history(), drawSelection(),
                     bracketMatching(), closeBrackets(), autocompletion(),
                     highlightActiveLine(), highlightSelectionMatches(), theme,
-                    EditorView.contentAttributes.of({ 'aria-label': 'Text of the model' }),
+                    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label':
+                        'Text of the model. Escape, then Tab leaves it' }),
                     keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap,
                         ...searchKeymap, ...historyKeymap, ...foldKeymap, indentWithTab,
                         ...defaultKeymap]),

@@ -30,7 +30,7 @@ class Playground {
         this.parameters = new Sliders(this.parameterRows, (n, done) => this.moved(done));
         this.starts = new Sliders(this.startRows, (n, done) => this.moved(done));
         this.studies = new Studies(this.studyHost, (study, options, done) => this.compute(
-            { kind: 'study', study, options }, done));
+            { kind: 'study', study, options }, done), (numbers) => this.begin(numbers));
         let waiting = 0;
         this.editor = new Editor(this.editorHost, '', nonce, () => {
             clearTimeout(waiting);
@@ -53,6 +53,8 @@ class Playground {
         this.state = el('span', { class: 'state', role: 'status' });
         this.pinButton = button('Pin', { text: 'Pin', pressed: false,
             title: 'Keep this motion behind the next ones', on: () => this.pin() });
+        this.resetButton = button('Reset', { text: 'Reset', on: () => this.reset(),
+            title: 'All numbers as the model says' });
         this.until = el('input', { type: 'number', min: 0, step: 'any', class: 'number',
             'aria-label': 'Duration' });
         this.tolerance = el('select', { 'aria-label': 'Tolerance' },
@@ -70,7 +72,7 @@ class Playground {
         this.controls = el('section', { id: 'controls', 'aria-label': 'Numbers' },
             el('div', { class: 'control-bar' }, el('h2', {}, 'Numbers'),
                 el('label', {}, 'until', this.until, 's'),
-                el('label', {}, 'tolerance', this.tolerance), this.pinButton,
+                el('label', {}, 'tolerance', this.tolerance), this.pinButton, this.resetButton,
                 el('span', { class: 'working' }, this.bar, this.stop, this.state)),
             this.parameterRows, this.startFold);
         const seen = el('div', { class: 'seen' }, byId('scene'), byId('transport'));
@@ -167,6 +169,20 @@ class Playground {
         this.run({ draft });
     }
 
+    /** Everything as the text says. */
+    reset() {
+        this.parameters.clear();
+        this.starts.clear();
+        this.until.value = this.tolerance.value = '';
+        this.run();
+    }
+
+    /** A motion from these states. */
+    begin(numbers) {
+        this.starts.take(numbers);
+        this.run();
+    }
+
     numbersNow() {
         return JSON.stringify([this.parameters.numbers, this.starts.numbers]);
     }
@@ -228,11 +244,11 @@ class Playground {
         const ranges = declaredRanges(this.editor.text);
         this.parameters.load(about.parameters.filter((p) => p.role === 'given'), ranges);
         const moving = about.states.filter((s) => s.kind !== 'quaternion');
-        this.starts.load(moving, ranges);
+        this.starts.load(moving, ranges, about.states);
         this.startFold.hidden = !moving.length;
         if (!this.parameterRows.children.length) this.startFold.open = true;
         this.until.placeholder = about.until === null ? '' : String(about.until);
-        this.studies.load(about.values);
+        this.studies.load(about.values, about.states);
     }
 
     arrived({ result, error, stopped, failed, seconds }, began) {
@@ -260,7 +276,9 @@ class Playground {
         const took = seconds < 1 ? `${Math.round(1000 * seconds)} ms`
             : `${number(seconds, 3)} s`;
         this.state.textContent = `computed in ${took}${early}`;
+        this.studies.arrived(data);
         this.shown++;
+        this.seconds = seconds; // of the worker
         this.latency = performance.now() - began;
     }
 
@@ -345,7 +363,7 @@ async function start() {
     Object.assign(window.noslip, {
         playground: page,
         state: () => ({ text: page.editor.text, name: page.name, shown: page.shown,
-            latency: page.latency, busy: Boolean(computing.active.job),
+            latency: page.latency, seconds: page.seconds, busy: Boolean(computing.active.job),
             messages: [...page.messages.children].map((m) => m.textContent),
             numbers: page.settings().numbers, state: page.state.textContent,
             pinned: Boolean(page.report?.pinned) }),

@@ -49,16 +49,17 @@ export class Sliders {
         this.make = '';
     }
 
-    /** Rows for these; what is there stays where it is, with its value. */
-    load(items, ranges) {
+    /** Rows for these; what is there stays where it is, with its value. `known`: what may be
+     *  set, with or without a row. */
+    load(items, ranges, known = items) {
         const make = JSON.stringify(items.map((i) =>
             [i.name, i.unit, i.value, ranges.get(i.name)]));
         if (make === this.make) return;
         this.make = make;
         const active = document.activeElement?.dataset?.name;
         for (const name of Object.keys(this.numbers))
-            if (items.find((i) => i.name === name)?.value === this.numbers[name] ||
-                !items.some((i) => i.name === name)) delete this.numbers[name];
+            if (known.find((i) => i.name === name)?.value === this.numbers[name] ||
+                !known.some((i) => i.name === name)) delete this.numbers[name];
         this.rows = new Map(items.map((item) => [item.name, this.row(item, ranges)]));
         this.host.replaceChildren(...[...this.rows.values()].map((r) => r.node));
         if (active) this.rows.get(active)?.range.focus();
@@ -96,6 +97,17 @@ export class Sliders {
         row.range.setAttribute('aria-valuetext', `${shown(value)} ${row.item.unit}`);
         row.field.value = shown(value);
         row.reset.style.visibility = row.item.name in this.numbers ? 'visible' : 'hidden';
+    }
+
+    /** Other numbers for some; nobody is told. */
+    take(numbers) {
+        Object.assign(this.numbers, numbers);
+        this.rows.forEach((row) => this.show(row));
+    }
+
+    clear() {
+        this.numbers = {};
+        this.rows.forEach((row) => this.show(row));
     }
 
     set(name, value, done, moving = false) {

@@ -46,13 +46,16 @@ function answer({ id, kind, ...request }) {
         [...buffers(result.data)]);
 }
 
+let started = null; // requests may come before the module is there
+
 addEventListener('message', async ({ data }) => {
     if (data.module) {
-        const module = await Module.start(data.module);
-        engine = new Noslip(module);
+        started = Module.start(data.module);
+        engine = new Noslip(await started);
         postMessage({ ready: true });
         return;
     }
+    await started;
     engine.module.progress = (fraction) => {
         postMessage({ id: data.id, progress: fraction });
         return false;

@@ -48,6 +48,14 @@ export function button(label, { iconName, title, on, pressed, cls, text } = {}) 
     return node;
 }
 
+/** Was the node made of the same before? Then it need not be made again, nor painted. */
+export function unchanged(node, ...of) {
+    const key = JSON.stringify(of);
+    if (node.madeOf === key) return true;
+    node.madeOf = key;
+    return false;
+}
+
 /** Give the user a file. */
 export function download(name, blob) {
     const url = URL.createObjectURL(blob);

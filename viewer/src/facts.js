@@ -1,5 +1,5 @@
 // What is known about the run, in words and tables.
-import { button, byId, download, el, fileName } from './dom.js';
+import { button, byId, download, el, fileName, unchanged } from './dom.js';
 import { mathElement } from './mathml.js';
 import { number } from './numbers.js';
 
@@ -37,10 +37,16 @@ export function buildHeader(data) {
         data.file].filter(Boolean).join(' · ');
     byId('subtitle').textContent = about;
     const chips = byId('chips');
+    const judged = data.facts.filter((f) => f.level).slice(0, 3);
+    if (unchanged(chips, done, data.reason, judged.map((f) => [f.name, f.level]),
+        data.warnings, data.problems)) {
+        judged.forEach((f, i) => { chips.children[i + 1].title = f.text; });
+        return;
+    }
     chips.replaceChildren(el('span', { class: `chip ${done ? 'good' : 'bad'}` },
         done ? 'completed' : 'stopped early'));
     const signs = { good: '✓', note: '!', bad: '✕' };
-    for (const f of data.facts.filter((f) => f.level).slice(0, 3)) {
+    for (const f of judged) {
         chips.append(el('span', { class: `chip ${f.level}`, title: f.text },
             `${signs[f.level]} ${f.name}`));
     }

@@ -72,14 +72,15 @@ const markers = {
 };
 
 class Panel {
-    constructor(data, spec) {
+    /** pick([x, y], panel), if given: what a click into the figure does. */
+    constructor(data, spec, pick = null) {
         this.data = data;
         this.spec = spec;
+        this.pick = pick;
         this.visible = false;
         this.at = null; // the point shown: {series, i} or {cell}
-        let auto = 0;
-        this.series = spec.series.map((s) =>
-            ({ ...s, shown: true, color: s.color || autoColors[auto++ % autoColors.length] }));
+        this.auto = 0;
+        this.series = spec.series.map((s) => this.coloured(s));
         this.canvas = el('canvas', { tabindex: 0, role: 'application',
             'aria-label': this.describe() });
         this.tip = el('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
@@ -98,22 +99,39 @@ class Panel {
                         { text: 'PNG', cls: 'text', on: () => this.savePng() }),
                     button('Save the numbers of this figure as CSV',
                         { text: 'CSV', cls: 'text', on: () => this.saveCsv() }))),
-            this.legend(), this.host, this.repeat, this.said);
+            this.names = this.legend(), this.host, this.repeat, this.said);
         this.full = this.extent();
         this.range = [...this.full];
         this.listen();
     }
 
+    coloured(s) {
+        return { ...s, shown: true,
+            color: s.color || autoColors[this.auto++ % autoColors.length] };
+    }
+
+    /** One series more, over the others. */
+    add(s) {
+        this.series.push(this.coloured({ notes: new Map(), marker: '', width: 0, ...s }));
+        const names = this.legend();
+        this.names.replaceWith(names);
+        this.names = names;
+        this.draw();
+    }
+
     describe() {
-        const { x, y, series, field, title } = this.spec;
+        const { x, y, field, title } = this.spec;
+        const { series } = this;
         const points = series.reduce((n, s) => n + s.x.length, 0);
         const what = field ? `${field.label || 'values'} on a grid of ${field.columns} by ` +
             `${field.rows}` : `${series.length} series, ${points} points`;
         const keys = 'Arrow keys go from point to point, plus and minus zoom, ' +
             'Home shows everything';
-        const enter = ', Enter tells the command that repeats the run behind the point';
+        const enter = this.pick ? ', Enter begins a motion at the point'
+            : this.spec.command
+                ? ', Enter tells the command that repeats the run behind the point' : '';
         return `${title ? title + ': ' : ''}${withUnit(y)} over ${withUnit(x)}, ${what}. ` +
-            `${keys}${this.spec.command ? enter : ''}.`;
+            `${keys}${enter}.`;
     }
 
     legend() {
@@ -121,7 +139,7 @@ class Panel {
         const f = this.spec.field;
         const words = f ? f.words.map((name, k) => ({ name, color: f.wordColors[k] }))
             .filter((_, k) => f.word.includes(k + 1)) : [];
-        if (!named.length && !words.length) return null;
+        if (!named.length && !words.length) return el('ul', { class: 'series', hidden: true });
         return el('ul', { class: 'series' },
             words.map((w) => el('li', {},
                 el('span', { class: 'swatch word', style: { background: w.color } }),
@@ -548,6 +566,11 @@ class Panel {
             y0 + (bottom - py) / (bottom - top) * (y1 - y0)];
     }
 
+    /** A click, in the numbers that are drawn. */
+    pickAt([u, v]) {
+        this.pick?.([unscaled(this.spec.x, u), unscaled(this.spec.y, v)], this);
+    }
+
     setRange(range) {
         const small = (a, b) => !(Math.abs(b - a) > 1e-13 * Math.max(Math.abs(a), Math.abs(b)));
         if (!range.every(Number.isFinite) || small(range[0], range[1]) ||
@@ -621,6 +644,13 @@ class Panel {
                 } else {
                     this.point(this.find(now), true);
                     this.tellCommand();
+                    const { left, right, top, bottom } = this.area;
+                    if (now[0] >= left && now[0] <= right && now[1] >= top &&
+                        now[1] <= bottom) {
+                        const place = this.place(now);
+                        clearTimeout(this.picking); // not by the clicks of a double-click
+                        this.picking = setTimeout(() => this.pickAt(place), 250);
+                    }
                 }
             }
             start = null;
@@ -629,7 +659,10 @@ class Panel {
         this.canvas.addEventListener('pointercancel', finish);
         this.canvas.addEventListener('pointerleave',
             () => { if (start === null) this.point(null); });
-        this.canvas.addEventListener('dblclick', () => this.reset());
+        this.canvas.addEventListener('dblclick', () => {
+            clearTimeout(this.picking);
+            this.reset();
+        });
         // the page must scroll past a figure that nobody works with
         this.canvas.addEventListener('wheel', (e) => {
             if (!e.ctrlKey && document.activeElement !== this.canvas) return;
@@ -643,7 +676,13 @@ class Panel {
                 ArrowUp: () => this.go(0, 1), ArrowDown: () => this.go(0, -1),
                 '+': () => this.zoom(0.5), '=': () => this.zoom(0.5), '-': () => this.zoom(2),
                 Home: () => this.reset(), Escape: () => this.point(null),
-                Enter: () => this.tellCommand(),
+                Enter: () => {
+                    this.tellCommand();
+                    const { x0, x1, y0, y1 } = this.area ?? {};
+                    const { series: s, i } = this.at ?? {};
+                    if (this.area) this.pickAt(s ? [scaled(this.spec.x, s.x[i]),
+                        scaled(this.spec.y, s.y[i])] : [(x0 + x1) / 2, (y0 + y1) / 2]);
+                },
             };
             if (!Object.hasOwn(actions, e.key)) return;
             e.preventDefault();
@@ -718,7 +757,8 @@ export class Figures {
         this.load(data);
     }
 
-    load(data, host = byId('figures')) {
+    /** pick, hint: what a click into a figure does, and how the page says so. */
+    load(data, host = byId('figures'), { pick = null, hint = '' } = {}) {
         this.panels = [];
         this.watcher?.disconnect();
         this.sizes?.disconnect();
@@ -738,13 +778,13 @@ export class Figures {
         data.figures.forEach((figure, i) => {
             const bar = el('div', { class: 'plot-bar' }, el('h2', {}, figure.title || 'Figure'),
                 i === 0 && el('span', { class: 'hint' },
-                    'drag or ctrl-scroll: zoom (scroll after a click) · shift-drag: move · ' +
-                        'double-click: all'));
+                    `${hint}drag or ctrl-scroll: zoom (scroll after a click) · ` +
+                        'shift-drag: move · double-click: all'));
             const grid = el('div', { class: 'panels figures',
                 style: { '--columns': String(figure.columns) } });
             host.append(bar, grid);
             for (const spec of figure.panels) {
-                const panel = new Panel(data, spec);
+                const panel = new Panel(data, spec, pick);
                 this.panels.push(panel);
                 grid.append(panel.card);
                 this.watcher.observe(panel.card);

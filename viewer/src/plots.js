@@ -173,8 +173,9 @@ class Panel {
             l.group === this.group && (l.unit || this.unit) === this.unit);
         this.host = el('div', { class: 'plot', style: { height: `${height}px` } });
         this.legend = el('ul', { class: 'series' });
-        this.logButton = button('Logarithmic scale',
-            { text: 'log', pressed: this.log, cls: 'text', on: () => this.setLog(!this.log) });
+        this.logButton = button('log: logarithmic scale',
+            { text: 'log', title: 'Logarithmic scale', pressed: this.log, cls: 'text',
+                on: () => this.setLog(!this.log) });
         this.card = el('figure', { class: 'panel', 'aria-label': withUnit(title, this.unit) },
             el('figcaption', {}, el('h3', {}, title),
                 el('div', { class: 'tools' }, this.logButton,

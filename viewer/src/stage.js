@@ -1,6 +1,6 @@
 // The scene on the page: which picture, from where, with what switched on.
 import { Box3, Quaternion, Vector3 } from 'three';
-import { button, byId, download, el, fileName } from './dom.js';
+import { button, byId, download, el, fileName, unchanged } from './dom.js';
 import { Samples } from './motion.js';
 import { number, steady } from './numbers.js';
 import { abstractScene } from './scene/abstract.js';
@@ -153,6 +153,7 @@ export class Stage {
 
     buildTabs() {
         const several = this.pictures.length > 1;
+        if (unchanged(this.tabs, this.pictures.map((p) => p.title))) return;
         this.tabButtons = several ? this.pictures.map((p, i) =>
             button(p.title, { text: p.title, pressed: false, on: () => this.open(i) })) : [];
         this.tabs.hidden = !several;
@@ -206,6 +207,11 @@ export class Stage {
 
     buildViews() {
         const planar = this.picture.world.planar;
+        const follows = this.picture.world.bodies.length > 0;
+        if (unchanged(this.views, planar, follows, this.clock.duration > 0)) {
+            this.followButton?.setAttribute('aria-pressed', String(this.view.follow));
+            return;
+        }
         const list = planar
             ? [['home', 'Plane', 'The plane, seen from above (1)'],
                 ['solid', '3D', 'From the side, in perspective (2)']]
@@ -216,7 +222,7 @@ export class Stage {
             [name, button(label, { text: label, title, pressed: false,
                 on: () => this.go(name) })]));
         const tools = [];
-        if (this.picture.world.bodies.length) {
+        if (follows) {
             this.followButton = button('Follow the body', {
                 iconName: 'follow', title: 'Camera follows the body (F)',
                 pressed: this.view.follow, on: () => this.setFollow(!this.view.follow),
@@ -246,12 +252,15 @@ export class Stage {
     }
 
     buildSwitches() {
-        const world = this.world;
+        const { world } = this;
+        if (unchanged(this.switches, this.dark,
+            [...world.layers.values()].map((l) => [l.label, l.shown, l.key]))) return;
         const summary = el('summary', {}, 'Show');
         const rows = [...world.layers.values()].map((layer) => {
             const box = el('input', { type: 'checkbox', checked: layer.shown });
             box.addEventListener('change', () => {
-                world.show(layer.label, box.checked);
+                this.switches.madeOf = '';
+                this.world.show(layer.label, box.checked);
                 this.buildLegend();
                 this.view.invalidate();
             });
@@ -265,10 +274,17 @@ export class Stage {
 
     buildLegend() {
         const world = this.world;
+        const arrows = world.arrows.filter((a) => world.layers.get(a.name)?.shown);
+        if (unchanged(this.legend, this.dark, arrows.map((a) => [a.name, a.key]),
+            world.paths.map((p) => [p.name, p.quiet, world.layers.get(p.name)?.key,
+                world.layers.get(p.name)?.shown]))) {
+            this.readouts.forEach((r, i) => { r.a = arrows[i]; });
+            this.updateText();
+            return;
+        }
         this.readouts = [];
         const rows = [];
-        for (const a of world.arrows) {
-            if (!world.layers.get(a.name)?.shown) continue;
+        for (const a of arrows) {
             const value = el('span', { class: 'value' });
             const swatch = el('i', { class: 'swatch arrow' });
             swatch.style.background = cssColor(a.key);

@@ -1,5 +1,5 @@
 // Play, pause, scrub, speed, loop; the keyboard.
-import { button, byId, el, icon } from './dom.js';
+import { button, byId, el, icon, unchanged } from './dom.js';
 import { number, timeDigits } from './numbers.js';
 
 export class Transport {
@@ -45,8 +45,12 @@ export class Transport {
         this.unit = data.timeUnit;
         this.playButton.disabled = still;
         this.range.disabled = still;
-        this.marks.replaceChildren();
         byId('transport').hidden = still;
+        this.updateState();
+        this.updateTime();
+        if (unchanged(this.marks, data.spans, data.events.map((e) => e.t), clock.t0, clock.t1))
+            return;
+        this.marks.replaceChildren();
         for (const s of data.spans) {
             const a = this.fraction(s.from);
             const b = this.fraction(s.to);
@@ -64,8 +68,6 @@ export class Transport {
             mark.style.left = `${100 * this.fraction(e.t)}%`;
             this.marks.append(mark);
         }
-        this.updateState();
-        this.updateTime();
     }
 
     fraction(t) {

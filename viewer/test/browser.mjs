@@ -1,5 +1,5 @@
 // Debian's chromium, driven by playwright. CHROMIUM names another browser.
-import { chromium } from 'playwright-core';
+import { chromium, firefox } from 'playwright-core';
 import { pathToFileURL } from 'node:url';
 
 export async function launch(extra = []) {
@@ -12,6 +12,12 @@ export async function launch(extra = []) {
             '--enable-unsafe-swiftshader', ...extra,
         ],
     });
+}
+
+/** Debian's Firefox by WebDriver BiDi; it needs a screen (xvfb-run) to draw pictures. */
+export async function launchFirefox() {
+    return firefox.launch({ channel: 'moz-firefox', executablePath: '/usr/bin/firefox-esr',
+        headless: false, firefoxUserPrefs: { 'webgl.force-enabled': true } });
 }
 
 /** A page that notes everything it should not do. */

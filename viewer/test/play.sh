@@ -8,4 +8,8 @@ if ! command -v clang-19 >/dev/null || [ ! -e /usr/lib/wasm32-wasi/libc.a ]; the
 fi
 scripts/build-playground
 export PLAYGROUND=$PWD/build/playground.html NOSLIP_WASM=$PWD/build/wasm/noslip-page.wasm
-exec node --test viewer/test/play.test.mjs
+node --test viewer/test/play.test.mjs
+if command -v firefox-esr >/dev/null && command -v xvfb-run >/dev/null; then
+    LIBGL_ALWAYS_SOFTWARE=1 xvfb-run -a -s '-screen 0 1400x1000x24' \
+        node --test viewer/test/firefox.test.mjs
+fi

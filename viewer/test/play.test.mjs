@@ -6,7 +6,11 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
+import { violations } from './axe.mjs';
 import { launch, openPage } from './browser.mjs';
+import { Person, programRun, same } from './person.mjs';
 
 const file = process.env.PLAYGROUND;
 const program = process.env.NOSLIP;
@@ -15,54 +19,17 @@ let browser;
 let page;
 let notes;
 let folder;
-
-const state = () => page.evaluate(() => window.noslip.state());
-/** Waits until another motion is on the screen and nothing is under way. */
-const settled = async (shown) => {
-    await page.waitForFunction((n) => {
-        const s = window.noslip.state?.();
-        return s && s.shown > n && !s.busy;
-    }, shown, { timeout: 20000 });
-    return page.evaluate(() => window.noslip.final());
-};
-const choose = async (name) => {
-    const { shown } = await state();
-    await page.evaluate((n) => window.noslip.choose(n), name);
-    return settled(shown);
-};
-const slider = (name) => page.locator(`.slider input[type=range][data-name="${name}"]`);
-const type = async (line, text) => {
-    await page.evaluate((n) => window.noslip.playground.editor.go({ line: n, column: 1 }),
-        line);
-    await page.keyboard.type(text);
-};
-
-/** What the program prints for the same numbers. */
-function program_run(model, args) {
-    const out = execFileSync(program, ['run', model, ...args, '--json'],
-        { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 });
-    return JSON.parse(out);
-}
-
-/** Final values of the page, in full precision, against the program's. */
-function same(final, json, least = 3) {
-    let compared = 0;
-    for (const [name, values] of Object.entries(json.values)) {
-        const value = values.at(-1);
-        if (!(name in final) || typeof value !== 'number') continue;
-        const shown = Number(String(final[name]).replace('−', '-').split(' ')[0]);
-        const digits = Math.abs(shown - value) <= 1e-12 * Math.max(1, Math.abs(value));
-        assert.ok(digits, `${name}: ${final[name]} on the page, ${value} by the program`);
-        compared++;
-    }
-    assert.ok(compared >= least, `only ${compared} values compared`);
-}
+let me;
+let packed; // the library by brotli, which takes seconds: beside the tests
 
 before(async () => {
     if (skip) return;
     folder = await mkdtemp(join(tmpdir(), 'noslip-play-'));
+    if (process.env.NOSLIP_WASM)
+        packed = promisify(brotliCompress)(await readFile(process.env.NOSLIP_WASM));
     browser = await launch();
     ({ page, notes } = await openPage(browser, file, { hash: '#gallery=chaplygin-sleigh' }));
+    me = new Person(page);
 }, { timeout: 60000 });
 
 after(async () => {
@@ -70,16 +37,8 @@ after(async () => {
     if (folder) await rm(folder, { recursive: true });
 });
 
-test('sizes: the page below 2 MB, the library below 600 kB', { skip }, async () => {
-    assert.ok((await stat(file)).size < 2e6);
-    if (!process.env.NOSLIP_WASM) return;
-    const { brotliCompressSync } = await import('node:zlib');
-    const size = brotliCompressSync(await readFile(process.env.NOSLIP_WASM)).length;
-    console.log(`# page ${(await stat(file)).size} bytes, library ${size} by brotli`);
-    assert.ok(size < 600000, `${size} bytes by brotli`);
-});
-
 test('opens offline, from a file, without a request', { skip }, async () => {
+    await page.context().setOffline(true); // for all that follows
     const at = await page.evaluate(() => window.noslip.readyAt);
     console.log(`# first frame after ${(at / 1000).toFixed(2)} s`);
     assert.deepEqual(notes.requests.filter((r) => !r.startsWith('blob:')), []);
@@ -88,60 +47,45 @@ test('opens offline, from a file, without a request', { skip }, async () => {
 });
 
 test('an error is underlined while typing, and goes away', { skip }, async () => {
-    const { text, shown } = await state();
+    const { text } = await me.state();
     const line = text.split('\n').findIndex((l) => /^param/.test(l)) + 1;
-    await type(line, 'let wrong = 2*thtea\n');
+    await me.type(line, 'let wrong = 2*thtea\n');
     await page.waitForFunction(() => window.noslip.state().messages.length > 0);
-    assert.match((await state()).messages[0], /thtea.*did you mean 'theta'/);
+    assert.match((await me.state()).messages[0], /thtea.*did you mean 'theta'/);
     const marked = page.locator('.cm-lintRange-error');
     assert.equal(await marked.first().textContent(), 'thtea');
     await marked.first().hover();
     await page.waitForSelector('.cm-tooltip .cm-diagnostic');
     assert.match(await page.locator('.cm-tooltip .cm-diagnostic').first().textContent(),
         /\^~~~~/);
-    await page.keyboard.press('Control+z');
-    await page.evaluate((t) => {
-        const { editor } = window.noslip.playground;
-        if (editor.text !== t) editor.text = t;
-        window.noslip.playground.run();
-    }, text);
-    await settled(shown);
+    await me.restore(text);
     assert.equal(await page.locator('.cm-lintRange-error').count(), 0);
 });
 
 test('completion offers names of the model', { skip }, async () => {
-    const { text, shown } = await state();
+    const { text } = await me.state();
     await page.evaluate(() => window.noslip.playground.editor.go({ line: 1e6, column: 1 }));
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\nobserve zz = thet');
     await page.waitForSelector('.cm-tooltip-autocomplete');
     assert.match(await page.locator('.cm-tooltip-autocomplete').textContent(), /theta/);
     await page.keyboard.press('Escape');
-    await page.evaluate((t) => {
-        window.noslip.playground.editor.text = t;
-        window.noslip.playground.run();
-    }, text);
-    await settled(shown);
+    await me.restore(text);
 });
 
 test('a slider gives the motion of the program with the same number', { skip }, async () => {
     for (const [model, name] of [['chaplygin-sleigh', null], ['snakeboard', 'wb'],
         ['torus', null]]) {
-        await choose(model);
-        const chosen = name ? slider(name) : page.locator('.slider input[type=range]').first();
-        const { shown } = await state();
-        await chosen.focus();
-        for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight');
-        const final = await settled(shown);
-        const { numbers } = await state();
-        const set = Object.entries(numbers);
-        assert.equal(set.length, 1);
-        same(final, program_run(model, ['--set', `${set[0][0]}=${set[0][1]}`]));
+        await me.choose(model);
+        const final = await me.move(name, 5);
+        const { numbers } = await me.state();
+        assert.equal(Object.keys(numbers).length, 1);
+        same(final, await programRun(me));
     }
 });
 
 test('play, scrub, pin', { skip }, async () => {
-    await choose('chaplygin-sleigh');
+    await me.choose('chaplygin-sleigh');
     await page.click('#transport .play');
     await page.waitForFunction(() => window.noslip.time() > 0.2);
     await page.click('#transport .play');
@@ -149,21 +93,18 @@ test('play, scrub, pin', { skip }, async () => {
     await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
     const [t, d] = await page.evaluate(() => [window.noslip.time(), window.noslip.duration()]);
     assert.ok(Math.abs(t / d - 0.5) < 0.03);
-    await page.getByRole('button', { name: 'Pin', exact: true }).click();
-    const { shown } = await state();
-    await page.locator('.slider input[type=range]').first().focus();
-    for (let i = 0; i < 9; i++) await page.keyboard.press('ArrowRight');
-    await settled(shown);
-    assert.equal((await state()).pinned, true);
+    await me.button('Pin').click();
+    await me.move(null, 9);
+    assert.equal((await me.state()).pinned, true);
     assert.ok(Math.abs(await page.evaluate(() => window.noslip.time()) - t) < 1e-9,
         'the time stays');
     assert.ok(await page.evaluate(() =>
         Boolean(window.noslip.playground.report.stage.view.ghost)));
-    await page.getByRole('button', { name: 'Pin', exact: true }).click();
+    await me.button('Pin').click();
 });
 
 test('share and reopen: address and file', { skip }, async () => {
-    const here = await state();
+    const here = await me.state();
     await page.getByRole('button', { name: 'Share' }).click();
     await page.waitForFunction(() => location.hash.startsWith('#m='));
     const hash = await page.evaluate(() => location.hash);
@@ -183,46 +124,125 @@ test('share and reopen: address and file', { skip }, async () => {
     await again.context.close();
 });
 
-test('studies: steady motions and a section, with figures', { skip }, async () => {
-    await choose('falling-disk');
-    await page.getByRole('button', { name: 'Steady motions' }).click();
+/** Clicks into the figure of a study, at these parts of its width and height. */
+async function clickFigure(x, y) {
+    const canvas = page.locator('.study-figures canvas').first();
+    await canvas.scrollIntoViewIfNeeded();
+    const [box, area] = [await canvas.boundingBox(), await page.evaluate(() =>
+        window.noslip.playground.studies.figures.state(0).area)];
+    await page.mouse.click(box.x + area.left + x * (area.right - area.left),
+        box.y + area.top + y * (area.bottom - area.top));
+    return page.evaluate(([u, v]) => {
+        const { range: [x0, x1, y0, y1] } = window.noslip.playground.studies.figures.state(0);
+        return [x0 + u * (x1 - x0), y1 + v * (y0 - y1)];
+    }, [x, y]);
+}
+
+const study = async (name) => {
+    await me.button(name).click();
     await page.waitForSelector('.study-result pre', { timeout: 30000 });
-    assert.match(await page.locator('.study-result pre').textContent(), /steady|eigenvalue/i);
+    return page.locator('.study-result pre').textContent();
+};
+const series = () => page.evaluate(() =>
+    window.noslip.playground.studies.figures.state(0).series.length);
+
+test('steady motions, and a click into a portrait begins a motion there', { skip },
+    async () => {
+        await me.choose('falling-disk');
+        assert.match(await study('Steady motions'), /steady|eigenvalue/i);
+        await me.choose('sleigh-frame');
+        await study('Portrait');
+        await page.waitForFunction(() => window.noslip.playground.studies.figures.state(0));
+        const before = await series();
+        let at;
+        const final = await me.after(async () => { at = await clickFigure(0.7, 0.4); });
+        const { numbers } = await me.state();
+        const set = Object.values(numbers);
+        assert.equal(set.length, 2);
+        at.forEach((v, i) => assert.ok(Math.abs(set[i] - v) < 0.02 * Math.abs(v) + 0.02));
+        same(final, await programRun(me));
+        assert.equal(await series(), before + 1, 'the motion is a curve of the portrait');
+        await me.after(() => me.button('Reset').click());
+        assert.deepEqual((await me.state()).numbers, {});
+    });
+
+test('a click into a Poincaré section begins a motion there', { skip }, async () => {
+    await me.choose('double-pendulum');
+    assert.match(await study('Section'), /crossings/);
+    await page.waitForFunction(() => window.noslip.playground.studies.figures.state(0));
+    const before = await series();
+    const { energy } = await page.evaluate(() => window.noslip.final());
+    const final = await me.after(() => clickFigure(0.45, 0.55));
+    assert.equal(await series(), before + 1);
+    assert.ok(Math.abs(final.energy - energy) < 1e-9 * Math.abs(energy), 'the same energy');
+    same(final, await programRun(me));
+});
+
+test('nothing for axe-core to say, light and dark, gallery and studies open', { skip },
+    async () => {
+        assert.deepEqual(await violations(page), []);
+        await me.button('Gallery').click();
+        assert.deepEqual(await violations(page, 'dialog.gallery'), []);
+        await page.keyboard.press('Escape');
+        await page.evaluate(() => { document.documentElement.dataset.theme = 'dark'; });
+        assert.deepEqual(await violations(page), []);
+        await page.evaluate(() => { document.documentElement.dataset.theme = 'light'; });
+    });
+
+test('by keyboard: no trap, every stop is seen', { skip }, async () => {
+    await page.evaluate(() => document.querySelector('.skip').focus());
+    const met = new Set();
+    for (let i = 0; i < 60; i++) {
+        await page.keyboard.press('Tab');
+        const at = await page.evaluate(() => {
+            const e = document.activeElement;
+            if (e === document.body) return null;
+            const s = getComputedStyle(e);
+            const editor = Boolean(e.closest('.cm-editor'));
+            return { name: e.getAttribute('aria-label') || e.textContent.trim().slice(0, 40),
+                editor, seen: editor || (s.outlineStyle !== 'none' &&
+                    parseFloat(s.outlineWidth) > 0) };
+        });
+        if (!at) break;
+        assert.ok(at.seen, `the focus is not to be seen on ${at.name}`);
+        met.add(at.name);
+        if (at.editor) await page.keyboard.press('Escape'); // Tab indents unless one leaves
+    }
+    for (const name of ['Gallery', 'Share', 'Play', 'Pin', 'Duration', 'Tolerance', 'Section'])
+        assert.ok(met.has(name), `${name} is not reached; met ${[...met]}`);
 });
 
 test('hostile models hurt nothing', { skip }, async () => {
     const nasty = '# </script><img src=x onerror="window.hurt=1">\n' +
         'title "</title><script>window.hurt=1</script><b>x"\n' +
         'state x\' = -x\nstart { x = 1 }\nobserve a = x\nrun { until 1 }\n';
-    let { shown } = await state();
-    await page.evaluate((text) => window.noslip.playground.show({ name: '<i>n</i>', text }),
-        nasty);
-    await settled(shown);
+    await me.after(() => me.show('<i>n</i>', nasty));
     assert.equal(await page.evaluate(() => window.hurt), undefined);
     assert.match(await page.title(), /<script>/);
     // an endless run: the page answers, shows progress, and the next model ends it
-    const endless = "state x' = v, v' = -1e8*x\nstart { x = 1; v = 0 }\nrun { until 1e6 }\n";
-    await page.evaluate((text) => window.noslip.playground.show({ name: 'endless', text }),
-        endless);
+    await me.show('endless',
+        "state x' = v, v' = -1e8*x\nstart { x = 1; v = 0 }\nrun { until 1e6 }\n");
     await page.waitForSelector('.working progress:not([hidden])');
     const t0 = Date.now();
     await page.evaluate(() => new Promise((r) => { requestAnimationFrame(r); }));
     assert.ok(Date.now() - t0 < 2000, 'the page does not freeze');
-    ({ shown } = await state());
+    const { shown } = await me.state();
     // a sum of a million terms
     await page.evaluate(() => window.noslip.playground.show({ name: 'sum',
         text: `state x' = -x\nlet s = 1${'+1'.repeat(1e6)}\nstart { x = 1 }\n` +
             'run { until 1 }\n' }));
     await page.evaluate(() => new Promise((r) => { requestAnimationFrame(r); }));
-    await choose('chaplygin-sleigh');
-    assert.ok((await state()).shown > shown);
-    assert.equal((await state()).name, 'chaplygin-sleigh');
+    await me.choose('chaplygin-sleigh');
+    assert.ok((await me.state()).shown > shown);
+    assert.equal((await me.state()).name, 'chaplygin-sleigh');
 });
 
 test('memory does not grow over 500 moves of a slider', { skip, timeout: 120000 }, async () => {
-    await choose('chaplygin-sleigh');
+    await me.choose('chaplygin-sleigh');
     const session = await page.context().newCDPSession(page);
     const used = async () => {
+        await page.waitForFunction(() => !window.noslip.state().busy);
+        await page.waitForTimeout(300); // facts follow when the slider rests
         await session.send('HeapProfiler.collectGarbage');
         const { usedSize } = await session.send('Runtime.getHeapUsage');
         const { geometries, textures } = await page.evaluate(() =>
@@ -239,12 +259,8 @@ test('memory does not grow over 500 moves of a slider', { skip, timeout: 120000 
         }
     }, [from, to]);
     await move(0, 60);
-    await page.waitForFunction(() => !window.noslip.state().busy);
-    await page.waitForTimeout(300);
     const begin = await used();
     await move(60, 560);
-    await page.waitForFunction(() => !window.noslip.state().busy);
-    await page.waitForTimeout(300); // facts follow when the slider rests
     const end = await used();
     assert.ok(end.usedSize < begin.usedSize + 12e6,
         `${(begin.usedSize / 1e6).toFixed(1)} to ${(end.usedSize / 1e6).toFixed(1)} MB`);
@@ -258,18 +274,11 @@ test('a live report shows its motion and recomputes', { skip }, async () => {
     execFileSync(program, ['run', 'chaplygin-sleigh', '--set', 'm=3', '--quiet', '--report',
         live, '--live'], { env: { ...process.env, NOSLIP_PLAYGROUND: file }, stdio: 'ignore' });
     const opened = await openPage(browser, live);
-    const there = opened.page;
-    await there.waitForFunction(() => window.noslip.state().shown > 1 &&
-        !window.noslip.state().busy);
-    assert.deepEqual(await there.evaluate(() => window.noslip.state().numbers), { m: 3 });
-    const { shown } = await there.evaluate(() => window.noslip.state());
-    await there.locator('.slider input[data-name="m"]').focus();
-    await there.keyboard.press('ArrowRight');
-    await there.waitForFunction((n) => window.noslip.state().shown > n &&
-        !window.noslip.state().busy, shown);
-    const [numbers, final] = await there.evaluate(() =>
-        [window.noslip.state().numbers, window.noslip.final()]);
-    same(final, program_run('chaplygin-sleigh', ['--set', `m=${numbers.m}`]));
+    const there = new Person(opened.page);
+    await there.settled(1);
+    assert.deepEqual((await there.state()).numbers, { m: 3 });
+    const final = await there.move('m', 1);
+    same(final, await programRun(there));
     assert.deepEqual(opened.notes.errors, []);
     await opened.context.close();
     assert.throws(() => execFileSync(program, ['run', 'chaplygin-sleigh', '--live'],
@@ -279,4 +288,13 @@ test('a live report shows its motion and recomputes', { skip }, async () => {
 test('no message on the console in all this', { skip }, () => {
     assert.deepEqual(notes.errors, []);
     assert.deepEqual(notes.console, []);
+});
+
+test('sizes: the page below 2 MB, the library below 600 kB', { skip }, async () => {
+    const { size } = await stat(file);
+    assert.ok(size < 2e6, `${size} bytes`);
+    if (!packed) return;
+    const { length } = await packed;
+    console.log(`# page ${size} bytes, library ${length} by brotli`);
+    assert.ok(length < 600000, `${length} bytes by brotli`);
 });

@@ -10,6 +10,7 @@ import { css } from '../dom.js';
 import { stage } from './palette.js';
 
 const fov = 32;
+const head = 46; // pixels at the top that buttons lie over: what is framed keeps clear of them
 
 let found = null;
 
@@ -170,13 +171,14 @@ export class View {
         const camera = this.camera;
         camera.up.copy(up ?? new Vector3(0, 0, 1));
         camera.zoom = 1;
-        const aspect = this.width / Math.max(1, this.height);
+        const open = this.open; // part of the height that nothing covers
+        const aspect = this.width / Math.max(1, this.height * open);
         const right = new Vector3().crossVectors(camera.up, d);
         if (right.lengthSq() < 1e-9) right.set(1, 0, 0);
         right.normalize();
         const upward = new Vector3().crossVectors(d, right);
         let distance;
-        const half = Math.tan(fov * Math.PI / 360);
+        const half = Math.tan(fov * Math.PI / 360) * open;
         const margin = 1.14;
         if (box) {
             // the smallest distance (or half height) at which all corners are inside
@@ -192,10 +194,11 @@ export class View {
                 distance = Math.max(distance,
                     v.dot(d) + Math.max(y, x / aspect) * margin / half);
             }
-            this.planeHeight = height;
+            this.planeHeight = height / open;
         } else {
-            distance = radius * margin / Math.sin(fov * Math.PI / 360) / Math.min(1, aspect);
-            this.planeHeight = radius * margin / Math.min(1, aspect);
+            distance = radius * margin / Math.sin(fov * Math.PI / 360) /
+                Math.min(1, aspect) / open;
+            this.planeHeight = radius * margin / Math.min(1, aspect) / open;
         }
         distance = Math.max(distance, 1e-6);
         camera.position.copy(target).addScaledVector(d,
@@ -210,8 +213,15 @@ export class View {
         this.invalidate();
     }
 
+    get open() {
+        return this.height > 3 * head ? 1 - head / this.height : 1;
+    }
+
     shape() {
         const aspect = this.width / Math.max(1, this.height);
+        for (const camera of [this.perspective, this.orthographic])
+            camera.setViewOffset(this.width, this.height, 0,
+                -this.height * (1 - this.open) / 2, this.width, this.height);
         this.perspective.aspect = aspect;
         const h = this.planeHeight ?? 1;
         Object.assign(this.orthographic,

@@ -339,16 +339,19 @@ export class World {
         }
         for (const path of this.paths)
             if (path.frame === 'space') expand(this.box, path.points);
-        const now = new Box3(); // of rods, springs and marks at the start
-        for (const source of [...list(this.spec.points),
-            ...list(this.spec.links).flatMap((l) => [l?.a, l?.b])]) {
-            if (!source || source.body !== undefined) continue;
-            const track = source.track === undefined
-                ? vector(source.point).toArray()
-                : this.data.track(source.track, 3, 'an end of a link');
-            if (!track) continue;
-            expand(this.box, track);
-            expand(now, track.slice(0, 3));
+        // rods, springs and marks at the start; a line that stands is scenery
+        const now = new Box3();
+        for (const ends of [...list(this.spec.points).map((p) => [p]),
+            ...list(this.spec.links).map((l) => [l?.a, l?.b])]) {
+            const tracks = ends.filter((e) => e && e.body === undefined).map((e) =>
+                e.track === undefined ? vector(e.point).toArray()
+                    : this.data.track(e.track, 3, 'an end of a link')).filter(Boolean);
+            const moves = ends.length === 1 || tracks.length < 2 ||
+                tracks.some((t) => t.some((v, i) => v !== t[i % 3]));
+            for (const track of tracks) {
+                expand(this.box, track);
+                if (moves) expand(now, track.slice(0, 3));
+            }
         }
         const spread = now.isEmpty() ? 0 : now.getSize(new Vector3()).length() / 2;
         if (this.box.isEmpty()) this.box.set(new Vector3(-1, -1, -1), new Vector3(1, 1, 1));
