@@ -1,7 +1,7 @@
 // Sheets to look at: models of the gallery in the playground and in reports, at desktop and
 // phone size, light and dark.
 //
-//     node sheets.mjs PLAYGROUND.html NOSLIP OUT-FOLDER [NAME...]
+//     [LOOKS=desktop-light,...] node sheets.mjs PLAYGROUND.html NOSLIP OUT-FOLDER [NAME...]
 //
 // Writes OUT-FOLDER/{playground,report}-{desktop,phone}-{light,dark}-N.png, twelve models each.
 // Every model is opened once; the window and the colours change around it.
@@ -17,7 +17,8 @@ if (!folder) {
 }
 const perSheet = 12;
 const sizes = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
-const looks = Object.keys(sizes).flatMap((s) => ['light', 'dark'].map((t) => [s, t]));
+const looks = (process.env.LOOKS ?? 'desktop-light,desktop-dark,phone-light,phone-dark')
+    .split(',').map((l) => l.split('-'));
 await mkdir(folder, { recursive: true });
 const browser = await launch();
 
@@ -30,7 +31,7 @@ async function pictures(page) {
     const out = {};
     for (const [size, theme] of looks) {
         await page.setViewportSize(sizes[size]);
-        await page.emulateMedia({ colorScheme: theme });
+        await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
         await page.waitForTimeout(150);
         out[`${size}-${theme}`] = (await page.screenshot({ type: 'jpeg', quality: 80 }))
             .toString('base64');

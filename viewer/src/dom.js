@@ -92,5 +92,15 @@ export function csv(columns) {
 }
 
 /** Colour of the style sheet, for canvases. */
-export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name)
-    .trim();
+export function css(name) {
+    let value = colours.get(name);
+    if (value === undefined) {
+        value = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+        colours.set(name, value);
+    }
+    return value;
+}
+
+// asking the page each time makes it work out its styles again
+const colours = new Map();
+document.addEventListener('noslip-theme', () => colours.clear());

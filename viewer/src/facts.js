@@ -183,19 +183,22 @@ export function buildFacts(data, clock) {
         card.classList.add('wide');
         cards.push(card);
     }
-    if (data.equations.length) {
-        cards.push(section('equations', 'Equations', data.equations.map((e) =>
-            el('figure', { class: 'equation' }, e.caption && el('figcaption', {}, e.caption),
-                el('div', { class: 'math', tabindex: 0, role: 'group',
-                    'aria-label': e.caption || 'Equation' }, mathElement(e.mathml))))));
-        cards[cards.length - 1].classList.add('wide');
-    }
-    if (data.model) {
-        const card = section('model', data.file ? `Model: ${data.file}` : 'Model',
-            modelText(data.model));
+    // formulas take longest, and are the same for all numbers
+    const kept = (id, of, make) => {
+        const card = byId(id)?.madeOf === JSON.stringify([of]) ? byId(id) : make();
+        unchanged(card, of);
         card.classList.add('wide');
         cards.push(card);
-    }
+    };
+    if (data.equations.length)
+        kept('equations', data.equations, () => section('equations', 'Equations',
+            data.equations.map((e) => el('figure', { class: 'equation' },
+                e.caption && el('figcaption', {}, e.caption),
+                el('div', { class: 'math', tabindex: 0, role: 'group',
+                    'aria-label': e.caption || 'Equation' }, mathElement(e.mathml))))));
+    if (data.model)
+        kept('model', [data.file, data.model], () => section('model',
+            data.file ? `Model: ${data.file}` : 'Model', modelText(data.model)));
     // short cards in columns, wide ones below them
     const wide = cards.filter((c) => c.classList.contains('wide'));
     const short = cards.filter((c) => !wide.includes(c));

@@ -83,7 +83,7 @@ export class Report {
         buildHeader(this.data);
         clearTimeout(this.telling);
         const facts = () => buildFacts(this.data, this.clock);
-        if (later) this.telling = setTimeout(facts, 250);
+        if (later) this.telling = setTimeout(facts, 400);
         else facts();
     }
 

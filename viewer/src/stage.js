@@ -338,6 +338,7 @@ export class Stage {
 
     look(direction, options = {}) {
         const { world } = this;
+        this.view.head = this.views.offsetHeight + 12;
         if (this.view.follow && world.bodies.length) {
             const center = new Vector3();
             const reach = world.focus(center);

@@ -2,14 +2,14 @@
 import { chromium, firefox } from 'playwright-core';
 import { pathToFileURL } from 'node:url';
 
+/** As on a machine without a graphics processor: WebGL by SwiftShader, the page by Skia. */
 export async function launch(extra = []) {
     return chromium.launch({
         executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
         args: [
             '--no-sandbox', '--disable-quic', '--no-first-run',
             '--disable-background-networking', '--disable-component-update',
-            '--disable-sync', '--use-gl=angle', '--use-angle=swiftshader',
-            '--enable-unsafe-swiftshader', ...extra,
+            '--disable-sync', '--enable-unsafe-swiftshader', ...extra,
         ],
     });
 }
@@ -26,8 +26,11 @@ export async function openPage(browser, file, { hash = '', wait = true, ...optio
         { viewport: { width: 1400, height: 900 }, ...options });
     const page = await context.newPage();
     const notes = { console: [], errors: [], requests: [] };
-    page.on('console', (m) => { if (['error', 'warning'].includes(m.type())) notes.console.push(
-        m.text()); });
+    // the driver's word on how the browser gets the picture to the page is none of the page's
+    page.on('console', (m) => {
+        if (['error', 'warning'].includes(m.type()) && !/GL Driver Message/.test(m.text()))
+            notes.console.push(m.text());
+    });
     page.on('pageerror', (e) => notes.errors.push(String(e)));
     const url = pathToFileURL(file).href;
     page.on('request', (r) => { if (r.url() !== url &&

@@ -10,7 +10,6 @@ import { css } from '../dom.js';
 import { stage } from './palette.js';
 
 const fov = 32;
-const head = 46; // pixels at the top that buttons lie over: what is framed keeps clear of them
 
 let found = null;
 
@@ -48,6 +47,7 @@ export class View {
         const { name, software, cheap, canvas, context } = surface(quality);
         this.canvas = canvas;
         this.overlay = overlay;
+        this.head = 46; // pixels at the top: what is framed keeps clear of the buttons there
         this.rendererName = name;
         this.software = software;
         host.append(canvas, overlay);
@@ -171,7 +171,7 @@ export class View {
         const camera = this.camera;
         camera.up.copy(up ?? new Vector3(0, 0, 1));
         camera.zoom = 1;
-        const open = this.open; // part of the height that nothing covers
+        const { open } = this;
         const aspect = this.width / Math.max(1, this.height * open);
         const right = new Vector3().crossVectors(camera.up, d);
         if (right.lengthSq() < 1e-9) right.set(1, 0, 0);
@@ -213,8 +213,9 @@ export class View {
         this.invalidate();
     }
 
+    /** Part of the height that no button at the top lies over. */
     get open() {
-        return this.height > 3 * head ? 1 - head / this.height : 1;
+        return 1 - Math.min(this.head, this.height / 3) / this.height;
     }
 
     shape() {

@@ -384,7 +384,8 @@ export class World {
             if (!(scale > 0)) {
                 // the length that nine tenths of the samples stay below gets a fitting size
                 const lengths = [];
-                for (let k = 0; k + 2 < vectorData.length; k += 3) {
+                for (const i of this.someSamples(400)) {
+                    const k = 3 * i;
                     const v = Math.hypot(vectorData[k], vectorData[k + 1], vectorData[k + 2]);
                     if (Number.isFinite(v)) lengths.push(v);
                 }
