@@ -339,7 +339,8 @@ NS_API const char *ns_result_trust(const ns_result *result);
  * ns_result_error. */
 NS_API ns_verdict ns_result_write(ns_result *result, const char *path);
 /* The same as bytes: "csv", "json", "h5", "svg", "glb", "html", "report" (the data of the
- * page alone, docs/report.md), "live" (a page whose sliders recompute; it is made of the
+ * page alone, docs/report.md), "motion" (the same without the formulas, which no number
+ * changes), "live" (a page whose sliders recompute; it is made of the
  * playground, which the environment variable NOSLIP_PLAYGROUND names unless it is installed
  * with the program).  They belong to the caller (ns_free), with a zero byte behind; NULL with
  * ns_result_error if that is not possible. */

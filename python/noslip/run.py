@@ -250,7 +250,8 @@ class Run:
 
     def _pictured(self, form: str) -> "Run":
         """The run with its motion kept, which pictures need: made again, to the same bits."""
-        if form not in ("svg", "glb", "html", "report", "live") or self._given.get("motion"):
+        pictured = ("svg", "glb", "html", "report", "motion", "live")
+        if form not in pictured or self._given.get("motion"):
             return self
         if self._with_motion is None:
             files = {"outputs": None, "checkpoint": None, "resume": None}
@@ -281,8 +282,8 @@ class Run:
             file.write(page)
 
     def to_bytes(self, form: str) -> bytes:
-        """The run as "csv", "json", "h5", "svg", "glb", "html", "report" (the page's data) or
-        "live" (a page that recomputes)."""
+        """The run as "csv", "json", "h5", "svg", "glb", "html", "report" (the page's data),
+        "motion" (the same without the formulas) or "live" (a page that recomputes)."""
         length, run = ctypes.c_size_t(), self._pictured(form)
         memory = lib.ns_result_bytes(run._pointer, form.encode(), ctypes.byref(length))
         if not memory:

@@ -11,7 +11,7 @@
 #include "command/page.h"
 #include "out/formats.h"
 
-static const char page[] = "html", data[] = "report", live[] = "live";
+static const char page[] = "html", data[] = "report", brief[] = "motion", live[] = "live";
 
 const char *ns_api_format_name(size_t i, const char **summary)
 {
@@ -23,6 +23,7 @@ const char *ns_api_format_name(size_t i, const char **summary)
         }
     static const char *const more[][2] = {{page, "the report: one page for a browser"},
                                           {data, "the data of the report, as JSON"},
+                                          {brief, "the same without the formulas"},
                                           {live, "a report whose sliders recompute"}};
     if (i - n >= sizeof more / sizeof *more)
         return NULL;
@@ -78,7 +79,7 @@ static ns_verdict write_page(ns_result *result, const char *path)
 }
 
 /* Programs are built on the model's graph: two arenas may run out, and NULL it is then. */
-static void *report_data(ns_result *result, size_t *length)
+static void *report_data(ns_result *result, bool formulas, size_t *length)
 {
     ns_model *model = result->record->model;
     ns_arena *arena = ns_arena_new();
@@ -87,7 +88,7 @@ static void *report_data(ns_result *result, size_t *length)
         return NULL;
     pthread_mutex_lock(&model->lock);
     if (!NS_ARENA_GUARD(model->arena) && !NS_ARENA_GUARD(arena)) {
-        const char *text = ns_report_data(result->record, NULL, arena, length);
+        const char *text = ns_report_data(result->record, NULL, formulas, arena, length);
         copy = malloc(*length + 1);
         if (copy)
             memcpy(copy, text, *length + 1);
@@ -209,10 +210,10 @@ void *ns_result_bytes(ns_result *result, const char *format, size_t *length)
         fail(result, NS_WRONG, "unknown format: ", format);
     else if (strcmp(format, ns_output_json.extension) == 0)
         bytes = json(result, length);
-    else if (strcmp(format, data) != 0)
+    else if (strcmp(format, data) != 0 && strcmp(format, brief) != 0)
         bytes = by_file(result, format, length);
     else if (needs_motion(result) == NS_DONE) {
-        bytes = report_data(result, length);
+        bytes = report_data(result, strcmp(format, data) == 0, length);
         if (!bytes)
             fail(result, NS_FAILED, "out of memory", "");
     }

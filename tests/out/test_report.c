@@ -21,7 +21,7 @@ typedef struct made {
 static made report_of(ns_model *model, double until)
 {
     made m = {.model = model, .record = motion_record(model, until), .arena = ns_arena_new()};
-    m.data = ns_report_data(m.record, "noslip run x", m.arena, &m.length);
+    m.data = ns_report_data(m.record, "noslip run x", true, m.arena, &m.length);
     assert_int_equal(strlen(m.data), m.length);
     return m;
 }

@@ -132,8 +132,9 @@ export class Noslip {
         this.numbers = wanted;
     }
 
-    /** A whole run: {ok, verdict, reason, data (of the report), messages}. */
-    run({ numbers = {}, until, tolerance, method } = {}) {
+    /** A whole run: {ok, verdict, reason, data (of the report), messages}; `brief`: without
+     *  the formulas, which no number changes. */
+    run({ numbers = {}, until, tolerance, method, brief = false } = {}) {
         this.set(numbers);
         const { module } = this;
         if (module.call('ns_model_verdict', this.model))
@@ -149,7 +150,8 @@ export class Noslip {
         const result = module.call('ns_simulate', this.model, options);
         const verdict = module.call('ns_result_verdict', result);
         const reason = module.text(module.call('ns_result_reason', result));
-        const json = module.take(module.call('ns_result_bytes', result, 'report', 0));
+        const json = module.take(module.call('ns_result_bytes', result,
+            brief ? 'motion' : 'report', 0));
         const error = json ? '' : module.text(module.call('ns_result_error', result));
         module.call('ns_result_close', result);
         module.call('ns_options_free', options);

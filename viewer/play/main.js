@@ -14,8 +14,8 @@ import { declaredRanges, Sliders } from './sliders.js';
 import { Studies } from './studies.js';
 
 const first = 'rattleback';
-const draftTolerance = 1e-8; // while a slider moves, if the run takes long
-const slow = 90; // ms
+// while a slider moves: less exact than anybody sees, if the run takes long (ms)
+const drafts = [[300, 1e-6], [30, 1e-8]];
 
 class Playground {
     constructor(computing, nonce) {
@@ -164,7 +164,7 @@ class Playground {
     // ---- runs -------------------------------------------------------------------------------
 
     moved(done) {
-        const draft = !done && this.computing.usual > slow;
+        const draft = done ? 0 : drafts.find(([ms]) => this.whole > ms)?.[1] ?? 0;
         if (done && !this.drafted && this.lastNumbers === this.numbersNow()) return;
         this.run({ draft });
     }
@@ -187,14 +187,19 @@ class Playground {
         return JSON.stringify([this.parameters.numbers, this.starts.numbers]);
     }
 
-    run({ draft = false, edited = false } = {}) {
+    /** draft: a tolerance to begin with; 0: as it should be. */
+    run({ draft = 0, edited = false } = {}) {
         const { numbers, until, tolerance } = this.settings();
         this.drafted = draft;
         this.lastNumbers = this.numbersNow();
         const began = performance.now();
         this.compute({ kind: 'run', until, edited,
-            tolerance: draft ? Math.max(tolerance ?? 0, draftTolerance) : tolerance, numbers },
-        (answer) => this.arrived(answer, began));
+            tolerance: draft ? Math.max(tolerance ?? 0, draft) : tolerance, numbers },
+        (answer) => {
+            if (!draft && answer.seconds)
+                this.whole = 1000 * (answer.seconds - answer.derived);
+            this.arrived(answer, began);
+        });
     }
 
     compute(request, done) {
@@ -251,7 +256,7 @@ class Playground {
         this.studies.load(about.values, about.states);
     }
 
-    arrived({ result, error, stopped, failed, seconds }, began) {
+    arrived({ result, error, stopped, failed, seconds, memory }, began) {
         if (stopped) {
             this.state.textContent = 'stopped';
             return;
@@ -262,6 +267,8 @@ class Playground {
                 result?.messages?.map((m) => m.text).join(' ') || 'There is no motion.';
             return;
         }
+        if (result.data.equations) this.formulas = result.data.equations;
+        else result.data.equations = this.formulas;
         const data = normalise(result.data);
         data.file = this.name;
         data.command = this.command();
@@ -279,6 +286,7 @@ class Playground {
         this.studies.arrived(data);
         this.shown++;
         this.seconds = seconds; // of the worker
+        this.memory = memory;
         this.latency = performance.now() - began;
     }
 
@@ -363,7 +371,8 @@ async function start() {
     Object.assign(window.noslip, {
         playground: page,
         state: () => ({ text: page.editor.text, name: page.name, shown: page.shown,
-            latency: page.latency, seconds: page.seconds, busy: Boolean(computing.active.job),
+            latency: page.latency, seconds: page.seconds, memory: page.memory,
+            busy: Boolean(computing.active.job),
             messages: [...page.messages.children].map((m) => m.textContent),
             numbers: page.settings().numbers, state: page.state.textContent,
             pinned: Boolean(page.report?.pinned) }),

@@ -5,6 +5,7 @@ import { Noslip } from '../engine/noslip.mjs';
 
 let engine = null;
 let opened = null; // name and text of the open model
+let told = false; // the page has its formulas
 
 function buffers(value, found = new Set()) {
     if (ArrayBuffer.isView(value)) found.add(value.buffer);
@@ -16,6 +17,7 @@ function buffers(value, found = new Set()) {
 function open({ name, text }) {
     if (opened === `${name}\n${text}`) return engine.about();
     opened = null;
+    told = false;
     const about = engine.open(name, text);
     if (about.ok) opened = `${name}\n${text}`;
     return about;
@@ -40,9 +42,11 @@ function answer({ id, kind, ...request }) {
     }
     const result = kind === 'study'
         ? engine.study(request.study, request.options, request.numbers)
-        : engine.run(request);
+        : engine.run({ ...request, brief: told });
+    told ||= kind === 'run' && result.ok;
     const seconds = (performance.now() - began) / 1000;
-    postMessage({ id, done: true, result, derived: derived / 1000, seconds },
+    const memory = engine.module.exports.memory.buffer.byteLength;
+    postMessage({ id, done: true, result, derived: derived / 1000, seconds, memory },
         [...buffers(result.data)]);
 }
 

@@ -250,7 +250,7 @@ test('memory does not grow over 500 moves of a slider', { skip, timeout: 120000 
         const { geometries, textures } = await page.evaluate(() =>
             window.noslip.playground.report.stage.view.renderer.info.memory);
         const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
-        return { usedSize, geometries, textures, nodes };
+        return { usedSize, geometries, textures, nodes, library: (await me.state()).memory };
     };
     const move = (from, to) => page.evaluate(async ([a, b]) => {
         const range = document.querySelector('.slider input[type=range]');
@@ -269,6 +269,7 @@ test('memory does not grow over 500 moves of a slider', { skip, timeout: 120000 
     assert.ok(end.geometries <= begin.geometries + 2, `${end.geometries} geometries`);
     assert.ok(end.textures <= begin.textures + 1, `${end.textures} textures`);
     assert.ok(end.nodes <= begin.nodes + 50, `${end.nodes} elements`);
+    assert.ok(end.library <= begin.library, `${begin.library} to ${end.library} bytes`);
 });
 
 test('a live report shows its motion and recomputes', { skip }, async () => {

@@ -88,8 +88,8 @@ static void put_head(ns_report *r, const char *command)
     ns_json_text(j, "accuracy", accuracy(r));
 }
 
-const char *ns_report_data(const ns_record *record, const char *command, ns_arena *arena,
-                           size_t *length)
+const char *ns_report_data(const ns_record *record, const char *command, bool formulas,
+                           ns_arena *arena, size_t *length)
 {
     ns_report *r = NS_NEW(arena, ns_report);
     r->record = record;
@@ -106,7 +106,8 @@ const char *ns_report_data(const ns_record *record, const char *command, ns_aren
     ns_json_object(&r->json, NULL);
     put_head(r, command);
     ns_report_put_facts(r);
-    ns_report_put_equations(r);
+    if (formulas)
+        ns_report_put_equations(r);
     ns_packed_f64(&r->json, "time", r->t, 1, r->keep, r->kept);
     ns_report_put_series(r);
     ns_report_put_scene(r);
@@ -159,7 +160,7 @@ static void make(const ns_record *record, const char *command, ns_arena *arena,
     ns_model *model = record->model;
     pthread_mutex_lock(&model->lock);
     if (!NS_ARENA_GUARD(model->arena) && !NS_ARENA_GUARD(arena))
-        *data = ns_report_data(record, command, arena, length);
+        *data = ns_report_data(record, command, true, arena, length);
     ns_arena_unguard(arena);
     ns_arena_unguard(model->arena);
     pthread_mutex_unlock(&model->lock);

@@ -18,8 +18,9 @@ typedef struct ns_report_options {
 bool ns_report_write(const ns_record *record, const ns_report_options *options,
                      const char *path, char buffer[300]);
 
-/* The data alone, as the page holds it; in the arena.  For tests. */
-const char *ns_report_data(const ns_record *record, const char *command, ns_arena *arena,
-                           size_t *length);
+/* The data alone, as the page holds it, in the arena; with or without the formulas, which take
+ * longest and are the same whatever the numbers are. */
+const char *ns_report_data(const ns_record *record, const char *command, bool formulas,
+                           ns_arena *arena, size_t *length);
 
 #endif
