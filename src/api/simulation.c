@@ -56,6 +56,7 @@ bool ns_simulation_begin(ns_simulation *s, double t, const double *x, uint32_t m
     }
     ns_run_free(s->run);
     s->run = run;
+    s->options.held = NULL;
     s->options.t0 = t;
     s->time = t;
     s->next_event = 0;
@@ -81,6 +82,7 @@ static bool take_room(ns_simulation *s)
         memcpy(s->is_set, m->variant->is_set, np * sizeof *s->is_set);
     s->x = NS_NEW_ARRAY(s->arena, double, n + 1);
     s->values = NS_NEW_ARRAY(s->arena, double, m->system->observables.n + 1);
+    s->held = NS_NEW_ARRAY(s->arena, double, m->schedule ? m->schedule->n_samplings + 1 : 1);
     ns_arena_unguard(s->arena);
     return true;
 }

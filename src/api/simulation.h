@@ -21,7 +21,7 @@ struct ns_simulation {
     double *p, *before; /* [np] values of parameters, now and before a change */
     double *given;      /* [np] those given from outside, */
     bool *is_set;       /* [np] and which are */
-    double *x, *values;
+    double *x, *values, *held;
     size_t next_event; /* that nobody was told of */
     ns_event_function on_event;
     void *context;

@@ -119,8 +119,11 @@ static ns_verdict begin_with(ns_simulation *s)
         mode = ns_run_next(s->run, s->x);
     else
         state_at(s, s->time, s->x);
+    ns_schedule_held(s->run, s->held); /* controllers do not notice */
+    s->options.held = s->held;
     if (ns_simulation_begin(s, s->time, s->x, mode + 1))
         return NS_DONE;
+    s->options.held = NULL;
     memcpy(s->p, s->before, s->model->description->params.n * sizeof *s->p);
     return NS_WRONG;
 }
@@ -190,7 +193,16 @@ ns_verdict ns_simulation_set_input(ns_simulation *s, const char *name, double va
                  name);
         return NS_WRONG;
     }
-    return ns_simulation_set_parameter(s, name, value);
+    const double before = s->p[input->param];
+    const ns_verdict verdict = ns_simulation_set_parameter(s, name, value);
+    if (verdict != NS_DONE || !ns_run_strays(s->run))
+        return verdict;
+    ns_simulation_set_parameter(s, name, before);
+    snprintf(s->reason, sizeof s->reason,
+             "constraints contain the input '%.200s': with another value places or velocities "
+             "would have to jump",
+             name);
+    return NS_WRONG;
 }
 
 /* ---- saving ------------------------------------------------------------------------------ */

@@ -9,6 +9,8 @@
  * bytes give a message and never a crash. */
 #include "base/check.h"
 #include "base/hash.h"
+#include "ode/drive/bump.h"
+#include "ode/drive/drive.h"
 #include "ode/run_internal.h"
 
 enum { VERSION = 4 };
@@ -189,6 +191,28 @@ static const char *check_part(const ns_run *run, const fixed_part *part)
     return NULL;
 }
 
+/* Inputs had other values at the start, and all programs hold these: the method and what looks
+ * at steps begin once more, before they take what they knew. */
+static ns_status restore_inputs(ns_run *run, const fixed_part *part, const void *kept,
+                                const char **message)
+{
+    ns_stepper *s = &run->s;
+    if (!run->options.schedule)
+        return NS_OK;
+    if (!ns_schedule_restore(run)) {
+        *message = "the checkpoint is damaged";
+        return NS_ERR_USAGE;
+    }
+    ns_drive_begin(s, run->drive_kept, run->drive);
+    ns_bump_begin(run);
+    ns_enclose_begin(run);
+    const ns_status status = s->method->begin(s);
+    *message = s->why_begin;
+    s->now = part->now;
+    memcpy(run->kept, kept, run->n_kept * sizeof(double));
+    return status;
+}
+
 ns_status ns_run_restore(ns_run *run, const void *bytes, size_t size, const char **message)
 {
     header h = {0};
@@ -236,10 +260,9 @@ ns_status ns_run_restore(ns_run *run, const void *bytes, size_t size, const char
         memcpy(run->event_states, list + run->n_events * sizeof *run->events,
                run->n_events * run->s.n * sizeof(double));
     }
-    if (!ns_schedule_restore(run)) {
-        *message = "the checkpoint is damaged";
-        return NS_ERR_USAGE;
-    }
+    const ns_status status = restore_inputs(run, &part, at, message);
+    if (status != NS_OK)
+        return status;
     if (run->s.method->resume)
         run->s.method->resume(&run->s);
     *message = "";

@@ -163,6 +163,14 @@ void ns_project_begin(ns_run *run)
             run->metric[problem->source[i]] = problem->correction ? 1 : cheap;
 }
 
+bool ns_project_off(ns_run *run)
+{
+    static const double much = 1e5; /* rounding errors: steps leave some, tables too */
+    const ns_problem *problem = run->s.problem;
+    return (problem->n_manifold > 0 || problem->correction) &&
+           look(run, run->s.now.t, run->s.x, NULL, true) > much;
+}
+
 bool ns_project(ns_run *run, double t, double *x, double *x_lo)
 {
     const ns_problem *problem = run->s.problem;

@@ -12,5 +12,8 @@ enum { NS_PROJECT_ROUNDS = 8 };
 void ns_project_begin(ns_run *run);
 /* Moves x + x_lo (x_lo may be NULL) onto the manifold; false if it was there. */
 bool ns_project(ns_run *run, double t, double *x, double *x_lo);
+/* Is the present state off the manifold by much more than rounding errors?  So it is where
+ * inputs jump on which constraints depend. */
+bool ns_project_off(ns_run *run);
 
 #endif

@@ -313,7 +313,15 @@ static ns_status pass_changes(ns_run *run)
     if (ns_schedule_over(run))
         return ns_run_stop(run, NS_STOP_LIMIT, "%s ends at t = %.10g s",
                            run->options.schedule->of, s->now.t);
-    if (!ns_schedule_pass(run))
+    const bool begins = run->options.schedule && s->now.steps == 0;
+    const bool changed = ns_schedule_pass(run);
+    if ((begins || changed) && ns_project_off(run))
+        return ns_run_stop(run, NS_STOP_LIMIT,
+                           "an input jumps at t = %.10g s, and constraints with it: places or "
+                           "velocities would have to jump; give its table a higher order, or "
+                           "let it be a force",
+                           s->now.t);
+    if (!changed)
         return NS_OK;
     ns_drive_begin(s, run->drive_kept, run->drive);
     ns_bump_begin(run);
@@ -376,6 +384,11 @@ double ns_run_time(const ns_run *run)
 double ns_run_last_time(const ns_run *run)
 {
     return run->s.now.from;
+}
+
+bool ns_run_strays(ns_run *run)
+{
+    return ns_project_off(run);
 }
 
 uint32_t ns_run_mode(const ns_run *run)

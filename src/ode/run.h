@@ -33,7 +33,8 @@ typedef struct ns_run_options {
     uint32_t last_event, last_count; /* stop at the last_count-th occurrence of event number
                                         last_event; last_count 0: never */
     const ns_schedule *schedule;     /* of parameters; NULL: they are constant */
-    const volatile int *interrupt;   /* looked at between steps; non-zero stops; may be NULL */
+    const double *held; /* what samplings gave last, for a start between samples; NULL: ask */
+    const volatile int *interrupt; /* looked at between steps; non-zero stops; may be NULL */
 } ns_run_options;
 
 enum {
@@ -89,7 +90,9 @@ ns_status ns_run_to(ns_run *run, double t);
 
 double ns_run_time(const ns_run *run);      /* end of the last accepted step */
 double ns_run_last_time(const ns_run *run); /* its beginning */
-uint32_t ns_run_mode(const ns_run *run);    /* in which the last step was made */
+/* Are constraints violated, by much more than rounding errors, with its present parameters? */
+bool ns_run_strays(ns_run *run);
+uint32_t ns_run_mode(const ns_run *run); /* in which the last step was made */
 /* At the end of the last step; if a jump follows, before it. */
 const double *ns_run_state(const ns_run *run);
 /* The mode in which the motion goes on from there, and the state x[n], after a jump if one

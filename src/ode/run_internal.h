@@ -157,6 +157,8 @@ bool ns_events_push(ns_run *run, uint32_t event, int direction, double t);
  * its value at a time inside may be off by rounding.  Infinite if nothing is known. */
 ns_interval ns_enclose_event(ns_run *run, uint32_t event, double l, double r);
 double ns_enclose_noise(ns_run *run, uint32_t event, double t);
+/* The same at the beginning of the last step, for states off by parts of the largest. */
+double ns_enclose_start(ns_run *run, uint32_t event);
 void ns_enclose_begin(ns_run *run);                   /* another motion */
 bool ns_events_wanted(const ns_run *run, uint32_t i); /* found by scanning */
 

@@ -2,7 +2,8 @@
 # Memory that runs out: every allocation of every command below fails once. The outcome is the
 # right answer, or status 3 and a word about memory; never a crash, never another answer.
 # Of commands with many allocations, by HDF5 and CVODE above all, some fail, others each day:
-# MOST of them (all: MOST=1000000, as `make torture` does).
+# MOST of them (all: MOST=1000000). With BUDGET=SECONDS every command takes about so long, with
+# as many of its allocations as that allows, evenly spread (`make torture`).
 set -u
 . "$(dirname "$0")/cli_lib.sh"
 cd "$W" || exit 1
@@ -73,11 +74,15 @@ every() {
     local name=$1 n total wrong=0 got right step tried=0 falls=0
     shift
     rm -rf o.*
+    local begin=$(date +%s%N) took most=${most:-}
     FAIL_COUNT=$W/count LD_PRELOAD=$W/shim.so "$NOSLIP" "$@" >right 2>err </dev/null
     right=$?
+    took=$((($(date +%s%N) - begin) / 1000000 + 10)) # ms, with what the shell does besides
     total=$(cat count)
+    [ -z "${BUDGET:-}" ] || most=$((BUDGET * 1000 / took + 1))
     step=$((total / ${most:-total} + 1))
     [ -n "${most:-}" ] || step=1
+    [ "${most:-0}" -lt "$total" ] || step=1
     for n in $(seq $((day % step + 1)) $step "$total"); do
         tried=$((tried + 1))
         rm -rf o.*

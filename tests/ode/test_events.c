@@ -315,6 +315,35 @@ static void test_wheel(void **state)
         }
 }
 
+/* Free fall is one step, whatever its length: what is small at its beginning is met there, from
+ * above the ground, from the ground itself, through a hump that barely reaches 1.27. */
+static void test_long_steps(void **state)
+{
+    (void)state;
+    const double g0 = 9.81, w0 = 5, root = sqrt(w0 * w0 - 2 * g0 * 1.27);
+    for (size_t k = 0; k < 3; k++)
+        for (int length = 0; length <= 150; length += 15) {
+            model m = model_new();
+            ns_graph *g = m.g;
+            const ns_ex z = model_state(&m, "z", 0), w = model_state(&m, "w", w0);
+            model_rate(&m, 0, w);
+            model_rate(&m, 1, ns_number(g, -g0));
+            model_event(&m, "floor", z, -1, NS_EVENT_RECORD);
+            model_event(&m, "top", ns_sub(g, z, ns_number(g, 1.27)), 0, NS_EVENT_RECORD);
+            const ns_run_options o = model_options(smooth[k], pow(10, length) * 2, 0);
+            ns_run *run = model_run(&m, &o);
+            assert_int_equal(ns_run_to(run, o.until), NS_OK);
+            const ns_outcome *out = ns_run_outcome(run);
+            assert_int_equal(out->n_events, 3);
+            /* the hump is 0.03 s long: an error of z counts 17 times */
+            assert_true(fabs(out->events[0].t - (w0 - root) / g0) < 1e-13);
+            assert_true(fabs(out->events[1].t - (w0 + root) / g0) < 1e-13);
+            assert_true(fabs(out->events[2].t - 2 * w0 / g0) < 1e-13);
+            ns_run_free(run);
+            model_free(&m);
+        }
+}
+
 /* What cannot be found is not left out silently: the run ends where the search did. */
 static void test_too_many(void **state)
 {
@@ -500,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_kinks),
         cmocka_unit_test(test_start_on_event),
         cmocka_unit_test(test_wheel),
+        cmocka_unit_test(test_long_steps),
         cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_domains),

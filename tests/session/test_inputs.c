@@ -37,7 +37,8 @@ static void write_cubic(const char *path)
 }
 
 static const char body[] = "coordinate x\nlagrangian x'^2/2\nforce x = u\n"
-                           "start { x = 0; x' = 0 }\nobserve pull = u\nrun { until 2 }\n";
+                           "start { x = 0; x' = 0 }\nobserve pull = u\n"
+                           "run { until 2; max_step 0.04 }\n"; /* in the middle of periods */
 
 static motion begin(const char *input)
 {
@@ -127,6 +128,79 @@ static void controller(void **state)
     motion_close(&m);
 }
 
+/* CVODE goes on with what the inputs are now. */
+static void other_methods(void **state)
+{
+    (void)state;
+    write_file("steps.csv", "t,u\n0,1\n1,3\n1.5,-2\n4,0\n");
+    static const char *const methods[] = {"gauss", "taylor", "dop853", "bdf", "adams"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "input u from \"steps.csv\" order 0\ninput v every 0.5 = -x\n"
+                 "state x' = u, y' = v\nstart { x = 0; y = 0 }\n"
+                 "run { until 3; method %s }\n",
+                 methods[i]);
+        ns_model *model = motion_model_text(text, NULL);
+        ns_record *r = motion_record(model, 0);
+        const int64_t x = ns_model_observable(model, "x"), y = ns_model_observable(model, "y");
+        /* x at 0, 0.5, ...: 0, 0.5, 1, 2.5, 1.5, 0.5; errors are those of bdf at 1e-10 */
+        assert_true(fabs(r->last[x] + 0.5) < 1e-8);
+        assert_true(fabs(r->last[y] + 3) < 1e-8);
+        ns_record_free(r);
+        ns_model_free(model);
+    }
+}
+
+/* Where an input that a constraint contains jumps, velocities would have to jump: the run ends
+ * there, and a value from outside is refused. */
+static void jumps(void **state)
+{
+    (void)state;
+    write_file("steps.csv", "t,u\n0,1\n1,3\n4,3\n");
+    static const struct {
+        const char *input, *constraint;
+        bool ends;
+    } cases[] = {
+        {"input u from \"steps.csv\" order 0", "x' = u", true},
+        {"input u from \"steps.csv\" order 1", "x' = u", false},
+        {"input u from \"steps.csv\" order 1", "x = u", true},
+        {"input u every 0.3 = 1 + t", "x' = u", true},
+        {"input u every 0.3 = 0*t", "x' = u", false},
+    };
+    char text[600];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text,
+                 "%s\ncoordinate x, y\nlagrangian (x'^2 + y'^2)/2 + x'*y'/2\n"
+                 "constraint c: %s\nstart { y = 0; y' = 1 }\nrun { until 2 }\n",
+                 cases[i].input, cases[i].constraint);
+        ns_model *model = motion_model_text(text, NULL);
+        ns_record_options o = ns_record_defaults(model);
+        ns_record *r = ns_record_new(model, &o);
+        ns_record_run(r);
+        if (cases[i].ends)
+            assert_true(r->status != NS_OK && r->outcome && r->outcome->t < 2 &&
+                        strstr(r->message, "jump"));
+        else
+            assert_true(r->status == NS_OK && r->outcome->t == 2);
+        ns_record_free(r);
+        ns_model_free(model);
+    }
+    ns_model *m = ns_model_open_text("m",
+                                     "input u = 1\ncoordinate x\nlagrangian x'^2/2\n"
+                                     "constraint c: x' = u\nrun { until 2 }\n",
+                                     NULL, NULL, 0);
+    ns_simulation *s = ns_simulation_new(m, NULL);
+    assert_int_equal(ns_simulation_advance(s, 1), NS_DONE);
+    assert_int_equal(ns_simulation_set_input(s, "u", 1), NS_DONE);
+    assert_int_equal(ns_simulation_set_input(s, "u", 2), NS_WRONG);
+    assert_non_null(strstr(ns_simulation_reason(s), "constraint"));
+    assert_int_equal(ns_simulation_advance(s, 2), NS_DONE);
+    assert_true(fabs(ns_simulation_value(s, "x") - 2) < 1e-14);
+    ns_simulation_close(s);
+    ns_model_close(m);
+}
+
 /* The same bits after a checkpoint anywhere. */
 static void checkpoints(void **state)
 {
@@ -155,6 +229,26 @@ static void checkpoints(void **state)
         motion_close(&whole);
         motion_close(&first);
     }
+}
+
+/* A controller between its samples does not notice that something else is set. */
+static void held(void **state)
+{
+    (void)state;
+    ns_model *m = ns_model_open_text("m",
+                                     "input u every 1 = 1 + t\ninput v = 0\n"
+                                     "state x' = u + v\nrun { until 4 }\n",
+                                     NULL, NULL, 0);
+    ns_simulation *s = ns_simulation_new(m, NULL);
+    static const double times[] = {0.25, 0.5, 1, 1.75};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        assert_int_equal(ns_simulation_advance(s, times[i]), NS_DONE);
+        assert_int_equal(ns_simulation_set_input(s, "v", 0.5), NS_DONE);
+    }
+    assert_int_equal(ns_simulation_advance(s, 3.5), NS_DONE);
+    assert_true(fabs(ns_simulation_value(s, "x") - (1 + 2 + 3 + 4 * 0.5 + 0.5 * 3.25)) < 1e-14);
+    ns_simulation_close(s);
+    ns_model_close(m);
 }
 
 /* Functions of time, --set, and values from outside between steps, as a stranger sees them. */
@@ -243,6 +337,8 @@ int main(void)
         cmocka_unit_test(prescribed),  cmocka_unit_test(controller),
         cmocka_unit_test(checkpoints), cmocka_unit_test(from_outside),
         cmocka_unit_test(ends),        cmocka_unit_test(bad_tables),
+        cmocka_unit_test(jumps),       cmocka_unit_test(other_methods),
+        cmocka_unit_test(held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

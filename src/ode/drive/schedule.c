@@ -106,9 +106,24 @@ const char *ns_schedule_begin(ns_run *run)
         /* in the middle of a period: the first sample is taken now, the next at its time */
         const double part = (run->options.t0 - q->origin) / q->samplings[i].period;
         k->of[i].next = part > 0 ? floor(part) : 0;
+        if (!run->options.held)
+            continue;
+        while (sample_time(q, i, k->of[i].next) < run->options.t0)
+            k->of[i].next++;
+        k->of[i].value = run->options.held[i];
+        set(run, q->samplings[i].param, k->of[i].value);
     }
     take(run);
+    ns_run_bind(run);
     return NULL;
+}
+
+void ns_schedule_held(const ns_run *run, double *held)
+{
+    const ns_schedule *q = run->options.schedule;
+    const kept *k = (const kept *)run->schedule_kept;
+    for (uint32_t i = 0; q && i < q->n_samplings; i++)
+        held[i] = k->of[i].value;
 }
 
 bool ns_schedule_pass(ns_run *run)

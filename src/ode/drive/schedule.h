@@ -39,6 +39,8 @@ size_t ns_schedule_kept(const ns_schedule *schedule);
 size_t ns_schedule_work(const ns_schedule *schedule);
 /* The parameters at the start; what is wrong with the request, or NULL. */
 const char *ns_schedule_begin(struct ns_run *run);
+/* What each sampling gave last. */
+void ns_schedule_held(const struct ns_run *run, double *held);
 /* True if parameters changed at the present time. */
 bool ns_schedule_pass(struct ns_run *run);
 /* Is the present time the end of what is known? */

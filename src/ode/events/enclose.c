@@ -129,3 +129,20 @@ double ns_enclose_noise(ns_run *run, uint32_t event, double t)
     const double noise = g.hi - g.lo;
     return noise < INFINITY ? noise : INFINITY;
 }
+
+double ns_enclose_start(ns_run *run, uint32_t event)
+{
+    if (!prepare(run))
+        return INFINITY;
+    const ns_stepper *s = &run->s;
+    const ns_enclosure *e = &run->enclosure;
+    double largest = 0;
+    for (size_t i = 0; i < s->n; i++)
+        largest = ns_larger(largest, fabs(s->x0[i]));
+    const double more = 64 * DBL_EPSILON * largest;
+    for (size_t i = 0; i < s->n; i++)
+        e->x[i] = (ns_interval){s->x0[i] - more, s->x0[i] + more};
+    const ns_interval g = eval(run, event, s->now.from, s->now.from);
+    const double noise = g.hi - g.lo;
+    return noise < INFINITY ? noise : INFINITY;
+}

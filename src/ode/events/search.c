@@ -11,6 +11,11 @@
  * third time on sampled with accurate states.  So the work is proportional to the turns of g
  * near zero.  A search that would need more than MOST_PIECES stretches reports how far it got.
  *
+ * Long steps.  Free fall is one step, however long, and where it ends g is so large that what
+ * it was at the beginning is a rounding error: a ball one metre above the ground, after a day.
+ * Such a step is looked at in stretches that each are a thousand times the one before; dense
+ * states are as accurate in the first of them as in a step of its length.
+ *
  * Signs.  Where the polynomial is within its error of zero, g itself is evaluated, with a
  * state as accurate as the steps; at an extremum that close to zero the extremum of g itself
  * is sought.  Values within their rounding errors, which enclosures of a point give, count as
@@ -53,6 +58,7 @@ typedef struct search {
     uint32_t event;
     double sign;           /* last sign met, walking through the step */
     double size;           /* largest |g| seen in the step */
+    double reach;          /* the first stretch, as a fraction of the step */
     double first;          /* g at the beginning of the step */
     double end, end_value; /* at the right end of the last stretch */
     uint32_t pieces;
@@ -180,7 +186,7 @@ static double refine(search *w, const ns_roots_poly *p, const stretch *at, doubl
             ta = t;
         else
             tb = t;
-        const double ulp = DBL_EPSILON * ns_max(fabs(t), fabs(h) * near_zero);
+        const double ulp = DBL_EPSILON * ns_max(fabs(t), fabs(h) * at->r * near_zero);
         if (fabs(tb - ta) <= ulp)
             return tb;
         /* slope by the polynomial at first, then by the secant, which needs no derivative */
@@ -365,7 +371,8 @@ static double find_flip(search *w, const stretch *at)
 static bool divisible(const search *w, const stretch *at)
 {
     const double l = time_at(w->run, at->l), r = time_at(w->run, at->r);
-    return fabs(r - l) > 8 * DBL_EPSILON * ns_max(fabs(l), fabs(r)) && at->r - at->l > RESOLVED;
+    return fabs(r - l) > 8 * DBL_EPSILON * ns_max(fabs(l), fabs(r)) &&
+           at->r - at->l > RESOLVED * w->reach;
 }
 
 /* Nothing but the end of the stretch is looked at: it cannot be resolved, or has one sign. */
@@ -507,9 +514,57 @@ static bool first_sign(search *w, double g)
            ns_events_push(w->run, w->event, event->direction, w->run->s.now.from);
 }
 
-ns_found ns_search_step(ns_run *run, uint32_t event, double *until)
+/* The fraction of the step that is looked at first: all of it, unless g grows so much that its
+ * beginning is lost in it. */
+static double first_reach(search *w, bool begins)
+{
+    static const double lost = 1e-8, much = 1e6; /* of the size; of the beginning */
+    /* the next stretch; g that grows as t has more than `linear` of its size at its end */
+    static const double next = 1e-3, linear = 1e-4;
+    ns_run *run = w->run;
+    const double first = fabs(w->first);
+    const double *inner = run->events8 + 8 * (size_t)w->event;
+    if (is_singular(w) || !(first < lost * w->size))
+        return 1;
+    const bool given = first > ns_enclose_start(run, w->event);
+    if (!given && (!begins || fabs(inner[0]) > next * w->size))
+        return 1;
+    double u = 1, g = w->size;
+    while (u > DBL_MIN / next && (!given || g > much * first)) {
+        const double t = time_at(run, u * next);
+        if (!(fabs(t - run->s.now.from) > fabs(run->s.now.from) * NOTHING))
+            break;
+        const double value = fabs(accurate(run, w->event, t));
+        if (!(value < INFINITY) || (!given && value >= linear * g))
+            break;
+        u *= next;
+        g = value;
+    }
+    return u;
+}
+
+static ns_found scan_all(search *w, bool begins)
 {
     const stretch whole = {.l = 0, .r = 1};
+    w->reach = first_reach(w, begins);
+    if (w->reach == 1)
+        return begins && !first_sign(w, w->first) ? NS_FOUND_NO_MEMORY : scan(w, &whole);
+    static const double longer = 1e3;
+    ns_found found = NS_FOUND_ALL;
+    stretch at = {.l = 0, .r = w->reach, .depth = 1, .tame = ACCURATE_FROM};
+    while (found == NS_FOUND_ALL && at.l < 1) {
+        w->size = ns_max(fabs(value_at(w, at.r)), fabs(value_at(w, at.l)));
+        if (begins && at.l == 0 && !first_sign(w, w->first))
+            return NS_FOUND_NO_MEMORY;
+        found = scan(w, &at);
+        at.l = at.r;
+        at.r = at.r * longer < 1 / longer ? at.r * longer : 1;
+    }
+    return found;
+}
+
+ns_found ns_search_step(ns_run *run, uint32_t event, double *until)
+{
     const ns_probes *probes = run->s.problem->probes;
     search w = {.run = run, .event = event, .sign = run->event_sign[event], .until = until};
     w.end = NAN;
@@ -530,10 +585,8 @@ ns_found ns_search_step(ns_run *run, uint32_t event, double *until)
         const double size = fabs(i < 0 ? first : i < 8 ? inner[i] : last);
         w.size = size > w.size && size < INFINITY ? size : w.size;
     }
-    if (run->s.now.steps == run->stretch.origin + 1 && isfinite(first) &&
-        !first_sign(&w, first))
-        return NS_FOUND_NO_MEMORY;
-    const ns_found found = scan(&w, &whole);
+    const bool begins = run->s.now.steps == run->stretch.origin + 1 && isfinite(first);
+    const ns_found found = scan_all(&w, begins);
     run->event_sign[event] = w.sign;
     return found;
 }

@@ -262,14 +262,20 @@ static bool set_up(ns_stepper *s, cvode *c, bool stiff)
     return true;
 }
 
+static void bind(const ns_stepper *s)
+{
+    const cvode *c = s->view;
+    ns_program_bind1(s->problem->rhs, c->work, s->p);
+    if (s->problem->jacobian)
+        ns_program_bind1(s->problem->jacobian, c->work_jacobian, s->p);
+}
+
 static ns_status begin(ns_stepper *s)
 {
     cvode *c = s->view;
     end(s);              /* of the stretch before, if there was one */
     s->now.h = INFINITY; /* CVODE chooses its steps */
-    ns_program_bind1(s->problem->rhs, c->work, s->p);
-    if (s->problem->jacobian)
-        ns_program_bind1(s->problem->jacobian, c->work_jacobian, s->p);
+    bind(s);
     if (set_up(s, c, s->method->needs_jacobian))
         return NS_OK;
     forget(c);
@@ -280,6 +286,7 @@ static ns_status begin(ns_stepper *s)
 static void resume(ns_stepper *s)
 {
     cvode *c = s->view;
+    bind(s); /* inputs may have changed */
     memcpy(N_VGetArrayPointer(c->x), s->x, s->n * sizeof(double));
     CVodeReInit(c->memory, s->now.t, c->x);
     /* of its own it may begin with steps that rounding errors rule; longer ones it rejects */

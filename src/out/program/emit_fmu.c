@@ -34,6 +34,22 @@ static const ns_fmu_kind *find_kinds(ns_arena *arena, const ns_system *s)
     return kind;
 }
 
+/* A simulator changes inputs in jumps, with which constraints cannot jump: the first
+ * constraint with an input, or NULL. */
+static const char *find_jump(const ns_fmu *f)
+{
+    const ns_system *s = f->system;
+    const ns_description *d = s->description;
+    bool *used = NS_NEW_ARRAY(f->arena, bool, ns_graph_size(s->graph));
+    for (uint32_t i = 0; i < s->constraints.n; i++) {
+        ns_graph_mark(s->graph, &s->constraints.at[i].residual, 1, used);
+        for (uint32_t k = 0; k < d->params.n; k++)
+            if (f->kind[k] == NS_FMU_INPUT && used[d->params.at[k].symbol])
+                return s->constraints.at[i].name;
+    }
+    return NULL;
+}
+
 /* The name of the file without folder and ending, as far as C allows. */
 static const char *find_identifier(ns_arena *arena, const char *name)
 {
@@ -347,6 +363,14 @@ bool ns_emit_fmu(const ns_model *model, int version, bool binary, ns_text *out,
     for (uint32_t i = 0; i < s->events.n; i++)
         if (!s->events.at[i].watched && !s->events.at[i].off)
             NS_PUSH(arena, f.events, i);
+    const char *jump = find_jump(&f);
+    if (jump) {
+        *message = ns_arena_format(arena,
+                                   "the constraint %s contains an input, which a simulator "
+                                   "changes in jumps: velocities would have to jump too",
+                                   jump);
+        return false;
+    }
     const expressions e = build(&f);
     if (e.kept.dropped || e.start.dropped) {
         *message = ns_arena_format(arena,
