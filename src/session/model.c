@@ -140,6 +140,10 @@ static void build(ns_model *model, ns_model_depth depth)
     const double t0 = ns_model_run_options(model).t0;
     if (!ns_system_start(model->system, model->diag, t0, model->p, model->x0))
         return;
+    if (model->schedule && model->kind == NS_MODEL_PLAIN)
+        ns_inputs_check_moves(model);
+    if (model->diag->errors)
+        return;
     model->problem = ns_problem_new(model->system, false);
     if (model->system->formulation->doubts)
         model->system->formulation->doubts(at_start(model->system, t0, model->p, model->x0),

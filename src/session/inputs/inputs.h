@@ -10,6 +10,10 @@ bool ns_inputs_read(ns_model *model);
 /* Makes the model's schedule for its parameters; a variant takes the tables of its model. */
 void ns_inputs_schedule(ns_model *model, const ns_model *of);
 
+/* Refuses tables by lines or steps and controllers that move parts of the system, see
+ * moves.c. */
+void ns_inputs_check_moves(ns_model *model);
+
 /* Do inputs follow tables or controllers? */
 bool ns_inputs_change(const ns_description *d);
 /* Number of an input among the description's, -1 if there is none. */
