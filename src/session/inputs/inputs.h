@@ -11,7 +11,7 @@ bool ns_inputs_read(ns_model *model);
 void ns_inputs_schedule(ns_model *model, const ns_model *of);
 
 /* Refuses tables by lines or steps and controllers that move parts of the system, see
- * moves.c. */
+ * input_moves.c. */
 void ns_inputs_check_moves(ns_model *model);
 
 /* Do inputs follow tables or controllers? */
