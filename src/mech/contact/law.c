@@ -59,6 +59,18 @@ static bool read_friction(ns_description *d, const ns_property *p, ns_law *law)
     return false;
 }
 
+/* restitution E (Newton's, of velocities) or poisson(E) (of impulses) */
+static bool read_restitution(ns_description *d, const ns_property *p, ns_law *law)
+{
+    law->poisson = p->word && strcmp(p->word, "poisson") == 0;
+    if (p->values == 1 && (!p->word || law->poisson))
+        return ns_block_scalar(d, p, 0, &law->normal);
+    ns_diag_error(
+        d->diag, p->value_span,
+        "restitution is a coefficient E, of velocities, or `poisson(E)`, of impulses");
+    return false;
+}
+
 bool ns_law_read(ns_description *d, const ns_block *ground, ns_law *law)
 {
     *law = (ns_law){.any = is_given(ground)};
@@ -66,10 +78,18 @@ bool ns_law_read(ns_description *d, const ns_block *ground, ns_law *law)
         return true;
     for (uint32_t i = 0; ns_law_properties[i]; i++)
         law->given[i] = ns_block_find(ground, ns_law_properties[i]);
-    ns_ex *const scalar[] = {NULL, &law->rolling, &law->boring, &law->normal, &law->tangential};
+    ns_ex *const scalar[] = {NULL, &law->rolling, &law->boring, NULL, &law->tangential};
     for (uint32_t i = 1; i < 5; i++)
-        if (law->given[i] && !ns_block_scalar(d, law->given[i], 0, scalar[i]))
+        if (scalar[i] && law->given[i] && !ns_block_scalar(d, law->given[i], 0, scalar[i]))
             return false;
+    if (law->given[3] && !read_restitution(d, law->given[3], law))
+        return false;
+    if (law->poisson && law->tangential) {
+        ns_diag_error(
+            d->diag, law->given[4]->span,
+            "tangential restitution goes with `restitution E`, not with `poisson(E)`");
+        return false;
+    }
     if (law->given[5] && (law->given[5]->values || law->given[5]->word)) {
         ns_diag_error(d->diag, law->given[5]->value_span, "`unilateral` takes no value");
         return false;
