@@ -60,6 +60,7 @@ static void limit_first(ns_run *run)
     if (!cuts || s->first_step > 0 || s->fixed_step > 0)
         return;
     ns_stepper_rhs(s, run->work_rhs, s->now.t, s->x, run->f);
+    s->now.evaluations--; /* none of the method's */
     for (uint32_t i = 0; i < s->n; i++) {
         x = ns_larger(x, fabs(s->x[i]));
         f = ns_larger(f, fabs(run->f[i]));

@@ -6,17 +6,18 @@
  *
  *     way    reference direction of slip, ground frame
  *     hold   friction acts along it, not along the slip itself
- *     far    slip is far from zero: friction acts along it, whatever `way` is; `hold` is 1
+ *     far    slip turns, far from zero: friction acts along it, whatever `way` is; `hold` is 1
  *     begin  slip has just begun;  rise  the body has just left the ground
  *
- * Direction of slip.  u/|u| is smooth where |u| is above 1 % of the speeds around (`far`).  At
- * u = 0 it has no limit from its own equation, and turns ever faster before, unless slip is
- * straight: u_across ~ s^(k2/k1), k the two inverse masses.  So below 1 % it is the sign of
- * u.way times u/|u|, which is analytic through zero where slip is straight, and `way` follows
- * by jumps where it is not.  The last 1e-10 are slid with friction along a fixed direction,
- * until the slip along it vanishes, where an impulse takes what is left across it: as any
- * friction brings the slip to zero with the same impulse, velocities are right to the square of
- * that.  Slip begins the same way, along the direction that its own acceleration has (meet.c).
+ * Direction of slip.  u/|u| has no limit from its own equation at u = 0, and turns ever faster
+ * before, unless slip is straight: u_across ~ s^(k2/k1), k the two inverse masses.  It is taken
+ * as the sign of u.way times u/|u|, which is analytic through zero where slip is straight.
+ * Where slip turns, `way` follows by jumps as long as |u| is below 2 % of the speeds around;
+ * above it is u/|u| itself (`far`), until |u| falls below 1 %.  The last 1e-10 are slid with
+ * friction along a fixed direction, until the slip along it vanishes, where an impulse takes
+ * what is left across it: as any friction brings the slip to zero with the same impulse,
+ * velocities are right to the square of that.  Slip begins the same way, along the direction
+ * that its own acceleration has (meet_impact.c).
  *
  *     event    in           when                              goes on in
  *     lands    fly          gap falls to 0                    after the impact: fly, roll,
@@ -39,7 +40,7 @@ enum { ROLL = NS_MEET_ROLL, SLIDE = NS_MEET_SLIDE, FLY = NS_MEET_FLY };
  * at the beginning, rounding of a slip of zero; relative to |s|: heights. */
 static const double ends_at = 1e-10, begins_at = 1e-7, nothing = 1e-13, touching = 1e-9;
 static const double instants = 1e-12;              /* of the time */
-static const double near_at = 1e-2, far_at = 2e-2; /* slip that comes near zero, and goes */
+static const double near_at = 1e-2, far_at = 2e-2; /* slip that comes near zero; is far */
 
 typedef struct work {
     ns_description *d;
@@ -324,18 +325,15 @@ static void reset_slip_after(work *q, ns_jump *j, const ns_meet_impact *hit)
         to[i] = hit->velocity.at[i];
         to[i + 3] = hit->Omega.at[i];
     }
-    const ns_ex before[4] = {q->w->onset.at[0], q->w->onset.at[1], q->w->onset.at[2],
-                             q->w->speed};
-    ns_ex after[4];
-    ns_subst(g, before, 4, from, to, 6, after);
-    ns_ex slip = ns_v3_norm(g, hit->slip);
-    ns_ex slips = ns_step(g, ns_sub(g, slip, ns_mul(g, number(q, touching), after[3])));
-    ns_ex far = ns_step(g, ns_sub(g, slip, ns_mul(g, number(q, far_at), after[3])));
-    ns_ex over = ns_div(g, slips, ns_add(g, slip, number(q, 1e-140)));
-    ns_ex rests = ns_sub(g, one, slips);
-    ns_v3 begins = ns_v3_make(after[0], after[1], after[2]);
-    ns_v3 mix = ns_v3_add(g, ns_v3_scale(g, rests, begins), ns_v3_scale(g, over, hit->slip));
-    reset_slip(q, j, mix, ns_add(g, rests, far), far, rests);
+    ns_v3 begins = {{0}};
+    ns_subst(g, q->w->onset.at, 3, from, to, 6, begins.at);
+    ns_ex speed = ns_v3_norm(g, hit->slip);
+    ns_ex least = ns_mul(g, number(q, touching), q->w->speed);
+    ns_ex slips = ns_step(g, ns_sub(g, speed, least)), rests = ns_sub(g, one, slips);
+    ns_ex over = ns_div(g, slips, ns_add(g, speed, number(q, 1e-140)));
+    ns_v3 mix = ns_v3_scale(g, rests, begins);
+    mix = ns_v3_add(g, mix, ns_v3_scale(g, over, hit->slip));
+    reset_slip(q, j, mix, rests, ns_zero(g), rests);
 }
 
 static void add_landing(work *q)
@@ -461,7 +459,9 @@ static void add_direction(work *q)
     ns_ex one = ns_one(g), zero = ns_zero(g), loose = ns_sub(g, one, w->hold);
     ns_ex value = ns_sub(g, number(q, 0.25), ns_powi(g, w->tau, 2));
     ns_jump *j = jump(q, "slip.turns", 1 << SLIDE, value, -1, NULL, true);
-    reset_vector(q, j, q->way, w->direction);
+    ns_ex fast = ns_sub(g, w->along, ns_mul(g, number(q, far_at), w->speed));
+    ns_ex far = ns_step(g, fast);
+    reset_slip(q, j, w->direction, far, far, zero);
 
     /* what the slip loses in some thousand units in the last place of the time, too */
     ns_ex drag = ns_div(g, ns_mul(g, w->law->moving, w->in[SLIDE].normal), w->c->mass);
@@ -480,12 +480,6 @@ static void add_direction(work *q)
     j = jump(q, "slip.begins", 1 << SLIDE, value, 1, NULL, true);
     reset(q, j, q->hold, zero);
     reset(q, j, q->begin, zero);
-
-    ns_ex fast = ns_sub(g, w->along, ns_mul(g, number(q, far_at), w->speed));
-    value = ns_sub(g, ns_mul(g, loose, fast), w->hold);
-    j = jump(q, "slip.parts", 1 << SLIDE, value, 1, NULL, true);
-    reset(q, j, q->hold, one);
-    reset(q, j, q->far, one);
 
     ns_ex close = ns_powi(g, ns_mul(g, number(q, near_at), w->speed), 2);
     ns_ex slow = ns_sub(g, ns_v3_dot(g, w->slip, w->slip), close);
