@@ -132,8 +132,8 @@ static void brake(void **state)
 
 /* Disks in a plane against the same disks in space: an incline, and a valley with slip
  * from both ends.  Upright disks in space are unstable: when it sticks for the second time
- * rounding errors have become a slip across of 2e-10 m/s, which at the 1 m/s^2 of friction makes
- * that time uncertain by 2e-10 s; other values feel the square of it. */
+ * rounding errors have become a slip across of 2e-10 m/s, which at the 1 m/s^2 of friction
+ * makes that time uncertain by 2e-10 s; other values feel the square of it. */
 static void disks(void **state)
 {
     (void)state;
