@@ -102,7 +102,8 @@ static void sizes_of_terms(const builder *b, const ns_ex *f, uint32_t m, ns_ex *
  * what needs it (variational flows) goes without. */
 enum { MOST_DENSE = 1000000 };
 
-static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold)
+static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold,
+                                        uint32_t *n_reach)
 {
     const ns_system *s = b->system;
     uint32_t m = 0;
@@ -117,6 +118,12 @@ static const ns_program *build_manifold(const builder *b, uint32_t *n_manifold)
         if (s->constraints.at[i].project && m < *n_manifold)
             out[m++] = s->constraints.at[i].residual;
     ns_diff_jacobian(b->graph, out, m, b->x, b->n, out + m);
+    *n_reach = 0;
+    for (uint32_t i = 0; i < m; i++)
+        for (uint32_t j = *n_reach; j < b->n; j++)
+            if (!ns_graph_is_zero(b->graph, out[m + (size_t)i * b->n + j]))
+                *n_reach = j + 1;
+    *n_reach = (*n_reach + 3) / 4 * 4 < b->n ? (*n_reach + 3) / 4 * 4 : b->n;
     sizes_of_terms(b, out, m, out + m * (b->n + 1));
     return build(b, out, m * (b->n + 2), false);
 }
@@ -409,7 +416,7 @@ static ns_problem *problem_new(const ns_system *system, bool jacobian, uint32_t 
     problem->drivers = ns_drive_build(system, b.arena, pinv ? pinv : rates, pinv ? n_pinv : n);
     problem->bumps = ns_bump_build(system, b.arena, rates, &problem->bump_clues);
     problem->cascade = build_cascade(&b, rates, problem);
-    problem->manifold = build_manifold(&b, &problem->n_manifold);
+    problem->manifold = build_manifold(&b, &problem->n_manifold, &problem->n_reach);
     if (system->correction)
         build_correction(&b, problem);
     const uint64_t cost = (uint64_t)n * ns_program_operations(problem->rhs, NULL);

@@ -31,6 +31,7 @@ typedef struct ns_problem {
     const ns_program *bumps;   /* what can be narrow in the rates, see bump.h; NULL: nothing */
     const ns_program *bump_clues;
     uint32_t n_manifold;
+    uint32_t n_reach; /* states that it contains, and those before; a multiple of 4, or all */
     /* Projection by the formulation (system->correction), NULL without.  shift: n_shift
      * residuals, entries of their Jacobian (row i: columns shift_column[shift_start[i] ..]),
      * sizes of terms. correction: the change of the state, from states and residuals. */

@@ -27,7 +27,7 @@
 
 /* A residual g of x + x_lo, for which what x_lo makes of it is added unless it is precise, in
  * units of its rounding error; the larger one of that and `worst`.  G: its derivatives, `count`
- * of them, by the states `column` (NULL: all); terms: size of the terms of g. */
+ * of them, by the states `column` (NULL: the first ones); terms: size of the terms of g. */
 static double judge(const ns_run *run, double *g, const double *G, uint32_t count,
                     const uint32_t *column, double terms, const double *x, const double *x_lo,
                     bool rounded, double worst)
@@ -70,8 +70,8 @@ static double look(ns_run *run, double t, const double *x, const double *x_lo, b
     if (run->s.method->precise)
         ns_quad_residuals(run, t, x, x_lo, true, g);
     for (uint32_t i = 0; i < m; i++)
-        worst = judge(run, &g[i], g + m + (size_t)i * n, n, NULL, g[m * (n + 1) + i], x, x_lo,
-                      rounded, worst);
+        worst = judge(run, &g[i], g + m + (size_t)i * n, problem->n_reach, NULL,
+                      g[m * (n + 1) + i], x, x_lo, rounded, worst);
     return worst;
 }
 
@@ -88,19 +88,20 @@ static void given_change(ns_run *run, double t, const double *x)
 static void correction(ns_run *run)
 {
     const uint32_t n = run->s.n, m = run->s.problem->n_manifold;
+    const uint32_t reach = run->s.problem->n_reach;
     const double *g = run->manifold;
     double *Q = run->basis, *R = run->triangle; /* [m][n], [m][m] */
     double *rhs = R + (size_t)m * m, *norm = rhs + m;
     uint32_t *row = (uint32_t *)(norm + m); /* row[k]: constraint that became k-th */
     for (uint32_t i = 0; i < m; i++) {
         double sum = 0;
-        for (uint32_t j = 0; j < n; j++) {
+        for (uint32_t j = 0; j < reach; j++) {
             const double b = g[m + (size_t)i * n + j] * run->metric[j];
             Q[(size_t)i * n + j] = b;
             sum += b * b;
         }
         const double length = sqrt(sum), scale = length > 0 ? 1 / length : 0;
-        for (uint32_t j = 0; j < n; j++)
+        for (uint32_t j = 0; j < reach; j++)
             Q[(size_t)i * n + j] *= scale;
         rhs[i] = g[i] * scale;
         norm[i] = length > 0;
@@ -124,16 +125,16 @@ static void correction(ns_run *run)
             const double before = length;
             for (uint32_t l = 0; l < k; l++) {
                 const double *ql = Q + (size_t)row[l] * n;
-                const double product = ns_dense_dot(n, q, ql);
-                for (uint32_t j = 0; j < n; j++)
+                const double product = ns_dense_dot(reach, q, ql);
+                for (uint32_t j = 0; j < reach; j++)
                     q[j] -= product * ql[j];
                 r[l] += product;
             }
-            length = ns_dense_dot(n, q, q);
+            length = ns_dense_dot(reach, q, q);
             if (length > 0.5 * before)
                 break;
         }
-        length = sqrt(ns_dense_dot(n, q, q));
+        length = sqrt(ns_dense_dot(reach, q, q));
         if (!(length > dependent))
             break; /* this and all others do */
         double z = rhs[p];
@@ -141,12 +142,12 @@ static void correction(ns_run *run)
             z -= r[l] * rhs[row[l]];
         z /= length;
         rhs[p] = z; /* from now on the coefficient along q */
-        for (uint32_t j = 0; j < n; j++) {
+        for (uint32_t j = 0; j < reach; j++) {
             q[j] /= length;
             run->f[j] -= z * q[j];
         }
         for (uint32_t i = k + 1; i < m; i++) {
-            const double product = ns_dense_dot(n, Q + (size_t)row[i] * n, q);
+            const double product = ns_dense_dot(reach, Q + (size_t)row[i] * n, q);
             norm[row[i]] = ns_larger(0, norm[row[i]] - product * product);
         }
     }

@@ -131,7 +131,9 @@ static void brake(void **state)
 }
 
 /* Disks in a plane against the same disks in space: an incline, and a valley with slip
- * from both ends (upright disks in space are unstable, which is seen later). */
+ * from both ends.  Upright disks in space are unstable: when it sticks for the second time
+ * rounding errors have become a slip across of 2e-10 m/s, which at the 1 m/s^2 of friction
+ * makes that time uncertain by 2e-10 s; other values feel the square of it. */
 static void disks(void **state)
 {
     (void)state;
@@ -156,7 +158,11 @@ static void disks(void **state)
     assert_int_equal(motion_to(&b, 2.3), NS_OK);
     uint32_t k = 0;
     for (; !isnan(motion_event(&b, "sticks", k)) || !isnan(motion_event(&a, "sticks", k)); k++)
-        close_to("sticks", motion_event(&a, "sticks", k), motion_event(&b, "sticks", k));
+        if (k == 0)
+            close_to("sticks", motion_event(&a, "sticks", k), motion_event(&b, "sticks", k));
+        else
+            assert_true(fabs(motion_event(&a, "sticks", k) - motion_event(&b, "sticks", k)) <
+                        2e-10);
     assert_true(k >= 2);
     close_to("x", motion_get(&a, "com.x"), motion_get(&b, "com.x"));
     close_to("z", motion_get(&a, "com.z"), motion_get(&b, "com.z"));

@@ -112,6 +112,81 @@ static void superball(void **state)
     motion_close(&m);
 }
 
+/* Poisson's restitution.  A ball whose centre of mass is 3 cm off falls without turning and
+ * hits with the velocity (u, -v).  With G of the contact point, r = (-0.03, -0.1) its arm:
+ *     G_tt = 1/m + r_z^2/I,  G_tn = -r_x r_z/I,  G_nn = 1/m + r_x^2/I
+ * Compression sticks with the normal impulse N = (G_tt v + G_tn u)/det.  Restitution L = e N
+ * sticks: n.V = e (v + G_tn u/G_tt); or, beyond the cone, slips: T = -mu L sign(G_tn). */
+static void poisson(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "param u = 0.5, e = 0.6, mu = 5\n"
+        "ground plane { friction coulomb(mu); restitution.poisson e }\n"
+        "body sphere(0.1) { mass 1; com [0.03, 0, 0]; inertia diag(1e-3, 1e-3, 1e-3) }\n"
+        "start { com [0, 0, 0.3]; com' [u, 0, 0] }\n";
+    const double m = 1, I = 1e-3, rx = -0.03, rz = -0.1, e = 0.6;
+    const double tt = 1 / m + rz * rz / I, tn = -rx * rz / I, nn = 1 / m + rx * rx / I;
+    const double det = tt * nn - tn * tn, t = sqrt(0.4 / 9.81), v = 9.81 * t, later = 0.01;
+    for (int slips = 0; slips < 2; slips++) {
+        char set[80];
+        /* without friction in compression, where restitution is to slip */
+        const double u = slips ? -tn * v / nn : 0.5, mu = slips ? 0.1 : 5;
+        snprintf(set, sizeof set, "u=%.17g; mu=%g", u, mu);
+        motion b = motion_text(text, set);
+        assert_int_equal(motion_to(&b, t + later), NS_OK);
+        close_to("lands", motion_event(&b, "lands", 0), t);
+        const double N = (tt * v + tn * u) / det, T = (-nn * u - tn * v) / det, L = e * N;
+        assert_true(fabs(T) <= mu * N && (fabs(tn / tt) > mu) == (slips == 1));
+        const double after = slips ? mu * L : -tn * L / tt; /* sign(G_tn) = -1 */
+        close_to("along", motion_get(&b, "velocity.x"), u + (T + after) / m);
+        close_to("up", motion_get(&b, "velocity.z"), -v + (N + L) / m - 9.81 * later);
+        close_to("turns", motion_get(&b, "omega.y"), (rz * (T + after) - rx * (N + L)) / I);
+        assert_true(motion_get(&b, "work.impact") < 0);
+        assert_true(motion_drift(&b, "balance") < exact);
+        motion_close(&b);
+    }
+    /* centred, it is Newton's law */
+    motion a = motion_text(
+        "ground plane { friction coulomb(0.2); restitution.poisson 0.6 }\n" BALL
+        "start { com [0, 0, 0.3]; com' [2, 1, 0] }\n",
+        NULL);
+    motion b = motion_text("ground plane { friction coulomb(0.2); restitution 0.6 }\n" BALL
+                           "start { com [0, 0, 0.3]; com' [2, 1, 0] }\n",
+                           NULL);
+    assert_int_equal(motion_to(&a, 0.5), NS_OK);
+    assert_int_equal(motion_to(&b, 0.5), NS_OK);
+    assert_true(motion_difference(&a, &b, "com, velocity, omega, work.impact") < exact);
+    motion_close(&a);
+    motion_close(&b);
+}
+
+/* A top that spins fast and slides under weak friction: the direction of its slip turns with
+ * the precession, and costs no steps of its own. */
+static void sliding_is_cheap(void **state)
+{
+    (void)state;
+    static const char body[] = "body sphere(0.015) { mass 0.006; com [0, 0, -0.003]; inertia "
+                               "diag(8e-7, 8e-7, 7e-7) }\n";
+    static const char *const grounds[] = {"ground plane\n",
+                                          "ground plane { friction coulomb(0.02) }\n",
+                                          "ground plane { friction viscous(0.02) }\n"};
+    double work[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        char text[500];
+        snprintf(text, sizeof text, "%s%sstart { tilt 0.5; omega [0, 0, 180]%s }\n", grounds[i],
+                 body, i ? "; com' [0, 0]" : "");
+        motion m = motion_text(text, NULL);
+        assert_int_equal(motion_to(&m, 2), NS_OK);
+        work[i] = (double)ns_run_outcome(m.run)->evaluations;
+        print_message("%s: %g evaluations\n", grounds[i], work[i]);
+        if (i)
+            assert_true(motion_get(&m, "mode") == (i == 1));
+        motion_close(&m);
+    }
+    assert_true(work[1] < 1.5 * work[0] && work[2] < 1.5 * work[0]);
+}
+
 /* Enough friction: the motion of the ideal contact. */
 static void as_ideal(void **state)
 {
@@ -260,6 +335,9 @@ static void refused(void **state)
         {G("friction sticky"), "friction is `coulomb(MU)`"},
         {G("restitution 1.2"), "between 0 and 1; it is 1.2"},
         {G("restitution -0.2"), "between 0 and 1"},
+        {G("restitution.poisson 1.2"), "between 0 and 1; it is 1.2"},
+        {G("restitution.poisson 0.5; restitution 0.5"), "goes without `restitution`"},
+        {G("restitution.poisson 0.5; restitution.tangential 1"), "goes without"},
         {G("restitution 1; restitution.tangential 2"), "between -1 and 1"},
         {G("friction none; restitution.tangential 1"), "tangential restitution needs friction"},
         {G("resistance.rolling -1e-3"), "a length of resistance must not be negative"},
@@ -280,10 +358,12 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ball_slides), cmocka_unit_test(hoop),     cmocka_unit_test(bounces),
-        cmocka_unit_test(superball),   cmocka_unit_test(as_ideal), cmocka_unit_test(by_hand),
-        cmocka_unit_test(jellett),     cmocka_unit_test(balance),  cmocka_unit_test(quad),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(ball_slides), cmocka_unit_test(hoop),
+        cmocka_unit_test(bounces),     cmocka_unit_test(superball),
+        cmocka_unit_test(poisson),     cmocka_unit_test(sliding_is_cheap),
+        cmocka_unit_test(as_ideal),    cmocka_unit_test(by_hand),
+        cmocka_unit_test(jellett),     cmocka_unit_test(balance),
+        cmocka_unit_test(quad),        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

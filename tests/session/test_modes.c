@@ -263,6 +263,39 @@ static void ends(void **state)
     }
 }
 
+/* An event near the start of a run without end: a motion that is a polynomial in time is made
+ * in steps as long as one likes, but for the events in them. */
+static void long_runs(void **state)
+{
+    (void)state;
+    static const char text[] = "mode slides, rests\nstate x' = v, v' = -2*mode.slides\n"
+                               "start { x = 0; v = 3; mode slides }\nrun { until 1e60 }\n"
+                               "event halts: v = 0 falling in slides { v = 0; mode rests }\n";
+    ns_model *m = ns_model_load_text("test", text, strlen(text), NULL, 0, NS_MODEL_READY);
+    assert_int_equal(m->status, NS_OK);
+    for (size_t i = 0; i < METHODS; i++) {
+        if (skipped(methods[i]))
+            continue;
+        ns_record *r = run(m, methods[i], 0);
+        assert_int_equal(r->status, NS_OK);
+        assert_int_equal(r->outcome->n_events, 1);
+        assert_true(fabs(r->outcome->events[0].t - 1.5) < 1e-14);
+        assert_true(fabs(value(r, "x") - 2.25) < 1e-13);
+        ns_record_free(r);
+    }
+    ns_model_free(m);
+    /* tyre and pads of a braking wheel */
+    m = load("braking-wheel", NULL, 0);
+    ns_record *a = run(m, "gauss", 0), *b = run(m, "gauss", 1e50);
+    assert_int_equal(b->status, NS_OK);
+    assert_int_equal(a->outcome->n_events, b->outcome->n_events);
+    for (uint32_t i = 0; i < a->outcome->n_events; i++)
+        assert_true(fabs(a->outcome->events[i].t - b->outcome->events[i].t) < 1e-13);
+    ns_record_free(a);
+    ns_record_free(b);
+    ns_model_free(m);
+}
+
 /* Two balls that land at the same time both bounce. */
 static void at_one_time(void **state)
 {
@@ -352,6 +385,7 @@ int main(void)
         cmocka_unit_test(superball),
         cmocka_unit_test(checkpoints),
         cmocka_unit_test(ends),
+        cmocka_unit_test(long_runs),
         cmocka_unit_test(at_one_time),
         cmocka_unit_test(dense),
         cmocka_unit_test(drawn),

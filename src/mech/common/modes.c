@@ -304,6 +304,9 @@ static void resolve(ns_system *s, uint32_t mode)
     ns_system_resolve(s, mode, s->arena, all, w.at.n);
     for (uint32_t i = 0; i < w.at.n; i++)
         *w.at.at[i] = all[i];
+    for (uint32_t i = 0; i < s->constraints.n; i++) /* nothing to project on in this mode */
+        if (ns_graph_is_zero(s->graph, s->constraints.at[i].residual))
+            s->constraints.at[i].project = false;
     s->mode_values.n = s->modes.n = 0;
     s->in_mode = NULL;
     differentiate_start(s);

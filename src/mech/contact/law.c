@@ -4,10 +4,14 @@
 
 #include "mech/common/block.h"
 
-const char *const ns_law_properties[] = {
-    "friction",    "resistance.rolling",     "resistance.boring",
-    "restitution", "restitution.tangential", "unilateral",
-    NULL};
+const char *const ns_law_properties[] = {"friction",
+                                         "resistance.rolling",
+                                         "resistance.boring",
+                                         "restitution",
+                                         "restitution.tangential",
+                                         "unilateral",
+                                         "restitution.poisson",
+                                         NULL};
 
 static bool is_given(const ns_block *ground)
 {
@@ -66,9 +70,17 @@ bool ns_law_read(ns_description *d, const ns_block *ground, ns_law *law)
         return true;
     for (uint32_t i = 0; ns_law_properties[i]; i++)
         law->given[i] = ns_block_find(ground, ns_law_properties[i]);
-    ns_ex *const scalar[] = {NULL, &law->rolling, &law->boring, &law->normal, &law->tangential};
-    for (uint32_t i = 1; i < 5; i++)
-        if (law->given[i] && !ns_block_scalar(d, law->given[i], 0, scalar[i]))
+    law->poisson = law->given[6] != NULL;
+    if (law->poisson && (law->given[3] || law->given[4])) {
+        ns_diag_error(d->diag, law->given[6]->span,
+                      "`restitution.poisson` goes without `restitution` (Newton's) and "
+                      "`restitution.tangential`");
+        return false;
+    }
+    ns_ex *const scalar[] = {NULL, &law->rolling, &law->boring, &law->normal, &law->tangential,
+                             NULL, &law->normal};
+    for (uint32_t i = 1; i < 7; i++)
+        if (scalar[i] && law->given[i] && !ns_block_scalar(d, law->given[i], 0, scalar[i]))
             return false;
     if (law->given[5] && (law->given[5]->values || law->given[5]->word)) {
         ns_diag_error(d->diag, law->given[5]->value_span, "`unilateral` takes no value");
@@ -114,7 +126,7 @@ bool ns_law_sizes(const ns_law *law, ns_diag *diag, double (*value)(void *, ns_e
                {law->radius, 0, 1e300, "the radius of the contact"},
                {law->rolling, 1, 1e300, "a length of resistance"},
                {law->boring, 2, 1e300, "a length of resistance"},
-               {law->normal, 3, 1, "a coefficient of restitution"},
+               {law->normal, law->poisson ? 6 : 3, 1, "a coefficient of restitution"},
                {law->tangential, 4, 1, "a coefficient of restitution"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const ns_property *p = law->given[all[i].property];

@@ -3,7 +3,8 @@
  *     ground KIND { friction coulomb(MU) | coulomb(STATIC, KINETIC) | viscous(C)
  *                            | contensou(MU, RADIUS) | none;
  *                   resistance.rolling LENGTH; resistance.boring LENGTH;
- *                   restitution E; restitution.tangential E; unilateral }
+ *                   restitution E | restitution.poisson E; restitution.tangential E;
+ *                   unilateral }
  *
  * Without any of them the contact is ideal: two-sided, without slip. */
 #ifndef NS_MECH_CONTACT_LAW_H
@@ -26,7 +27,9 @@ typedef struct ns_law {
     ns_ex viscous, radius;    /* N s/m; m */
     ns_ex rolling, boring;    /* m; 0 if there is none */
     ns_ex normal, tangential; /* restitution */
-    const ns_property *given[6]; /* friction, rolling, boring, normal, tangential, unilateral */
+    bool poisson;             /* of impulses, not of velocities */
+    /* friction, rolling, boring, normal, tangential, unilateral, Poisson's */
+    const ns_property *given[7];
 } ns_law;
 
 extern const char *const ns_law_properties[]; /* ends with NULL */

@@ -42,28 +42,12 @@
  * Loads may contain N and F: each mode solves for them (mech/common/reactions.h), with F = 0 in
  * fly.  Then the loads' own answer to F is a part of G:  G F = .. + f_F/m + (I^-1 T_F) x s.
  *
- * Onset of slip (and slip at an impact).  F = (T, N) keeps the contact; the tangential part is
- * outside of the cone mu N.  Slip with acceleration lambda e, lambda > 0, under the friction
- * -mu N_e e:   N_e (n - mu e) - F = lambda W e,  in the tangent plane and along n, w = W n:
- *
- *     T + mu (N + lambda w.e) e + lambda W e = 0
- *     e:       lambda = -(T.e + mu N)/(e.We + mu w.e)
- *     across:  f = T.e' + lambda e'.We = 0,    e' = n x e
- *
- * one equation for the angle of e, by Newton's iteration from e = -T/|T|, which is the answer
- * where lambda = 0 (static = kinetic) or W is isotropic.
- *
- * Impact (Moreau 1988; Glocker 2001).  V+ = V- + G P, n.V+ = -e_n n.V-; Coulomb's law for the
- * impulse and u+ + e_t u-: the impulse that makes that zero, if it is inside the cone,
- * otherwise
- * slip as above with velocities in the place of accelerations.  Work: P.(V- + V+)/2. */
-#include "mech/contact/meet.h"
-
+ * Onset of slip and impact: meet_impact.c. */
 #include <string.h>
 
-#include "expr/diff.h"
 #include "expr/subst.h"
 #include "mech/common/reactions.h"
+#include "mech/contact/meet_internal.h"
 
 static ns_v3 to_ground(ns_graph *g, const ns_contact *c, ns_v3 space)
 {
@@ -73,11 +57,6 @@ static ns_v3 to_ground(ns_graph *g, const ns_contact *c, ns_v3 space)
 static ns_v3 to_space(ns_graph *g, const ns_contact *c, ns_v3 ground)
 {
     return c->moving ? ns_m3_apply(g, c->B, ground) : ground;
-}
-
-static ns_v3 along_plane(ns_graph *g, ns_v3 v, ns_v3 n)
-{
-    return ns_v3_sub(g, v, ns_v3_scale(g, ns_v3_dot(g, v, n), n));
 }
 
 /* ---- closest points ------------------------------------------------------------------------
@@ -96,7 +75,7 @@ static void ground_base(ns_graph *g, const ns_side *ground, ns_v3 e[2], ns_v3 tu
     ns_v3_tangents(g, ground->normal, e);
     for (int a = 0; a < 2; a++) {
         ns_v3 bent = ns_v3_scale(g, ground->kappa, ns_m3_apply(g, ground->H, e[a]));
-        turn[a] = along_plane(g, bent, ground->normal);
+        turn[a] = ns_meet_along(g, bent, ground->normal);
     }
 }
 
@@ -189,16 +168,20 @@ static void aim(ns_graph *g, ns_meet *w)
 {
     ns_v3 n = w->c->ground.normal, way = ns_v3_make(w->way[0], w->way[1], w->way[2]);
     ns_ex one = ns_one(g);
-    w->way_now = ns_v3_normalise(g, along_plane(g, way, n), NULL);
+    w->way_now = ns_v3_normalise(g, ns_meet_along(g, way, n), NULL);
     w->way_side = ns_v3_cross(g, n, w->way_now);
     w->along = ns_v3_dot(g, w->slip, w->way_now);
     w->across = ns_v3_dot(g, w->slip, w->way_side);
     ns_ex loose = ns_sub(g, one, w->hold);
     ns_ex under = ns_add(g, ns_mul(g, w->along, loose), w->hold);
     w->tau = ns_div(g, ns_mul(g, loose, w->across), under);
-    ns_ex length = ns_sqrt(g, ns_add(g, one, ns_powi(g, w->tau, 2)));
+    ns_ex near = ns_sub(g, one, w->far), size = ns_add(g, one, ns_powi(g, w->tau, 2));
     ns_v3 d = ns_v3_add(g, w->way_now, ns_v3_scale(g, w->tau, w->way_side));
-    w->direction = ns_v3_scale(g, ns_div(g, one, length), d);
+    size = ns_mul(g, near, size);
+    size = ns_add(g, size, ns_mul(g, w->far, ns_v3_dot(g, w->slip, w->slip)));
+    d = ns_v3_scale(g, near, d);
+    d = ns_v3_add(g, d, ns_v3_scale(g, w->far, w->slip));
+    w->direction = ns_v3_scale(g, ns_div(g, one, ns_sqrt(g, size)), d);
 }
 
 void ns_meet_kinematics(ns_graph *g, ns_meet *w)
@@ -238,7 +221,7 @@ void ns_meet_kinematics(ns_graph *g, ns_meet *w)
         w->foot = ns_v3_make(ns_v3_dot(g, off, base[0]), ns_v3_dot(g, off, base[1]), w->gap);
     }
     w->approach = ns_v3_dot(g, ground->normal, w->relative);
-    w->slip = along_plane(g, w->relative, ground->normal);
+    w->slip = ns_meet_along(g, w->relative, ground->normal);
     w->slip_space = to_space(g, c, w->slip);
     w->slip_body = ns_m3_apply_transposed(g, c->C, w->slip);
     ns_v3 rest = ns_v3_sub(g, V, swing);
@@ -255,30 +238,12 @@ void ns_meet_kinematics(ns_graph *g, ns_meet *w)
     c->normal_rate = ns_v3_zero(g);
     if (!ground->flat)
         move_contacts(g, w);
-    aim(g, w);
+    if (w->law->friction == NS_FRICTION_COULOMB)
+        aim(g, w);
 }
 
 /* ---- forces --------------------------------------------------------------------------------
  * */
-
-/* G F, body frame. */
-static ns_v3 yields(ns_graph *g, const ns_meet *w, ns_v3 force)
-{
-    const ns_contact *c = w->c;
-    ns_v3 turn = ns_m3_apply(g, w->inverse, ns_v3_cross(g, c->s, force));
-    ns_v3 push = ns_v3_scale(g, ns_div(g, ns_one(g), c->mass), force);
-    return ns_v3_add(g, push, ns_v3_cross(g, turn, c->s));
-}
-
-/* W a, body frame. */
-static ns_v3 resists(ns_graph *g, const ns_meet *w, ns_v3 a)
-{
-    const ns_contact *c = w->c;
-    ns_v3 moment = ns_v3_scale(g, c->mass, ns_v3_cross(g, c->s, a));
-    ns_v3 turn = ns_m3_solve_symmetric(g, c->about_contact, moment);
-    ns_v3 rest = ns_v3_sub(g, a, ns_v3_cross(g, turn, c->s));
-    return ns_v3_scale(g, c->mass, rest);
-}
 
 /* |a| of its square, which does not fall below that of `faint`: (a^8 + faint^4)^(1/8), equal to
  * |a| to round-off where it is a hundred times larger. */
@@ -447,14 +412,14 @@ static void slide(ns_graph *g, ns_meet *w)
     const bool turns = resistance(g, w, true, &p);
     ns_v3 per = ns_v3_add(g, n, by_normal);
     ns_v3 lever = ns_v3_cross(g, c->s, n);
-    w->stiff = ns_v3_dot(g, n, yields(g, w, per));
+    w->stiff = ns_v3_dot(g, n, ns_meet_yields(g, w, per));
     if (turns) {
         ns_v3 bent = ns_m3_apply(g, w->inverse, p);
         w->stiff = ns_add(g, w->stiff, ns_v3_dot(g, lever, bent));
     }
     ns_ex apart = w->parting;
     if (w->law->friction == NS_FRICTION_VISCOUS)
-        apart = ns_add(g, apart, ns_v3_dot(g, n, yields(g, w, beside)));
+        apart = ns_add(g, apart, ns_v3_dot(g, n, ns_meet_yields(g, w, beside)));
     f->normal = ns_neg(g, ns_div(g, apart, w->stiff));
     f->force = ns_v3_add(g, ns_v3_scale(g, f->normal, per), beside);
     f->moment = turns ? ns_v3_scale(g, f->normal, p) : ns_v3_zero(g);
@@ -464,119 +429,6 @@ static void slide(ns_graph *g, ns_meet *w)
         f->power = ns_add(g, f->power, ns_v3_dot(g, f->moment, c->omega));
     accelerate(g, w, f);
     w->stiff = ns_mul(g, w->stiff, settle(g, w, f, true));
-}
-
-/* ---- onset of slip and impact --------------------------------------------------------------
- * */
-
-/* The tangent plane in the body frame: base, W in it, w. */
-typedef struct plane {
-    ns_v3 base[2];
-    ns_ex W[2][2], w[2];
-} plane;
-
-/* G^-1 a where loads answer the force of the contact. */
-static ns_v3 resists_loaded(ns_graph *g, const ns_meet *w, ns_v3 a)
-{
-    const ns_contact *c = w->c;
-    const uint32_t n = w->n_reactions;
-    ns_ex K[9], x[3], load[6], slope[6 * 4];
-    if (n == 0)
-        return resists(g, w, a);
-    memcpy(load, c->force.at, sizeof c->force.at);
-    memcpy(load + 3, c->torque.at, sizeof c->torque.at);
-    ns_diff_jacobian(g, load, 6, w->reaction, n, slope);
-    for (int j = 0; j < 3; j++) { /* by the component j of F in the body frame */
-        ns_v3 push = ns_v3_zero(g), turn = push, own = yields(g, w, ns_v3_unit(g, j));
-        for (uint32_t k = 0; k < n; k++) {
-            ns_ex by = k ? c->A.at[k - 1][j] : c->gamma.at[j];
-            for (uint32_t i = 0; i < 3; i++) {
-                push.at[i] = ns_add(g, push.at[i], ns_mul(g, slope[i * n + k], by));
-                turn.at[i] = ns_add(g, turn.at[i], ns_mul(g, slope[(i + 3) * n + k], by));
-            }
-        }
-        push = ns_m3_apply_transposed(g, c->A, push);
-        push = ns_v3_scale(g, ns_div(g, ns_one(g), c->mass), push);
-        turn = ns_v3_cross(g, ns_m3_apply(g, w->inverse, turn), c->s);
-        own = ns_v3_add(g, own, ns_v3_add(g, push, turn));
-        for (int i = 0; i < 3; i++)
-            K[3 * i + j] = own.at[i];
-    }
-    ns_solve(g, 3, K, a.at, x);
-    return ns_v3_make(x[0], x[1], x[2]);
-}
-
-static plane plane_of(ns_graph *g, const ns_meet *w, bool loaded)
-{
-    plane q = {0};
-    ns_v3_tangents(g, w->c->gamma, q.base);
-    for (int a = 0; a < 2; a++) {
-        ns_v3 force = (loaded ? resists_loaded : resists)(g, w, q.base[a]);
-        for (int b = 0; b < 2; b++)
-            q.W[b][a] = ns_v3_dot(g, q.base[b], force);
-        q.w[a] = ns_v3_dot(g, w->c->gamma, force);
-    }
-    if (!loaded || w->n_reactions == 0)
-        q.W[0][1] = q.W[1][0]; /* symmetric: one node */
-    return q;
-}
-
-static ns_ex dot2(ns_graph *g, const ns_ex a[2], const ns_ex b[2])
-{
-    return ns_add(g, ns_mul(g, a[0], b[0]), ns_mul(g, a[1], b[1]));
-}
-
-static void unit2(ns_graph *g, ns_ex e[2])
-{
-    ns_ex length = ns_sqrt(g, dot2(g, e, e));
-    e[0] = ns_div(g, e[0], length);
-    e[1] = ns_div(g, e[1], length);
-}
-
-/* e and lambda of the head of this file for a force (T, N) outside of the cone mu N; inside of
- * it lambda is 0 and e some direction. */
-static ns_ex slip_way(ns_graph *g, const plane *q, const ns_ex T[2], ns_ex N, ns_ex mu,
-                      ns_ex e[2])
-{
-    enum { ROUNDS = 7 };
-    ns_ex lambda = 0, zero = ns_zero(g);
-    e[0] = ns_neg(g, ns_add(g, T[0], ns_number(g, 1e-140))); /* a direction in any case */
-    e[1] = ns_neg(g, T[1]);
-    unit2(g, e);
-    for (int k = 0; k <= ROUNDS; k++) {
-        ns_ex side[2] = {ns_neg(g, e[1]), e[0]}, We[2], Ws[2];
-        for (int i = 0; i < 2; i++) {
-            We[i] = ns_add(g, ns_mul(g, q->W[i][0], e[0]), ns_mul(g, q->W[i][1], e[1]));
-            Ws[i] = ns_add(g, ns_mul(g, q->W[i][0], side[0]), ns_mul(g, q->W[i][1], side[1]));
-        }
-        ns_ex a = dot2(g, T, e), b = dot2(g, T, side);
-        ns_ex first = dot2(g, e, We), mixed = dot2(g, side, We), last = dot2(g, side, Ws);
-        ns_ex under = ns_add(g, first, ns_mul(g, mu, dot2(g, q->w, e)));
-        ns_ex excess = ns_neg(g, ns_add(g, a, ns_mul(g, mu, N)));
-        lambda = ns_apply(g, NS_OP_MAX, zero, ns_div(g, excess, under));
-        if (k == ROUNDS)
-            break;
-        ns_ex both = q->W[0][1] == q->W[1][0] ? ns_mul(g, ns_number(g, 2), mixed)
-                                              : ns_add(g, mixed, dot2(g, e, Ws));
-        ns_ex bends = ns_add(g, both, ns_mul(g, mu, dot2(g, q->w, side)));
-        ns_ex change = ns_neg(g, ns_div(g, ns_add(g, b, ns_mul(g, lambda, bends)), under));
-        ns_ex f = ns_add(g, b, ns_mul(g, lambda, mixed));
-        ns_ex slope = ns_add(g, ns_mul(g, change, mixed),
-                             ns_mul(g, lambda, ns_sub(g, last, first)));
-        slope = ns_add(g, ns_sub(g, slope, a), ns_number(g, 1e-150));
-        ns_ex step = ns_neg(g, ns_div(g, f, slope));
-        for (int i = 0; i < 2; i++)
-            side[i] = ns_add(g, e[i], ns_mul(g, step, side[i]));
-        unit2(g, side);
-        e[0] = side[0];
-        e[1] = side[1];
-    }
-    return lambda;
-}
-
-static ns_v3 from_plane(ns_graph *g, const plane *q, const ns_ex e[2])
-{
-    return ns_v3_add(g, ns_v3_scale(g, e[0], q->base[0]), ns_v3_scale(g, e[1], q->base[1]));
 }
 
 /* h'' of a body that flies, after those of the other modes: there are no reactions. */
@@ -591,7 +443,6 @@ static void part(ns_graph *g, ns_meet *w)
 
 void ns_meet_dynamics(ns_graph *g, ns_meet *w)
 {
-    const ns_contact *c = w->c;
     const ns_law *law = w->law;
     w->firm = ns_one(g);
     fly(g, w);
@@ -601,71 +452,6 @@ void ns_meet_dynamics(ns_graph *g, ns_meet *w)
         slide(g, w);
     settle(g, w, &w->in[NS_MEET_FLY], false);
     part(g, w);
-    if (law->friction != NS_FRICTION_COULOMB)
-        return;
-    const ns_meet_force *f = &w->in[NS_MEET_ROLL];
-    const plane q = plane_of(g, w, true);
-    ns_ex T[2] = {ns_v3_dot(g, q.base[0], f->force), ns_v3_dot(g, q.base[1], f->force)}, e[2];
-    slip_way(g, &q, T, f->normal, law->moving, e);
-    w->onset = ns_m3_apply(g, c->C, from_plane(g, &q, e));
-    ns_ex limit = ns_mul(g, law->fixed, f->normal);
-    w->margin = ns_sub(g, ns_powi(g, limit, 2), dot2(g, T, T));
-}
-
-/* The state after an impulse, body frame. */
-static ns_meet_impact after(ns_graph *g, const ns_meet *w, ns_v3 impulse)
-{
-    const ns_contact *c = w->c;
-    ns_meet_impact out;
-    ns_v3 push = ns_m3_apply(g, c->A, impulse);
-    push = ns_v3_scale(g, ns_div(g, ns_one(g), c->mass), push);
-    out.velocity = ns_v3_add(g, c->velocity, push);
-    ns_v3 turn = ns_m3_apply(g, w->inverse, ns_v3_cross(g, c->s, impulse));
-    out.Omega = ns_v3_add(g, c->Omega, turn);
-    ns_v3 before = ns_m3_apply_transposed(g, c->C, w->relative), change = yields(g, w, impulse);
-    ns_v3 mean = ns_v3_add(g, before, ns_v3_scale(g, ns_number(g, 0.5), change));
-    out.work = ns_v3_dot(g, impulse, mean);
-    ns_v3 now = ns_m3_apply(g, c->C, ns_v3_add(g, before, change));
-    out.slip = along_plane(g, now, c->ground.normal);
-    out.slips = ns_one(g);
-    return out;
-}
-
-ns_meet_impact ns_meet_hit(ns_graph *g, const ns_meet *w, ns_ex normal, ns_ex tangential)
-{
-    const ns_contact *c = w->c;
-    const ns_law *law = w->law;
-    ns_ex one = ns_one(g), change = ns_neg(g, ns_mul(g, ns_add(g, one, normal), w->approach));
-    if (law->friction == NS_FRICTION_NONE || law->friction == NS_FRICTION_VISCOUS) {
-        ns_ex size = ns_div(g, change, ns_v3_dot(g, c->gamma, yields(g, w, c->gamma)));
-        return after(g, w, ns_v3_scale(g, size, c->gamma));
-    }
-    /* the impulse that sticks */
-    ns_ex back = ns_neg(g, ns_add(g, one, tangential));
-    ns_v3 along = ns_v3_scale(g, back, w->slip_body);
-    ns_v3 wanted = ns_v3_add(g, along, ns_v3_scale(g, change, c->gamma));
-    ns_v3 P = resists(g, w, wanted);
-    if (law->friction == NS_FRICTION_IDEAL) {
-        ns_meet_impact out = after(g, w, P);
-        out.slips = ns_zero(g);
-        return out;
-    }
-    const plane q = plane_of(g, w, false);
-    ns_ex T[2] = {ns_v3_dot(g, q.base[0], P), ns_v3_dot(g, q.base[1], P)}, e[2];
-    ns_ex N = ns_v3_dot(g, c->gamma, P), limit = ns_mul(g, law->moving, N);
-    ns_ex lambda = slip_way(g, &q, T, N, law->moving, e);
-    ns_ex held = ns_sub(g, ns_powi(g, limit, 2), dot2(g, T, T));
-    ns_ex slips = ns_step(g, ns_neg(g, held));
-    ns_ex size = ns_add(g, N, ns_mul(g, lambda, dot2(g, q.w, e)));
-    ns_v3 way = ns_v3_sub(g, c->gamma, ns_v3_scale(g, law->moving, from_plane(g, &q, e)));
-    ns_v3 slipping = ns_v3_scale(g, size, way);
-    ns_v3 impulse = ns_v3_add(g, P, ns_v3_scale(g, slips, ns_v3_sub(g, slipping, P)));
-    ns_meet_impact out = after(g, w, impulse);
-    out.slips = slips;
-    return out;
-}
-
-ns_meet_impact ns_meet_catch(ns_graph *g, const ns_meet *w)
-{
-    return after(g, w, resists(g, w, ns_v3_neg(g, w->slip_body)));
+    if (law->friction == NS_FRICTION_COULOMB)
+        ns_meet_onset(g, w);
 }

@@ -26,7 +26,9 @@ typedef struct ns_meet {
     ns_ex way[3];          /* reference direction of slip, ground frame */
     const ns_ex *reaction; /* force.normal and force in space: symbols that loads contain */
     uint32_t n_reactions;
-    ns_ex hold; /* 1: friction acts along the reference direction, 0: along the slip */
+    ns_ex hold; /* 1: friction acts along the reference direction, 0: along the slip, which is
+                   measured from it */
+    ns_ex far;  /* 1, and `hold` too: along the slip itself */
     /* derived: kinematics */
     ns_m3 inverse;  /* of the inertia */
     ns_v3 reach;    /* the body's contact point, ground frame */

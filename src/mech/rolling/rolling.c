@@ -464,6 +464,7 @@ static const char *const ground_names[] = {"tilt",
                                            "resistance.boring",
                                            "restitution",
                                            "restitution.tangential",
+                                           "restitution.poisson",
                                            "unilateral",
                                            NULL};
 

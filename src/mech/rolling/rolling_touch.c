@@ -6,17 +6,18 @@
  *
  *     way    reference direction of slip, ground frame
  *     hold   friction acts along it, not along the slip itself
+ *     far    slip turns, far from zero: friction acts along it, whatever `way` is; `hold` is 1
  *     begin  slip has just begun;  rise  the body has just left the ground
  *
  * Direction of slip.  u/|u| has no limit from its own equation at u = 0, and turns ever faster
- * before (unless slip is straight): u_across ~ s^(k2/k1), k the two inverse masses.  So the
- * last
- * 1e-10 of the speeds around are slid with friction along a fixed direction, until the slip
- * along
- * it vanishes, where an impulse takes what is left across it: as any friction brings the slip
- * to
- * zero with the same impulse, velocities are right to the square of that.  Slip begins the same
- * way, along the direction that its own acceleration has (meet.c).
+ * before, unless slip is straight: u_across ~ s^(k2/k1), k the two inverse masses.  It is taken
+ * as the sign of u.way times u/|u|, which is analytic through zero where slip is straight.
+ * Where slip turns, `way` follows by jumps as long as |u| is below 2 % of the speeds around;
+ * above it is u/|u| itself (`far`), until |u| falls below 1 %.  The last 1e-10 are slid with
+ * friction along a fixed direction, until the slip along it vanishes, where an impulse takes
+ * what is left across it: as any friction brings the slip to zero with the same impulse,
+ * velocities are right to the square of that.  Slip begins the same way, along the direction
+ * that its own acceleration has (meet_impact.c).
  *
  *     event    in           when                              goes on in
  *     lands    fly          gap falls to 0                    after the impact: fly, roll,
@@ -38,6 +39,8 @@ enum { ROLL = NS_MEET_ROLL, SLIDE = NS_MEET_SLIDE, FLY = NS_MEET_FLY };
 /* Relative to the speeds around: slip below which friction keeps its direction at the end and
  * at the beginning, rounding of a slip of zero; relative to |s|: heights. */
 static const double ends_at = 1e-10, begins_at = 1e-7, nothing = 1e-13, touching = 1e-9;
+static const double instants = 1e-12;              /* of the time */
+static const double near_at = 1e-2, far_at = 2e-2; /* slip that comes near zero; is far */
 
 typedef struct work {
     ns_description *d;
@@ -45,7 +48,7 @@ typedef struct work {
     ns_rolling *r;
     ns_graph *g;
     ns_meet *w;
-    uint32_t way, hold, begin, rise, friction, impact; /* states */
+    uint32_t way, hold, far, begin, rise, friction, impact; /* states */
     ns_ex begins, rises;
     ns_ex slow; /* |slip| */
     ns_event_action liftoff, slip;
@@ -127,12 +130,15 @@ static void add_states(work *q)
                                       none, "J");
     q->impact = ns_system_add_state(s, NS_QUANTITY_OTHER, "work.impact", work_symbol[1], none,
                                     "J");
+    q->rise = internal(q, "rise", &q->rises);
+    if (r->law.friction != NS_FRICTION_COULOMB)
+        return;
     q->way = internal(q, way[0], &q->w->way[0]);
     internal(q, way[1], &q->w->way[1]);
     internal(q, way[2], &q->w->way[2]);
     q->hold = internal(q, "hold", &q->w->hold);
+    q->far = internal(q, "far", &q->w->far);
     q->begin = internal(q, "begin", &q->begins);
-    q->rise = internal(q, "rise", &q->rises);
 }
 
 static void set_rates(work *q)
@@ -298,13 +304,21 @@ static void ends(work *q, ns_event_action action, ns_ex value)
     last->asked = true;
 }
 
-/* The direction in which slip goes on after velocities have changed: that of the slip, if it
- * slips, else the one in which it would begin. */
-static ns_v3 slip_after(work *q, const ns_meet_impact *hit, ns_ex *slips)
+static void reset_slip(work *q, ns_jump *j, ns_v3 direction, ns_ex hold, ns_ex far, ns_ex begin)
+{
+    reset_vector(q, j, q->way, direction);
+    reset(q, j, q->hold, hold);
+    reset(q, j, q->far, far);
+    reset(q, j, q->begin, begin);
+}
+
+/* How slip goes on after velocities have changed: along itself, if it slips, else in the
+ * direction in which it would begin. */
+static void reset_slip_after(work *q, ns_jump *j, const ns_meet_impact *hit)
 {
     ns_graph *g = q->g;
     const ns_contact *c = &q->r->contact;
-    ns_ex from[6], to[6];
+    ns_ex from[6], to[6], one = ns_one(g);
     for (int i = 0; i < 3; i++) {
         from[i] = c->velocity.at[i];
         from[i + 3] = c->Omega.at[i];
@@ -315,17 +329,11 @@ static ns_v3 slip_after(work *q, const ns_meet_impact *hit, ns_ex *slips)
     ns_subst(g, q->w->onset.at, 3, from, to, 6, begins.at);
     ns_ex speed = ns_v3_norm(g, hit->slip);
     ns_ex least = ns_mul(g, number(q, touching), q->w->speed);
-    *slips = ns_step(g, ns_sub(g, speed, least));
-    ns_ex over = ns_div(g, *slips, ns_add(g, speed, number(q, 1e-140)));
-    ns_v3 mix = ns_v3_scale(g, ns_sub(g, ns_one(g), *slips), begins);
-    return ns_v3_add(g, mix, ns_v3_scale(g, over, hit->slip));
-}
-
-static void reset_slip(work *q, ns_jump *j, ns_v3 direction, ns_ex hold, ns_ex begin)
-{
-    reset_vector(q, j, q->way, direction);
-    reset(q, j, q->hold, hold);
-    reset(q, j, q->begin, begin);
+    ns_ex slips = ns_step(g, ns_sub(g, speed, least)), rests = ns_sub(g, one, slips);
+    ns_ex over = ns_div(g, slips, ns_add(g, speed, number(q, 1e-140)));
+    ns_v3 mix = ns_v3_scale(g, rests, begins);
+    mix = ns_v3_add(g, mix, ns_v3_scale(g, over, hit->slip));
+    reset_slip(q, j, mix, rests, ns_zero(g), rests);
 }
 
 static void add_landing(work *q)
@@ -346,12 +354,8 @@ static void add_landing(work *q)
         reset_vector(q, to, q->r->omega, hit.Omega);
         reset(q, to, q->impact, ns_add(g, q->s->states.at[q->impact].symbol, hit.work));
         reset(q, to, q->rise, ns_zero(g));
-        if (coulomb) {
-            ns_ex slips;
-            ns_v3 direction = slip_after(q, &hit, &slips);
-            ns_ex held = ns_sub(g, ns_one(g), slips);
-            reset_slip(q, to, direction, held, held);
-        }
+        if (coulomb)
+            reset_slip_after(q, to, &hit);
     }
     memcpy(&j->rest_resets, &plastic.resets, sizeof plastic.resets);
     ns_ex least = ns_mul(g, number(q, nothing), w->speed);
@@ -423,45 +427,65 @@ static void add_rest(work *q)
                        .meaning = "the body has come to rest"});
 }
 
-/* Coulomb's friction: begin and end of slip, and its reference direction. */
+/* Coulomb's friction: begin and end of slip. */
 static void add_slipping(work *q)
 {
     ns_graph *g = q->g;
     const ns_meet *w = q->w;
-    ns_ex one = ns_one(g), zero = ns_zero(g), loose = ns_sub(g, one, w->hold);
+    ns_ex one = ns_one(g), zero = ns_zero(g), held = ns_sub(g, w->hold, w->far);
     ns_jump *j = jump(q, "slips", 1 << ROLL, w->margin, -1,
                       "friction leaves its cone, but no slip can follow", false);
-    reset_slip(q, j, w->onset, one, one);
+    reset_slip(q, j, w->onset, one, zero, one);
     WAY(q, j->ways, SLIDE, w->in[SLIDE].normal, w->stiff);
     WAY(q, j->ways, FLY, w->parting);
     ends(q, q->slip, by_mode(q, w->margin, one, one));
 
     ns_ex slack = ns_mul(g, q->begins, ns_mul(g, number(q, nothing), w->speed));
-    ns_ex value = ns_add(g, ns_mul(g, w->hold, ns_add(g, w->along, slack)), loose);
+    ns_ex value = ns_add(g, ns_mul(g, held, ns_add(g, w->along, slack)), ns_sub(g, one, held));
     j = jump(q, "sticks", 1 << SLIDE, value, -1, "slip ends, but nothing can follow", false);
     const ns_meet_impact caught = ns_meet_catch(g, w);
     reset_vector(q, j, q->r->velocity, caught.velocity);
     reset_vector(q, j, q->r->omega, caught.Omega);
     reset(q, j, q->friction, ns_add(g, q->s->states.at[q->friction].symbol, caught.work));
-    reset_slip(q, j, w->onset, one, one);
+    reset_slip(q, j, w->onset, one, zero, one);
     STAY(q, j->ways);
+}
 
-    value = ns_sub(g, number(q, 0.25), ns_powi(g, w->tau, 2));
-    j = jump(q, "slip.turns", 1 << SLIDE, value, -1, NULL, true);
-    reset_vector(q, j, q->way, w->direction);
+/* The reference direction of slip, and whether it is needed. */
+static void add_direction(work *q)
+{
+    ns_graph *g = q->g;
+    const ns_meet *w = q->w;
+    ns_ex one = ns_one(g), zero = ns_zero(g), loose = ns_sub(g, one, w->hold);
+    ns_ex value = ns_sub(g, number(q, 0.25), ns_powi(g, w->tau, 2));
+    ns_jump *j = jump(q, "slip.turns", 1 << SLIDE, value, -1, NULL, true);
+    ns_ex fast = ns_sub(g, w->along, ns_mul(g, number(q, far_at), w->speed));
+    ns_ex far = ns_step(g, fast);
+    reset_slip(q, j, w->direction, far, far, zero);
 
-    ns_ex left = ns_sub(g, w->along, ns_mul(g, number(q, ends_at), w->speed));
+    /* what the slip loses in some thousand units in the last place of the time, too */
+    ns_ex drag = ns_div(g, ns_mul(g, w->law->moving, w->in[SLIDE].normal), w->c->mass);
+    ns_ex soon = ns_mul(g, number(q, instants), ns_abs(g, ns_mul(g, q->s->time, drag)));
+    ns_ex least = ns_add(g, ns_mul(g, number(q, ends_at), w->speed), soon);
+    ns_ex left = ns_sub(g, w->along, least);
     value = ns_add(g, ns_mul(g, loose, left), w->hold);
     j = jump(q, "slip.ends", 1 << SLIDE, value, -1, NULL, true);
-    reset_slip(q, j, w->direction, one, zero);
+    reset_slip(q, j, w->direction, one, zero, zero);
 
-    ns_ex part = ns_add(g, ns_mul(g, q->begins, number(q, begins_at)),
-                        ns_mul(g, ns_sub(g, one, q->begins), number(q, 10 * ends_at)));
-    ns_ex more = ns_sub(g, w->along, ns_mul(g, part, w->speed));
-    value = ns_sub(g, ns_mul(g, w->hold, more), loose);
+    ns_ex begun = ns_mul(g, number(q, begins_at), w->speed);
+    ns_ex missed = ns_mul(g, ns_sub(g, one, q->begins), ns_mul(g, number(q, 10), least));
+    ns_ex more = ns_sub(g, w->along, ns_add(g, ns_mul(g, q->begins, begun), missed));
+    ns_ex held = ns_sub(g, w->hold, w->far);
+    value = ns_sub(g, ns_mul(g, held, more), ns_sub(g, one, held));
     j = jump(q, "slip.begins", 1 << SLIDE, value, 1, NULL, true);
     reset(q, j, q->hold, zero);
     reset(q, j, q->begin, zero);
+
+    ns_ex close = ns_powi(g, ns_mul(g, number(q, near_at), w->speed), 2);
+    ns_ex slow = ns_sub(g, ns_v3_dot(g, w->slip, w->slip), close);
+    value = ns_add(g, ns_mul(g, w->far, slow), ns_sub(g, one, w->far));
+    j = jump(q, "slip.nears", 1 << SLIDE, value, -1, NULL, true);
+    reset_slip(q, j, w->direction, zero, zero, zero);
 }
 
 /* The mode at the start, and the internal states there. */
@@ -477,13 +501,10 @@ static void add_start(work *q)
     WAY(q, start->ways, FLY, up);
     if (w->law->friction != NS_FRICTION_COULOMB)
         return;
-    ns_ex slips;
     const ns_contact *c = &q->r->contact;
     const ns_meet_impact as_is = {.velocity = c->velocity, .Omega = c->Omega, .slip = w->slip};
-    ns_v3 direction = slip_after(q, &as_is, &slips);
-    ns_ex held = ns_sub(g, ns_one(g), slips);
     ns_jump settle = {0};
-    reset_slip(q, &settle, direction, held, held);
+    reset_slip_after(q, &settle, &as_is);
     memcpy(&start->settle, &settle.resets, sizeof settle.resets);
 }
 
@@ -569,8 +590,10 @@ bool ns_rolling_touch(ns_description *d, ns_system *s, ns_rolling *r)
     add_manifold(&q);
     add_landing(&q);
     add_leaving(&q);
-    if (has(&q, ROLL) && has(&q, SLIDE))
+    if (has(&q, ROLL) && has(&q, SLIDE)) {
         add_slipping(&q);
+        add_direction(&q);
+    }
     if (r->law.rolling && !c->moving)
         add_rest(&q);
     if (!ns_rolling_ends(d, s, r))
