@@ -319,9 +319,9 @@ static void systems_have_the_same_bits(void **state)
 
 /* ---- random expressions ------------------------------------------------------------------ */
 
-/* N operations on any two of the values so far, of the first 200 in long programs: many of them stay
- * alive for long.  Some outputs are inputs, numbers, or the same; in long programs the others
- * are sums over all values. */
+/* N operations on any two of the values so far: many of them stay alive for long.  Some outputs
+ * are inputs, numbers, or the same.  Long programs have operations on the first 200 values, and
+ * sums over all of them. */
 static ns_program *random_program(ns_arena *arena, uint64_t *seed, uint32_t N)
 {
     enum { X = 7, P = 3, OUT = 40, SHORT = 400, OLD = 200 };
