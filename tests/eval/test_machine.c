@@ -319,11 +319,13 @@ static void systems_have_the_same_bits(void **state)
 
 /* ---- random expressions ------------------------------------------------------------------ */
 
-/* Operations on any two of the values so far: many of them stay alive for long.  Some outputs
- * are inputs, numbers, or the same. */
-static ns_program *random_program(ns_arena *arena, uint64_t *seed)
+/* N operations on any two of the values so far: many of them stay alive for long.  Some outputs
+ * are inputs, numbers, or the same.  Long programs have operations on the first 200 values, and
+ * sums over all of them. */
+static ns_program *random_program(ns_arena *arena, uint64_t *seed, uint32_t N)
 {
-    enum { X = 7, P = 3, N = 400, OUT = 40 };
+    enum { X = 7, P = 3, OUT = 40, SHORT = 400, OLD = 200 };
+    const bool is_long = N > SHORT;
     ns_graph *g = ns_graph_new(arena);
     ns_ex *value = NS_NEW_ARRAY(arena, ns_ex, N), *out = NS_NEW_ARRAY(arena, ns_ex, OUT);
     uint32_t n = 0;
@@ -335,8 +337,9 @@ static ns_program *random_program(ns_arena *arena, uint64_t *seed)
     value[n++] = ns_number(g, 0.3);
     value[n++] = ns_number(g, -1.7);
     while (n < N) {
-        const ns_ex a = value[(uint32_t)(ns_eval_random(seed) * n)];
-        const ns_ex b = value[(uint32_t)(ns_eval_random(seed) * n)];
+        const uint32_t choice = is_long && n > OLD ? OLD : n;
+        const ns_ex a = value[(uint32_t)(ns_eval_random(seed) * choice)];
+        const ns_ex b = value[(uint32_t)(ns_eval_random(seed) * choice)];
         ns_ex y;
         switch ((int)(ns_eval_random(seed) * 14)) {
         case 0:
@@ -367,6 +370,9 @@ static ns_program *random_program(ns_arena *arena, uint64_t *seed)
     }
     for (uint32_t i = 0; i < OUT; i++)
         out[i] = value[i < 5 ? 2 * i : (uint32_t)(ns_eval_random(seed) * N)];
+    for (uint32_t i = 0; is_long && i < N; i++)
+        if (i % OUT >= 5)
+            out[i % OUT] = ns_add(g, out[i % OUT], value[i]);
     return ns_program_build(arena, &(ns_program_spec){.graph = g,
                                                       .time = value[X + P],
                                                       .x = value,
@@ -383,7 +389,7 @@ static void random_expressions(void **state)
     uint64_t seed = 5;
     for (int round = 0; round < 60; round++) {
         ns_arena *arena = ns_arena_new();
-        ns_program *program = random_program(arena, &seed);
+        ns_program *program = random_program(arena, &seed, round % 10 ? 400 : 5000);
         memory m = memory_new(program, 3);
         for (int k = 0; k < LANE_NAMES; k++) {
             if (!ns_program_choose_lanes(program, lane_names[k]))

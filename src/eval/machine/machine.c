@@ -336,6 +336,55 @@ static void end(ns_machine *m, bool calls)
     ns_x86_bytes(m->x, back, sizeof back);
 }
 
+/* Code that is longer than the nearest cache is written once for both halves, in pieces that
+ * are run twice each: fetching it from afar takes longer than what it does. */
+enum { LONG = 2048, PIECE = 1024 }; /* steps */
+
+/* Where a piece that begins at `from` ends: not while a value is alive that has no cell. */
+static uint32_t end_of_piece(const ns_machine *m, uint32_t from, uint32_t to)
+{
+    uint32_t used = 0; /* the step that uses it */
+    for (uint32_t k = from; k < to; k++) {
+        const ns_machine_step *s = &m->steps.at[k];
+        if (k >= from + PIECE && k > used)
+            return k;
+        if (s->kind == NS_STEP_ARITHMETIC && s->y == m->stream->cells)
+            used = s->next;
+    }
+    return to;
+}
+
+static void write_twice(ns_machine *m, uint32_t from, uint32_t to)
+{
+    static const uint8_t count[] = {0x41, 0x83, 0xeb, 0x01}; /* sub r11d, 1 */
+    const uint8_t bases[] = {m->work, m->t, m->in, m->out};
+    ns_x86_immediate(m->x, NS_X86_R11, 2);
+    const uint32_t again = m->x->code.n;
+    m->part = 0;
+    write_stretch(m, from, to);
+    for (size_t i = 0; i < sizeof bases; i++)
+        ns_x86_address(m->x, bases[i], bases[i], 32);
+    ns_x86_bytes(m->x, count, sizeof count);
+    ns_x86_target(m->x, ns_x86_jump(m->x, NS_X86_IF_NOT_ZERO), again);
+    for (size_t i = 0; i < sizeof bases; i++)
+        ns_x86_address(m->x, bases[i], bases[i], -64);
+}
+
+/* Steps from..to without calls, for all parts of the cells. */
+static void write_parts(ns_machine *m, uint32_t from, uint32_t to)
+{
+    if (m->parts == 1 || m->steps.n < LONG) {
+        for (m->part = 0; m->part < m->parts; m->part++)
+            write_stretch(m, from, to);
+        return;
+    }
+    do {
+        const uint32_t end = end_of_piece(m, from, to);
+        write_twice(m, from, end);
+        from = end;
+    } while (from < to);
+}
+
 static void write_function(ns_machine *m)
 {
     bool calls = false;
@@ -346,8 +395,7 @@ static void write_function(ns_machine *m)
         uint32_t to = from;
         while (to < m->steps.n && !is_call(&m->steps.at[to]))
             to++;
-        for (m->part = 0; m->part < m->parts; m->part++)
-            write_stretch(m, from, to);
+        write_parts(m, from, to);
         if (to == m->steps.n)
             break;
         write_call(m, &m->steps.at[to]);

@@ -13,7 +13,7 @@
  * Calls.      The engine does functions and larger systems.  Before a call all live values are
  *             saved to memory.
  * 256 bits.   Eight lanes are two halves; what lies between two calls is done for one, then for
- *             the other. */
+ *             the other.  Long code is the same for both and done by pieces. */
 #ifndef NS_EVAL_MACHINE_MACHINE_H
 #define NS_EVAL_MACHINE_MACHINE_H
 

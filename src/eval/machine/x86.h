@@ -25,6 +25,7 @@ enum {
     NS_X86_RCX = 1,
     NS_X86_RDX = 2,
     NS_X86_R8 = 8,
+    NS_X86_R11 = 11,
     NS_X86_R13 = 13,
     NS_X86_R14 = 14,
     NS_X86_R15 = 15,

@@ -152,6 +152,9 @@ bool ns_ensemble_native(const ns_problem *problem, const ns_ensemble_options *op
     if (!in_lanes(problem, options))
         return ns_problem_native(problem, method->lanes, message, room, facts);
     const bool tally = options->diagnostics || options->extremes;
+    /* the first ones also for a motion alone, where something is located between its steps */
+    enum { ALONE = 3 };
+    const bool quick = ns_native_is_quick(problem->rhs);
     const ns_program *const others[] = {
         problem->correction ? problem->shift : problem->manifold,
         problem->correction,
@@ -183,7 +186,8 @@ bool ns_ensemble_native(const ns_problem *problem, const ns_ensemble_options *op
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const uint32_t work = others[i] ? ns_program_operations(others[i], NULL) : 0;
         if (work > 0 && work < most)
-            requests[n++] = (ns_native_request){.program = others[i], .eight = true};
+            requests[n++] = (ns_native_request){
+                .program = others[i], .one = quick && i < ALONE, .eight = true};
     }
     return ns_problem_compile(problem, requests, n, message, room, facts);
 }

@@ -43,18 +43,32 @@ static void layout(ns_stepper *s, ns_layout *kept_arrays, ns_layout *scratch)
     d->work = ns_layout_doubles(scratch, ns_program_work1(s->problem->rhs));
 }
 
-/* y[n] = sum_j a_j K_j */
-static inline void combine(uint32_t n, size_t stride, const double *a, uint32_t used,
-                           const double *K, double *y)
+typedef double pair __attribute__((vector_size(16), may_alias));
+
+/* y = sum_j a_j K_j for 2 * PAIRS states, their sums in registers */
+#define SUMS(PAIRS)                                                                            \
+    do {                                                                                       \
+        pair sum[PAIRS];                                                                       \
+        for (int k = 0; k < (PAIRS); k++)                                                      \
+            sum[k] = a[0] * ((const pair *)K)[k];                                              \
+        for (uint32_t j = 1; j < used; j++) {                                                  \
+            const pair *row = (const pair *)(K + j * stride);                                  \
+            if (a[j] != 0)                                                                     \
+                for (int k = 0; k < (PAIRS); k++)                                              \
+                    sum[k] += a[j] * row[k];                                                   \
+        }                                                                                      \
+        for (int k = 0; k < (PAIRS); k++)                                                      \
+            ((pair *)y)[k] = sum[k];                                                           \
+    } while (0)
+
+/* y[n] = sum_j a_j K_j.  Rows are longer than n, up to a multiple of eight. */
+static void combine(uint32_t n, size_t stride, const double *a, uint32_t used, const double *K,
+                    double *y)
 {
-    for (uint32_t i = 0; i < n; i++)
-        y[i] = a[0] * K[i];
-    for (uint32_t j = 1; j < used; j++) {
-        if (a[j] == 0)
-            continue;
-        for (uint32_t i = 0; i < n; i++)
-            y[i] += a[j] * K[j * stride + i];
-    }
+    for (; n > 4; n -= n < 8 ? n : 8, K += 8, y += 8)
+        SUMS(4);
+    if (n > 0)
+        SUMS(2);
 }
 
 /* Stage i of a step of length h from (t, x): the rates at x + h sum_j a_ij k_j. */

@@ -18,15 +18,6 @@ void ns_csv_number(FILE *to, double value)
     fwrite(buffer, 1, length, to);
 }
 
-/* And what comes after it. */
-static void put_number(FILE *to, double value, char then)
-{
-    char buffer[NS_NUMBER_ROOM];
-    const size_t length = ns_text_number(buffer, value);
-    buffer[length] = then;
-    fwrite(buffer, 1, length + 1, to);
-}
-
 /* In a comment only a line break would do harm. */
 static void put_comment(FILE *to, const char *text)
 {
@@ -87,21 +78,37 @@ static void put_head(FILE *to, const ns_record *r)
     fputs("\n", to);
 }
 
+/* A row, put together before it goes to the stream: calls for each number take a quarter of the
+ * time of its digits. */
+static void put_row(FILE *to, const ns_record *r, size_t i)
+{
+    enum { ROOM = 2048 };
+    char line[ROOM + 2 * NS_NUMBER_ROOM];
+    size_t used = ns_text_number(line, r->table.t[i]);
+    for (uint32_t j = 0; j < r->columns; j++) {
+        line[used++] = ',';
+        used += ns_text_number(line + used, ns_table_column(&r->table, j)[i]);
+        if (used >= ROOM) {
+            fwrite(line, 1, used, to);
+            used = 0;
+        }
+    }
+    line[used++] = '\n';
+    fwrite(line, 1, used, to);
+}
+
 /* Rows from *row on, until there is a block of them. */
 static void put_rows(FILE *to, const ns_output *o, const ns_record *r, size_t *row)
 {
     enum { BLOCK = 1 << 20 };
     while (*row < o->rows_end && ftell(to) < BLOCK) {
         const size_t i = (*row)++ - r->first_row;
-        const uint32_t n = r->columns;
         if (r->low.rows <= i) {
-            put_number(to, r->table.t[i], n ? ',' : '\n');
-            for (uint32_t j = 0; j < n; j++)
-                put_number(to, ns_table_column(&r->table, j)[i], j + 1 < n ? ',' : '\n');
+            put_row(to, r, i);
             continue;
         }
         put_precise(to, r->table.t[i], r->low.t[i], NS_PRECISE_DECIMAL);
-        for (uint32_t j = 0; j < n; j++) {
+        for (uint32_t j = 0; j < r->columns; j++) {
             fputc(',', to);
             put_precise(to, ns_table_column(&r->table, j)[i], ns_table_column(&r->low, j)[i],
                         NS_PRECISE_DIGITS);
