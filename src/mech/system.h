@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "lang/description.h"
 #include "mech/blocks.h"
+#include "mech/common/balance.h"
 #include "mech/common/quantity.h"
 #include "mech/common/vec3.h"
 #include "mech/draw/scene.h"
@@ -233,6 +234,9 @@ struct ns_formulation {
     /* Largest relative failure of the geometric identity behind the equations (the two-form of
      * rolling) over random states; *points: how many.  May be NULL. */
     double (*form)(const ns_system *s, const double *p, const double *x, uint32_t *points);
+    /* The equations as discrete mechanics needs them, built on the bench of s, a fork of the
+     * system; NULL if it has no such form.  May be NULL. */
+    const ns_balance *(*balance)(const ns_system *s);
     const ns_block_form *const *blocks; /* it reads, ending with NULL; or NULL */
 };
 

@@ -9,6 +9,7 @@ const ns_method *const ns_methods[] = {
     &ns_method_dop853,
     &ns_method_bdf,
     &ns_method_adams,
+    &ns_method_discrete,
     &ns_method_quad,
     NULL,
 };
