@@ -250,6 +250,8 @@ const ns_builtin ns_builtins[] = {
     {"diff", 2, 2, apply_diff, "diff(f, x)",
      "partial derivative by a coordinate, velocity, state, parameter, t, or a vector of them"},
     {"grad", 0, 0, NULL, "grad(F)(x, y, ...)", "derivatives of a function F by its arguments"},
+    {"integral", 0, 0, NULL, "integral(F)(a, b)",
+     "integral of a function F of one argument from a to b"},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
 
