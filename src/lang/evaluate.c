@@ -547,7 +547,7 @@ static ns_cell call(run *e, ns_span place, const ns_cell *args, uint32_t n, ns_p
     if (name && name->kind == NS_NAME_FUNCTION && integral) {
         ns_evaluated outcome = {.progress = NS_READ_DONE};
         const ns_cell limits[2] = {n > 0 ? args[0] : none(), n > 1 ? args[1] : none()};
-        if (!ns_integral_apply(r, name, place, limits, n, &outcome, &out))
+        if (!ns_functions_integral(r, name, place, limits, n, &outcome, &out))
             broken(e);
         worsen(&e->outcome, outcome);
         return out;

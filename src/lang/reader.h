@@ -278,9 +278,9 @@ void ns_evaluate_name(ns_reader *r, ns_name *name);
 /* A user's function applied to values; spreads vectors where that makes the number fit. */
 ns_evaluated ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place,
                               const ns_cell *args, uint32_t n, bool gradient, ns_cell *out);
-/* integral.c: integral(F)(args).  False after an error; *outcome as of a call. */
-bool ns_integral_apply(ns_reader *r, ns_name *function, ns_span place, const ns_cell *args,
-                       uint32_t n, ns_evaluated *outcome, ns_cell *out);
+/* functions.c: integral(F)(args).  False after an error; *outcome as of a call. */
+bool ns_functions_integral(ns_reader *r, ns_name *function, ns_span place, const ns_cell *args,
+                           uint32_t n, ns_evaluated *outcome, ns_cell *out);
 /* Is the part before the first dot the name of a block? */
 bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length);
 /* Is it the name of a reaction: lambda.NAME, NAME.force, NAME.force.x? */

@@ -259,7 +259,8 @@ bool ns_lagrange_derive(ns_description *d, ns_system *s, ns_grips *grips)
     return ns_symmetry_attach(d, s);
 }
 
-/* P = dL/dv, G = dL/dq + F; contacts with friction and reactions in forces have no such form. */
+/* P = dL/dv, G = dL/dq + F; contacts with friction and reactions in forces have no such
+ * form. */
 static const ns_balance *balance(const ns_system *s)
 {
     const ns_dalembert *w = s->own;

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "lang/description.h"
 #include "mech/blocks.h"
-#include "mech/common/balance.h"
 #include "mech/common/quantity.h"
 #include "mech/common/vec3.h"
 #include "mech/draw/scene.h"
@@ -164,6 +163,18 @@ typedef struct ns_evaluator {
     void (*eval)(struct ns_evaluator *self, const ns_ex *f, size_t nf, double t,
                  const double *p, const double *x, double *out);
 } ns_evaluator;
+
+/* The equations before they are solved for accelerations, on states x = (q, v), coordinates
+ * first; what a step of discrete mechanics is made of (ode/methods/discrete.c):
+ *
+ *     q' = U(t, q, v),      P(t, q, v)' = G(t, q, v) + A(t, q)^T lambda,
+ *     phi_k(t, q) = 0  or  psi_k(t, q, v) = 0                                              */
+typedef struct ns_balance {
+    uint32_t nq, nv, m;     /* coordinates, velocities, constraints */
+    const ns_ex *U, *P, *G; /* [nq], [nv], [nv] */
+    const ns_ex *A, *psi;   /* [m][nv], [m] at velocity level */
+    const ns_ex *phi;       /* [m] at position level; 0: psi is not the derivative of one */
+} ns_balance;
 
 typedef struct ns_formulation ns_formulation;
 typedef struct ns_system ns_system;

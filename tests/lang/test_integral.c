@@ -11,7 +11,7 @@ static const struct {
     const char *x, *weight;
 } nodes[] = {
 #define NODE(x, weight) {x, weight},
-#include "lang/gauss_nodes.def"
+#include "expr/gauss_nodes.def"
 #undef NODE
 };
 

@@ -1,6 +1,6 @@
 /* discrete: one step of discrete mechanics, of order 2, time-symmetric, constant length.
  *
- * Equations as a formulation gives them (mech/common/balance.h):
+ * Equations as a formulation gives them (mech/system.h):
  *
  *     q' = U(t, q, v),   P(t, q, v)' = G(t, q, v) + A(t, q)^T lambda,   psi(t, q, v) = 0
  *
@@ -305,10 +305,10 @@ const ns_method ns_method_discrete = {
     .name = "discrete",
     .summary = "discrete Lagrange-d'Alembert and discrete Hamel equations, constant steps",
     .doc =
-        "Order 2, time-symmetric, steps of the length `step` of `run { }`.  In `lagrange`: the\n"
-        "discrete Lagrange-d'Alembert equations of the midpoint Lagrangian, constraints held\n"
-        "between the nodes and at them; without constraints a variational integrator, which\n"
-        "is symplectic.  In `hamel`: the discrete Hamel equations in the model's frame.\n"
+        "Order 2, time-symmetric, steps of the length `step` of `run { }`.  In `lagrange`:\n"
+        "the discrete Lagrange-d'Alembert equations of the midpoint Lagrangian, constraints\n"
+        "held between the nodes and at them; without constraints a variational integrator,\n"
+        "which is symplectic.  In `hamel`: the discrete Hamel equations in the model's frame.\n"
         "\n"
         "Use it to study discrete mechanics, and where many coarse steps must keep the\n"
         "character of a motion; for accuracy the other methods are far cheaper.\n"
