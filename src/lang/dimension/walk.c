@@ -432,12 +432,12 @@ static ns_agreed step(ns_walk *c, const ns_item *item, ns_span place, ns_span sp
         return rate(c, args[0], span);
     case NS_POSTFIX_VECTOR:
         return vector(c, args, item->count, span);
-    case NS_POSTFIX_CALL:
     case NS_POSTFIX_INTEGRAL:
         if (item->count != 2)
             return anything(span);
         out = ns_walk_same(c, &args[0], &args[1], "a limit like");
         return integral_of(c, &out, place, span);
+    case NS_POSTFIX_CALL:
     case NS_POSTFIX_GRAD:
         return call(c, args, item->count, place, span, item->op == NS_POSTFIX_GRAD);
     default: /* a sign, a component */
