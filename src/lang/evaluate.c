@@ -267,6 +267,13 @@ static size_t last_part(const char *text, size_t length)
     return length;
 }
 
+static bool ends_with(const char *text, size_t length, const char *word)
+{
+    const size_t n = strlen(word);
+    return length >= n && memcmp(text + length - n, word, n) == 0 &&
+           (length == n || text[length - n - 1] == '.');
+}
+
 bool ns_evaluate_is_known(const ns_reader *r, const char *text, size_t length)
 {
     const ns_name *name = ns_scope_find(&r->scope, text, length);
@@ -288,6 +295,8 @@ static ns_cell name_value(run *e, ns_span place)
     if (index >= 0 && find(e, text, dot - 1, place, &out)) {
         if (out.rows == 0)
             return out;
+        if (out.rows == 4 && ends_with(text, dot - 1, "quat") && text[dot] >= 'x')
+            index++; /* (w, x, y, z) */
         if (out.cols == 1 && (uint32_t)index < out.rows && out.rows > 1)
             return ns_arithmetic_scalar(out.at[index]);
         ns_diag_error(r->diag, place, "'%.*s' is %s and has no component %.*s", (int)(dot - 1),
@@ -526,23 +535,32 @@ ns_evaluated ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place,
     return outcome;
 }
 
-static ns_cell call(run *e, ns_span place, const ns_cell *args, uint32_t n, bool gradient)
+static ns_cell call(run *e, ns_span place, const ns_cell *args, uint32_t n, ns_postfix_op op)
 {
+    const bool gradient = op == NS_POSTFIX_GRAD, integral = op == NS_POSTFIX_INTEGRAL;
     ns_reader *r = e->r;
     const char *text = ns_reader_text(r, place);
     size_t length = place.end - place.begin;
     ns_name *name = ns_scope_find(&r->scope, text, length);
     ns_cell out = none();
     bool found = true;
+    if (name && name->kind == NS_NAME_FUNCTION && integral) {
+        ns_evaluated outcome = {.progress = NS_READ_DONE};
+        const ns_cell limits[2] = {n > 0 ? args[0] : none(), n > 1 ? args[1] : none()};
+        if (!ns_functions_integral(r, name, place, limits, n, &outcome, &out))
+            broken(e);
+        worsen(&e->outcome, outcome);
+        return out;
+    }
     if (name && name->kind == NS_NAME_FUNCTION) {
         worsen(&e->outcome, ns_evaluate_call(r, name, place, args, n, gradient, &out));
         return out;
     }
-    if (gradient)
+    if (gradient || integral)
         ns_diag_error(r->diag, place,
-                      "grad needs a function defined by let or surface; '%.*s' "
+                      "%s needs a function defined by let or surface; '%.*s' "
                       "is none",
-                      (int)length, text);
+                      gradient ? "grad" : "integral", (int)length, text);
     else if (name)
         ns_diag_error(r->diag, place, "'%s' is %s, not a function; a product is written with *",
                       name->text, ns_scope_kind_text(name->kind));
@@ -591,6 +609,7 @@ uint32_t ns_evaluate_taken(const ns_item *item)
     case NS_POSTFIX_VECTOR:
     case NS_POSTFIX_CALL:
     case NS_POSTFIX_GRAD:
+    case NS_POSTFIX_INTEGRAL:
         return item->count;
     default:
         return 2;
@@ -624,7 +643,8 @@ static ns_cell step(run *e, const ns_item *item, ns_span place, const ns_cell *a
         break;
     case NS_POSTFIX_CALL:
     case NS_POSTFIX_GRAD:
-        return call(e, place, args, item->count, item->op == NS_POSTFIX_GRAD);
+    case NS_POSTFIX_INTEGRAL:
+        return call(e, place, args, item->count, (ns_postfix_op)item->op);
     default:
         out = ns_arithmetic_binary(r, place, (ns_postfix_op)item->op, &args[0], &args[1]);
     }
@@ -682,7 +702,8 @@ void ns_evaluate_check_names(ns_reader *r, const ns_name *function)
             .source = function->code.span.source, .begin = item->begin, .end = item->end};
         const char *text = ns_reader_text(r, place);
         size_t length = place.end - place.begin;
-        bool call = item->op == NS_POSTFIX_CALL || item->op == NS_POSTFIX_GRAD;
+        bool call = item->op == NS_POSTFIX_CALL || item->op == NS_POSTFIX_GRAD ||
+                    item->op == NS_POSTFIX_INTEGRAL;
         if (item->op != NS_POSTFIX_NAME && !call)
             continue;
         const char *dot = memchr(text, '.', length);

@@ -6,6 +6,7 @@
 
 #include "base/near.h"
 #include "expr/diff.h"
+#include "expr/integral.h"
 #include "lang/reader.h"
 
 enum { MOST_SIZE = 1000, MOST_SOLVE = 300 };
@@ -236,6 +237,66 @@ static bool apply_diff(ns_reader *r, ns_span place, const ns_cell *args, uint32_
     return true;
 }
 
+/* ---- integral(F)(a, b) ------------------------------------------------------------------- */
+
+/* An event that ends the run where F is not resolved.  In terms of a curve's parameter it is
+ * for the formulation to say where along the motion that is; in terms of a function's arguments
+ * it is of no use. */
+static void watch(ns_reader *r, const ns_name *function, ns_span place, ns_ex margin)
+{
+    const char *name = ns_arena_format(r->arena, "integral.%s", function->text);
+    for (uint32_t i = 0; i < r->d->events.n; i++)
+        if (r->d->events.at[i].value == margin)
+            return;
+    for (uint32_t i = 0, k = 2; i < r->d->events.n; i++)
+        if (strcmp(r->d->events.at[i].name, name) == 0) {
+            name = ns_arena_format(r->arena, "integral.%s.%u", function->text, k++);
+            i = UINT32_MAX; /* once more from the first */
+        }
+    NS_PUSH(
+        r->arena, r->d->events,
+        (ns_event_line){.name = name,
+                        .value = margin,
+                        .direction = -1,
+                        .condition = true,
+                        .action = NS_EVENT_SINGULAR,
+                        .meaning = ns_arena_format(
+                            r->arena, "%s varies too fast for its integral: split the range",
+                            function->text),
+                        .span = place});
+}
+
+bool ns_functions_integral(ns_reader *r, ns_name *function, ns_span place, const ns_cell *args,
+                           uint32_t n, ns_evaluated *outcome, ns_cell *out)
+{
+    const ns_ex u = ns_symbol_new(r->g, "u", NS_SYM_LOCAL, 0);
+    const ns_cell formal = ns_arithmetic_scalar(u);
+    ns_cell value;
+    ns_ex margin;
+    if (n != 2 || !is_scalar(&args[0]) || !is_scalar(&args[1])) {
+        ns_diag_error(r->diag, place, "an integral has two limits: integral(%s)(from, to)",
+                      function->text);
+        return false;
+    }
+    *outcome = ns_evaluate_call(r, function, place, &formal, 1, false, &value);
+    if (outcome->progress != NS_READ_DONE)
+        return true;
+    if (!is_scalar(&value)) {
+        ns_diag_error(r->diag, place,
+                      "integral needs a function whose value is a number; '%s' is %s",
+                      function->text, ns_arithmetic_shape(r, &value));
+        return false;
+    }
+    if (!ns_evaluate_spend(r, place, (uint64_t)64 * (ns_graph_size(r->g) / 64 + 16)))
+        return false;
+    *out = ns_arithmetic_scalar(
+        ns_integral(r->g, value.one, u, args[0].one, args[1].one, &margin));
+    watch(r, function, place, margin);
+    return ns_arithmetic_check(r, place, out);
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
+
 enum { ANY = 1 << 20 };
 
 const ns_builtin ns_builtins[] = {
@@ -250,6 +311,8 @@ const ns_builtin ns_builtins[] = {
     {"diff", 2, 2, apply_diff, "diff(f, x)",
      "partial derivative by a coordinate, velocity, state, parameter, t, or a vector of them"},
     {"grad", 0, 0, NULL, "grad(F)(x, y, ...)", "derivatives of a function F by its arguments"},
+    {"integral", 0, 0, NULL, "integral(F)(a, b)",
+     "integral of a function F of one argument from a to b"},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
 

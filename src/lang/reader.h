@@ -24,11 +24,12 @@ typedef enum ns_postfix_op {
     NS_POSTFIX_DIV,
     NS_POSTFIX_POW,
     NS_POSTFIX_NEG,
-    NS_POSTFIX_PRIME,  /* time derivative */
-    NS_POSTFIX_VECTOR, /* of `count` elements */
-    NS_POSTFIX_INDEX,  /* the value, then `count` indices */
-    NS_POSTFIX_CALL,   /* `count` arguments; the place is that of the function's name */
-    NS_POSTFIX_GRAD    /* the same for grad(NAME)(...) */
+    NS_POSTFIX_PRIME,   /* time derivative */
+    NS_POSTFIX_VECTOR,  /* of `count` elements */
+    NS_POSTFIX_INDEX,   /* the value, then `count` indices */
+    NS_POSTFIX_CALL,    /* `count` arguments; the place is that of the function's name */
+    NS_POSTFIX_GRAD,    /* the same for grad(NAME)(...) */
+    NS_POSTFIX_INTEGRAL /* and for integral(NAME)(from, to) */
 } ns_postfix_op;
 
 typedef struct ns_item {
@@ -277,6 +278,9 @@ void ns_evaluate_name(ns_reader *r, ns_name *name);
 /* A user's function applied to values; spreads vectors where that makes the number fit. */
 ns_evaluated ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place,
                               const ns_cell *args, uint32_t n, bool gradient, ns_cell *out);
+/* functions.c: integral(F)(args).  False after an error; *outcome as of a call. */
+bool ns_functions_integral(ns_reader *r, ns_name *function, ns_span place, const ns_cell *args,
+                           uint32_t n, ns_evaluated *outcome, ns_cell *out);
 /* Is the part before the first dot the name of a block? */
 bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length);
 /* Is it the name of a reaction: lambda.NAME, NAME.force, NAME.force.x? */

@@ -153,6 +153,13 @@ static bool add_late_lines(ns_description *d, ns_system *s)
     }
     for (uint32_t i = 0; i < d->events.n; i++) {
         ns_event event = d->events.at[i];
+        ns_ex local;
+        if (ns_graph_depends_kind(s->graph, event.value, NS_SYM_LOCAL, &local)) {
+            if (!event.off) /* of an integral; in terms of a place only the formulation knows */
+                ns_diag_note(d->diag, event.span,
+                             "whether this integral is resolved is not watched here");
+            continue;
+        }
         for (uint32_t k = 0; k < s->events.n; k++)
             if (strcmp(s->events.at[k].name, event.name) == 0)
                 ns_diag_error(d->diag, event.span, "there is an event `%s` already",

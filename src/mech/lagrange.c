@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "base/math/vecmath.h"
+#include "expr/diff.h"
 #include "expr/normal/shorten.h"
 #include "mech/common/dalembert.h"
 #include "mech/common/dense.h"
@@ -258,6 +259,30 @@ bool ns_lagrange_derive(ns_description *d, ns_system *s, ns_grips *grips)
     return ns_symmetry_attach(d, s);
 }
 
+/* P = dL/dv, G = dL/dq + F; contacts with friction and reactions in forces have no such
+ * form. */
+static const ns_balance *balance(const ns_system *s)
+{
+    const ns_dalembert *w = s->own;
+    ns_graph *g = s->graph;
+    const uint32_t n = w->n, m = w->m;
+    if (w->grips || w->n_used || s->states.n != 2 * n || s->states.at[0].symbol != w->q[0])
+        return NULL;
+    ns_balance *d = NS_NEW(s->arena, ns_balance);
+    ns_ex *G = NS_NEW_ARRAY(s->arena, ns_ex, n), *phi = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    ns_diff_gradient(g, w->lagrangian, w->q, n, G);
+    for (uint32_t k = 0; k < w->n_forces; k++) {
+        const uint32_t i = w->forces[k].coordinate;
+        G[i] = ns_add(g, G[i], w->forces[k].value);
+    }
+    for (uint32_t k = 0; k < m; k++)
+        phi[k] = w->at_position[k] == UINT32_MAX
+                     ? 0
+                     : s->constraints.at[w->at_position[k]].residual;
+    *d = (ns_balance){n, n, m, w->v, w->momentum, G, w->A, w->psi, phi};
+    return d;
+}
+
 static bool derive(ns_description *d, ns_system *s)
 {
     ns_grips *grips = NS_NEW(s->arena, ns_grips);
@@ -437,6 +462,7 @@ const ns_formulation ns_formulation_lagrange = {
         "Source: Bloch, Marsden, Zenkov 2009, section 3.1.",
     .fits = fits,
     .derive = derive,
+    .balance = balance,
     .sizes = ns_lagrange_sizes,
     .verify = verify,
     .blocks = blocks,

@@ -229,10 +229,28 @@ static void along(const planar *w, const roller *a, const ns_ex *f, size_t n, ns
     ns_diff_along(w->g, f, n, x, dx, count, out);
 }
 
+/* Integrals in the curve are watched where each disk touches it. */
+static void watch_integrals(planar *w, const roller *a, ns_ex local)
+{
+    ns_description *d = w->d;
+    for (uint32_t i = 0; i < d->events.n; i++) {
+        ns_event event = d->events.at[i];
+        if (!ns_graph_depends(w->g, event.value, &local, 1))
+            continue;
+        const ns_ex place = q(w, a->place);
+        d->events.at[i].off = true; /* the line itself is done with */
+        event.name = ns_arena_format(d->arena, "%s%s", a->dot, event.name);
+        event.value = ns_subst_one(w->g, event.value, &local, &place, 1);
+        event.off = false;
+        NS_PUSH(w->s->arena, w->s->events, event);
+    }
+}
+
 static void locate(planar *w, roller *a)
 {
     ns_graph *g = w->g;
     ns_ex local = w->kind == PROFILE ? w->x : w->u, place = q(w, a->place), t[2], dt[2];
+    watch_integrals(w, a, local);
     ns_ex one = ns_one(g), c[2] = {w->c[0], w->c[1]};
     if (w->kind == SLOPE) {
         memcpy(t, c, sizeof t);

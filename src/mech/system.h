@@ -164,6 +164,18 @@ typedef struct ns_evaluator {
                  const double *p, const double *x, double *out);
 } ns_evaluator;
 
+/* The equations before they are solved for accelerations, on states x = (q, v), coordinates
+ * first; what a step of discrete mechanics is made of (ode/methods/discrete.c):
+ *
+ *     q' = U(t, q, v),      P(t, q, v)' = G(t, q, v) + A(t, q)^T lambda,
+ *     phi_k(t, q) = 0  or  psi_k(t, q, v) = 0                                              */
+typedef struct ns_balance {
+    uint32_t nq, nv, m;     /* coordinates, velocities, constraints */
+    const ns_ex *U, *P, *G; /* [nq], [nv], [nv] */
+    const ns_ex *A, *psi;   /* [m][nv], [m] at velocity level */
+    const ns_ex *phi;       /* [m] at position level; 0: psi is not the derivative of one */
+} ns_balance;
+
 typedef struct ns_formulation ns_formulation;
 typedef struct ns_system ns_system;
 
@@ -233,6 +245,9 @@ struct ns_formulation {
     /* Largest relative failure of the geometric identity behind the equations (the two-form of
      * rolling) over random states; *points: how many.  May be NULL. */
     double (*form)(const ns_system *s, const double *p, const double *x, uint32_t *points);
+    /* The equations as discrete mechanics needs them, built on the bench of s, a fork of the
+     * system; NULL if it has no such form.  May be NULL. */
+    const ns_balance *(*balance)(const ns_system *s);
     const ns_block_form *const *blocks; /* it reads, ending with NULL; or NULL */
 };
 

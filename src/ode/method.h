@@ -19,6 +19,7 @@ typedef struct ns_method {
     int lanes;           /* on which its steps evaluate the right-hand side: 1 or 8; 0: jets */
     bool needs_jacobian;
     bool needs_series;  /* Taylor series of the right-hand side */
+    bool needs_balance; /* the equations of discrete mechanics, and steps of constant length */
     bool exact_restart; /* a checkpoint continues bit for bit */
     bool own_state;     /* steps from its own copy of the state: projection changes only what is
                            reported */
@@ -70,7 +71,7 @@ typedef struct ns_method {
 extern const double ns_method_nodes[8];
 
 extern const ns_method ns_method_gauss, ns_method_taylor, ns_method_dop853, ns_method_bdf,
-    ns_method_adams, ns_method_quad;
+    ns_method_adams, ns_method_quad, ns_method_discrete;
 uint32_t ns_taylor_order(const ns_problem *problem, double tolerance);
 extern const ns_method *const ns_methods[]; /* ends with NULL; the first is the default */
 const ns_method *ns_method_find(const char *name); /* NULL: the default */

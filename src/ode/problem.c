@@ -480,3 +480,29 @@ void ns_problem_add_tangent(ns_problem *problem)
     ns_diff_along(b.graph, rates, n, b.x, b.x + n, n, out);
     problem->tangent = build(&b, out, n, false);
 }
+
+void ns_problem_add_balance(ns_problem *problem)
+{
+    const ns_formulation *formulation = problem->system->formulation;
+    if (problem->balance || problem->mode || !formulation->balance)
+        return;
+    const ns_system *system = ns_system_fork(problem->system, problem->system->arena);
+    const ns_balance *d = problem->balance = formulation->balance(system);
+    if (!d)
+        return;
+    const uint32_t n = problem->n, rows = d->nq + 2 * d->nv + 2 * d->m;
+    ns_arena *arena = system->arena;
+    ns_ex *out = NS_NEW_ARRAY(arena, ns_ex, (size_t)rows * (n + 1) + (size_t)d->m * d->nv);
+    ns_ex *at = out;
+    memcpy(at, d->U, d->nq * sizeof *at);
+    memcpy(at += d->nq, d->P, d->nv * sizeof *at);
+    memcpy(at += d->nv, d->G, d->nv * sizeof *at);
+    memcpy(at += d->nv, d->psi, d->m * sizeof *at);
+    at += d->m;
+    for (uint32_t k = 0; k < d->m; k++)
+        at[k] = d->phi[k] ? d->phi[k] : ns_zero(system->graph);
+    ns_diff_jacobian(system->graph, out, rows, ns_system_state_symbols(system, arena), n,
+                     out + rows);
+    memcpy(out + (size_t)rows * (n + 1), d->A, (size_t)d->m * d->nv * sizeof *out);
+    problem->pieces = ns_problem_program(system, arena, out, rows * (n + 1) + d->m * d->nv);
+}

@@ -10,10 +10,13 @@
 
 typedef struct ns_problem {
     const ns_system *system;
-    uint32_t n, np;                /* states, parameters */
-    const ns_program *rhs;         /* n outputs, with jets */
-    const ns_program *jacobian;    /* n*n outputs df_i/dx_j by rows; NULL if not built */
-    const ns_program *tangent;     /* J v from x and v: 2n inputs; see ns_problem_add_tangent */
+    uint32_t n, np;             /* states, parameters */
+    const ns_program *rhs;      /* n outputs, with jets */
+    const ns_program *jacobian; /* n*n outputs df_i/dx_j by rows; NULL if not built */
+    const ns_program *tangent;  /* J v from x and v: 2n inputs; see ns_problem_add_tangent */
+    /* for discrete mechanics, see ns_problem_add_balance */
+    const ns_balance *balance;
+    const ns_program *pieces;
     const ns_program *observables; /* in the order of system->observables */
     const ns_program *events;      /* in the order of system->events; then their probes */
     const ns_program *stops;       /* the same, with zeros for those that do not stop a run */
@@ -82,6 +85,11 @@ uint64_t ns_problem_fingerprint(const ns_graph *g, ns_arena *arena, const ns_ex 
 
 /* Adds the derivative of the right-hand side along a direction, for methods that need it. */
 void ns_problem_add_tangent(ns_problem *problem);
+
+/* Adds the equations as discrete mechanics needs them (mech/system.h), if the system
+ * has them in that form.  pieces: U, P, G, psi, phi (nq + 2 nv + 2 m values), their derivatives
+ * by all states, by rows, and A. */
+void ns_problem_add_balance(ns_problem *problem);
 
 enum { NS_LANES_ALL = -1 }; /* for whichever method */
 

@@ -194,6 +194,11 @@ static const char *check(const ns_problem *problem, const ns_run_options *o,
                                 : "unknown method";
     if (method->needs_jacobian && !problem->jacobian)
         return "this method needs the Jacobian of the system";
+    if (method->needs_balance && !problem->balance)
+        return "discrete mechanics is for `lagrange` and `hamel`, without friction and without "
+               "reactions in forces: use another method";
+    if (method->needs_balance && !(o->fixed_step > 0))
+        return "this method makes steps of constant length: say which, by `step` in `run { }`";
     if (method->precise && problem->pinv)
         return "`solve pinv` works in double precision only: use another `solve`";
     if (method->precise && !problem->tangent)

@@ -375,15 +375,17 @@ const ns_problem *ns_model_problem(ns_model *model, bool jacobian)
     return jacobian ? with_jacobian(owner_of(model)) : owner_of(model)->problem;
 }
 
-static const ns_problem *with_tangent(ns_model *model)
+/* The problem with what a method needs beside it, made once. */
+static const ns_problem *with_more(ns_model *model, ns_problem **made,
+                                   void (*add)(ns_problem *))
 {
     pthread_mutex_lock(&model->lock);
-    if (!model->with_tangent && !NS_ARENA_GUARD(model->arena)) {
+    if (!*made && !NS_ARENA_GUARD(model->arena)) {
         ns_problem *problem = ns_arena_copy(model->arena, model->problem, sizeof *problem);
-        ns_problem_add_tangent(problem);
-        model->with_tangent = problem;
+        add(problem);
+        *made = problem;
     }
-    const ns_problem *problem = model->with_tangent;
+    const ns_problem *problem = *made;
     ns_arena_unguard(model->arena);
     pthread_mutex_unlock(&model->lock);
     return problem;
@@ -391,8 +393,14 @@ static const ns_problem *with_tangent(ns_model *model)
 
 const ns_problem *ns_model_problem_for(ns_model *model, const ns_method *method)
 {
+    if (method->needs_balance)
+        return with_more(owner_of(model), &owner_of(model)->with_balance,
+                         ns_problem_add_balance);
     if (!method->precise)
         return ns_model_problem(model, method->needs_jacobian);
     ns_model *from = ns_model_precise(model);
-    return from && ns_model_exact(model, false) ? with_tangent(owner_of(from)) : NULL;
+    if (!from || !ns_model_exact(model, false))
+        return NULL;
+    from = owner_of(from);
+    return with_more(from, &from->with_tangent, ns_problem_add_tangent);
 }

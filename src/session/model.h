@@ -62,8 +62,9 @@ typedef struct ns_model {
     const volatile int *interrupt; /* for ns_model_run_options; NULL */
     double *p, *x0;
     const ns_exact *exact[2]; /* the same in quadruple precision: ask ns_model_exact */
-    ns_problem *problem, *with_jacobian, *with_tangent; /* ask ns_model_problem */
-    struct ns_model *twins[3];                          /* by kind: ask ns_model_twin */
+    ns_problem *problem;      /* ask ns_model_problem, for these too: */
+    ns_problem *with_jacobian, *with_tangent, *with_balance;
+    struct ns_model *twins[3];        /* by kind: ask ns_model_twin */
     const struct ns_variant *variant; /* session/variant.h; NULL: as the text says */
     const struct ns_variant *taken;   /* numbers that a copy of a variant took from it; NULL */
     const ns_schedule

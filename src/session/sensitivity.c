@@ -513,7 +513,7 @@ bool ns_sensitivity_extend(ns_model *model, const char *const *names, uint32_t n
     model->x0 = x0;
     model->sensitivity = q;
     model->problem = ns_problem_new(to, false);
-    model->with_jacobian = model->with_tangent = NULL;
+    model->with_jacobian = model->with_tangent = model->with_balance = NULL;
     model->exact[0] = model->exact[1] = NULL;
     model->shared = ns_system_fork(to, a);
     return true;

@@ -19,7 +19,7 @@ static void test_methods(void **state)
         assert_true(strlen((*m)->summary) > 10 && strlen((*m)->doc) > 200);
         assert_true((*m)->least_tolerance <= (*m)->default_tolerance);
     }
-    assert_int_equal(n, 6);
+    assert_int_equal(n, 7);
     assert_string_equal(ns_method_find(NULL)->name, "gauss");
     assert_null(ns_method_find("euler"));
 }

@@ -211,8 +211,9 @@ static bool start_one(ns_claims_world *w, ns_claims_run *r, const ns_claim_state
         ns_diag_error(diag, all.samples ? all.samples->place : s->model.place,
                       "samples: 2 to %d", MOST_SAMPLES);
     else
-        r->run = ns_run_new(ns_model_problem(r->model, m->needs_jacobian), &options,
-                            r->model->p, r->model->x0, &r->status, &message);
+        r->run = ns_run_new(m->precise ? ns_model_problem(r->model, false)
+                                       : ns_model_problem_for(r->model, m),
+                            &options, r->model->p, r->model->x0, &r->status, &message);
     if (*message && !r->run)
         ns_diag_error(diag, s->model.place, "%s", message);
     if (!r->run || !make_room(w, r, s->model.place, (size_t)samples))

@@ -209,8 +209,10 @@ static int compare_models(job *j)
     }
     for (int k = 0; k < 2; k++) {
         const ns_model *m = j->model[k];
-        const bool jacobian = options[k].method && (strcmp(options[k].method, "bdf") == 0);
-        sides[k] = (ns_compare_side){.problem = ns_model_problem(j->model[k], jacobian),
+        const ns_method *method = ns_method_find(options[k].method);
+        sides[k] = (ns_compare_side){.problem = method && !method->precise
+                                                    ? ns_model_problem_for(j->model[k], method)
+                                                    : ns_model_problem(j->model[k], false),
                                      .p = m->p,
                                      .x0 = m->x0,
                                      .options = options[k]};

@@ -305,6 +305,13 @@ static ns_agreed call(ns_walk *c, const ns_agreed *args, uint32_t n, ns_span pla
     return by.weak ? anything(span) : product(c, &out, &by, -1, span);
 }
 
+/* F du, for the integral of a function of the model by its argument. */
+static ns_agreed integral_of(ns_walk *c, const ns_agreed *u, ns_span place, ns_span span)
+{
+    const ns_agreed value = call(c, u, 1, place, span, false);
+    return product(c, &value, u, 1, span);
+}
+
 /* ---- names ------------------------------------------------------------------------------- */
 
 /* By its unit; without one an unknown of this name, or anything. */
@@ -425,6 +432,11 @@ static ns_agreed step(ns_walk *c, const ns_item *item, ns_span place, ns_span sp
         return rate(c, args[0], span);
     case NS_POSTFIX_VECTOR:
         return vector(c, args, item->count, span);
+    case NS_POSTFIX_INTEGRAL:
+        if (item->count != 2)
+            return anything(span);
+        out = ns_walk_same(c, &args[0], &args[1], "a limit like");
+        return integral_of(c, &out, place, span);
     case NS_POSTFIX_CALL:
     case NS_POSTFIX_GRAD:
         return call(c, args, item->count, place, span, item->op == NS_POSTFIX_GRAD);

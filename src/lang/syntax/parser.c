@@ -268,16 +268,16 @@ static bool number(ns_parser *p)
     return true;
 }
 
-/* A name, a call, or grad(F)(...). */
+/* A name, a call, grad(F)(...), or integral(F)(from, to). */
 static bool name(ns_parser *p)
 {
     ns_span place = ns_parser_span(p), open;
     uint32_t count;
-    bool grad = ns_parser_at_word(p, "grad");
+    const bool grad = ns_parser_at_word(p, "grad"), sum = ns_parser_at_word(p, "integral");
     if (ns_lexer_reserved(p->lexer.text + place.begin, place.end - place.begin))
         return ns_parser_unexpected(p, "an expression");
     ns_parser_next(p);
-    if (grad) {
+    if (grad || (sum && ns_parser_at(p, '('))) {
         if (!ns_parser_expect(p, '(', "'(' and the name of a function"))
             return false;
         place = ns_parser_span(p);
@@ -285,7 +285,8 @@ static bool name(ns_parser *p)
             !ns_parser_expect(p, ')', "')'"))
             return false;
         if (!ns_parser_at(p, '('))
-            return ns_parser_unexpected(p, "'(' and the point: grad(F)(x, y, z)");
+            return ns_parser_unexpected(p, grad ? "'(' and the point: grad(F)(x, y, z)"
+                                                : "'(' and the limits: integral(F)(a, b)");
     }
     if (!ns_parser_at(p, '(')) {
         emit(p, NS_POSTFIX_NAME, place, 0);
@@ -295,7 +296,7 @@ static bool name(ns_parser *p)
     ns_parser_next(p);
     if (!list(p, ')', "')' or ','", open, &count))
         return false;
-    emit(p, grad ? NS_POSTFIX_GRAD : NS_POSTFIX_CALL, place, count);
+    emit(p, grad ? NS_POSTFIX_GRAD : sum ? NS_POSTFIX_INTEGRAL : NS_POSTFIX_CALL, place, count);
     return true;
 }
 

@@ -29,6 +29,11 @@
  *
  *     (I + m (|s|^2 - s s^T)) Omega' = -Omega x I Omega + torque
  *                              + s x ( m [w - Omega x (s' + Omega x s) + g e] - f )       (12)
+ *
+ * Rubber: a torque mu gamma joins the right-hand side, so that the body does not turn about the
+ * normal, gamma.Omega = 0.  With J Omega' = right + mu gamma, y = J^-1 right, z = J^-1 gamma
+ *
+ *     Omega' = y + mu z,      mu = -(gamma.y + gamma'.Omega)/(gamma.z)
  */
 #include "mech/contact/contact.h"
 
@@ -430,6 +435,31 @@ static ns_v3 turn_rate_centred(ns_graph *g, const ns_contact *c, ns_v3 push, ns_
     return ns_v3_add(g, y, ns_v3_scale(g, factor, lean));
 }
 
+/* Rubber: y = Omega' as it would be without the torque mu along gamma. */
+static void forbid_twist(ns_graph *g, ns_contact *c)
+{
+    ns_ex symbol[10], rate[10];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < 4 && !c->reduced; i++, n++) {
+        symbol[n] = c->quat[i];
+        rate[n] = c->quat_rate[i];
+    }
+    for (uint32_t i = 0; i < c->body.n && !c->closed; i++, n++) {
+        symbol[n] = c->body.symbol[i];
+        rate[n] = c->body_rate[i];
+    }
+    for (uint32_t i = 0; i < c->ground.n && !c->reduced; i++, n++) {
+        symbol[n] = c->ground.symbol[i];
+        rate[n] = c->ground_rate[i];
+    }
+    ns_v3 turned, y = c->Omega_rate;
+    ns_diff_along(g, c->gamma.at, 3, symbol, rate, n, turned.at);
+    const ns_v3 z = ns_m3_solve_symmetric(g, c->about_contact, c->gamma);
+    const ns_ex off = ns_add(g, ns_v3_dot(g, c->gamma, y), ns_v3_dot(g, turned, c->Omega));
+    c->twist = ns_neg(g, ns_div(g, off, ns_v3_dot(g, c->gamma, z)));
+    c->Omega_rate = ns_v3_add(g, y, ns_v3_scale(g, c->twist, z));
+}
+
 void ns_contact_dynamics(ns_graph *g, ns_contact *c)
 {
     if (c->ball) {
@@ -464,6 +494,8 @@ void ns_contact_dynamics(ns_graph *g, ns_contact *c)
     c->about_contact = ns_m3_add(g, c->inertia, steiner(g, c->mass, s));
     bool centred = c->radius && ns_v3_is_zero(g, c->centre);
     c->Omega_rate = (centred ? turn_rate_centred : turn_rate)(g, c, push, free_torque);
+    if (c->rubber)
+        forbid_twist(g, c);
 
     /* R = m (w + g e) - f - m [Omega' x s + Omega x (s' + Omega x s)] */
     ns_v3 drift = ns_v3_sub(g, c->s_rate, ns_v3_cross(g, s, Omega));

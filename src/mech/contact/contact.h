@@ -33,6 +33,7 @@ typedef struct ns_contact {
     ns_ex way[3];
     bool level;       /* fixed horizontal plane, and no edge: the vertical is gamma */
     bool reduced;     /* only s and Omega, on a horizontal plane: eq (14) */
+    bool rubber;      /* no twist: gamma.omega = 0; fixed grounds only */
     bool moving;      /* the ground has a motion: B, o and their derivatives below */
     ns_m3 B;          /* only if moving, as W ... */
     ns_v3 o, W;       /* origin and angular velocity of the ground, space */
@@ -57,6 +58,7 @@ typedef struct ns_contact {
     ns_v3 reaction;         /* contact force on the body, body frame */
     ns_v3 force_space;      /* the same in space */
     ns_ex normal_force, friction;
+    ns_ex twist; /* torque along gamma that keeps a rubber body from turning about it */
     ns_ex energy, kinetic;
     ns_ex quat_rate[4];
     ns_ex body_rate[3], ground_rate[3];

@@ -296,6 +296,38 @@ static void assemble(ns_hamel *w)
         ns_system_multiplier(s, d->constraints.at[k].name, w->lambda[k], true);
 }
 
+/* P = dl/dv, G = u[l] + dl/dv.[v, u] + u.F on the fields that move; with `solve multipliers`
+ * on all, A = a^s(u_j). */
+static const ns_balance *balance(const ns_system *s)
+{
+    const ns_hamel *w = s->own;
+    ns_graph *g = s->graph;
+    const uint32_t n = w->n, m = w->multipliers ? w->p : 0;
+    const uint32_t moving = w->multipliers ? n : n - w->p;
+    if (s->states.n != n + moving || s->states.at[0].symbol != w->q[0])
+        return NULL;
+    ns_balance *d = NS_NEW(s->arena, ns_balance);
+    ns_ex *P = NS_NEW_ARRAY(s->arena, ns_ex, n), *U = NS_NEW_ARRAY(s->arena, ns_ex, n);
+    ns_ex *A = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
+    ns_ex *psi = NS_NEW_ARRAY(s->arena, ns_ex, m + 1),
+                              *phi = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    ns_subst(g, w->momentum, n, w->vs, w->v, n, P);
+    ns_subst(g, w->rate, n, w->vs, w->v, n, U);
+    for (uint32_t k = 0; k < m; k++) {
+        psi[k] = ns_zero(g);
+        phi[k] = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            ns_ex *a = &A[k * n + j];
+            *a = ns_zero(g);
+            for (uint32_t i = 0; i < n; i++)
+                *a = ns_add(g, *a, ns_mul(g, w->A[k * n + i], w->u[j * n + i]));
+            psi[k] = ns_add(g, psi[k], ns_mul(g, *a, w->vs[j]));
+        }
+    }
+    *d = (ns_balance){n, moving, m, U, P, w->force, A, psi, phi};
+    return d;
+}
+
 static bool derive(ns_description *d, ns_system *s)
 {
     uint32_t n = d->coordinates.n, p = d->constraints.n;
@@ -367,6 +399,7 @@ const ns_formulation ns_formulation_hamel = {
     .refuses = NS_REFUSES_STATE,
     .fits = fits,
     .derive = derive,
+    .balance = balance,
     .verify = ns_hamel_verify,
     .blocks = blocks,
 };

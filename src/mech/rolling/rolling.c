@@ -466,7 +466,24 @@ static const char *const ground_names[] = {"tilt",
                                            "restitution.tangential",
                                            "restitution.poisson",
                                            "unilateral",
+                                           "rubber",
                                            NULL};
+
+/* `rubber`: the body does not turn about the normal of the ground. */
+static bool read_rubber(ns_description *d, ns_rolling *r)
+{
+    const ns_property *rubber = ns_block_find(r->ground_block, "rubber");
+    r->contact.rubber = rubber != NULL;
+    if (!rubber)
+        return true;
+    const char *wrong = rubber->values || rubber->word ? "`rubber` takes no value"
+                        : r->contact.moving            ? "rubber rolling is for grounds at rest"
+                        : r->law.any ? "a contact law and `rubber` exclude each other"
+                                     : NULL;
+    if (wrong)
+        ns_diag_error(d->diag, rubber->span, "%s", wrong);
+    return !wrong;
+}
 
 /* Blocks, masses, shapes and the motion of the ground. */
 static bool read_blocks(ns_description *d, ns_rolling *r)
@@ -518,6 +535,8 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
                       "horizontal plane");
         return false;
     }
+    if (!read_rubber(d, r))
+        return false;
     bool surface = !ns_side_is_curve(&c->ground);
     c->closed = !c->reduced && surface &&
                 (r->body.convex || (r->body.lowest && c->ground.flat));
@@ -526,7 +545,7 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     c->squares = r->body.squares;
     c->support = r->body.support;
     memcpy(c->way, r->locals.x, sizeof c->way);
-    c->ball = !r->law.any && c->radius && r->isotropic &&
+    c->ball = !r->law.any && !c->rubber && c->radius && r->isotropic &&
               ns_v3_is_zero(d->graph, r->mass.centre);
     c->centre = r->mass.centre;
     c->mass = r->mass.mass;
@@ -575,11 +594,17 @@ static bool derive(ns_description *d, ns_system *s)
     s->kinetic = c->kinetic;
     s->conservative = !loaded && !c->moving;
     ns_rolling_manifold(s, r);
+    if (c->rubber)
+        ns_rolling_constrain(s, "twist", ns_v3_dot(g, c->gamma, c->Omega),
+                             ns_block_find(r->ground_block, "rubber")->span);
     ns_rolling_values(s, r);
+    if (c->rubber)
+        ns_system_observe(s, NS_QUANTITY_FORCE, "torque.twist", c->twist, "N m", false);
     if (!add_events(d, s, r))
         return false;
     ns_rolling_tell(d, s, r);
-    ns_system_fact(s, "degrees of freedom", "3 (velocities), 5 (positions)");
+    ns_system_fact(s, "degrees of freedom", "%d (velocities), 5 (positions)",
+                   c->rubber ? 2 : 3);
     return ns_rolling_start(d, s, r);
 }
 
