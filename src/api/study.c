@@ -177,7 +177,9 @@ static bool take_arguments(ns_study *s, ns_host *host, const ns_command *command
 {
     *a = (ns_arguments){.command = command};
     for (size_t i = 0; i < n; i++) {
-        const char *value = values && values[i] && *values[i] ? values[i] : NULL;
+        const char *given = values && values[i] ? values[i] : "";
+        /* facts may quote it: it lives as long as they */
+        const char *value = *given ? ns_arena_string(host->arena, given, strlen(given)) : NULL;
         s->as_json = s->as_json || strcmp(names[i], "json") == 0;
         if (!*names[i] && value && !is_of_models(command))
             NS_PUSH(host->arena, a->words, value);
