@@ -75,7 +75,8 @@ def gallery() -> dict:
     """
     titles = {}
     for name in _names("gallery"):
-        found = _re.search(r'^title "([^"]*)"', _text(_lib.ns_gallery_text(name.encode())), _re.M)
+        source = _text(_lib.ns_gallery_text(name.encode()))
+        found = _re.search(r'^title "([^"]*)"', source, _re.M)
         titles[name] = found.group(1) if found else ""
     return titles
 

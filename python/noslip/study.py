@@ -367,7 +367,7 @@ def reproduce(*claims: str, **options: Any) -> Study:
 
 
 def new(kind: str) -> str:
-    """A commented model to begin with: "rolling", "bodies", "lagrange", "frame", "lie", "planar".
+    """A commented model to begin with: rolling, bodies, lagrange, frame, lie or planar.
 
     >>> import noslip
     >>> noslip.Model(text=noslip.new("rolling")).formulation

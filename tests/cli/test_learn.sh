@@ -117,7 +117,8 @@ END
 "$NOSLIP" format - <f.claim | cmp -s - g.claim && pass "a claim from standard input" ||
     fail "a claim from standard input"
 grep -qF 'expect "a,b=c": end(one, q) = 1.5 within 1e-12 #why' g.claim &&
-    grep -qF 'has(c, "no,  =such") < 0.5' g.claim && grep -qF "start { q = 1; q' = 0.5 }" g.claim &&
+    grep -qF 'has(c, "no,  =such") < 0.5' g.claim &&
+    grep -qF "start { q = 1; q' = 0.5 }" g.claim &&
     grep -qF 'run one: a l=2' g.claim && pass "layout of claims" ||
     fail "layout of claims: $(cat g.claim)"
 for f in f g; do # what they print, but for the time it took

@@ -222,7 +222,8 @@ def test_ensemble_is_a_sweep(tmp_path):
 
 def test_ensemble_gets_events_by_name():
     m = noslip.Model("rattleback")
-    e = m.ensemble(set={"omega.z": [-5.0, 0.5]}, until=3, get=["reversal", "t2=event(reversal)"])
+    asked = ["reversal", "t2=event(reversal)"]
+    e = m.ensemble(set={"omega.z": [-5.0, 0.5]}, until=3, get=asked)
     assert abs(e["reversal"][0] - m.run(until=3).events[0].t) < 1e-11  # other methods
     assert np.array_equal(e["reversal"], e["t2"], equal_nan=True)
 
@@ -240,7 +241,8 @@ def test_texts_of_models():
         noslip.Model(text=text)
     with pytest.raises(noslip.RequestError, match="did you mean"):
         noslip.explain("body-shap")
-    assert noslip.format('expect "a": 1=1 within 0', claim=True) == 'expect "a": 1 = 1 within 0\n'
+    claim = noslip.format('expect "a": 1=1 within 0', claim=True)
+    assert claim == 'expect "a": 1 = 1 within 0\n'
     assert all(noslip.gallery().values())
 
 
