@@ -1,6 +1,6 @@
 % Results of noslip in Octave (and Matlab): a run written as CSV, read and looked at.
 %     noslip run rattleback --until 10 --every 0.01 --out motion.csv
-%     octave --no-gui results.m motion.csv
+%     octave-cli results.m motion.csv
 arguments = argv();
 file = arguments{end};
 lines = strsplit(strtrim(fileread(file)), "\n");

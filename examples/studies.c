@@ -70,11 +70,22 @@ static void claim(void)
     ns_study_close(s);
 }
 
+/* What a message about a model means: the word in [ ] at its end is a code. */
+static void explanation(void)
+{
+    ns_study *s = ns_study_run(NULL, NULL, "explain", (const char *const[]){""},
+                               (const char *const[]){"undefined-name"}, 1, NULL, NULL);
+    EXPECT(ns_study_verdict(s) == NS_DONE);
+    printf("%.60s...\n", ns_study_summary(s));
+    ns_study_close(s);
+}
+
 int main(void)
 {
     branch();
     comparison();
     claim();
+    explanation();
     puts("all examples hold");
     return 0;
 }

@@ -489,7 +489,9 @@ NS_API const char *ns_batch_why(const ns_batch *batch, size_t row);
  * (tables on disk, in parts and joined, with figure and page), "reproduce"; the list is
  * ns_list("studies", ...).  Options are those of the command line without the dashes: names[i]
  * = values[i], NULL or "" for those that take none; several of one name where the command line
- * takes several.  "reproduce" takes no model; claims are values of the empty name "". */
+ * takes several.  "reproduce" takes no model; claims are values of the empty name "".  So do
+ * "new", "explain", "format" and "words", about texts of models: the summary is what the
+ * program prints. */
 typedef struct ns_study ns_study;
 
 /* `other` is the second model of "compare", otherwise NULL.  progress may be NULL. */

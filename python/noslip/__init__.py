@@ -22,11 +22,14 @@ What there is:
     period; linearise, plan (control), fit (parameters from measurements), sweep (tables on
     disk), reproduce (claims of the literature)
     gallery()     the bundled models
+    new, explain, format, words    texts of models: to begin with, messages, layout, language
 
 Errors are exceptions with the message of the program: where it is, and what was expected.
 """
 
 from __future__ import annotations
+
+import re as _re
 
 from ._library import lib as _lib
 from ._library import names as _names
@@ -43,18 +46,22 @@ from .study import (
     compare,
     emit,
     equilibria,
+    explain,
     fit,
     linearise,
     plan,
+    format,
     invariants,
     brackets,
     lyapunov,
     measure,
+    new,
     period,
     portrait,
     reproduce,
     section,
     sweep,
+    words,
 )
 
 __version__ = _text(_lib.ns_version())
@@ -63,10 +70,15 @@ __version__ = _text(_lib.ns_version())
 def gallery() -> dict:
     """The bundled models: names and titles.
 
-    >>> "rattleback" in gallery()
-    True
+    >>> gallery()["chaplygin-sleigh"]
+    'Chaplygin sleigh'
     """
-    return _names("gallery")
+    titles = {}
+    for name in _names("gallery"):
+        source = _text(_lib.ns_gallery_text(name.encode()))
+        found = _re.search(r'^title "([^"]*)"', source, _re.M)
+        titles[name] = found.group(1) if found else ""
+    return titles
 
 
 def methods() -> dict:
@@ -95,6 +107,7 @@ __all__ = [
     "compare",
     "emit",
     "equilibria",
+    "explain",
     "fit",
     "linearise",
     "plan",
@@ -105,9 +118,11 @@ __all__ = [
     "lyapunov",
     "measure",
     "methods",
+    "new",
     "period",
     "portrait",
     "reproduce",
     "section",
     "sweep",
+    "words",
 ]

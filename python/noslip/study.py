@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
@@ -360,3 +361,51 @@ def reproduce(*claims: str, **options: Any) -> Study:
     (0.0, {1.0})
     """
     return Study(None, "reproduce", words=claims, **options)
+
+
+# ---- texts of models -------------------------------------------------------------------------
+
+
+def new(kind: str) -> str:
+    """A commented model to begin with: rolling, bodies, lagrange, frame, lie or planar.
+
+    >>> import noslip
+    >>> noslip.Model(text=noslip.new("rolling")).formulation
+    'rolling'
+    """
+    return Study(None, "new", words=[kind], progress=False).summary
+
+
+def explain(code: str = "") -> str:
+    """What a message means, by its code (the word in [ ] at its end), with an example and its
+    cure; without a code all of them, one line each.
+
+    >>> import noslip
+    >>> noslip.explain("body-shape").split()[0]
+    'body-shape'
+    """
+    return Study(None, "explain", words=[code] if code else [], progress=False).summary
+
+
+def format(source: str, claim: bool = False) -> str:  # pylint: disable=redefined-builtin
+    """The text of a model, or of a claim, laid out; its meaning stays.
+
+    >>> import noslip
+    >>> noslip.format("param a=1 ,b=2")
+    'param a = 1, b = 2\\n'
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "text.claim" if claim else "text.mech")
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(source)
+        return Study(None, "format", words=[path], progress=False).summary
+
+
+def words() -> Dict[str, List[str]]:
+    """The words of the model language by their kinds, for editors.
+
+    >>> import noslip
+    >>> "lagrangian" in noslip.words()["statements"]
+    True
+    """
+    return json.loads(Study(None, "words", progress=False).summary)

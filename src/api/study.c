@@ -42,6 +42,12 @@ struct ns_study {
     char error[400];
 };
 
+/* Is it about models, or about texts and claims? */
+static bool is_of_models(const ns_command *command)
+{
+    return command->least && !command->plain;
+}
+
 /* All commands but the one that has functions of its own. */
 static bool is_study(const ns_command *command)
 {
@@ -171,14 +177,16 @@ static bool take_arguments(ns_study *s, ns_host *host, const ns_command *command
 {
     *a = (ns_arguments){.command = command};
     for (size_t i = 0; i < n; i++) {
-        const char *value = values && values[i] && *values[i] ? values[i] : NULL;
+        const char *given = values && values[i] ? values[i] : "";
+        /* facts may quote it: it lives as long as they */
+        const char *value = *given ? ns_arena_string(host->arena, given, strlen(given)) : NULL;
         s->as_json = s->as_json || strcmp(names[i], "json") == 0;
-        if (!*names[i] && value && !command->least)
+        if (!*names[i] && value && !is_of_models(command))
             NS_PUSH(host->arena, a->words, value);
         else if (!ns_command_take(host, a, names[i], value))
             return false;
     }
-    if (!command->least)
+    if (!is_of_models(command))
         return ns_command_enough(host, a);
     for (int k = 0; k < 2; k++)
         s->word[k] = word_of(host->arena, s->given[k]);
@@ -224,7 +232,7 @@ static void begin(ns_study *s, const ns_command *command, const char *const *nam
                     .style_err = ns_style_none,
                     .stop = &s->stop,
                     .context = s,
-                    .open = command->least ? open_copy : NULL,
+                    .open = is_of_models(command) ? open_copy : NULL,
                     .found = keep,
                     .progress = pass_progress};
     if (host.out && host.err)
@@ -255,9 +263,9 @@ ns_study *ns_study_run(ns_model *model, ns_model *other, const char *name,
     if (!command)
         s->verdict = asprintf(&s->err, "error: there is no study '%s'\n", name) < 0 ? NS_FAILED
                                                                                     : NS_WRONG;
-    else if (command->least && !model)
+    else if (is_of_models(command) && !model)
         return s;
-    else if (command->least && (model->status != NS_OK || s->given[1]->status != NS_OK))
+    else if (is_of_models(command) && (model->status != NS_OK || s->given[1]->status != NS_OK))
         s->verdict = asprintf(&s->err, "error: the model is wrong\n") < 0 ? NS_FAILED
                                                                           : NS_WRONG;
     else

@@ -7,10 +7,6 @@
 
 extern const ns_command ns_command_bench;
 extern const ns_command ns_command_gallery;
-extern const ns_command ns_command_new;
-extern const ns_command ns_command_explain;
-extern const ns_command ns_command_format;
-extern const ns_command ns_command_words;
 extern const ns_command ns_command_lsp;
 extern const ns_command ns_command_completion;
 extern const ns_command ns_command_man;

@@ -87,6 +87,7 @@ struct ns_command {
     const char *doc;     /* paragraphs; may be NULL */
     const ns_option *options;
     unsigned least, most;                                     /* number of words */
+    bool plain;                                               /* the words are not models */
     int (*run)(ns_host *host, const ns_arguments *arguments); /* exit status */
 };
 
@@ -108,6 +109,10 @@ extern const ns_command ns_command_invariants;
 extern const ns_command ns_command_period;
 extern const ns_command ns_command_reproduce;
 extern const ns_command ns_command_sweep;
+extern const ns_command ns_command_new;
+extern const ns_command ns_command_explain;
+extern const ns_command ns_command_format;
+extern const ns_command ns_command_words;
 extern const ns_command *const ns_commands[]; /* ends with NULL */
 
 static inline const ns_command *ns_command_find(const char *name)

@@ -24,6 +24,12 @@ const ns_command *const ns_commands[] = {
     &ns_command_brackets,
     &ns_command_portrait,
     &ns_command_measure,
+#ifndef __wasm__
+    &ns_command_new,
+    &ns_command_explain,
+    &ns_command_format,
+    &ns_command_words,
+#endif
     NULL,
 };
 /* clang-format on */

@@ -49,11 +49,12 @@ if command -v c++ >/dev/null; then
         fail "sweep.cpp says $have, the program $want"
 fi
 
-if command -v octave >/dev/null; then
+if command -v octave-cli >/dev/null; then
     (cd "$work" && "$NOSLIP" run rattleback --until 10 --every 0.01 --out motion.csv --quiet \
-        2>/dev/null && octave --no-gui "$top/examples/results.m" motion.csv >octave.txt)
+        2>/dev/null && octave-cli --no-history "$top/examples/results.m" motion.csv >octave.txt)
     grep -q '1001 rows to t = 10 s' "$work/octave.txt" ||
         fail "Octave: $(cat "$work/octave.txt")"
+    grep -q 'turns near t = 2.61 s' "$work/octave.txt" || fail "Octave sees no reversal"
 else
     echo "no Octave: results.m is not run"
 fi

@@ -578,15 +578,48 @@ static void claims(void **state)
     ns_study_close(s);
 }
 
+/* What the program does with texts of models, without a model. */
+static void texts(void **state)
+{
+    (void)state;
+    const char *const any[] = {""};
+    ns_study *s = ns_study_run(NULL, NULL, "new", any, (const char *[]){"lie"}, 1, NULL, NULL);
+    ns_model *m = ns_model_open_text("new", ns_study_summary(s), NULL, NULL, 0);
+    assert_int_equal(ns_model_verdict(m), NS_DONE);
+    assert_string_equal(ns_model_formulation(m), "lie");
+    ns_model_close(m);
+    ns_study_close(s);
+    s = ns_study_run(NULL, NULL, "new", any, (const char *[]){"lye"}, 1, NULL, NULL);
+    assert_int_equal(ns_study_verdict(s), NS_WRONG);
+    assert_non_null(strstr(ns_study_messages(s), "did you mean 'lie'"));
+    ns_study_close(s);
+    s = ns_study_run(NULL, NULL, "new", NULL, NULL, 0, NULL, NULL);
+    assert_int_equal(ns_study_verdict(s), NS_WRONG);
+    ns_study_close(s);
+    FILE *f = fopen("untidy.mech", "w");
+    fputs("param a=1 ,b=2", f);
+    fclose(f);
+    s = ns_study_run(NULL, NULL, "format", any, (const char *[]){"untidy.mech"}, 1, NULL, NULL);
+    assert_string_equal(ns_study_summary(s), "param a = 1, b = 2\n");
+    ns_study_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sweeps),         cmocka_unit_test(arrays),
-        cmocka_unit_test(wrong_batches),  cmocka_unit_test(as_the_program),
-        cmocka_unit_test(studies),        cmocka_unit_test(of_variants),
-        cmocka_unit_test(wrong_studies),  cmocka_unit_test(outputs),
-        cmocka_unit_test(equations),      cmocka_unit_test(ranges_by_expressions),
-        cmocka_unit_test(sweeps_on_disk), cmocka_unit_test(sweeps_of_variants),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(sweeps),
+        cmocka_unit_test(arrays),
+        cmocka_unit_test(wrong_batches),
+        cmocka_unit_test(as_the_program),
+        cmocka_unit_test(studies),
+        cmocka_unit_test(of_variants),
+        cmocka_unit_test(wrong_studies),
+        cmocka_unit_test(outputs),
+        cmocka_unit_test(equations),
+        cmocka_unit_test(ranges_by_expressions),
+        cmocka_unit_test(sweeps_on_disk),
+        cmocka_unit_test(sweeps_of_variants),
         cmocka_unit_test(claims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,41 @@ grep -qF 'param a = 1 m/s, b = 2; let c = a*b' g.mech && grep -qF 'title "a,b=c"
 expect 0 "the same motion" "" "" -- compare f.mech g.mech --within 0
 expect 1 "--check names what would change" "^f.mech" "" -- format --check f.mech g.mech
 
+expect 0 "the claims are formatted" "" "" -- format --check "$MODELS"/claims/*.claim
+cat >f.claim <<'END'
+
+source Anybody, 2001 # = part of it
+ model a <<
+param l=1 ;coordinate q
+lagrangian l*q'^2/2
+start {q=1;q'=0.5}
+run{ until 1}
+>>
+
+
+run one:a l=2
+command c: check "a"
+   expect "a,b=c":end(one,q)=1.5 within 1e-12#why
+expect "has":has(c,"no,  =such")<0.5
+END
+"$NOSLIP" format f.claim >g.claim
+"$NOSLIP" format g.claim | cmp -s - g.claim && pass "format is idempotent on claims" ||
+    fail "idempotent on claims"
+"$NOSLIP" format - <f.claim | cmp -s - g.claim && pass "a claim from standard input" ||
+    fail "a claim from standard input"
+grep -qF 'expect "a,b=c": end(one, q) = 1.5 within 1e-12 #why' g.claim &&
+    grep -qF 'has(c, "no,  =such") < 0.5' g.claim &&
+    grep -qF "start { q = 1; q' = 0.5 }" g.claim &&
+    grep -qF 'run one: a l=2' g.claim && pass "layout of claims" ||
+    fail "layout of claims: $(cat g.claim)"
+for f in f g; do # what they print, but for the time it took
+    "$NOSLIP" reproduce $f.claim | sed 1d >$f.out
+done
+cmp -s f.out g.out && grep -q "a,b=c" f.out && pass "the same claim" ||
+    fail "the same claim: $(diff f.out g.out)"
+sed 's/within/withn/' f.claim >bad.claim
+expect 2 "no claim" "" "left as it is" -- format bad.claim
+
 # ---- from the descriptors -------------------------------------------------------------------
 
 expect 0 "completion for bash" "" "" -- completion bash

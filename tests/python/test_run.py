@@ -220,6 +220,32 @@ def test_ensemble_is_a_sweep(tmp_path):
     assert [float(row["theta"]) for row in rows] == e["theta"].tolist()
 
 
+def test_ensemble_gets_events_by_name():
+    m = noslip.Model("rattleback")
+    asked = ["reversal", "t2=event(reversal)"]
+    e = m.ensemble(set={"omega.z": [-5.0, 0.5]}, until=3, get=asked)
+    assert abs(e["reversal"][0] - m.run(until=3).events[0].t) < 1e-11  # other methods
+    assert np.array_equal(e["reversal"], e["t2"], equal_nan=True)
+
+
+def test_facts_outlive_their_options():
+    m = noslip.Model("double-pendulum")
+    s = noslip.section(m, on="".join(["theta", "1"]), until=5)
+    assert s.facts["on"] == "theta1"
+
+
+def test_texts_of_models():
+    for kind in ("rolling", "bodies", "lagrange", "frame", "lie", "planar"):
+        text = noslip.new(kind)
+        assert noslip.format(text) == text
+        noslip.Model(text=text)
+    with pytest.raises(noslip.RequestError, match="did you mean"):
+        noslip.explain("body-shap")
+    claim = noslip.format('expect "a": 1=1 within 0', claim=True)
+    assert claim == 'expect "a": 1 = 1 within 0\n'
+    assert all(noslip.gallery().values())
+
+
 def test_ensemble_rows_and_stop():
     m = noslip.Model("chaplygin-sleigh")
     seen = []

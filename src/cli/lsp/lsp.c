@@ -2,7 +2,8 @@
  *
  * Errors while typing, hover with value and unit, the place where a name is defined, words to
  * complete, and the layout of `noslip format`.  Documents come whole with every change; answers
- * about names are those of the last text that was a model. */
+ * about names are those of the last text that was a model.  Of claims (files ending .claim) it
+ * knows errors, layout, and the words of the models in them. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/json.h"
 #include "cli/lsp/tree.h"
 #include "cli/program.h"
+#include "command/claims/claim.h"
 #include "lang/functions.h"
 #include "lang/statements.h"
 #include "lang/syntax/format.h"
@@ -174,7 +176,7 @@ static void put_message(server *s, ns_json *j, const char *text, const ns_messag
     ns_json_end(j);
 }
 
-static void publish(server *s, document *d)
+static void publish(server *s, const document *d, const ns_diag *diag)
 {
     ns_json j = ns_json_new(s->arena);
     ns_json_object(&j, NULL);
@@ -183,7 +185,6 @@ static void publish(server *s, document *d)
     ns_json_object(&j, "params");
     ns_json_text(&j, "uri", d->uri);
     ns_json_array(&j, "diagnostics");
-    const ns_diag *diag = d->model ? d->model->diag : NULL;
     for (uint32_t i = 0; diag && i < diag->messages.n; i++)
         put_message(s, &j, d->text, &diag->messages.at[i]);
     ns_json_end(&j);
@@ -192,10 +193,20 @@ static void publish(server *s, document *d)
     send(s, &j);
 }
 
+static bool is_claim(const document *d)
+{
+    const size_t length = strlen(d->uri);
+    return length > 6 && strcmp(d->uri + length - 6, ".claim") == 0;
+}
+
 static void read_text(server *s, document *d, const char *text)
 {
     free(d->text);
     d->text = strdup(text);
+    if (d->text && is_claim(d)) {
+        publish(s, d, ns_claim_read(s->arena, "claim", NULL, d->text, strlen(d->text))->diag);
+        return;
+    }
     if (d->model != d->good)
         ns_model_free(d->model);
     d->model = ns_model_load_text("model", d->text ? d->text : "", strlen(text), NULL, 0,
@@ -205,7 +216,7 @@ static void read_text(server *s, document *d, const char *text)
         d->good = d->model;
     }
     if (d->text)
-        publish(s, d);
+        publish(s, d, d->model ? d->model->diag : NULL);
 }
 
 static void open_document(server *s, const ns_tree *m)
@@ -401,7 +412,7 @@ static void formatting(server *s, const ns_tree *m)
     ns_json j = answer(s, m);
     ns_text out = ns_text_new(s->arena);
     ns_json_array(&j, "result");
-    if (d && ns_format_text(d->text, strlen(d->text), &out) &&
+    if (d && (is_claim(d) ? ns_claim_format : ns_format_text)(d->text, strlen(d->text), &out) &&
         strcmp(ns_text_string(&out), d->text) != 0) {
         ns_json_object(&j, NULL);
         put_range(&j, d->text, 0, strlen(d->text));
@@ -517,7 +528,8 @@ const ns_command ns_command_lsp = {
     .usage = "",
     .doc = "Errors while typing, hover with value and unit, go to definition, completion and\n"
            "formatting, by the Language Server Protocol 3.17.  Editors start it by themselves\n"
-           "when they are told that files ending .mech belong to `noslip lsp`.",
+           "when they are told that files ending .mech (and claims, .claim)\n"
+           "belong to `noslip lsp`.",
     .least = 0,
     .most = 0,
     .run = serve,

@@ -91,6 +91,10 @@ typedef struct ns_claim {
 ns_claim *ns_claim_read(ns_arena *arena, const char *name, const char *path, const char *text,
                         size_t length);
 
+/* Appends the text in its layout (claim_format.c); false, with nothing appended, if it is no
+ * claim. */
+bool ns_claim_format(const char *text, size_t length, ns_text *out);
+
 /* Runs it, and fills the list of results; figures go to the folder unless it is NULL. */
 void ns_claim_run(ns_host *host, ns_claim *claim, const char *folder);
 

@@ -249,7 +249,7 @@ const ns_command ns_command_sweep = {
         "    EXPR@T         at a time\n"
         "    EXPR@EVENT     at the first event of that name\n"
         "    min(EXPR), max(EXPR)              over the whole motion\n"
-        "    event(EVENT)   time of the first event of that name\n"
+        "    event(EVENT)   time of the first event of that name; EVENT alone is the same\n"
         "    count(EVENT), happened(EVENT)     how often; 1 if ever\n"
         "    reversal(EXPR), reversed(EXPR)    time of the first change of sign; 1 if ever\n"
         "    energy_drift, steps, end          drift of the energy; steps; time reached\n"

@@ -138,11 +138,14 @@ static bool same_tokens(ns_arena *arena, const char *a, size_t n, const char *b,
     const uint32_t second = ns_diag_source(diag, "after", b, m);
     ns_lexer p = ns_lexer_new(diag, first, a, n), q = ns_lexer_new(diag, second, b, m);
     for (;;) {
-        const ns_token s = ns_lexer_next(&p), t = ns_lexer_next(&q);
+        const ns_token s = ns_lexer_next(&p);
+        ns_token t = ns_lexer_next(&q);
+        if (s.kind == NS_TOKEN_END && t.kind == NS_TOKEN_LINE) /* the newline at the end */
+            t = ns_lexer_next(&q);
+        if (s.kind == NS_TOKEN_END)
+            return t.kind == NS_TOKEN_END;
         if (s.kind != t.kind || s.first != t.first)
             return false;
-        if (s.kind == NS_TOKEN_END)
-            return true;
         if (s.kind != NS_TOKEN_LINE && (s.end - s.begin != t.end - t.begin ||
                                         memcmp(a + s.begin, b + t.begin, s.end - s.begin) != 0))
             return false;

@@ -141,6 +141,22 @@ static bool read_extreme(maker *m, const char *inner, ns_sweep_get *get, ns_swee
     return true;
 }
 
+static bool is_event(const ns_system *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->events.n; i++)
+        if (strcmp(s->events.at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_value(const ns_system *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->observables.n; i++)
+        if (strcmp(s->observables.at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* VALUE@PLACE, where the place is an event, event(NAME), or a time. */
 static bool read_at(maker *m, const char *text, const char *value, const char *place,
                     ns_sweep_get *get)
@@ -152,9 +168,8 @@ static bool read_at(maker *m, const char *text, const char *value, const char *p
     const char *inner = parse(m, place, &named) ? argument(m, &named, "event") : NULL;
     if (!read_value(m, value, get))
         return false;
-    for (uint32_t i = 0; i < s->events.n; i++)
-        if (strcmp(s->events.at[i].name, place) == 0)
-            inner = place;
+    if (is_event(s, place))
+        inner = place;
     if (inner) {
         get->kind = NS_SWEEP_EVENT;
         return find_event(m, inner, &get->event);
@@ -223,6 +238,11 @@ static bool read_quantity(maker *m, const char *text, ns_sweep_get *get)
     }
     if (good_text && q.place)
         return read_at(m, text, q.text, q.place, get);
+    if (is_event(m->spec->system, text) && !is_value(m->spec->system, text)) {
+        get->kind = NS_SWEEP_WHEN;
+        get->unit = "s";
+        return find_event(m, text, &get->event);
+    }
     get->kind = NS_SWEEP_FINAL;
     return read_value(m, text, get);
 }

@@ -68,14 +68,16 @@ const items = await ask(lsp.CompletionRequest.type, 'run')
 for (const word of ['constraint', 'm', 'x', 'sin', 'kg', 'energy'])
   assert(items.some(i => i.label === word), word)
 
-// layout: of an untidy text, and nothing for the models of the gallery
+// layout: of an untidy text, and nothing for models and claims of the gallery
 const options = { tabSize: 4, insertSpaces: true }
 await change(uri, good.replace('param m = 2 kg', 'param m=2 kg'))
 const edits = await c.sendRequest(lsp.DocumentFormattingRequest.type,
   { textDocument: { uri }, options })
 assert.equal(edits[0].newText, good)
 let count = 0
-for (const name of readdirSync(models).filter(f => /^[a-d].*\.mech$/.test(f))) {
+const claims = readdirSync(join(models, 'claims')).filter(f => f.endsWith('.claim'))
+for (const name of [...readdirSync(models).filter(f => f.endsWith('.mech')),
+  ...claims.map(f => join('claims', f))]) {
   const of = 'file:///' + name
   found = await open(of, readFileSync(join(models, name), 'utf8'))
   assert(!found.some(d => d.severity === 1), name)
@@ -84,10 +86,19 @@ for (const name of readdirSync(models).filter(f => /^[a-d].*\.mech$/.test(f))) {
   c.sendNotification(lsp.DidCloseTextDocumentNotification.type, { textDocument: { uri: of } })
   count++
 }
+
+// a claim: errors with their place, layout
+const claim = 'file:///own.claim'
+const said = 'run one: rattleback\nexpect "end": end(one, omega.z) > 0\n'
+found = await open(claim, said.replace('expect', 'expct'))
+assert.equal(found[0].range.start.line, 1)
+assert.deepEqual(await change(claim, said.replace('one: ', 'one:')), [])
+assert.equal((await c.sendRequest(lsp.DocumentFormattingRequest.type,
+  { textDocument: { uri: claim }, options }))[0].newText, said)
 await assert.rejects(c.sendRequest('noslip/none', {}), /not known/)
 const ended = new Promise(done => server.on('exit', done))
 await c.sendRequest(lsp.ShutdownRequest.type)
 c.sendNotification(lsp.ExitNotification.type)
 assert.equal(await ended, 0)
-console.log(`ok: ${count} models`)
+console.log(`ok: ${count} models and claims`)
 process.exit(0)

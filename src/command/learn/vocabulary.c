@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cli/program.h"
+#include "command/command.h"
 #include "expr/ops.h"
 #include "lang/functions.h"
 #include "lang/statements.h"

@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "base/near.h"
-#include "cli/learn/learn.h"
-#include "cli/program.h"
-#include "cli/topics.h"
+#include "command/command.h"
+#include "command/learn/learn.h"
 
 /* The next section: its heading's word and the text behind it.  NULL at the end. */
 static const char *next_section(const char *page, char word[64], const char **text)
@@ -64,7 +63,7 @@ static int explain(ns_host *host, const ns_arguments *a)
         if (!a->words.n) {
             const char *begin = text + strspn(text, "\n");
             const char *line = ns_arena_string(host->arena, begin, strcspn(begin, ".:;\n"));
-            ns_topic_line(host, 18, word, line);
+            fprintf(host->out, "  %-18s  %s\n", word, line);
         } else if (strcmp(word, a->words.at[0]) == 0) {
             print_section(host, word, text);
             return 0;

@@ -1,10 +1,20 @@
-/* noslip format: the layout of models. */
+/* noslip format: the layout of models and claims. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/program.h"
+#include "command/claims/claim.h"
+#include "command/command.h"
 #include "lang/syntax/format.h"
+
+/* A file by its name; standard input by what it reads as, which a model never does. */
+static bool is_claim(ns_host *host, const char *path, const char *text, size_t n)
+{
+    const size_t length = strlen(path);
+    return strcmp(path, "-") == 0
+               ? !ns_claim_read(host->arena, "claim", NULL, text, n)->diag->errors
+               : length > 6 && strcmp(path + length - 6, ".claim") == 0;
+}
 
 /* The formatted text; NULL after saying why not. */
 static const char *formatted(ns_host *host, const char *path, char **text, size_t *length)
@@ -18,9 +28,11 @@ static const char *formatted(ns_host *host, const char *path, char **text, size_
     }
     ns_text out = ns_text_new(host->arena);
     *length = n;
-    if (ns_format_text(*text, n, &out))
+    const bool claim = is_claim(host, path, *text, n);
+    if ((claim ? ns_claim_format : ns_format_text)(*text, n, &out))
         return ns_text_string(&out);
-    ns_command_wrong(host, "%s is left as it is: it is no model text", path);
+    ns_command_wrong(host, "%s is left as it is: it is no %s", path,
+                     claim ? "claim; `noslip reproduce` says why" : "model text");
     return NULL;
 }
 
@@ -69,12 +81,15 @@ static const ns_option options[] = {
 
 const ns_command ns_command_format = {
     .name = "format",
-    .summary = "Lay out model files: indentation, blanks, empty lines",
+    .summary = "Lay out models and claims: indentation, blanks, empty lines",
     .usage = "FILE... [--write | --check]",
     .doc = "Words, numbers, comments and the ends of lines stay as they are, so the meaning\n"
-           "does.  Formatting twice changes nothing more.",
+           "does.  Formatting twice changes nothing more.  Files ending .claim are claims, "
+           "others\n"
+           "models.",
     .options = options,
     .least = 1,
     .most = 100000,
+    .plain = true,
     .run = format,
 };

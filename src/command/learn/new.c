@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "base/near.h"
 #include "base/text.h"
-#include "cli/learn/learn.h"
-#include "cli/program.h"
+#include "command/command.h"
+#include "command/learn/learn.h"
 
 static const char *kinds(ns_host *host)
 {
@@ -78,5 +78,6 @@ const ns_command ns_command_new = {
            "Without a file name the model is printed.  A file that exists is never touched.",
     .least = 1,
     .most = 2,
+    .plain = true,
     .run = make,
 };

@@ -1,8 +1,8 @@
 /* What helps a newcomer: texts that are compiled in. */
-#ifndef NS_CLI_LEARN_LEARN_H
-#define NS_CLI_LEARN_LEARN_H
+#ifndef NS_COMMAND_LEARN_LEARN_H
+#define NS_COMMAND_LEARN_LEARN_H
 
-/* Starting models, of src/cli/starters; the page docs/errors.md, as one entry. */
+/* Starting models, of src/command/starters; the page docs/errors.md, as one entry. */
 struct ns_template_entry {
     const char *name, *text;
 };
