@@ -36,6 +36,7 @@
 #include "mech/common/nullspace.h"
 #include "mech/formulations.h"
 #include "mech/grip.h"
+#include "mech/moving.h"
 #include "mech/reduced/symmetry.h"
 
 static bool fits(const ns_description *d)
@@ -256,6 +257,8 @@ bool ns_lagrange_derive(ns_description *d, ns_system *s, ns_grips *grips)
     ns_system_fact(s, "constraints", "%u (%u on positions, %u on velocities)", w.m, w.holonomic,
                    w.m - w.holonomic);
     ns_system_fact(s, "degrees of freedom", "%d", (int)w.n - (int)w.m);
+    if (!w.holonomic && !grips->n)
+        ns_moving_energy(s, d, w.m, w.A, w.rest, s->energy, w.momentum);
     return ns_symmetry_attach(d, s);
 }
 

@@ -420,7 +420,7 @@ static void refusals(void **state)
          "a potential depends on g and time"},
         {"algebra so(3) { inertia [1, 1, 1] }\nconstraint a: v1^2 = v2\n",
          "must be linear in the velocities"},
-        {"algebra so(3) { inertia [1, 1, 1] }\nconstraint a: v1 = 1\n",
+        {"algebra so(3) { inertia [1, 1, 1] }\nconstraint a: g.11 = 1\n",
          "must be linear in the velocities"},
         {"algebra so(3) { inertia [1, 1, 1] }\nconstraint a: v1 = v2\nconstraint b: 2*v2 = "
          "2*v1\n",

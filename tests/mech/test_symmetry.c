@@ -445,9 +445,13 @@ static void refuses(void **state)
         "coordinate x, y\nlagrangian (x'^2 + y'^2)/2 + x*y' - y*x'\nsymmetry { group R(2) }\n",
         "not invariant");
     motion_refused(
-        "coordinate x, y\nlagrangian (x'^2 + y'^2)/2 + x*y'\nsymmetry { shape x; group "
+        "coordinate x, y\nlagrangian (x'^2 + y'^2)/2 + x'^4\nsymmetry { shape x; group "
         "R(1) }\n",
         "quadratic in the velocities");
+    motion_refused(
+        "coordinate x, y\nlagrangian (x'^2 + y'^2)/2\nconstraint c: x' = y\n"
+        "symmetry { group R(2) }\n",
+        "constraint `c` is not invariant: its derivative along the generator of `y`");
 }
 
 int main(void)

@@ -13,6 +13,13 @@ static const char *applies(const ns_model *model)
 {
     if (!model->system->symmetry)
         return "momentum integrals need a 'symmetry' block in the model";
+    if (!model->system->symmetry->m)
+        return "purely kinematic: the constraints leave no momentum along the symmetry, and "
+               "the "
+               "shape's own equations decide";
+    if (model->system->symmetry->linear)
+        return "the momentum equation has terms beside those quadratic in p and r': the "
+               "Lagrangian has gyroscopic terms, or the constraints are affine";
     return NULL;
 }
 

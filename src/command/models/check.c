@@ -113,6 +113,8 @@ static void print_ranks(ns_host *host, const ns_model *m)
         return;
     ns_text text = ns_text_new(host->arena);
     s->formulation->ranks(s, ns_model_run_options(m).t0, m->p, m->x0, &text);
+    if (!text.length)
+        return;
     ns_style_heading(host->out, &host->style_out, "Ranks at the start");
     fputs(ns_text_string(&text), host->out);
 }
@@ -367,8 +369,8 @@ static int check(ns_host *host, const ns_arguments *a)
 static const ns_option options[] = {
     NS_OPTION_SET,
     {.name = "form",
-     .help =
-         "rolling bodies: verify the two-form and dE on the distribution (Patrick 2022, (10))"},
+     .help = "rolling bodies: verify the two-form and dE on the distribution (Patrick 2022, "
+             "(10), (18))"},
     {0},
 };
 

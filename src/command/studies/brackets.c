@@ -10,6 +10,21 @@
 
 enum { LONGEST = 60 }; /* characters of a component that is printed */
 
+/* Would it print to a few characters?  Every node written out is one at least. */
+static bool is_short(ns_arena *arena, const ns_graph *g, ns_ex e)
+{
+    double *size = NS_NEW_ARRAY(arena, double, (size_t)e + 1); /* as a tree */
+    bool *used = NS_NEW_ARRAY(arena, bool, ns_graph_size(g));
+    ns_graph_mark(g, &e, 1, used);
+    for (ns_ex k = 1; k <= e; k++) {
+        const ns_ex *args = ns_graph_args(g, k);
+        size[k] = 1;
+        for (uint32_t i = 0; used[k] && i < ns_graph_node(g, k)->n; i++)
+            size[k] += size[args[i]];
+    }
+    return size[e] <= LONGEST;
+}
+
 /* Components that are not zero, as long as they are short: "cos(phi) d/dx + ...". */
 static const char *field_text(ns_host *host, const ns_model *model, const ns_brackets *b,
                               const ns_bracket *field)
@@ -20,9 +35,11 @@ static const char *field_text(ns_host *host, const ns_model *model, const ns_bra
         if (ns_graph_is_zero(model->system->graph, e))
             continue;
         ns_text component = ns_text_new(host->arena);
-        ns_print_text(model->system->graph, e, &component);
+        const bool few = is_short(host->arena, model->system->graph, e);
+        if (few)
+            ns_print_text(model->system->graph, e, &component);
         const char *text = ns_text_string(&component);
-        if (component.length > LONGEST)
+        if (!few || component.length > LONGEST)
             text = "...";
         ns_text_addf(&out, "%s%s: %s", out.length ? ", " : "",
                      model->system->states.at[b->state[i]].name, text);

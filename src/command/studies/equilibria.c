@@ -62,6 +62,11 @@ static void print_stability_of(ns_host *host, const ns_stability *s)
     fprintf(host->out, "  %s\n", s->text);
     if (*s->leaf)
         fprintf(host->out, "  %s\n", s->leaf);
+    if (strncmp(s->method, "energy-momentum", 15) == 0)
+        fprintf(host->out,
+                "  second variation: eigenvalues of one sign, the smallest %.10g of the "
+                "largest\n",
+                s->least);
     if (s->conserved->momentum)
         fprintf(host->out, "  momentum equation: %s\n", momentum_words(s->conserved->momentum));
 }

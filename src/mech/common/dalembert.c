@@ -302,6 +302,7 @@ static bool constraint(ns_dalembert *w, along a, uint32_t k)
     /* An inhomogeneous or time-dependent constraint does work. */
     w->conservative = w->conservative && !uses_time(w, psi) && ns_graph_is_zero(g, rest);
     w->psi[k] = psi;
+    w->rest[k] = rest;
     ns_diff_along(g, &psi, 1, a.qt, a.vt, n + 1, &rate);
     w->b[k] = ns_neg(g, rate);
     return true;
@@ -326,6 +327,7 @@ bool ns_dalembert_derive(ns_dalembert *w)
     w->A = NS_NEW_ARRAY(arena, ns_ex, (size_t)w->m * w->n + 1);
     w->b = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
     w->psi = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
+    w->rest = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
     w->at_position = NS_NEW_ARRAY(arena, uint32_t, w->m + 1);
     w->at_velocity = NS_NEW_ARRAY(arena, uint32_t, w->m + 1);
     for (uint32_t k = 0; k < w->m; k++)

@@ -38,6 +38,7 @@ typedef struct ns_dalembert {
     ns_ex *given;    /* [n] Q as given, with reactions as symbols; NULL if it has none */
     ns_ex *A, *b;    /* m x n by rows; m */
     ns_ex *psi;      /* [m] constraints at velocity level */
+    ns_ex *rest;     /* [m] their terms without velocities, if they are affine */
     uint32_t holonomic;
     /* [m] index among the system's constraints of the row on positions (none: UINT32_MAX) and
      * on velocities */

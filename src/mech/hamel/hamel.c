@@ -18,6 +18,13 @@
  * the multipliers (the same numbers as (3.8)).  The derivatives by v are taken before v^i = 0
  * is put in: m runs over all fields (see the notes on (3.4) in docs/theory/hamel.md).
  *
+ * Constraints may be affine, a^s(t, q).q' + b^s(t, q) = 0, and the fields may depend on time.
+ * Then the last p quasivelocities are functions v^r(t, q) with a^s(u_r) v^r = -b^s, and
+ *
+ *     d/dt dl/dv^j = pi.([X, u_j] + du_j/dt) + u_j[l] + u_j.F + lambda_s a^s(u_j),
+ *
+ * X with all v, where d/dt dl/dv^j contains M_jr v'^r as a given term (docs/theory/hamel.md).
+ *
  * With `solve multipliers` the frame need not know the constraints: then all v are states, and
  * v' and lambda solve (3.6) together with the derivative of the constraints, as (3.8) does.
  *
@@ -33,6 +40,7 @@
 #include "mech/common/lean.h"
 #include "mech/formulations.h"
 #include "mech/hamel/hamel.h"
+#include "mech/moving.h"
 #include "mech/reduced/symmetry.h"
 
 static bool fits(const ns_description *d)
@@ -48,15 +56,6 @@ static bool fits(const ns_description *d)
 static ns_ex restricted(ns_hamel *w, ns_ex e)
 {
     return ns_subst_one(w->g, e, w->vs, w->v, w->n);
-}
-
-/* a^s(u_j) */
-static ns_ex on_field(ns_hamel *w, uint32_t s, uint32_t j)
-{
-    ns_ex sum = ns_zero(w->g);
-    for (uint32_t k = 0; k < w->n; k++)
-        sum = ns_add(w->g, sum, ns_mul(w->g, w->A[s * w->n + k], w->u[j * w->n + k]));
-    return sum;
 }
 
 /* (3.4): the first n-p rows give v'; the multipliers follow from the other rows,
@@ -82,7 +81,7 @@ static void solve_free(ns_hamel *w, const ns_ex *M, const ns_ex *right)
         for (uint32_t k = 0; k < m; k++)
             rest[r] = ns_add(g, rest[r], ns_mul(g, M[j * n + k], w->dv[k]));
         for (uint32_t c = 0; c < p; c++)
-            T[r * p + c] = on_field(w, c, j);
+            T[r * p + c] = ns_hamel_on_field(w, c, j);
     }
     ns_solve(g, p, T, rest, w->lambda);
 }
@@ -90,23 +89,24 @@ static void solve_free(ns_hamel *w, const ns_ex *M, const ns_ex *right)
 /* (3.6), (3.8): with B_sj = a^s(u_j),
  *
  *     [ M  B^T ] [   v'    ]   [ right ]
- *     [ B   0  ] [ -lambda ] = [ -B' v ]                                            */
-static void solve_with_multipliers(ns_hamel *w, const ns_ex *M, const ns_ex *right)
+ *     [ B   0  ] [ -lambda ] = [ -B' v - b' ]                                       */
+static void solve_with_multipliers(ns_hamel *w, const ns_ex *M, const ns_ex *right,
+                                   const ns_ex *qt, const ns_ex *along)
 {
     ns_graph *g = w->g;
     ns_arena *arena = w->d->arena;
     uint32_t n = w->n, p = w->p, size = n + p;
-    ns_ex *B = NS_NEW_ARRAY(arena, ns_ex, p * n + 1),
-                            *dB = NS_NEW_ARRAY(arena, ns_ex,
-                                                                         p * n + 1);
+    ns_ex *B = NS_NEW_ARRAY(arena, ns_ex, p * n + 1);
+    ns_ex *dB = NS_NEW_ARRAY(arena, ns_ex, p * n + 1), *db = NS_NEW_ARRAY(arena, ns_ex, p + 1);
     for (uint32_t s = 0; s < p; s++)
         for (uint32_t j = 0; j < n; j++)
-            B[s * n + j] = on_field(w, s, j);
-    ns_diff_along(g, B, (size_t)p * n, w->q, w->rate, n, dB);
+            B[s * n + j] = ns_hamel_on_field(w, s, j);
+    ns_diff_along(g, B, (size_t)p * n, qt, along, n + 1, dB);
+    ns_diff_along(g, w->b, p, qt, along, n + 1, db);
     ns_ex *K = NS_NEW_ARRAY(arena, ns_ex, size * size), *b = NS_NEW_ARRAY(arena, ns_ex, size);
     ns_ex *x = NS_NEW_ARRAY(arena, ns_ex, size);
     for (uint32_t i = 0; i < size; i++) {
-        b[i] = i < n ? right[i] : ns_zero(g);
+        b[i] = i < n ? right[i] : ns_neg(g, db[i - n]);
         for (uint32_t j = 0; i >= n && j < n; j++)
             b[i] = ns_sub(g, b[i], ns_mul(g, dB[(i - n) * n + j], w->vs[j]));
         for (uint32_t j = 0; j < size; j++)
@@ -120,7 +120,7 @@ static void solve_with_multipliers(ns_hamel *w, const ns_ex *M, const ns_ex *rig
         w->dv[i] = x[i];
     for (uint32_t s = 0; s < p; s++) {
         w->lambda[s] = ns_neg(g, x[n + s]);
-        ns_ex residual = ns_zero(g);
+        ns_ex residual = w->b[s];
         for (uint32_t j = 0; j < n; j++)
             residual = ns_add(g, residual, ns_mul(g, B[s * n + j], w->vs[j]));
         NS_PUSH(arena, w->s->constraints,
@@ -181,11 +181,45 @@ static void shorten(const ns_hamel *w, ns_ex *M, ns_ex *right, const ns_ex *rest
     memcpy(right, new + (size_t)n *n, n * sizeof *right);
 }
 
+/* right_j -= M_jr v'^r for the quasivelocities that the constraints give */
+static void given_rates(ns_hamel *w, const ns_ex *M, const ns_ex *qt, const ns_ex *along,
+                        ns_ex *right)
+{
+    const uint32_t n = w->n, p = w->p, m = n - p;
+    ns_ex *here = NS_NEW_ARRAY(w->d->arena, ns_ex, n + 1);
+    ns_ex *rate = NS_NEW_ARRAY(w->d->arena, ns_ex, p + 1);
+    for (uint32_t k = 0; k <= n; k++)
+        here[k] = restricted(w, along[k]);
+    ns_diff_along(w->g, w->v + m, p, qt, here, n + 1, rate);
+    for (uint32_t j = 0; j < n; j++)
+        for (uint32_t r = 0; r < p; r++)
+            right[j] = ns_sub(w->g, right[j], ns_mul(w->g, M[j * n + m + r], rate[r]));
+}
+
+/* M: with the constraints put in */
+static void energies(ns_hamel *w, ns_ex l, const ns_ex *M)
+{
+    ns_graph *g = w->g;
+    const uint32_t n = w->n;
+    ns_ex energy = ns_neg(g, l), twice = ns_zero(g);
+    for (uint32_t i = 0; i < n; i++)
+        energy = ns_add(g, energy, ns_mul(g, w->momentum[i], w->vs[i]));
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++)
+            twice = ns_add(g, twice, ns_mul(g, M[i * n + j], ns_mul(g, w->v[i], w->v[j])));
+    w->s->energy = restricted(w, energy);
+    w->s->kinetic = ns_mul(g, ns_number(g, 0.5), twice);
+    bool work = w->d->forces.n > 0; /* constraints without such terms do none, timed or not */
+    for (uint32_t i = 0; i < w->p; i++)
+        work = work || !ns_graph_is_zero(g, w->b[i]);
+    w->s->conservative = !work && !ns_graph_depends(g, w->d->lagrangian, &w->d->time, 1);
+}
+
 static void equations(ns_hamel *w)
 {
     ns_graph *g = w->g;
     ns_arena *arena = w->d->arena;
-    uint32_t n = w->n, moving = w->multipliers ? n : n - w->p;
+    const uint32_t n = w->n;
     w->dv = NS_NEW_ARRAY(arena, ns_ex, n);
     w->lambda = NS_NEW_ARRAY(arena, ns_ex, w->p + 1);
     w->rate = NS_NEW_ARRAY(arena, ns_ex, n);
@@ -234,9 +268,9 @@ static void equations(ns_hamel *w)
             const ns_ex given = ns_mul(g, w->u[j * n + k], force[k]);
             rest[j] = ns_add(g, rest[j], given);
             push = ns_add(g, push, given);
-            push = ns_add(
-                g, push,
-                ns_mul(g, pi[k], shorter(w, ns_hamel_bracket(w, w->rate, w->u + j * n, k))));
+            const ns_ex turn = ns_add(g, ns_hamel_bracket(w, w->rate, w->u + j * n, k),
+                                      ns_diff(g, w->u[j * n + k], w->d->time));
+            push = ns_add(g, push, ns_mul(g, pi[k], shorter(w, turn)));
         }
         w->force[j] = restricted(w, push);
         right[j] = restricted(w, ns_sub(g, push, change));
@@ -247,21 +281,16 @@ static void equations(ns_hamel *w)
     for (uint32_t i = 0; i < n; i++) /* exactly symmetric */
         for (uint32_t j = 0; j < i; j++)
             M[i * n + j] = M[j * n + i];
+    if (!w->multipliers)
+        given_rates(w, M, qt, along, right);
     shorten(w, M, right, rest);
     if (w->multipliers)
-        solve_with_multipliers(w, M, right);
+        solve_with_multipliers(w, M, right, qt, along);
     else
         solve_free(w, M, right);
-    ns_ex energy = ns_neg(g, l), twice = ns_zero(g);
-    for (uint32_t i = 0; i < n; i++)
-        energy = ns_add(g, energy, ns_mul(g, w->momentum[i], w->vs[i]));
-    for (uint32_t i = 0; i < moving; i++)
-        for (uint32_t j = 0; j < moving; j++)
-            twice = ns_add(g, twice, ns_mul(g, M[i * n + j], ns_mul(g, w->v[i], w->v[j])));
-    w->s->energy = restricted(w, energy);
-    w->s->kinetic = ns_mul(g, ns_number(g, 0.5), twice);
-    w->s->conservative = w->d->forces.n == 0 && !ns_graph_depends(g, l, &w->d->time, 1);
+    energies(w, l, M);
     w->l = l;
+    w->pi = pi;
 }
 
 static void assemble(ns_hamel *w)
@@ -271,8 +300,8 @@ static void assemble(ns_hamel *w)
     ns_graph *g = w->g;
     uint32_t n = w->n, free_ones = w->multipliers ? n : n - w->p;
     ns_ex *rate = NS_NEW_ARRAY(s->arena, ns_ex, n), *second = NS_NEW_ARRAY(s->arena, ns_ex, n);
-    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, n + free_ones);
-    ns_ex *dx = NS_NEW_ARRAY(s->arena, ns_ex, n + free_ones);
+    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, n + free_ones + 1);
+    ns_ex *dx = NS_NEW_ARRAY(s->arena, ns_ex, n + free_ones + 1);
     for (uint32_t k = 0; k < n; k++) {
         rate[k] = restricted(w, w->rate[k]);
         x[k] = w->q[k];
@@ -285,7 +314,9 @@ static void assemble(ns_hamel *w)
         ns_system_add_state(s, NS_QUANTITY_QUASIVELOCITY,
                             ns_arena_format(s->arena, "v%u", i + 1), w->v[i], w->dv[i], "");
     }
-    ns_diff_along(g, rate, n, x, dx, n + free_ones, second);
+    x[n + free_ones] = d->time;
+    dx[n + free_ones] = ns_one(g);
+    ns_diff_along(g, rate, n, x, dx, n + free_ones + 1, second);
     for (uint32_t k = 0; k < n; k++)
         ns_system_derived_velocity(s, &d->coordinates.at[k], rate[k], second[k]);
     ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", s->energy, "J", true);
@@ -356,6 +387,7 @@ static bool derive(ns_description *d, ns_system *s)
     w->dq = NS_NEW_ARRAY(s->arena, ns_ex, n);
     w->u = NS_NEW_ARRAY(s->arena, ns_ex, n * n);
     w->A = NS_NEW_ARRAY(s->arena, ns_ex, p * n + 1);
+    w->b = NS_NEW_ARRAY(s->arena, ns_ex, p + 1);
     w->v = NS_NEW_ARRAY(s->arena, ns_ex, n);
     w->vs = NS_NEW_ARRAY(s->arena, ns_ex, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -375,8 +407,14 @@ static bool derive(ns_description *d, ns_system *s)
         ns_system_fact(s, "quasivelocities", "%u, bound by %u constraint%s", n, p,
                        p == 1 ? "" : "s");
     else
-        ns_system_fact(s, "quasivelocities", "%u free, %u zero by the constraints", n - p, p);
-    return ns_symmetry_attach(d, s);
+        ns_system_fact(s, "quasivelocities", "%u free, %u %s by the constraints", n - p, p,
+                       w->affine ? "given" : "zero");
+    for (uint32_t k = 0; k < n; k++)
+        w->pi[k] = restricted(w, w->pi[k]);
+    if (!ns_symmetry_attach(d, s))
+        return false;
+    ns_moving_energy(s, d, p, w->A, w->b, s->energy, w->pi);
+    return true;
 }
 
 static const ns_block_form *const blocks[] = {&ns_block_frame, &ns_block_symmetry,
@@ -392,7 +430,9 @@ const ns_formulation ns_formulation_hamel = {
         "v1, v2, ... are states, the others vanish.  Without `frame` (write `formulation "
         "hamel`)\n"
         "the program makes one from the constraints and says which.  With `solve multipliers`\n"
-        "the frame may be any: all quasivelocities are states, bound by the constraints.\n\n"
+        "the frame may be any: all quasivelocities are states, bound by the constraints.\n"
+        "Constraints and frame may depend on time, and constraints may have terms without\n"
+        "velocities: then the other quasivelocities are given functions.\n\n"
         "Values: coordinates, v1.., q', momenta p1.. = dl/dv, lambda.NAME, energy.\n"
         "`noslip equations` prints frame, brackets and l(q, v).\n\n"
         "Source: Bloch, Marsden, Zenkov 2009, (2.5), (3.4), (3.6).",

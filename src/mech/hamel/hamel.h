@@ -12,10 +12,12 @@ typedef struct ns_hamel {
     bool multipliers; /* (3.6) in any frame: no quasivelocity is left out */
     ns_ex *q, *dq;    /* [n] coordinates and their velocities as symbols */
     ns_ex *u;         /* [n][n] field i by rows: u[i*n + k] is its component along q_k */
-    ns_ex *A;         /* [p][n] constraint rows */
-    ns_ex *v;         /* [n] quasivelocities: states, zero for i >= n-p */
+    ns_ex *A, *b;     /* [p][n] constraint rows, [p] their terms without velocities */
+    bool affine;      /* some b is not zero, or time enters rows or frame */
+    ns_ex *v;         /* [n] quasivelocities: states; given by the constraints for i >= n-p */
     ns_ex *vs;        /* [n] quasivelocities as symbols, before the constraints */
     ns_ex *rate;      /* [n] q' in terms of q and vs */
+    ns_ex *pi;        /* [n] dL/dq', in states once the equations are made */
     ns_ex *momentum;  /* [n] dl/dv */
     ns_ex *force;     /* [n] d/dt dl/dv without the forces of the constraints */
     ns_ex *dv;        /* [states] v' */
@@ -26,8 +28,11 @@ typedef struct ns_hamel {
 /* ---- hamel_frame.c ---- */
 
 bool ns_hamel_constraints(ns_hamel *w);
-/* The frame given by the model, or one made from the constraints.  False after errors. */
+/* The frame given by the model, or one made from the constraints; and the quasivelocities that
+ * the constraints give.  False after errors. */
 bool ns_hamel_frame(ns_hamel *w, const ns_block *frame);
+/* a^s(u_j) */
+ns_ex ns_hamel_on_field(const ns_hamel *w, uint32_t s, uint32_t j);
 /* With numbers, at the start: the fields are independent, and so are the constraints. */
 bool ns_hamel_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                      const double *x);

@@ -42,7 +42,6 @@ bool ns_hamel_constraints(ns_hamel *w)
 {
     for (uint32_t k = 0; k < w->p; k++) {
         const ns_constraint_line *line = &w->d->constraints.at[k];
-        ns_ex rest;
         if (!ns_graph_depends(w->g, line->residual, w->dq, w->n)) {
             ns_diag_error(w->d->diag, line->span,
                           "formulation `hamel` takes constraints on velocities; `%s` is on "
@@ -51,14 +50,15 @@ bool ns_hamel_constraints(ns_hamel *w)
             return false;
         }
         if (!ns_subst_collect_linear(w->g, line->residual, w->dq, w->n, w->A + k * w->n,
-                                     &rest) ||
-            !ns_graph_is_zero(w->g, rest) ||
-            ns_graph_depends(w->g, line->residual, &w->d->time, 1)) {
+                                     &w->b[k])) {
             ns_diag_error(w->d->diag, line->span,
-                          "constraint `%s` must be linear in the velocities and free of time",
+                          "constraint `%s` must be linear in the velocities, with further "
+                          "terms of position and time",
                           line->name);
             return false;
         }
+        w->affine = w->affine || !ns_graph_is_zero(w->g, w->b[k]) ||
+                    ns_graph_depends(w->g, line->residual, &w->d->time, 1);
     }
     return true;
 }
@@ -71,8 +71,9 @@ static void at_start(ns_hamel *w, const ns_ex *f, uint32_t count, double *out)
     const ns_description *d = w->d;
     uint32_t n = w->n, np = d->params.n;
     double *params = NS_NEW_ARRAY(d->arena, double, np + 1);
-    double *value = NS_NEW_ARRAY(d->arena, double, np + n + 1);
+    double *value = NS_NEW_ARRAY(d->arena, double, np + n + 1); /* time: 0 */
     ns_ex *symbol = NS_NEW_ARRAY(d->arena, ns_ex, np + n + 1);
+    symbol[np + n] = d->time;
     ns_system_params(w->s, NULL, NULL, params);
     for (uint32_t i = 0; i < np; i++) {
         symbol[i] = d->params.at[i].symbol;
@@ -84,7 +85,7 @@ static void at_start(ns_hamel *w, const ns_ex *f, uint32_t count, double *out)
             if (d->starts.at[k].symbol == w->q[i])
                 ns_eval(w->g, &d->starts.at[k].value, 1, symbol, value, np, &value[np + i]);
     }
-    ns_eval(w->g, f, count, symbol, value, np + n, out);
+    ns_eval(w->g, f, count, symbol, value, np + n + 1, out);
 }
 
 /* Are the constraints independent at the start? */
@@ -171,7 +172,8 @@ static bool watch(ns_hamel *w, const ns_block *block, ns_ex det)
                       first);
         return false;
     }
-    if (!ns_graph_depends(w->g, det, w->q, w->n))
+    if (!ns_graph_depends(w->g, det, w->q, w->n) &&
+        !ns_graph_depends(w->g, det, &w->d->time, 1))
         return true;
     ns_ex value = det;
     if (isfinite(first))
@@ -205,13 +207,13 @@ static bool read_frame(ns_hamel *w, const ns_block *block)
         }
         for (uint32_t k = 0; k < w->n; k++) {
             ns_ex component = p->value[0].at[k];
-            if (ns_graph_depends(w->g, component, w->dq, w->n) ||
-                ns_graph_depends(w->g, component, &w->d->time, 1)) {
+            if (ns_graph_depends(w->g, component, w->dq, w->n)) {
                 ns_diag_error(w->d->diag, p->value_span,
-                              "field `%s` may depend on coordinates and parameters only",
+                              "field `%s` may depend on coordinates, time and parameters only",
                               p->name);
                 return false;
             }
+            w->affine = w->affine || ns_graph_depends(w->g, component, &w->d->time, 1);
             w->u[i * w->n + k] = component;
         }
         if (!w->multipliers && i + w->p < w->n && !tangent(w, i, p))
@@ -260,7 +262,8 @@ static bool constant_choice(ns_hamel *w, uint32_t *best)
     do {
         ns_ex det = determinant(w->g, w->d->arena, p, n, w->A, D);
         double value;
-        if (!det || ns_graph_depends(w->g, det, w->q, n))
+        if (!det || ns_graph_depends(w->g, det, w->q, n) ||
+            ns_graph_depends(w->g, det, &w->d->time, 1))
             continue;
         at_start(w, &det, 1, &value);
         if (fabs(value) > most) {
@@ -429,9 +432,35 @@ static bool make_frame(ns_hamel *w)
     return true;
 }
 
+ns_ex ns_hamel_on_field(const ns_hamel *w, uint32_t s, uint32_t j)
+{
+    return dot(w->g, w->A + s * w->n, w->u + j * w->n, w->n);
+}
+
+/* sum_r a^s(u_r) v^r = -b^s for the last p quasivelocities */
+static void give_velocities(ns_hamel *w)
+{
+    const uint32_t p = w->p, m = w->n - p;
+    ns_ex *T = NS_NEW_ARRAY(w->d->arena, ns_ex, (size_t)p * p + 1);
+    ns_ex *right = NS_NEW_ARRAY(w->d->arena, ns_ex, p + 1);
+    bool any = false;
+    for (uint32_t s = 0; s < p; s++) {
+        right[s] = ns_neg(w->g, w->b[s]);
+        any = any || !ns_graph_is_zero(w->g, right[s]);
+        for (uint32_t r = 0; r < p; r++)
+            T[s * p + r] = ns_hamel_on_field(w, s, m + r);
+    }
+    if (any)
+        ns_solve(w->g, p, T, right, w->v + m);
+}
+
 bool ns_hamel_frame(ns_hamel *w, const ns_block *frame)
 {
-    return independent(w) && (frame ? read_frame(w, frame) : make_frame(w));
+    if (!independent(w) || !(frame ? read_frame(w, frame) : make_frame(w)))
+        return false;
+    if (!w->multipliers)
+        give_velocities(w);
+    return true;
 }
 
 /* ---- checks ------------------------------------------------------------------------------ */

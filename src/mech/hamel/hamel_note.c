@@ -76,10 +76,15 @@ void ns_hamel_note(ns_hamel *w)
     add_brackets(&k);
     add(&k, "Lagrangian in quasivelocities", "l",
         ns_normal_collect(w->g, w->l, w->vs, w->n, &k.names));
+    for (uint32_t i = w->n - w->p; i < w->n && !w->multipliers; i++)
+        if (!ns_graph_is_zero(w->g, w->v[i]))
+            add(&k, "quasivelocities given by the constraints",
+                ns_arena_format(arena, "v%u", i + 1), ns_normal(w->g, w->v[i], &k.names));
     for (uint32_t i = 0; i < w->n; i++)
         add(&k,
-            w->p && !w->multipliers ? "momenta p = dl/dv, with v = 0 for the other fields"
-                                    : "momenta p = dl/dv",
+            w->affine && !w->multipliers ? "momenta p = dl/dv, with the given v"
+            : w->p && !w->multipliers    ? "momenta p = dl/dv, with v = 0 for the other fields"
+                                         : "momenta p = dl/dv",
             ns_arena_format(arena, "p%u", i + 1),
             ns_normal_collect(w->g, ns_subst_one(w->g, w->momentum[i], w->vs, w->v, w->n),
                               w->vs, w->n, &k.names));

@@ -24,7 +24,9 @@
  *     [ M  a^T ] [   v'    ]   [ C v p + e[l] - (dp/dg) g' - dp/dt ]
  *     [ a   0  ] [ -lambda ] = [ -(da/dg g') v                     ]
  *
- * whose matrix is factored once per run where it is constant. */
+ * whose matrix is factored once per run where it is constant.  Constraints may be affine,
+ * a^s(g, t).v + c^s(g, t) = 0: then the last rows are -(da/dt) v - dc/dt, and the energy
+ * changes at the rate -lambda_s c^s. */
 #include "mech/lie/lie.h"
 
 #include <math.h>
@@ -188,6 +190,7 @@ static bool read_constraints(work *k)
     uint32_t n = w->n, p = k->d->constraints.n;
     w->constraints = p;
     w->a = NS_NEW_ARRAY(k->d->arena, ns_ex, (size_t)p * n + 1);
+    w->c = NS_NEW_ARRAY(k->d->arena, ns_ex, p + 1);
     if (p >= n) {
         ns_diag_error(k->d->diag, k->d->constraints.at[n - 1].span,
                       "%u constraints leave nothing of %u velocities to move", p, n);
@@ -195,15 +198,15 @@ static bool read_constraints(work *k)
     }
     for (uint32_t i = 0; i < p; i++) {
         const ns_constraint_line *line = &k->d->constraints.at[i];
-        ns_ex rest;
-        if (!ns_subst_collect_linear(k->g, line->residual, w->v, n, w->a + i * n, &rest) ||
-            !ns_graph_is_zero(k->g, rest)) {
+        if (!ns_subst_collect_linear(k->g, line->residual, w->v, n, w->a + i * n, &w->c[i]) ||
+            !ns_graph_depends(k->g, line->residual, w->v, n)) {
             ns_diag_error(k->d->diag, line->span,
-                          "constraint `%s` must be linear in the velocities v1 .. v%u, without "
-                          "further terms",
+                          "constraint `%s` must be linear in the velocities v1 .. v%u, with "
+                          "further terms of g and time",
                           line->name, n);
             return false;
         }
+        w->affine = w->affine || !ns_graph_is_zero(k->g, w->c[i]);
     }
     return true;
 }
@@ -227,7 +230,7 @@ static void left_field(work *k, uint32_t b, ns_ex *out)
  * nearest velocity that satisfies them (in the metric M), which the same factors give:
  *
  *     [ M  a^T ] [ v^ ]   [ M v ]
- *     [ a   0  ] [ .. ] = [  0  ]
+ *     [ a   0  ] [ .. ] = [ -c  ]
  *
  * On the constraints nothing changes. */
 static void onto_constraints(work *k, const ns_ex *K, ns_ex *right)
@@ -242,7 +245,7 @@ static void onto_constraints(work *k, const ns_ex *K, ns_ex *right)
     ns_ex *b = NS_NEW_ARRAY(k->d->arena, ns_ex, size);
     ns_ex *near = NS_NEW_ARRAY(k->d->arena, ns_ex, size);
     for (uint32_t i = 0; i < size; i++) {
-        b[i] = ns_zero(g);
+        b[i] = i < n ? ns_zero(g) : ns_neg(g, w->c[i - n]);
         for (uint32_t j = 0; i < n && j < n; j++)
             b[i] = ns_add(g, b[i], ns_mul(g, w->M[i * n + j], w->v[j]));
     }
@@ -274,6 +277,8 @@ static void equations(work *k)
                                 *K = NS_NEW_ARRAY(arena, ns_ex,
                                                                        (size_t)size * size);
     ns_ex *change = NS_NEW_ARRAY(arena, ns_ex, n + (size_t)p * n + 1);
+    ns_ex *dc = NS_NEW_ARRAY(arena, ns_ex, p + 1);
+    ns_diff_along(g, w->c, p, x, dx, m + 1, dc);
     ns_diff_along(g, w->p, n, x, dx, m + 1, change);
     ns_diff_along(g, w->a, (size_t)p * n, x, dx, m + 1, change + n);
     for (uint32_t b = 0; b < n; b++) {
@@ -303,7 +308,7 @@ static void equations(work *k)
         right[b] = ns_sub(g, sum, change[b]);
     }
     for (uint32_t i = 0; i < p; i++) {
-        right[n + i] = ns_zero(g);
+        right[n + i] = ns_neg(g, dc[i]);
         for (uint32_t a = 0; a < n; a++)
             right[n + i] = ns_sub(g, right[n + i],
                                   ns_mul(g, change[n + (size_t)i * n + a], w->v[a]));
@@ -410,8 +415,9 @@ static void add_values(work *k)
         w->quadratic = ns_eval_vanishes(g, ns_sub(g, k->lagrangian, s->kinetic), 0);
     /* l = v.I v/2 is an energy of positive terms: better so than as p.v - l */
     s->energy = w->quadratic ? s->kinetic : energy;
-    s->conservative = !timed;
-    w->invariant = !ns_graph_depends(g, k->lagrangian, k->entry, k->entries) && !timed;
+    s->conservative = !timed && !w->affine;
+    w->invariant = !ns_graph_depends(g, k->lagrangian, k->entry, k->entries) && !timed &&
+                   !w->affine;
     for (uint32_t i = 0; i < p * n; i++)
         w->invariant = w->invariant && !ns_graph_depends(g, w->a[i], k->entry, k->entries) &&
                        !ns_graph_depends(g, w->a[i], &k->d->time, 1);
@@ -611,10 +617,10 @@ const ns_formulation ns_formulation_lie = {
         "algebra table(3) { bracket 1, 2, e3;  bracket 2, 3, e1;  bracket 3, 1, e2; inertia .. "
         "}\n\n"
         "Algebras: so(n), se(2), se(3), sl(2), heisenberg(k), R(n), sums, tables of brackets.\n"
-        "Constraints are lines `constraint NAME: dot(a, v) = 0`.  Instead of `inertia` a\n"
+        "Constraints are lines `constraint NAME: dot(a, v) = c`.  Instead of `inertia` a\n"
         "`lagrangian` in v1, v2, ... may be given.  Potential and constraints may depend on "
         "the\n"
-        "group matrix g.\n\n"
+        "group matrix g, constraints on time too.\n\n"
         "Values: v1.. (g^-1 g'), p1.. (momenta), mu1.. (momenta in space), lambda.NAME, "
         "g.11..,\n"
         "energy, casimir1...\n\n"

@@ -42,6 +42,8 @@ typedef struct ns_lie {
     ns_ex *p;       /* [n] momenta dl/dv */
     ns_ex *M;       /* [n][n] d2l/dv2 */
     ns_ex *a;       /* [constraints][n] covectors */
+    ns_ex *c;       /* [constraints] terms without velocities: a.v + c = 0 */
+    bool affine;    /* some c is not zero */
     ns_ex *lambda;  /* [constraints] */
     ns_ex *torque;  /* [n] e_b[l]: derivative of l along the left-invariant fields */
     ns_ex *g;       /* [N][N] entries of the group matrix: states or numbers */

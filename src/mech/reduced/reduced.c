@@ -23,6 +23,7 @@
 #include "mech/common/block.h"
 #include "mech/common/lean.h"
 #include "mech/formulations.h"
+#include "mech/moving.h"
 #include "mech/reduced/symmetry.h"
 
 static bool fits(const ns_description *d)
@@ -74,6 +75,8 @@ static void multipliers(const ns_symmetry *y, const ns_ex *Omega, const ns_ex *P
             ns_ex along = ns_zero(g);
             for (uint32_t b = 0; b < m; b++)
                 along = ns_add(g, along, ns_mul(g, y->C[(b * k + a) * k + C], Omega[b]));
+            for (uint32_t b = m; b < k; b++)
+                along = ns_add(g, along, ns_mul(g, y->C[(b * k + a) * k + C], y->w[b - m]));
             for (uint32_t i = 0; i < sigma; i++) {
                 ns_ex E = y->gamma[(a * sigma + i) * k + C];
                 for (uint32_t A = 0; A < k; A++)
@@ -141,6 +144,41 @@ static void reconstruct(const ns_symmetry *y, const ns_ex *ddr, const ns_ex *z, 
         ns_system_derived_velocity(s, &d->coordinates.at[y->group[i]], rate[i], second[i]);
 }
 
+/* Of twice the kinetic energy: what the given velocities w add. */
+static ns_ex twice_given(const ns_symmetry *y, const ns_ex *O)
+{
+    ns_graph *g = y->d->graph;
+    const uint32_t k = y->k, m = y->m;
+    const ns_ex two = ns_integer(g, 2);
+    ns_ex sum = ns_zero(g);
+    for (uint32_t c = m; c < k; c++) {
+        ns_ex along = ns_zero(g);
+        for (uint32_t a = 0; a < m; a++)
+            along = ns_add(g, along, ns_mul(g, y->I[a * k + c], O[a]));
+        for (uint32_t i = 0; i < y->sigma; i++)
+            along = ns_add(g, along, ns_mul(g, y->Lambda[(c - m) * y->sigma + i], y->dr[i]));
+        along = ns_mul(g, two, along);
+        for (uint32_t e = m; e < k; e++)
+            along = ns_add(g, along, ns_mul(g, y->I[c * k + e], y->w[e - m]));
+        sum = ns_add(g, sum, ns_mul(g, along, y->w[c - m]));
+    }
+    return sum;
+}
+
+/* E - <p, Z> where the constraints are affine. */
+static void moving(const ns_symmetry *y, const ns_ex *rate)
+{
+    ns_system *s = y->s;
+    const uint32_t n = y->n, k = y->k;
+    ns_ex *pi = NS_NEW_ARRAY(s->arena, ns_ex, n + 1);
+    ns_ex *velocity = NS_NEW_ARRAY(s->arena, ns_ex, k + 1);
+    for (uint32_t i = 0; i < k; i++)
+        velocity[i] = y->dq[y->group[i]];
+    ns_diff_gradient(s->graph, y->d->lagrangian, y->dq, n, pi);
+    ns_subst(s->graph, pi, n, velocity, rate, k, pi);
+    ns_moving_energy(s, y->d, y->constraints, y->rows, y->rest, s->energy, pi);
+}
+
 static void assemble(ns_symmetry *y, bool momentum)
 {
     ns_system *s = y->s;
@@ -155,20 +193,23 @@ static void assemble(ns_symmetry *y, bool momentum)
     for (uint32_t a = 0; a < m; a++)
         z[a] = ns_symbol_new(g, ns_arena_format(s->arena, momentum ? "p%u" : "Omega%u", a + 1),
                              NS_SYM_STATE, 2 * sigma + a);
+    ns_symmetry_velocity(y, z, O);
     for (uint32_t a = 0; a < m; a++) {
-        p[a] = O[a] = ns_zero(g);
-        for (uint32_t b = 0; b < m; b++) {
+        p[a] = y->base[a];
+        for (uint32_t b = 0; b < m; b++)
             p[a] = ns_add(g, p[a], ns_mul(g, y->IS[a * m + b], z[b]));
-            O[a] = ns_add(g, O[a], ns_mul(g, y->ISi[a * m + b], z[b]));
-        }
         *(momentum ? &p[a] : &O[a]) = z[a];
     }
     ns_symmetry_full_momentum(y, p, P);
     ns_symmetry_shape_rate(y, O, P, ddr);
     ns_symmetry_momentum_rate(y, O, P, dz);
-    if (!momentum) { /* I_S Omega' = rate - I_S' Omega */
+    if (!momentum) { /* I_S Omega' = rate - I_S' Omega - base' */
         ns_ex *IS = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * m + 1);
+        ns_ex *ds = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
         ns_diff_along(g, y->IS, (size_t)m * m, y->r, y->dr, sigma, IS);
+        ns_diff_along(g, y->base, m, y->r, y->dr, sigma, ds);
+        for (uint32_t a = 0; a < m; a++)
+            dz[a] = ns_sub(g, dz[a], ds[a]);
         for (uint32_t a = 0; a < m; a++)
             for (uint32_t b = 0; b < m; b++)
                 dz[a] = ns_sub(g, dz[a], ns_mul(g, IS[a * m + b], z[b]));
@@ -177,14 +218,15 @@ static void assemble(ns_symmetry *y, bool momentum)
     ns_symmetry_group_rate(y, O, rate);
     ns_ex twice = ns_zero(g);
     for (uint32_t a = 0; a < m; a++)
-        twice = ns_add(g, twice, ns_mul(g, p[a], O[a]));
+        twice = ns_add(g, twice, ns_mul(g, ns_sub(g, p[a], y->base[a]), O[a]));
     for (uint32_t i = 0; i < sigma; i++)
         for (uint32_t j = 0; j < sigma; j++)
             twice = ns_add(g, twice,
                            ns_mul(g, y->Gc[i * sigma + j], ns_mul(g, y->dr[i], y->dr[j])));
+    twice = ns_add(g, twice, twice_given(y, O));
     s->kinetic = ns_mul(g, ns_number(g, 0.5), twice);
     s->energy = ns_add(g, s->kinetic, y->V);
-    s->conservative = true;
+    s->conservative = !y->affine;
 
     for (uint32_t i = 0; i < sigma; i++)
         ns_system_add_coordinate(s, &d->coordinates.at[y->shape[i]], y->dr[i]);
@@ -205,6 +247,7 @@ static void assemble(ns_symmetry *y, bool momentum)
                           momentum ? O[a] : p[a], "", true);
     y->p = p;
     y->Omega = O;
+    moving(y, rate);
     if (y->frame_det)
         NS_PUSH(s->arena, s->events,
                 (ns_event){.name = "frame",

@@ -11,6 +11,8 @@
  *
  *     (L_X a^s)_j = X^i d_i a^s_j + a^s_i d_j X^i   in   span(a^1 .. a^p).
  *
+ * Affine constraints a^s.q' + b^s = 0 are invariant if (L_X a^s, X[b^s]) stays in the span of
+ * the (a^s, b^s).
  * Both are evaluated, from exact derivatives, at random states near the start. */
 #include "mech/reduced/symmetry.h"
 
@@ -410,19 +412,22 @@ static bool lagrangian_invariant(ns_symmetry *y)
     ns_ex *dLdq = NS_NEW_ARRAY(y->d->arena, ns_ex, n);
     ns_ex *pi = NS_NEW_ARRAY(y->d->arena, ns_ex, n);
     ns_ex *lifted = NS_NEW_ARRAY(y->d->arena, ns_ex, n);
-    ns_ex *terms = NS_NEW_ARRAY(y->d->arena, ns_ex, (size_t)k * n * 2 + 1);
+    ns_ex *terms = NS_NEW_ARRAY(y->d->arena, ns_ex, (size_t)k * (2 * n + 2) + 1);
     ns_diff_gradient(g, y->d->lagrangian, y->q, n, dLdq);
     ns_diff_gradient(g, y->d->lagrangian, y->dq, n, pi);
     for (uint32_t A = 0; A < k; A++) {
         ns_diff_along(g, y->X + A * n, n, y->q, y->dq, n, lifted);
         for (uint32_t i = 0; i < n; i++) {
-            terms[(A * n + i) * 2] = ns_mul(g, y->X[A * n + i], dLdq[i]);
-            terms[(A * n + i) * 2 + 1] = ns_mul(g, lifted[i], pi[i]);
+            terms[A * (2 * n + 2) + 2 * i] = ns_mul(g, y->X[A * n + i], dLdq[i]);
+            terms[A * (2 * n + 2) + 2 * i + 1] = ns_mul(g, lifted[i], pi[i]);
         }
+        /* L itself: a derivative that is nothing but rounding must not be its own measure */
+        terms[A * (2 * n + 2) + 2 * n] = y->d->lagrangian;
+        terms[A * (2 * n + 2) + 2 * n + 1] = ns_neg(g, y->d->lagrangian);
     }
     uint32_t A = 0;
-    y->invariance_L = sum_rule(y, terms, k, 2 * n, &A);
-    /* A term alone, such as dL/dx, is 1 in this measure; roundings are 1e-16. */
+    y->invariance_L = sum_rule(y, terms, k, 2 * n + 2, &A);
+    /* A term alone, such as dL/dx, is near 1 in this measure; roundings are 1e-16. */
     if (y->invariance_L <= exact)
         return true;
     ns_diag_error(y->d->diag, generator_span(y, A),
@@ -436,23 +441,29 @@ static bool lagrangian_invariant(ns_symmetry *y)
 static bool constraints_invariant(ns_symmetry *y)
 {
     ns_graph *g = y->d->graph;
-    const uint32_t n = y->n, k = y->k, m = y->constraints;
-    ns_ex *change = NS_NEW_ARRAY(y->d->arena, ns_ex, (size_t)k * m * n + 1);
+    const uint32_t n = y->n, k = y->k, m = y->constraints, width = n + 1;
+    ns_ex *change = NS_NEW_ARRAY(y->d->arena, ns_ex, (size_t)k * m * width + 1);
+    ns_ex *along = NS_NEW_ARRAY(y->d->arena, ns_ex, (size_t)m * n + 1);
+    ns_ex *all = NS_NEW_ARRAY(y->d->arena, ns_ex, (size_t)m * width + 1);
     ns_ex *DX = NS_NEW_ARRAY(y->d->arena, ns_ex, (size_t)n * n);
     for (uint32_t A = 0; A < k && m; A++) {
-        ns_diff_along(g, y->rows, (size_t)m * n, y->q, y->X + A * n, n,
-                      change + (size_t)A * m * n);
+        ns_diff_along(g, y->rows, (size_t)m * n, y->q, y->X + A * n, n, along);
         ns_diff_jacobian(g, y->X + A * n, n, y->q, n, DX);
-        for (uint32_t s = 0; s < m; s++)
+        for (uint32_t s = 0; s < m; s++) {
+            ns_ex *row = change + ((size_t)A * m + s) * width;
+            ns_diff_along(g, &y->rest[s], 1, y->q, y->X + A * n, n, &row[n]);
             for (uint32_t j = 0; j < n; j++) {
-                ns_ex *out = &change[((size_t)A * m + s) * n + j];
+                row[j] = along[s * n + j];
                 for (uint32_t i = 0; i < n; i++)
-                    *out = ns_add(g, *out, ns_mul(g, y->rows[s * n + i], DX[i * n + j]));
+                    row[j] = ns_add(g, row[j], ns_mul(g, y->rows[s * n + i], DX[i * n + j]));
             }
+        }
     }
-    double *rows = NS_NEW_ARRAY(y->d->arena, double, (size_t)m * n + 1);
-    double *columns = NS_NEW_ARRAY(y->d->arena, double, (size_t)m * n + 1);
-    double *at = NS_NEW_ARRAY(y->d->arena, double, (size_t)k * m * n + 1);
+    for (uint32_t i = 0; i < m * width; i++)
+        all[i] = i % width < n ? y->rows[i / width * n + i % width] : y->rest[i / width];
+    double *rows = NS_NEW_ARRAY(y->d->arena, double, (size_t)m * width + 1);
+    double *columns = NS_NEW_ARRAY(y->d->arena, double, (size_t)m * width + 1);
+    double *at = NS_NEW_ARRAY(y->d->arena, double, (size_t)k * m * width + 1);
     double *x = NS_NEW_ARRAY(y->d->arena, double, m + 1);
     uint32_t worst = 0;
     uint64_t seed = 1911;
@@ -461,25 +472,25 @@ static bool constraints_invariant(ns_symmetry *y)
         const double *value;
         uint32_t count;
         ns_symmetry_point(y, point, &seed, &symbol, &value, &count);
-        ns_eval(g, y->rows, (size_t)m * n, symbol, value, count, rows);
-        ns_eval(g, change, (size_t)k * m * n, symbol, value, count, at);
+        ns_eval(g, all, (size_t)m * width, symbol, value, count, rows);
+        ns_eval(g, change, (size_t)k * m * width, symbol, value, count, at);
         bool defined = true;
-        for (uint32_t i = 0; i < m * n; i++) {
-            columns[(i % n) * m + i / n] = rows[i];
+        for (uint32_t i = 0; i < m * width; i++) {
+            columns[(i % width) * m + i / width] = rows[i];
             defined = defined && isfinite(rows[i]);
         }
-        for (uint32_t i = 0; i < k * m * n; i++)
+        for (uint32_t i = 0; i < k * m * width; i++)
             defined = defined && isfinite(at[i]);
         for (uint32_t i = 0; defined && i < k * m; i++) {
-            const double *row = at + (size_t)i * n;
-            ns_dense_least(y->d->arena, n, m, columns, row, 1e-13, x);
+            const double *row = at + (size_t)i * width, *own = rows + (i % m) * width;
+            ns_dense_least(y->d->arena, width, m, columns, row, 1e-13, x);
             double rest = 0, size = 0;
-            for (uint32_t j = 0; j < n; j++) {
+            for (uint32_t j = 0; j < width; j++) {
                 double left = row[j];
                 for (uint32_t s = 0; s < m; s++)
-                    left -= x[s] * rows[s * n + j];
+                    left -= x[s] * rows[s * width + j];
                 rest += left * left;
-                size += row[j] * row[j] + rows[(i % m) * n + j] * rows[(i % m) * n + j];
+                size += row[j] * row[j] + own[j] * own[j];
             }
             const double relative = size > 0 ? sqrt(rest / size) : 0;
             if (relative > y->invariance_D) {
@@ -506,18 +517,17 @@ static bool read_rows(ns_symmetry *y)
     const ns_description *d = y->d;
     for (uint32_t s = 0; s < y->constraints; s++) {
         const ns_constraint_line *line = &d->constraints.at[s];
-        ns_ex rest;
         if (!ns_graph_depends(d->graph, line->residual, y->dq, y->n) ||
             !ns_subst_collect_linear(d->graph, line->residual, y->dq, y->n, y->rows + s * y->n,
-                                     &rest) ||
-            !ns_graph_is_zero(d->graph, rest) ||
+                                     &y->rest[s]) ||
             ns_graph_depends(d->graph, line->residual, &d->time, 1)) {
             ns_diag_error(d->diag, line->span,
-                          "with a symmetry, constraint `%s` must be linear in the velocities "
+                          "with a symmetry, constraint `%s` must be affine in the velocities "
                           "and free of time",
                           line->name);
             return false;
         }
+        y->affine = y->affine || !ns_graph_is_zero(d->graph, y->rest[s]);
     }
     return true;
 }
@@ -605,6 +615,7 @@ bool ns_symmetry_read(ns_description *d, ns_system *s, ns_symmetry **out)
     y->E = NS_NEW_ARRAY(d->arena, ns_ex, (size_t)y->k * n + 1);
     y->C0 = NS_NEW_ARRAY(d->arena, ns_ex, (size_t)y->k * y->k * y->k + 1);
     y->rows = NS_NEW_ARRAY(d->arena, ns_ex, (size_t)y->constraints * n + 1);
+    y->rest = NS_NEW_ARRAY(d->arena, ns_ex, y->constraints + 1);
     if (!read_group(y) || !read_rows(y) || !lagrangian_invariant(y) ||
         !constraints_invariant(y))
         return false;

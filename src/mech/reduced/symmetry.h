@@ -46,6 +46,7 @@ typedef struct ns_symmetry {
     ns_ex *X, *E;     /* [k][n] generators; left-invariant fields */
     ns_ex *C0;        /* [k][k][k] structure constants of E: [E_A, E_B] = C0[A,B,C] E_C */
     ns_ex *rows;      /* [constraints][n] of the velocities */
+    ns_ex *rest;      /* [constraints] terms without velocities */
     ns_ex *from,
         *to; /* [n_from] puts the group coordinates to one point: invariance allows it */
     uint32_t n_from;
@@ -72,6 +73,14 @@ typedef struct ns_symmetry {
     ns_ex *tau;    /* [m][sigma][m] D_{a alpha}^c */
     ns_ex *R;      /* [m][sigma][sigma] symmetric in alpha, beta */
     ns_ex V;
+    /* Terms of l linear in the velocities, gr_alpha r'^alpha + b_A Omega^A, and affine
+     * constraints, which give Omega^a' = w^a'.  All vanish unless `linear`. */
+    bool linear, affine;
+    ns_ex *gr;       /* [sigma] */
+    ns_ex *b;        /* [k] */
+    ns_ex *w;        /* [k-m] */
+    ns_ex *base;     /* [m] p at Omega^a = 0: I_aa' w^a' + b_a */
+    ns_ex *rise;     /* [k-m] P_a' = J p + Lambda r' + rise: I_U w + b_U - J base */
     ns_ex frame_det; /* 0, or what vanishes where the frame made by the program ends */
     /* in the coordinates and velocities of the model */
     ns_ex *p, *Omega; /* [m] */
@@ -103,7 +112,10 @@ void ns_symmetry_note(const ns_symmetry *y);
 /* The reduced equations (4.6), (4.7), where they are not the system's own. */
 void ns_symmetry_note_reduced(const ns_symmetry *y);
 
-/* Full momentum P_C = dl/dOmega^C on the constraints: P_a = p_a, P_a' = J p + Lambda r'. */
+/* symmetry_rates.c: Omega = I_S^-1 (p - base) */
+void ns_symmetry_velocity(const ns_symmetry *y, const ns_ex *p, ns_ex *Omega);
+/* Full momentum P_C = dl/dOmega^C on the constraints: P_a = p_a, P_a' = J p + Lambda r'
+ * (+ rise). */
 void ns_symmetry_full_momentum(const ns_symmetry *y, const ns_ex *p, ns_ex *P);
 /* Right-hand side of (4.3): [ad*_Omega P + <P, i_r' E>]_a */
 void ns_symmetry_momentum_rate(const ns_symmetry *y, const ns_ex *Omega, const ns_ex *P,

@@ -23,6 +23,11 @@
  *          = Q_a^cd p_c p_d + tau_a alpha^c p_c r'^alpha + R_a alpha beta r'^alpha r'^beta
  *          (4.10), (4.11)
  *
+ * Terms of l linear in the velocities, gr r' + b_A xi^A (gyroscopic forces), and affine
+ * constraints N_A xi^A + N_alpha r'^alpha + beta = 0 add given parts: Omega^a' = w^a' with
+ * N_U w = -beta, p_a = (I_S Omega)_a + base_a, P_a' = J p + Lambda r' + rise, and the sums over
+ * b in (4.2), (4.3) run over all of Omega.
+ *
  * Without constraints m = k: A is the mechanical connection (Def 2.4) and these are
  * (2.13)-(2.15). */
 #include <math.h>
@@ -34,32 +39,15 @@
 #include "expr/subst.h"
 #include "mech/common/dense.h"
 #include "mech/common/lean.h"
-#include "mech/reduced/symmetry.h"
-
-static ns_ex *array(const ns_symmetry *y, size_t n)
-{
-    ns_ex *out = NS_NEW_ARRAY(y->d->arena, ns_ex, n + 1);
-    for (size_t i = 0; i < n; i++)
-        out[i] = ns_zero(y->d->graph);
-    return out;
-}
-
-/* *sum += a b c */
-static void add3(ns_graph *g, ns_ex *sum, ns_ex a, ns_ex b, ns_ex c)
-{
-    *sum = ns_add(g, *sum, ns_mul(g, ns_mul(g, a, b), c));
-}
-
-static void add2(ns_graph *g, ns_ex *sum, ns_ex a, ns_ex b)
-{
-    *sum = ns_add(g, *sum, ns_mul(g, a, b));
-}
+#include "mech/reduced/symmetry_internal.h"
 
 /* ---- what the model gives, at one point of the group ------------------------------------- */
 
 typedef struct raw {
     ns_ex *G, *K, *I; /* in the basis E: [sigma][sigma], [sigma][k], [k][k] */
     ns_ex *N, *Nr;    /* [constraints][k], [constraints][sigma] */
+    ns_ex *beta;      /* [constraints] */
+    ns_ex *linear;    /* [sigma + k] terms of l linear in r', xi */
     double *N_start;  /* [constraints][k] numbers at the start */
 } raw;
 
@@ -78,15 +66,19 @@ static bool metric(ns_symmetry *y, raw *w)
             add2(g, &rate[y->group[i]], v[sigma + A], y->E[A * n + y->group[i]]);
     ns_ex l = ns_subst_one(g, y->d->lagrangian, y->dq, rate, n), rest;
     l = ns_subst_one(g, l, y->from, y->to, y->n_from);
-    ns_ex *M = array(y, (size_t)n * n), *linear = array(y, n);
-    bool good = ns_subst_collect_quadratic(g, l, v, n, M, linear, &rest);
-    for (uint32_t i = 0; good && i < n; i++)
-        good = ns_graph_is_zero(g, linear[i]) || ns_eval_vanishes(g, linear[i], 0);
-    if (!good) {
+    ns_ex *M = array(y, (size_t)n * n);
+    if (!ns_subst_collect_quadratic(g, l, v, n, M, w->linear, &rest)) {
         ns_diag_error(y->d->diag, y->d->lagrangian_span,
                       "with a symmetry the Lagrangian must be kinetic minus potential energy: "
-                      "quadratic in the velocities, without linear terms");
+                      "quadratic in the velocities, perhaps with linear terms");
         return false;
+    }
+    y->linear = y->affine;
+    for (uint32_t i = 0; i < n; i++) {
+        if (ns_graph_is_zero(g, w->linear[i]) || ns_eval_vanishes(g, w->linear[i], 0))
+            w->linear[i] = ns_zero(g);
+        else
+            y->linear = true;
     }
     y->V = ns_neg(g, rest);
     for (uint32_t i = 0; i < n; i++)
@@ -108,6 +100,7 @@ static bool metric(ns_symmetry *y, raw *w)
     }
     ns_subst(g, w->N, (size_t)y->constraints * k, y->from, y->to, y->n_from, w->N);
     ns_subst(g, w->Nr, (size_t)y->constraints * sigma, y->from, y->to, y->n_from, w->Nr);
+    ns_subst(g, y->rest, y->constraints, y->from, y->to, y->n_from, w->beta);
     ns_subst(g, y->C0, (size_t)k * k * k, y->from, y->to, y->n_from, y->C0);
     return true;
 }
@@ -519,6 +512,44 @@ static void momentum_terms(ns_symmetry *y)
                                            raw_R[(a * sigma + j) * sigma + i]));
 }
 
+/* What linear terms and affine constraints add. */
+static void given_parts(ns_symmetry *y, const raw *r)
+{
+    ns_graph *g = y->d->graph;
+    const uint32_t k = y->k, m = y->m, sigma = y->sigma, u = k - m;
+    ns_ex *NU = array(y, (size_t)u * u), *right = array(y, u);
+    y->gr = array(y, sigma);
+    y->b = array(y, k);
+    y->w = array(y, u);
+    y->base = array(y, m);
+    y->rise = array(y, u);
+    for (uint32_t A = 0; A < k; A++)
+        for (uint32_t B = 0; B < k; B++)
+            add2(g, &y->b[A], y->e[A * k + B], r->linear[sigma + B]);
+    for (uint32_t i = 0; i < sigma; i++) {
+        y->gr[i] = r->linear[i];
+        for (uint32_t A = 0; A < k; A++)
+            y->gr[i] = ns_sub(g, y->gr[i], ns_mul(g, y->b[A], y->A[i * k + A]));
+    }
+    for (uint32_t s = 0; s < u; s++) {
+        right[s] = ns_neg(g, r->beta[s]);
+        for (uint32_t c = 0; c < u; c++)
+            for (uint32_t A = 0; A < k; A++)
+                add2(g, &NU[s * u + c], r->N[s * k + A], y->e[(m + c) * k + A]);
+    }
+    if (y->affine)
+        ns_lean_solve(g, u, NU, right, 1, y->w);
+    for (uint32_t A = 0; A < k; A++) {
+        ns_ex *out = A < m ? &y->base[A] : &y->rise[A - m];
+        *out = y->b[A];
+        for (uint32_t c = 0; c < u; c++)
+            add2(g, out, y->I[A * k + m + c], y->w[c]);
+    }
+    for (uint32_t c = 0; c < u; c++)
+        for (uint32_t a = 0; a < m; a++)
+            y->rise[c] = ns_sub(g, y->rise[c], ns_mul(g, y->J[c * m + a], y->base[a]));
+}
+
 /* p_a = dL/dq' . e_a and Omega = I_S^-1 p in the coordinates of the model */
 static void momenta(ns_symmetry *y)
 {
@@ -530,9 +561,7 @@ static void momenta(ns_symmetry *y)
         for (uint32_t A = 0; A < k; A++)
             for (uint32_t i = 0; i < k; i++)
                 add3(g, &y->p[a], pi[y->group[i]], y->e[a * k + A], y->E[A * n + y->group[i]]);
-    for (uint32_t a = 0; a < m; a++)
-        for (uint32_t b = 0; b < m; b++)
-            add2(g, &y->Omega[a], y->ISi[a * m + b], y->p[b]);
+    ns_symmetry_velocity(y, y->p, y->Omega);
 }
 
 bool ns_symmetry_geometry(ns_symmetry *y)
@@ -542,7 +571,9 @@ bool ns_symmetry_geometry(ns_symmetry *y)
              .K = array(y, sigma * k),
              .I = array(y, k * k),
              .N = array(y, p * k),
-             .Nr = array(y, p * sigma)};
+             .Nr = array(y, p * sigma),
+             .beta = array(y, p),
+             .linear = array(y, sigma + k)};
     if (!metric(y, &w) || !principal_case(y, &w))
         return false;
     y->m = y->k - y->constraints;
@@ -574,97 +605,7 @@ bool ns_symmetry_geometry(ns_symmetry *y)
     connections(y, &w);
     curvature(y);
     momentum_terms(y);
+    given_parts(y, &w);
     momenta(y);
     return true;
-}
-
-/* ---- equations of motion ----------------------------------------------------------------- */
-
-void ns_symmetry_full_momentum(const ns_symmetry *y, const ns_ex *p, ns_ex *P)
-{
-    ns_graph *g = y->d->graph;
-    const uint32_t m = y->m, sigma = y->sigma;
-    for (uint32_t a = 0; a < m; a++)
-        P[a] = p[a];
-    for (uint32_t v = 0; v < y->k - m; v++) {
-        P[m + v] = ns_zero(g);
-        for (uint32_t a = 0; a < m; a++)
-            add2(g, &P[m + v], y->J[v * m + a], p[a]);
-        for (uint32_t i = 0; i < sigma; i++)
-            add2(g, &P[m + v], y->Lambda[v * sigma + i], y->dr[i]);
-    }
-}
-
-void ns_symmetry_momentum_rate(const ns_symmetry *y, const ns_ex *Omega, const ns_ex *P,
-                               ns_ex *rate)
-{
-    ns_graph *g = y->d->graph;
-    const uint32_t k = y->k, m = y->m;
-    for (uint32_t a = 0; a < m; a++) {
-        rate[a] = ns_zero(g);
-        for (uint32_t C = 0; C < k; C++) {
-            ns_ex along = ns_zero(g);
-            for (uint32_t b = 0; b < m; b++)
-                add2(g, &along, y->C[(b * k + a) * k + C], Omega[b]);
-            for (uint32_t i = 0; i < y->sigma; i++)
-                add2(g, &along, y->Ecal[(i * m + a) * k + C], y->dr[i]);
-            add2(g, &rate[a], along, P[C]);
-        }
-    }
-}
-
-void ns_symmetry_shape_rate(const ns_symmetry *y, const ns_ex *Omega, const ns_ex *P,
-                            ns_ex *ddr)
-{
-    ns_graph *g = y->d->graph;
-    const uint32_t k = y->k, m = y->m, sigma = y->sigma;
-    const ns_ex half = ns_number(g, 0.5);
-    /* l_c(r, r', Omega) with Omega held by symbols */
-    ns_ex *O = array(y, m), l = ns_neg(g, y->V), *force = array(y, sigma);
-    for (uint32_t a = 0; a < m; a++)
-        O[a] = ns_symbol_new(g, "Omega", NS_SYM_LOCAL, a);
-    for (uint32_t a = 0; a < m; a++)
-        for (uint32_t b = 0; b < m; b++)
-            add3(g, &l, ns_mul(g, half, y->IS[a * m + b]), O[a], O[b]);
-    for (uint32_t i = 0; i < sigma; i++)
-        for (uint32_t j = 0; j < sigma; j++)
-            add3(g, &l, ns_mul(g, half, y->Gc[i * sigma + j]), y->dr[i], y->dr[j]);
-    ns_diff_gradient(g, l, y->r, sigma, force);
-    ns_subst(g, force, sigma, O, Omega, m, force);
-    for (uint32_t i = 0; i < sigma; i++) {
-        ns_ex pi = ns_zero(g), change;
-        for (uint32_t j = 0; j < sigma; j++)
-            add2(g, &pi, y->Gc[i * sigma + j], y->dr[j]);
-        ns_diff_along(g, &pi, 1, y->r, y->dr, sigma, &change);
-        force[i] = ns_sub(g, force[i], change);
-        for (uint32_t C = 0; C < k; C++) {
-            ns_ex along = ns_zero(g);
-            for (uint32_t j = 0; j < sigma; j++)
-                add2(g, &along, y->B[(i * sigma + j) * k + C], y->dr[j]);
-            for (uint32_t b = 0; b < m; b++)
-                add2(g, &along, y->Ecal[(i * m + b) * k + C], Omega[b]);
-            force[i] = ns_sub(g, force[i], ns_mul(g, along, P[C]));
-        }
-    }
-    ns_lean_solve(g, sigma, y->Gc, force, 1, ddr);
-}
-
-void ns_symmetry_group_rate(const ns_symmetry *y, const ns_ex *Omega, ns_ex *rate)
-{
-    ns_graph *g = y->d->graph;
-    const uint32_t k = y->k;
-    ns_ex *xi = array(y, k), *along = array(y, k);
-    for (uint32_t A = 0; A < k; A++) {
-        xi[A] = A < y->m ? Omega[A] : ns_zero(g);
-        for (uint32_t i = 0; i < y->sigma; i++)
-            xi[A] = ns_sub(g, xi[A], ns_mul(g, y->A[i * k + A], y->dr[i]));
-    }
-    for (uint32_t B = 0; B < k; B++)
-        for (uint32_t A = 0; A < k; A++)
-            add2(g, &along[B], xi[A], y->e[A * k + B]);
-    for (uint32_t i = 0; i < k; i++) {
-        rate[i] = ns_zero(g);
-        for (uint32_t B = 0; B < k; B++)
-            add2(g, &rate[i], along[B], y->E[B * y->n + y->group[i]]);
-    }
 }

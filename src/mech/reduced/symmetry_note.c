@@ -87,6 +87,12 @@ void ns_symmetry_note(const ns_symmetry *y)
           (const uint32_t[3]){m, sigma, m}, all);
     lines(y, &zero, "momentum equation: D_{a alpha beta}, quadratic in r'", "D", y->R,
           (const uint32_t[3]){m, sigma, sigma}, all);
+    if (y->linear) {
+        lines(y, &zero, "velocities given by the constraints: Omega^a'", "w", y->w,
+              (const uint32_t[3]){1, 1, u}, (const uint32_t[3]){0, 0, m + 1});
+        lines(y, &zero, "p at Omega = 0, from linear terms and given velocities", "base",
+              y->base, (const uint32_t[3]){1, 1, m}, (const uint32_t[3]){0, 0, 1});
+    }
     if (zero.length)
         ns_system_fact(s, "vanishing", "%s", ns_text_string(&zero));
     NS_PUSH(s->arena, s->equations,
@@ -105,11 +111,7 @@ void ns_symmetry_note_reduced(const ns_symmetry *y)
     ns_ex *rate = NS_NEW_ARRAY(s->arena, ns_ex, sigma + m + k + 1);
     for (uint32_t a = 0; a < m; a++)
         p[a] = ns_symbol_new(g, ns_arena_format(s->arena, "p%u", a + 1), NS_SYM_LOCAL, a);
-    for (uint32_t a = 0; a < m; a++) {
-        O[a] = ns_zero(g);
-        for (uint32_t b = 0; b < m; b++)
-            O[a] = ns_add(g, O[a], ns_mul(g, y->ISi[a * m + b], p[b]));
-    }
+    ns_symmetry_velocity(y, p, O);
     ns_symmetry_full_momentum(y, p, P);
     ns_symmetry_shape_rate(y, O, P, rate);
     ns_symmetry_momentum_rate(y, O, P, rate + sigma);

@@ -637,5 +637,6 @@ const ns_formulation ns_formulation_rolling = {
     .doubts = ns_rolling_doubts,
     .guess = ns_rolling_guess,
     .form = ns_rolling_form,
+    .ranks = ns_rolling_ranks,
     .blocks = blocks,
 };

@@ -109,8 +109,12 @@ bool ns_rolling_sizes(const ns_system *s, ns_diag *diag, const double *p, const 
 void ns_rolling_facts(ns_system *s, const ns_rolling *r);
 
 /* rolling_form.c: largest relative difference between omega(Y, v) and dE(v) over random states
- * and variations; *points: how many.  For conservative systems with a fixed ground. */
+ * and variations; *points: how many.  Infinite where omega is degenerate.  For conservative
+ * systems with a fixed ground. */
 double ns_rolling_form(const ns_system *s, const double *p, const double *x, uint32_t *points);
+/* Its rank on the distribution. */
+void ns_rolling_ranks(const ns_system *s, double t0, const double *p, const double *x,
+                      ns_text *out);
 
 /* The name of contact coordinate i of the body. */
 static inline const char *ns_rolling_side_name(const ns_system *s, const ns_rolling *r,

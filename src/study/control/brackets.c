@@ -296,14 +296,20 @@ static uint32_t dimension(const ns_distribution *w, const double *x)
     return w->n - b.count;
 }
 
-static void bracket(const ns_distribution *w, const ns_ex *X, const ns_ex *Y, ns_ex *out)
+/* *terms: the size of what is subtracted, in units of the sizes. */
+static void bracket(const ns_distribution *w, const ns_ex *X, const ns_ex *Y, ns_ex *out,
+                    ns_ex *terms)
 {
     ns_graph *g = w->flow->system->graph;
     ns_ex *other = NS_NEW_ARRAY(w->arena, ns_ex, w->n);
     ns_diff_along(g, Y, w->n, w->q, X, w->n, out);
     ns_diff_along(g, X, w->n, w->q, Y, w->n, other);
-    for (uint32_t i = 0; i < w->n; i++)
+    *terms = ns_zero(g);
+    for (uint32_t i = 0; i < w->n; i++) {
+        const ns_ex both = ns_add(g, ns_abs(g, out[i]), ns_abs(g, other[i]));
+        *terms = ns_add(g, *terms, ns_mul(g, ns_number(g, 1 / w->size[i]), both));
         out[i] = ns_sub(g, out[i], other[i]);
+    }
 }
 
 /* A flag that is being made.  `last` are the fields whose brackets come next: those that added
@@ -319,7 +325,20 @@ typedef struct ns_flag_work {
     ns_flag *flag;
 } ns_flag_work;
 
-static void consider(ns_flag_work *k, const ns_ex *field, uint32_t level, const char *name)
+/* Is a value nothing but the rounding of its terms?  `terms` 0: it has none. */
+static bool is_rounding(const ns_distribution *w, const double *x, const double *value,
+                        ns_ex terms)
+{
+    double size = 0, length = 0;
+    if (terms)
+        values(w, x, &terms, 1, &size);
+    for (uint32_t i = 0; i < w->n; i++)
+        length += fabs(value[i]) / w->size[i];
+    return length <= 1e-12 * size;
+}
+
+static void consider(ns_flag_work *k, const ns_ex *field, ns_ex terms, uint32_t level,
+                     const char *name)
 {
     const ns_distribution *w = k->w;
     ns_graph *g = w->flow->system->graph;
@@ -329,7 +348,8 @@ static void consider(ns_flag_work *k, const ns_ex *field, uint32_t level, const 
         zero = zero && ns_graph_is_zero(g, field[i]);
     values(w, k->x, field, w->n, value);
     const ns_bracket made = {.name = name, .level = level, .field = field, .value = value};
-    const bool added = !zero && basis_add(&k->basis, w->size, value);
+    const bool added = !zero && !is_rounding(w, k->x, value, terms) &&
+                       basis_add(&k->basis, w->size, value);
     if (added)
         NS_PUSH(w->arena, k->flag->fields, made);
     if (added || (k->all && !zero))
@@ -354,9 +374,10 @@ static bool next_level(ns_flag_work *k, uint32_t level)
                                       (double)k->basis.count / f->dimension))
                 return false;
             ns_ex *Z = NS_NEW_ARRAY(w->arena, ns_ex, w->n);
-            bracket(w, f->fields.at[i].field, last[j].field, Z);
+            ns_ex terms;
+            bracket(w, f->fields.at[i].field, last[j].field, Z, &terms);
             k->made++;
-            consider(k, Z, level,
+            consider(k, Z, terms, level,
                      ns_arena_format(w->arena, "[%s, %s]", f->fields.at[i].name, last[j].name));
         }
     return true;
@@ -368,7 +389,7 @@ static bool make_flag(const ns_distribution *w, const double *x, uint32_t depth,
     ns_flag_work k = {.w = w, .x = x, .all = all, .basis = basis_new(w), .flag = f};
     *f = (ns_flag){.dimension = dimension(w, x)};
     for (uint32_t j = 0; j < w->r; j++)
-        consider(&k, w->X + (size_t)j * w->n, 1, ns_arena_format(w->arena, "X%u", j + 1));
+        consider(&k, w->X + (size_t)j * w->n, 0, 1, ns_arena_format(w->arena, "X%u", j + 1));
     k.first = f->fields.n;
     NS_PUSH(w->arena, f->growth, k.basis.count);
     while (k.last.n > 0 && k.basis.count < f->dimension && f->growth.n < depth &&

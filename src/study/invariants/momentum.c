@@ -316,6 +316,11 @@ const ns_parallel *ns_momentum_connection(const ns_system *s, uint32_t along, co
         *why = "the constraints leave no momentum: the system is purely kinematic";
         return NULL;
     }
+    if (y->linear) {
+        *why = "the momentum equation has terms beside those quadratic in p and r': the "
+               "Lagrangian has gyroscopic terms, or the constraints are affine";
+        return NULL;
+    }
     if (group && !rate_of(y, along, &w, why))
         return NULL;
     ns_parallel *c = NS_NEW(y->d->arena, ns_parallel);

@@ -252,11 +252,7 @@ static const ns_program *equilibrium_equations(const work *w)
     }
     for (uint32_t a = 0; a < m; a++)
         z[sigma + a] = ns_symbol_new(g, "p", NS_SYM_LOCAL, a);
-    for (uint32_t a = 0; a < m; a++) {
-        O[a] = ns_zero(g);
-        for (uint32_t b = 0; b < m; b++)
-            O[a] = ns_add(g, O[a], ns_mul(g, y->ISi[a * m + b], z[sigma + b]));
-    }
+    ns_symmetry_velocity(y, z + sigma, O);
     ns_symmetry_full_momentum(y, z + sigma, P);
     ns_symmetry_shape_rate(y, O, P, f);
     ns_symmetry_momentum_rate(y, O, P, f + sigma);
