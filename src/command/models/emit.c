@@ -1,4 +1,5 @@
-/* noslip emit: the equations of a model as a program in C or a functional mock-up unit. */
+/* noslip emit: the equations of a model as a program in C, Python or Octave, or as a functional
+ * mock-up unit. */
 #include <string.h>
 
 #include "base/file.h"
@@ -6,6 +7,7 @@
 #include "command/open.h"
 #include "out/program/emit_c.h"
 #include "out/program/emit_fmu.h"
+#include "out/program/emit_script.h"
 
 /* Can it be written as a program?  False after saying why not. */
 static bool is_plain(ns_host *host, const ns_model *model)
@@ -16,19 +18,32 @@ static bool is_plain(ns_host *host, const ns_model *model)
                                  "needs constant ones: --set NAME=VALUE");
     if (ns_system_jumps(model->system) || model->system->modes.n > 1)
         return ns_command_refuse(host, "the motion of this model jumps at events, or changes "
-                                       "its mode, which the C program cannot do yet");
+                                       "its mode, which the program cannot do yet");
     return true;
 }
 
-static int emit_c(ns_host *host, const ns_model *model)
+/* The forms that are text, by their names. */
+static int language_of(const char *form)
+{
+    static const char *const forms[] = {"c", "python", "octave"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(form, forms[i]) == 0)
+            return i;
+    return -1;
+}
+
+static int emit_text(ns_host *host, const ns_model *model, ns_emit_language language)
 {
     ns_text text = ns_text_new(host->arena);
-    ns_emit_c(model, &text);
+    if (language == NS_EMIT_C)
+        ns_emit_c(model, &text);
+    else
+        ns_emit_script(model, language, &text);
     if (fwrite(ns_text_string(&text), 1, text.length, host->out) != text.length ||
         fflush(host->out) != 0)
         return ns_command_failed(host, NS_ERR_IO, "the text cannot be written");
     if (model->system->events.n && !host->quiet)
-        fprintf(host->err, "noslip: note: events of the model are not part of the C program\n");
+        fprintf(host->err, "noslip: note: events of the model are not part of the program\n");
     return 0;
 }
 
@@ -53,9 +68,12 @@ static int emit(ns_host *host, const ns_arguments *a)
     host->quiet = ns_command_flag(a, "quiet");
     const char *form = a->words.at[0], *fmi = ns_command_text(a, "fmi");
     const bool fmu = strcmp(form, "fmu") == 0;
-    if (!fmu && strcmp(form, "c") != 0)
-        return ns_command_wrong(
-            host, "`noslip emit` writes c and fmu, not '%s': noslip emit c MODEL", form);
+    const int language = language_of(form);
+    if (!fmu && language < 0)
+        return ns_command_wrong(host,
+                                "`noslip emit` writes c, python, octave and fmu, not '%s': "
+                                "noslip emit c MODEL",
+                                form);
     if (fmi && strcmp(fmi, "2") != 0 && strcmp(fmi, "3") != 0)
         return ns_command_wrong(host, "--fmi is 2 or 3, not '%s'", fmi);
     if (!fmu && (fmi || ns_command_flag(a, "sources") || ns_command_text(a, "out")))
@@ -68,7 +86,7 @@ static int emit(ns_host *host, const ns_arguments *a)
         return status;
     status = !is_plain(host, model) ? ns_status_exit(NS_ERR_USAGE)
              : fmu                  ? emit_fmu(host, a, model, fmi && *fmi == '3' ? 3 : 2)
-                                    : emit_c(host, model);
+                                    : emit_text(host, model, (ns_emit_language)language);
     ns_model_free(model);
     return status;
 }
@@ -83,8 +101,9 @@ static const ns_option options[] = {
 
 const ns_command ns_command_emit = {
     .name = "emit",
-    .summary = "The equations as a C program, or as a unit for other simulators (FMU)",
-    .usage = "c|fmu MODEL [--out FILE.fmu] [options]",
+    .summary = "The equations as a program (C, Python, Octave), or as a unit for other "
+               "simulators (FMU)",
+    .usage = "c|python|octave|fmu MODEL [--out FILE.fmu] [options]",
     .doc =
         "The program holds right-hand side, values, parameters, start, a small integrator and\n"
         "a main, in one file that needs the C library alone:\n"
@@ -94,7 +113,8 @@ const ns_command ns_command_emit = {
         "    ./rattleback 20 0.01 > rattleback.csv\n"
         "\n"
         "Its functions model_rhs and model_values keep nothing between calls.  Events are not\n"
-        "part of it, nor are the checks that `noslip run` makes.\n"
+        "part of it, nor are the checks that `noslip run` makes.  `emit python` and\n"
+        "`emit octave` write the same as a script to read and to teach with.\n"
         "\n"
         "    noslip emit fmu rattleback --out rattleback.fmu\n"
         "\n"

@@ -8,6 +8,46 @@
 
 /* ---- names ------------------------------------------------------------------------------- */
 
+/* How the languages say it. */
+static const struct dialect {
+    const char *end;                   /* of a statement */
+    const char *open, *close;          /* round an index */
+    const char *list, *list_end;       /* round entries */
+    const char *remark, *remark_end;   /* round a comment */
+    const char *more;                  /* at the end of a line that goes on */
+    const char *nan, *infinity, *less; /* and minus infinity */
+    uint32_t first;                    /* index */
+} dialects[] = {
+    {";", "[", "]", "{", "};", "/* ", " */", "", "NAN", "INFINITY", "(-INFINITY)", 0},
+    {"", "[", "]", "[", "]", "# ", "", " \\", "nan", "inf", "(-inf)", 0},
+    {";", "(", ")", "[", "];", "% ", "", " ...", "NaN", "Inf", "(-Inf)", 1},
+};
+
+static const struct dialect *dialect_of(const ns_emit_c_writer *w)
+{
+    return &dialects[w->language];
+}
+
+/* Words that mean something else in a script. */
+static bool is_taken_in_scripts(const char *name)
+{
+    static const char *const words[] = {
+        "False",       "None",    "True",     "and",      "as",         "assert",
+        "async",       "await",   "class",    "def",      "del",        "elif",
+        "except",      "finally", "from",     "global",   "import",     "in",
+        "is",          "lambda",  "nonlocal", "not",      "or",         "pass",
+        "raise",       "try",     "with",     "yield",    "nan",        "inf",
+        "math",        "sys",     "end",      "function", "elseif",     "until",
+        "catch",       "abs",     "min",      "max",      "zeros",      "reshape",
+        "NaN",         "Inf",     "values",   "rhs",      "persistent", "otherwise",
+        "endfunction", "endif",   "endwhile", "endfor",   "switch",     "unwind_protect",
+        "endswitch"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], name) == 0)
+            return true;
+    return false;
+}
+
 /* Words that mean something else in the file. */
 static bool is_taken(const char *name)
 {
@@ -67,7 +107,9 @@ static void give_name(ns_emit_c_writer *w, ns_ex symbol, const char *name)
     else if (begins_taken(plain))
         plain = ns_arena_format(w->arena, "value_%s", plain);
     const char *made = plain;
-    for (uint32_t i = 1; is_taken(made) || is_used(w, made); i++)
+    for (uint32_t i = 1; is_taken(made) || is_used(w, made) ||
+                         (w->language != NS_EMIT_C && is_taken_in_scripts(made));
+         i++)
         made = ns_arena_format(w->arena, "%s_%u", plain, i);
     w->names[symbol] = made;
 }
@@ -82,11 +124,13 @@ void ns_emit_c_writer_add(ns_emit_c_writer *w, const char *array, const ns_ex *s
     }
 }
 
-ns_emit_c_writer ns_emit_c_writer_new(ns_arena *arena, const ns_model *model,
-                                      const ns_system *system, ns_text *out)
+static ns_emit_c_writer writer_new(ns_arena *arena, const ns_model *model,
+                                   const ns_system *system, ns_emit_language language,
+                                   ns_text *out)
 {
     const ns_description *d = system->description;
     ns_emit_c_writer w = {.arena = arena,
+                          .language = language,
                           .model = model,
                           .system = system,
                           .g = system->graph,
@@ -98,6 +142,18 @@ ns_emit_c_writer ns_emit_c_writer_new(ns_arena *arena, const ns_model *model,
     ns_emit_c_writer_add(&w, "x", ns_system_state_symbols(system, arena), system->states.n);
     ns_emit_c_writer_add(&w, "p", ns_system_param_symbols(system, arena), d->params.n);
     return w;
+}
+
+ns_emit_c_writer ns_emit_c_writer_new(ns_arena *arena, const ns_model *model,
+                                      const ns_system *system, ns_text *out)
+{
+    return writer_new(arena, model, system, NS_EMIT_C, out);
+}
+
+ns_emit_c_writer ns_emit_script_writer(ns_arena *arena, const ns_model *model,
+                                       ns_emit_language language, ns_text *out)
+{
+    return writer_new(arena, model, model->system, language, out);
 }
 
 /* Text of the model in a comment: no end of it, no lines, no question marks (trigraphs). */
@@ -118,7 +174,8 @@ static void put_number(ns_emit_c_writer *w, double value, int least)
 {
     ns_text text = ns_text_new(w->arena);
     if (!isfinite(value)) {
-        ns_text_add(&w->line, isnan(value) ? "NAN" : value > 0 ? "INFINITY" : "(-INFINITY)");
+        const struct dialect *d = dialect_of(w);
+        ns_text_add(&w->line, isnan(value) ? d->nan : value > 0 ? d->infinity : d->less);
         return;
     }
     ns_text_add_double(&text, value);
@@ -196,6 +253,10 @@ static void put_function(ns_emit_c_writer *w, ns_op op, ns_ex a, ns_ex b)
                   {NS_OP_MIN, "least", NS_EMIT_LEAST},
                   {NS_OP_MAX, "most", NS_EMIT_MOST}};
     const char *name = ns_ops[op].name;
+    if (w->language == NS_EMIT_OCTAVE) { /* it has them all, one under another name */
+        put_call(w, op == NS_OP_POW ? "power" : name, a, ns_ops[op].arity > 1 ? b : 0);
+        return;
+    }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].op == op) {
             name = others[i].name;
@@ -203,6 +264,14 @@ static void put_function(ns_emit_c_writer *w, ns_op op, ns_ex a, ns_ex b)
                 w->needs[others[i].helper] = true;
         }
     put_call(w, name, a, ns_ops[op].arity > 1 ? b : 0);
+}
+
+/* array[index] */
+static void put_place(const ns_emit_c_writer *w, ns_text *out, const char *array,
+                      uint32_t index)
+{
+    const struct dialect *d = dialect_of(w);
+    ns_text_addf(out, "%s%s%u%s", array, d->open, index + d->first, d->close);
 }
 
 /* An expression that binds at least as strongly as `least`; `whole`: what a name stands for. */
@@ -215,7 +284,7 @@ static void put_node(ns_emit_c_writer *w, ns_ex e, int least)
         put_number(w, node->hi, least);
         break;
     case NS_OP_SYMBOL:
-        ns_text_add(&w->line, w->names[e] ? w->names[e] : "NAN");
+        ns_text_add(&w->line, w->names[e] ? w->names[e] : dialect_of(w)->nan);
         break;
     case NS_OP_ADD:
         put_binary(w, e, " + ", SUM, least);
@@ -239,8 +308,8 @@ static void put_node(ns_emit_c_writer *w, ns_ex e, int least)
         put_power(w, a[0], node->integer, least);
         break;
     case NS_OP_PICK:
-        ns_text_addf(&w->line, "%s[%d]", w->shared->items.at[w->shared->place[a[0]] - 1].name,
-                     node->integer);
+        put_place(w, &w->line, w->shared->items.at[w->shared->place[a[0]] - 1].name,
+                  (uint32_t)node->integer);
         break;
     default:
         put_function(w, (ns_op)node->op, a[0], node->n > 1 ? a[1] : 0);
@@ -278,7 +347,8 @@ static void end_line(ns_emit_c_writer *w)
     enum { INDENT = 4 };
     const char *at = ns_text_string(&w->line);
     for (bool first = true; *at; first = false) {
-        const size_t room = WIDTH - INDENT - (first ? 0 : 4);
+        const size_t room = (size_t)(WIDTH - INDENT - (first ? 0 : 4)) -
+                            strlen(dialect_of(w)->more);
         size_t length = strnlen(at, room + 1);
         if (length > room) {
             size_t cut = room;
@@ -290,25 +360,87 @@ static void end_line(ns_emit_c_writer *w)
         }
         ns_text_add(w->out, first ? "    " : "        ");
         ns_text_add_bytes(w->out, at, length);
-        ns_text_add(w->out, "\n");
         at += length;
         while (*at == ' ')
             at++;
+        ns_text_add(w->out, *at ? dialect_of(w)->more : "");
+        ns_text_add(w->out, "\n");
     }
     w->line.length = 0;
     if (w->line.at)
         w->line.at[0] = 0;
 }
 
-static void put_list(ns_emit_c_writer *w, const ns_ex *at, uint32_t n)
+/* [1, 2, 3 without the end */
+static void put_entries(ns_emit_c_writer *w, const ns_ex *at, uint32_t n)
 {
-    ns_text_add(&w->line, "{");
+    ns_text_add(&w->line, dialect_of(w)->list);
     for (uint32_t i = 0; i < n; i++) {
         ns_text_add(&w->line, i ? ", " : "");
         put(w, at[i], SUM);
     }
-    ns_text_add(&w->line, "};");
+}
+
+static void put_list(ns_emit_c_writer *w, const ns_ex *at, uint32_t n)
+{
+    put_entries(w, at, n);
+    ns_text_add(&w->line, dialect_of(w)->list_end);
     end_line(w);
+}
+
+/* Linear systems in Python (lists, with the functions of the file) and Octave (matrices). */
+static void put_script_system(ns_emit_c_writer *w, const ns_shared_item *item)
+{
+    const ns_node *node = ns_graph_node(w->g, item->node);
+    const ns_ex *a = ns_graph_args(w->g, item->node);
+    const unsigned n = (unsigned)node->integer;
+    const bool python = w->language == NS_EMIT_PYTHON;
+    w->needs[NS_EMIT_SYSTEMS] = true;
+    if (node->op == NS_OP_SOLVE) {
+        const char *M = w->shared->items.at[w->shared->place[a[0]] - 1].name;
+        if (python)
+            ns_text_addf(&w->line, "%s = solve(%u, %s, %s_row, ", item->name, n, M, M);
+        else
+            ns_text_addf(&w->line, "%s = %s \\ ", item->name, M);
+        put_entries(w, a + 1, n);
+        ns_text_add(&w->line, python ? "])" : "].';");
+        end_line(w);
+        return;
+    }
+    ns_text_addf(&w->line, "%s = ", item->name);
+    if (node->op == NS_OP_FACTOR) {
+        put_entries(w, a, n * n);
+        ns_text_add(&w->line, python ? "]" : "];");
+    } else
+        ns_text_addf(&w->line, python ? "[0.0]*%u" : "zeros(1, %u);", n * n);
+    end_line(w);
+    const ns_pattern *pattern = node->op == NS_OP_LDL ? ns_sparse_of(w->g, item->node) : NULL;
+    for (uint32_t k = 0; pattern && k < pattern->entries; k++) {
+        const uint32_t i = pattern->row[k], j = pattern->col[k];
+        put_place(w, &w->line, item->name, i * n + j);
+        ns_text_add(&w->line, " = ");
+        put(w, a[k], SUM);
+        ns_text_add(&w->line, dialect_of(w)->end);
+        end_line(w);
+        if (i == j)
+            continue;
+        put_place(w, &w->line, item->name, j * n + i);
+        ns_text_add(&w->line, " = ");
+        put_place(w, &w->line, item->name, i * n + j);
+        ns_text_add(&w->line, dialect_of(w)->end);
+        end_line(w);
+    }
+    if (python)
+        ns_text_addf(&w->line, "%s_row = factor(%u, %s)", item->name, n, item->name);
+    else
+        ns_text_addf(&w->line, "%s = reshape(%s, %u, %u).';", item->name, item->name, n, n);
+    end_line(w);
+}
+
+/* const double name = */
+static void put_declaration(const ns_emit_c_writer *w, ns_text *out, const char *name)
+{
+    ns_text_addf(out, w->language == NS_EMIT_C ? "const double %s = " : "%s = ", name);
 }
 
 static void put_item(ns_emit_c_writer *w, const ns_shared_item *item)
@@ -316,7 +448,11 @@ static void put_item(ns_emit_c_writer *w, const ns_shared_item *item)
     const ns_node *node = ns_graph_node(w->g, item->node);
     const ns_ex *a = ns_graph_args(w->g, item->node);
     const unsigned n = (unsigned)node->integer;
-    if (node->op == NS_OP_FACTOR) {
+    const bool system = node->op == NS_OP_FACTOR || node->op == NS_OP_LDL ||
+                        node->op == NS_OP_SOLVE;
+    if (system && w->language != NS_EMIT_C) {
+        put_script_system(w, item);
+    } else if (node->op == NS_OP_FACTOR) {
         w->needs[NS_EMIT_SYSTEMS] = true;
         ns_text_addf(&w->line, "double %s[%u] = ", item->name, n * n);
         put_list(w, a, n * n);
@@ -349,10 +485,10 @@ static void put_item(ns_emit_c_writer *w, const ns_shared_item *item)
         ns_text_addf(&w->line, "solve(%u, %s, %s_row, %s);", n, M, M, item->name);
         end_line(w);
     } else {
-        ns_text_addf(&w->line, "const double %s = ", item->name);
+        put_declaration(w, &w->line, item->name);
         put_node(w, item->node, SUM);
         drain(w);
-        ns_text_add(&w->line, ";");
+        ns_text_add(&w->line, dialect_of(w)->end);
         end_line(w);
     }
 }
@@ -389,7 +525,9 @@ void ns_emit_c_body(ns_emit_c_writer *w, const ns_ex *roots, uint32_t n, const c
     bool *used = NS_NEW_ARRAY(w->arena, bool, ns_graph_size(w->g));
     ns_graph_mark(w->g, roots, n, used);
     w->shared = share(w, roots, n, used);
-    if (!s->time || !used[s->time])
+    const struct dialect *d = dialect_of(w);
+    const bool c = w->language == NS_EMIT_C;
+    if (c && (!s->time || !used[s->time]))
         ns_text_add(w->out, "    (void)t;\n");
     for (uint32_t k = 0; k < w->arrays.n; k++) {
         bool any = false;
@@ -397,11 +535,13 @@ void ns_emit_c_body(ns_emit_c_writer *w, const ns_ex *roots, uint32_t n, const c
             const ns_emit_c_source *from = &w->sources.at[i];
             if (from->array != w->arrays.at[k] || !used[from->symbol])
                 continue;
-            ns_text_addf(w->out, "    const double %s = %s[%u];\n", w->names[from->symbol],
-                         from->array, from->index);
+            ns_text_add(w->out, "    ");
+            put_declaration(w, w->out, w->names[from->symbol]);
+            put_place(w, w->out, from->array, from->index);
+            ns_text_addf(w->out, "%s\n", d->end);
             any = true;
         }
-        if (!any)
+        if (!any && c)
             ns_text_addf(w->out, "    (void)%s;\n", w->arrays.at[k]);
     }
     ns_text_add(w->out, "\n");
@@ -410,13 +550,14 @@ void ns_emit_c_body(ns_emit_c_writer *w, const ns_ex *roots, uint32_t n, const c
     ns_text_add(w->out, w->shared->items.n ? "\n" : "");
     for (uint32_t i = 0; i < n; i++) {
         const char *comment = ns_emit_c_comment(w->arena, comments[i]);
-        ns_text_addf(&w->line, "%s[%u] = ", array, place ? place[i] : i);
+        put_place(w, &w->line, array, place ? place[i] : i);
+        ns_text_add(&w->line, " = ");
         put(w, roots[i], SUM);
-        ns_text_add(&w->line, ";");
+        ns_text_add(&w->line, d->end);
         if (w->line.length + strlen(comment) < WIDTH - 12) /* not broken: behind it */
-            ns_text_addf(&w->line, " /* %s */", comment);
+            ns_text_addf(&w->line, " %s%s%s", d->remark, comment, d->remark_end);
         else
-            ns_text_addf(w->out, "    /* %s */\n", comment);
+            ns_text_addf(w->out, "    %s%s%s\n", d->remark, comment, d->remark_end);
         end_line(w);
     }
 }

@@ -1,4 +1,4 @@
-/* For emit_c.c: expressions of the graph as statements of C. */
+/* For emit_c.c and emit_script.c: expressions of the graph as statements of a language. */
 #ifndef NS_OUT_PROGRAM_EMIT_C_WRITER_H
 #define NS_OUT_PROGRAM_EMIT_C_WRITER_H
 
@@ -16,6 +16,8 @@ typedef enum ns_emit_c_helper {
     NS_EMIT_HELPERS
 } ns_emit_c_helper;
 
+typedef enum ns_emit_language { NS_EMIT_C, NS_EMIT_PYTHON, NS_EMIT_OCTAVE } ns_emit_language;
+
 typedef struct ns_emit_c_waiting {
     const char *text; /* NULL: a node */
     ns_ex node;
@@ -31,6 +33,7 @@ typedef struct ns_emit_c_source {
 
 typedef struct ns_emit_c_writer {
     ns_arena *arena;
+    ns_emit_language language;
     const ns_model *model;
     const ns_system *system; /* of the model, or a fork of it */
     const ns_graph *g;
@@ -48,12 +51,15 @@ typedef struct ns_emit_c_writer {
  * parameters, found in the arrays x and p. */
 ns_emit_c_writer ns_emit_c_writer_new(ns_arena *arena, const ns_model *model,
                                       const ns_system *system, ns_text *out);
+/* The same in another language. */
+ns_emit_c_writer ns_emit_script_writer(ns_arena *arena, const ns_model *model,
+                                       ns_emit_language language, ns_text *out);
 /* Further symbols, with these names, in an array that all functions from now on have. */
 void ns_emit_c_writer_add(ns_emit_c_writer *w, const char *array, const ns_ex *symbols,
                           uint32_t n);
 /* Words that can stand in a comment or a string. */
 const char *ns_emit_c_comment(ns_arena *arena, const char *words);
-/* A number as C reads it back. */
+/* A number as the language reads it back. */
 const char *ns_emit_c_number(ns_emit_c_writer *w, double value);
 /* The body of a function that computes `roots` into an array, at their places in it if
  * given. */

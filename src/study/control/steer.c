@@ -444,8 +444,8 @@ static const char *failure(ns_arena *arena, const ns_steer_solver *q, ns_steer_e
 static ns_steer_end settle(ns_arena *arena, ns_path *p, ns_steer_solver **q, double *error)
 {
     ns_steer_end end = NS_STEER_FOUND;
-    for (*error = recheck(arena, p, (*q)->w); *error > 1e-12 && p->steps < 16 * p->spec->pieces;
-         *error = recheck(arena, p, (*q)->w)) {
+    while ((*error = recheck(arena, p, (*q)->w)) > 1e-12 && p->steps < 16 * p->spec->pieces &&
+           ns_path_room(p, 2 * p->steps) < 4e7) {
         const ns_steer_solver before = **q;
         ns_path_grid(p, 2 * p->steps);
         *q = solver_new(arena, p);

@@ -118,6 +118,11 @@ static void build_end(const builder *b)
     p->end_second = hessian(b, out, weight, k, b->z, n, weight, k);
 }
 
+double ns_path_room(const ns_path *p, uint32_t steps)
+{
+    return (double)steps * NS_PATH_NODES * p->size * (p->n + p->keeps);
+}
+
 /* What the inputs must not touch, in words; NULL if all is well. */
 static const char *refusal(const builder *b, const ns_steer_spec *spec)
 {
@@ -127,6 +132,11 @@ static const char *refusal(const builder *b, const ns_steer_spec *spec)
     if (p->n > 100)
         return ns_arena_format(b->a, "plans are for systems of at most 100 states; this has %u",
                                p->n);
+    if (ns_path_room(p, spec->pieces) > 2e7)
+        return ns_arena_format(b->a,
+                               "%u states, %u inputs and %u pieces are more than a plan can "
+                               "have: fewer --pieces",
+                               p->n, p->m, spec->pieces);
     for (uint32_t j = 0; j < p->m; j++) {
         const char *name = d->params.at[spec->inputs[j]].name;
         ns_flow_param_direction(p->flow, spec->inputs[j], dp);
@@ -193,6 +203,9 @@ void ns_path_grid(ns_path *p, uint32_t steps)
     ns_arena *a = p->arena;
     const uint32_t order = spec->order, width = order + 1, rows = p->values;
     const double piece = (spec->until - spec->t0) / spec->pieces;
+    p->warm = false;
+    if (p->steps == steps)
+        return;
     p->steps = steps;
     p->nodes = steps * NS_PATH_NODES;
     p->h = (spec->until - spec->t0) / steps;
@@ -200,10 +213,8 @@ void ns_path_grid(ns_path *p, uint32_t steps)
     p->X = NS_NEW_ARRAY(a, double, (size_t)p->nodes * p->n + 1);
     p->x = NS_NEW_ARRAY(a, double, (size_t)(steps + 1) * p->n + 1);
     p->at = NS_NEW_ARRAY(a, double, (size_t)p->nodes * p->first->outputs + 1);
-    p->S = NS_NEW_ARRAY(a, double, (size_t)p->nodes * p->n * p->size + 1);
     p->c = NS_NEW_ARRAY(a, double, (size_t)p->nodes * p->keeps + 1);
-    p->c_w = NS_NEW_ARRAY(a, double, (size_t)p->nodes * p->keeps * p->size + 1);
-    p->warm = false;
+    p->S = p->c_w = NULL; /* when they are asked for */
     double *t = NS_NEW_ARRAY(a, double, rows + 1), *y = NS_NEW_ARRAY(a, double, rows + 1);
     double *coefficient = NS_NEW_ARRAY(a, double, (size_t)rows * width + 1);
     for (uint32_t l = 0; l < rows; l++)
@@ -405,6 +416,10 @@ bool ns_path_derive(ns_path *p)
 {
     const uint32_t n = p->n, N = NS_PATH_NODES * n, out = p->first->outputs, nz = n + p->m;
     const place at = places(p);
+    if (!p->S) {
+        p->S = NS_NEW_ARRAY(p->arena, double, (size_t)p->nodes * n * p->size + 1);
+        p->c_w = NS_NEW_ARRAY(p->arena, double, (size_t)p->nodes * p->keeps * p->size + 1);
+    }
     const ns_arena_place mark = ns_arena_mark(p->scratch);
     double *M = NS_NEW_ARRAY(p->scratch, double, (size_t)N * N + 1);
     memset(p->x_w, 0, (size_t)n * p->size * sizeof *p->x_w);
