@@ -32,6 +32,8 @@ if(test_support)
   set(support $<TARGET_OBJECTS:test_support>)
 endif()
 
+# Against what would never end; tests take seconds, a minute at most, on a machine of their own.
+set(guard 1200)
 set(test_dir "${CMAKE_BINARY_DIR}/tests")
 file(MAKE_DIRECTORY "${test_dir}")
 foreach(file IN LISTS test_programs)
@@ -43,7 +45,7 @@ foreach(file IN LISTS test_programs)
     add_dependencies(${name} noslip_program)
   endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${test_dir}")
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${guard})
 endforeach()
 
 if(program)
@@ -52,7 +54,7 @@ if(program)
   foreach(file IN LISTS test_scripts)
     get_filename_component(name "${file}" NAME_WE)
     add_test(NAME ${name} COMMAND bash "${file}" WORKING_DIRECTORY "${test_dir}")
-    set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${script_environment}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${guard} ENVIRONMENT "${script_environment}")
   endforeach()
 endif()
 
@@ -74,7 +76,7 @@ if(program AND NOSLIP_PYTHON)
   function(golden name)
     add_test(NAME ${name} COMMAND
       "${NOSLIP_PYTHON}" "${CMAKE_SOURCE_DIR}/scripts/golden" "${program}" ${ARGN})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "whole;golden"
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${guard} LABELS "whole;golden"
       PROCESSORS 2 COST 50)
   endfunction()
   golden(golden)
@@ -99,14 +101,14 @@ endforeach()
 # In a browser: the reports (above), and the page's own tests. Not under sanitizers, where
 # nothing of C would be tested twice. They take longest: COST has them begin first.
 if(TEST test_browser)
-  set_tests_properties(test_browser PROPERTIES LABELS browser TIMEOUT 600
+  set_tests_properties(test_browser PROPERTIES LABELS browser TIMEOUT ${guard}
     RESOURCE_LOCK browser COST 100)
   if(NOSLIP_NODE AND NOSLIP_NPM)
     add_test(NAME test_viewer COMMAND bash "${CMAKE_SOURCE_DIR}/viewer/test/run.sh")
-    set_tests_properties(test_viewer PROPERTIES LABELS browser TIMEOUT 900
+    set_tests_properties(test_viewer PROPERTIES LABELS browser TIMEOUT ${guard}
       RESOURCE_LOCK browser COST 100)
     add_test(NAME test_playground COMMAND bash "${CMAKE_SOURCE_DIR}/viewer/test/play.sh")
-    set_tests_properties(test_playground PROPERTIES LABELS browser TIMEOUT 900
+    set_tests_properties(test_playground PROPERTIES LABELS browser TIMEOUT ${guard}
       ENVIRONMENT "${script_environment}" RESOURCE_LOCK browser COST 100 SKIP_RETURN_CODE 77)
   endif()
 endif()
