@@ -83,8 +83,9 @@ if(program AND NOSLIP_PYTHON)
   golden(golden_plain --simd plain --engine interpreter --brief)
   golden(golden_plain_compiled --simd plain --engine native --brief --part 3/12)
   if(NOSLIP_X86)
-    golden(golden_avx2 --simd avx2 --brief)
-    golden(golden_avx2_native --simd avx2 --engine native --threads 1 --brief --part 1/3)
+    golden(golden_avx2 --simd avx2 --lower --brief)
+    golden(golden_avx2_native --simd avx2 --lower --engine native --threads 1 --brief
+      --part 1/3)
   endif()
 endif()
 

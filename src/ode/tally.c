@@ -6,10 +6,22 @@
 #include "base/check.h"
 #include "ode/quad/quad_internal.h"
 
+/* Energy, residuals and invariants of the present state alone, in all lanes of the result. */
+static const double *look_at_present(ns_run *run)
+{
+    for (int lane = 0; lane < 8; lane++) {
+        run->time8[lane] = run->s.now.t;
+        for (uint32_t i = 0; i < run->s.n; i++)
+            run->x8[8 * i + (uint32_t)lane] = run->s.x[i];
+    }
+    ns_program_eval8(run->s.problem->monitor, run->work8_monitor, run->time8, run->x8,
+                     run->out8);
+    return run->out8;
+}
+
 void ns_tally_begin(ns_run *run)
 {
-    const ns_problem *problem = run->s.problem;
-    const ns_system *system = problem->system;
+    const ns_system *system = run->s.problem->system;
     run->tally = (ns_tally){0};
     for (uint32_t i = 0; i < system->observables.n; i++) {
         run->observable_min[i] = INFINITY;
@@ -23,13 +35,7 @@ void ns_tally_begin(ns_run *run)
         ns_quad_tally_begin(run);
     ns_tally_add(run);
     /* the first batch holds the start alone: it gives the reference values */
-    double *out = run->out8;
-    for (int lane = 0; lane < 8; lane++) {
-        run->time8[lane] = run->s.now.t;
-        for (uint32_t i = 0; i < run->s.n; i++)
-            run->x8[8 * i + (uint32_t)lane] = run->s.x[i];
-    }
-    ns_program_eval8(problem->monitor, run->work8_monitor, run->time8, run->x8, out);
+    const double *out = look_at_present(run);
     run->tally.energy_first = run->tally.energy_base = out[0];
     run->tally.energy_last = out[0];
     for (uint32_t i = 0; i < system->invariants.n; i++)
@@ -135,18 +141,11 @@ void ns_tally_leave(ns_run *run)
  * error that there was before. */
 void ns_tally_enter(ns_run *run)
 {
-    const ns_problem *problem = run->s.problem;
     ns_tally *tally = &run->tally;
     const double before = tally->energy_last;
     if (run->s.method->precise)
         ns_quad_tally_enter(run);
-    double *out = run->out8;
-    for (int lane = 0; lane < 8; lane++) {
-        run->time8[lane] = run->s.now.t;
-        for (uint32_t i = 0; i < run->s.n; i++)
-            run->x8[8 * i + (uint32_t)lane] = run->s.x[i];
-    }
-    ns_program_eval8(problem->monitor, run->work8_monitor, run->time8, run->x8, out);
+    const double *out = look_at_present(run);
     tally->energy_base += out[0] - before;
     ns_tally_add(run);
 }
