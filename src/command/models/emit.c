@@ -55,9 +55,9 @@ static int emit(ns_host *host, const ns_arguments *a)
     const bool fmu = strcmp(form, "fmu") == 0;
     if (!fmu && strcmp(form, "c") != 0)
         return ns_command_wrong(
-            host, "`noslip emit` writes c and fmu, not '%s': noslip emit c MODEL", form);
+            host, "`noslip emit` writes c and fmu, not `%s`: noslip emit c MODEL", form);
     if (fmi && strcmp(fmi, "2") != 0 && strcmp(fmi, "3") != 0)
-        return ns_command_wrong(host, "--fmi is 2 or 3, not '%s'", fmi);
+        return ns_command_wrong(host, "--fmi is 2 or 3, not `%s`", fmi);
     if (!fmu && (fmi || ns_command_flag(a, "sources") || ns_command_text(a, "out")))
         return ns_command_wrong(host, "--fmi, --sources and --out are for `noslip emit fmu`");
     if (fmu && !ns_command_text(a, "out"))
