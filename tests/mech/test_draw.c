@@ -338,7 +338,7 @@ static const struct {
     {"draw side {\n point p,\n}", "expected an expression"},
     {"draw side {\n 3\n}", "8:2: error: expected what to draw"},
     {"draw side {\n floor\n floor 1\n}", "9:2: error: there is a ground already"},
-    {"draw side {\n ball p, 1\n", "expected '}'"},
+    {"draw side {\n ball p, 1\n", "expected `}`"},
 };
 
 static void test_mistakes(void **state)
