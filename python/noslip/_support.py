@@ -220,7 +220,7 @@ class Options:
     def set(self, name: str, value) -> None:
         if name not in self.types():
             raise RequestError(
-                f"there is no option '{name}'; there are: " + ", ".join(sorted(self.types()))
+                f"there is no option `{name}`; there are: " + ", ".join(sorted(self.types()))
             )
         kind, key = self.types()[name][0], name.encode()
         if kind == "number":

@@ -83,7 +83,7 @@ class Ensemble:
                 verdict = lib.ns_batch_set_number(self._pointer, name.encode(), float(value))
             else:
                 raise RequestError(
-                    f"there is no option '{name}'; there are: " + ", ".join(_numbers + _texts)
+                    f"there is no option `{name}`; there are: " + ", ".join(_numbers + _texts)
                 )
             self._check(verdict)
 

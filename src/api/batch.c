@@ -113,11 +113,11 @@ ns_verdict ns_batch_vary(ns_batch *b, const char *name, const double *values, si
     if (b->plan.axes.n && !any_list(b))
         return ns_batch_refuse(b, NS_WRONG, "arrays and ranges exclude each other");
     if (b->plan.axes.n && b->plan.count != n)
-        return ns_batch_refuse(b, NS_WRONG, "'%s' has %zu values, those before have %llu", name,
+        return ns_batch_refuse(b, NS_WRONG, "`%s` has %zu values, those before have %llu", name,
                                n, (unsigned long long)b->plan.count);
     for (size_t i = 0; i < n; i++)
         if (!isfinite(values[i]))
-            return ns_batch_refuse(b, NS_WRONG, "value %zu of '%s' is not finite", i, name);
+            return ns_batch_refuse(b, NS_WRONG, "value %zu of `%s` is not finite", i, name);
     if (NS_ARENA_GUARD(b->arena))
         return run_out(b);
     b->plan.count = n;
@@ -152,7 +152,7 @@ static ns_verdict add_over(ns_batch *b, const char *text)
     if (!name || (parts.n != 3 && !log) || !*parts.at[0] || !*parts.at[1] || *end ||
         !(n >= 1) || !(n < 0x1p53) || n != floor(n))
         return ns_batch_refuse(b, NS_WRONG,
-                               "expected NAME=LOW:HIGH:N or NAME=LOW:HIGH:N:log, not '%s'%s",
+                               "expected NAME=LOW:HIGH:N or NAME=LOW:HIGH:N:log, not `%s`%s",
                                text, excluded(b));
     return add_axis(b,
                     (ns_plan_axis){.name = name,
@@ -172,7 +172,7 @@ static ns_verdict add_random(ns_batch *b, const char *text)
     if (!axis.name || !inner || parts.n != 2 || !*parts.at[0] || !*parts.at[1])
         return ns_batch_refuse(b, NS_WRONG,
                                "expected NAME=uniform(LOW, HIGH), loguniform(LOW, HIGH) or "
-                               "normal(MEAN, DEVIATION), not '%s'%s",
+                               "normal(MEAN, DEVIATION), not `%s`%s",
                                text, excluded(b));
     return add_axis(b, axis, (ns_batch_limits){parts.at[0], parts.at[1]}, NULL, 0);
 }
@@ -268,7 +268,7 @@ ns_verdict ns_batch_set_text(ns_batch *b, const char *name, const char *text)
     if (strcmp(name, "method") == 0) {
         const ns_method *method = ns_method_find(text);
         if (!method)
-            return ns_batch_refuse(b, NS_WRONG, "unknown method '%s'", text);
+            return ns_batch_refuse(b, NS_WRONG, "unknown method `%s`", text);
         b->run.method = method->name;
         b->method_said = true;
         return NS_DONE;

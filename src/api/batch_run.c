@@ -26,7 +26,7 @@ static bool read_expression(void *context, const char *text, ns_ex *out)
         return false;
     }
     if (value.rows != 1 || value.cols != 1) {
-        ns_batch_refuse(b, NS_WRONG, "expected a number, not a vector: '%s'", text);
+        ns_batch_refuse(b, NS_WRONG, "expected a number, not a vector: `%s`", text);
         return false;
     }
     *out = value.at[0];
@@ -46,7 +46,7 @@ static bool read_limit(ns_batch *b, const char *text, double *out)
     ns_system_eval(b->own->system, &e, 1, 0, b->model->p, NULL, out);
     if (isfinite(*out))
         return true;
-    ns_batch_refuse(b, NS_WRONG, "'%s' is not a finite number", text);
+    ns_batch_refuse(b, NS_WRONG, "`%s` is not a finite number", text);
     return false;
 }
 

@@ -52,9 +52,9 @@ static ns_model *refuse(const char *name)
         return model;
     }
     model->diag = ns_diag_new(model->arena);
-    ns_diag_error(model->diag, (ns_span){0}, "no bundled model '%s'%s%s%s", name,
-                  nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                  nearest ? "'?" : "");
+    ns_diag_error(model->diag, (ns_span){0}, "no bundled model `%s`%s%s%s", name,
+                  nearest ? "; did you mean `" : "", nearest ? nearest : "",
+                  nearest ? "`?" : "");
     ns_text text = ns_text_new(model->arena);
     ns_diag_render(model->diag, &text);
     model->messages = ns_text_string(&text);

@@ -266,7 +266,7 @@ bool ns_api_record_options(const ns_model *model, const ns_simulate_options *fro
     to->motion = from->motion != 0;
     to->route = from->periodic ? &ns_relative_route : NULL;
     if (!ns_api_engine(from->engine, &to->engine))
-        snprintf(message, room, "the engine is interpreter, native or auto, not '%s'",
+        snprintf(message, room, "the engine is interpreter, native or auto, not `%s`",
                  from->engine);
     else if (from->periodic && from->digits)
         snprintf(message, room,

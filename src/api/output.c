@@ -142,7 +142,7 @@ ns_verdict ns_result_write(ns_result *result, const char *path)
     if (format)
         return write_format(result, format, path);
     snprintf(result->error, sizeof result->error,
-             "the format of '%s' is unknown: its name must end in .h5, .csv, .json, .svg, .glb "
+             "the format of `%s` is unknown: its name must end in .h5, .csv, .json, .svg, .glb "
              "or .html",
              path);
     return NS_WRONG;

@@ -149,10 +149,10 @@ static ns_verdict no_such(ns_simulation *s, ns_kind kind, const char *name)
     ns_near near = {.word = name};
     for (size_t i = 0; i < ns_model_count(s->model, kind); i++)
         ns_near_try(&near, ns_model_name(s->model, kind, i));
-    snprintf(s->reason, sizeof s->reason, "the model has no %s '%.200s'%s%.200s%s",
+    snprintf(s->reason, sizeof s->reason, "the model has no %s `%.200s`%s%.200s%s",
              kind == NS_INPUTS ? "input" : "parameter", name,
-             near.found ? "; did you mean '" : "", near.found ? near.found : "",
-             near.found ? "'?" : "");
+             near.found ? "; did you mean `" : "", near.found ? near.found : "",
+             near.found ? "`?" : "");
     return NS_WRONG;
 }
 
@@ -189,7 +189,7 @@ ns_verdict ns_simulation_set_input(ns_simulation *s, const char *name, double va
     const ns_input *input = &d->inputs.at[i];
     if (input->file || input->sampled || input->param == NS_INPUT_NO_PARAM) {
         snprintf(s->reason, sizeof s->reason,
-                 "the input '%.200s' follows a table, a controller or a function of time",
+                 "the input `%.200s` follows a table, a controller or a function of time",
                  name);
         return NS_WRONG;
     }
@@ -199,7 +199,7 @@ ns_verdict ns_simulation_set_input(ns_simulation *s, const char *name, double va
         return verdict;
     ns_simulation_set_parameter(s, name, before);
     snprintf(s->reason, sizeof s->reason,
-             "constraints contain the input '%.200s': with another value places or velocities "
+             "constraints contain the input `%.200s`: with another value places or velocities "
              "would have to jump",
              name);
     return NS_WRONG;

@@ -261,7 +261,7 @@ ns_study *ns_study_run(ns_model *model, ns_model *other, const char *name,
     if (!s->arena)
         return s;
     if (!command)
-        s->verdict = asprintf(&s->err, "error: there is no study '%s'\n", name) < 0 ? NS_FAILED
+        s->verdict = asprintf(&s->err, "error: there is no study `%s`\n", name) < 0 ? NS_FAILED
                                                                                     : NS_WRONG;
     else if (is_of_models(command) && !model)
         return s;

@@ -54,7 +54,7 @@ bool ns_simd_check(const char *word, char *message, size_t room)
     const unsigned level = find(word);
     const ns_simd most = highest();
     if (level == LEVELS)
-        snprintf(message, room, "expected plain, avx2 or avx512, not '%.40s'", word);
+        snprintf(message, room, "expected plain, avx2 or avx512, not `%.40s`", word);
     else if (level > (unsigned)most)
         snprintf(message, room, "this processor has no %s; its highest level is %s", word,
                  names[most]);

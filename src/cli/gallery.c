@@ -37,10 +37,10 @@ static int gallery(ns_host *host, const ns_arguments *a)
     const struct ns_gallery_entry *entry = ns_gallery_find(name);
     if (!entry) {
         const char *nearest = ns_gallery_nearest(name);
-        return nearest ? ns_command_wrong(host, "no bundled model '%s'; did you mean '%s'?",
+        return nearest ? ns_command_wrong(host, "no bundled model `%s`; did you mean `%s`?",
                                           name, nearest)
                        : ns_command_wrong(
-                             host, "no bundled model '%s'; `noslip gallery` lists them", name);
+                             host, "no bundled model `%s`; `noslip gallery` lists them", name);
     }
     if (ns_command_flag(a, "print")) {
         if (a->options.n > 1)

@@ -60,9 +60,9 @@ static int unknown(ns_host *host, const char *name)
     for (const ns_topic *t = ns_topics; t->name; t++)
         ns_near_try(&near, t->name);
     if (near.found)
-        return ns_command_wrong(host, "no help about '%s'; did you mean '%s'?", name,
+        return ns_command_wrong(host, "no help about `%s`; did you mean `%s`?", name,
                                 near.found);
-    return ns_command_wrong(host, "no help about '%s'; `noslip help` lists the topics", name);
+    return ns_command_wrong(host, "no help about `%s`; `noslip help` lists the topics", name);
 }
 
 static int help(ns_host *host, const ns_arguments *a)

@@ -20,12 +20,12 @@ static int unknown_command(ns_host *host, const char *name)
     for (size_t i = 0; ns_program_command(i); i++)
         ns_near_try(&near, ns_program_command(i)->name);
     if (near.found)
-        return ns_command_wrong(host, "unknown command '%s'; did you mean '%s'?", name,
+        return ns_command_wrong(host, "unknown command `%s`; did you mean `%s`?", name,
                                 near.found);
     if (access(name, F_OK) == 0 || ns_gallery_find(name))
-        return ns_command_wrong(host, "unknown command '%s'; did you mean `noslip run %s`?",
+        return ns_command_wrong(host, "unknown command `%s`; did you mean `noslip run %s`?",
                                 name, name);
-    return ns_command_wrong(host, "unknown command '%s'; see `noslip help`", name);
+    return ns_command_wrong(host, "unknown command `%s`; see `noslip help`", name);
 }
 
 /* --help and -h anywhere before -- ask for the help of the command. */

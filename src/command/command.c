@@ -86,9 +86,9 @@ static bool unknown_option(ns_host *host, const ns_command *command, const char 
         ns_near_try(&near, o->name);
     const char *dashes = name[0] == '-' ? "" : "--";
     if (near.found)
-        return ns_command_refuse(host, "unknown option '%s%s'; did you mean '--%s'?", dashes,
+        return ns_command_refuse(host, "unknown option `%s%s`; did you mean `--%s`?", dashes,
                                  name, near.found);
-    return ns_command_refuse(host, "unknown option '%s%s'; see `noslip help %s`", dashes, name,
+    return ns_command_refuse(host, "unknown option `%s%s`; see `noslip help %s`", dashes, name,
                              command->name);
 }
 
@@ -136,7 +136,7 @@ static bool files_differ(ns_host *host, const ns_arguments *a)
         for (uint32_t k = 0; k < a->words.n; k++)
             if (ns_file_same(one->value, a->words.at[k]))
                 return ns_command_refuse(host,
-                                         "--%s %s would overwrite '%s', which this command "
+                                         "--%s %s would overwrite `%s`, which this command "
                                          "reads",
                                          one->option->name, one->value, a->words.at[k]);
         for (uint32_t k = 0; k < a->options.n; k++) {
@@ -150,7 +150,7 @@ static bool files_differ(ns_host *host, const ns_arguments *a)
             if (used == READS)
                 return ns_command_refuse(host, "--%s %s would overwrite the file of --%s",
                                          one->option->name, one->value, other->option->name);
-            return ns_command_refuse(host, "'%s' is given twice: by --%s and --%s",
+            return ns_command_refuse(host, "`%s` is given twice: by --%s and --%s",
                                      other->value, one->option->name, other->option->name);
         }
     }
@@ -167,7 +167,7 @@ bool ns_command_enough(ns_host *host, const ns_arguments *a)
                                      : "more arguments",
                                  command->name, command->usage);
     if (a->words.n > command->most)
-        return ns_command_refuse(host, "unexpected argument '%s': noslip %s %s",
+        return ns_command_refuse(host, "unexpected argument `%s`: noslip %s %s",
                                  a->words.at[command->most], command->name, command->usage);
     return files_differ(host, a);
 }
@@ -211,7 +211,7 @@ bool ns_command_pair(ns_host *host, const char *option, const char *form, const 
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
-        return ns_command_refuse(host, "%s expects %s, not '%s'", option, form, text);
+        return ns_command_refuse(host, "%s expects %s, not `%s`", option, form, text);
     *name = ns_arena_string(host->arena, text, (size_t)(equals - text));
     *rest = equals + 1;
     return true;
@@ -245,7 +245,7 @@ bool ns_command_number(ns_host *host, const ns_arguments *a, const char *name, d
         return true;
     if (parse_number(text, &end, value) && !*end)
         return true;
-    return ns_command_refuse(host, "--%s expects a number, not '%s'", name, text);
+    return ns_command_refuse(host, "--%s expects a number, not `%s`", name, text);
 }
 
 bool ns_command_numbers(ns_host *host, const ns_arguments *a, const char *name, double **values,
@@ -261,7 +261,7 @@ bool ns_command_numbers(ns_host *host, const ns_arguments *a, const char *name, 
         double value;
         const char *end;
         if (!parse_number(at, &end, &value) || (*end && *end != ','))
-            return ns_command_refuse(host, "--%s expects numbers separated by commas, not '%s'",
+            return ns_command_refuse(host, "--%s expects numbers separated by commas, not `%s`",
                                      name, text);
         NS_PUSH(host->arena, list, value);
         if (!*end)

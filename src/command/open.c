@@ -108,7 +108,7 @@ ns_model *ns_open_model(ns_host *host, const ns_arguments *a, const char *name,
         if (entry) {
             if (!host->quiet)
                 fprintf(host->err,
-                        "noslip: note: there is no file '%s'; this is the bundled "
+                        "noslip: note: there is no file `%s`; this is the bundled "
                         "model of that name\n",
                         name);
             return ns_open_entry(host, a, entry, depth, exit_status);
@@ -116,7 +116,7 @@ ns_model *ns_open_model(ns_host *host, const ns_arguments *a, const char *name,
         const char *nearest = ns_gallery_nearest(name);
         if (nearest) {
             ns_command_wrong(host,
-                             "there is no file '%s'; did you mean the bundled model '%s'?",
+                             "there is no file `%s`; did you mean the bundled model `%s`?",
                              name, nearest);
             return NULL;
         }

@@ -193,7 +193,7 @@ bool ns_study_expression(ns_host *host, ns_model *model, const char *option, con
         return false;
     }
     if (value.rows != 1 || value.cols != 1)
-        return ns_command_refuse(host, "%s: expected a number, not a vector: '%s'", option,
+        return ns_command_refuse(host, "%s: expected a number, not a vector: `%s`", option,
                                  text);
     ns_ex e = value.at[0];
     for (uint32_t i = 0; i < s->accelerations.n; i++)
@@ -212,16 +212,16 @@ bool ns_study_number(ns_host *host, ns_model *model, const char *option, const c
     ns_system_eval(model->system, &e, 1, 0, model->p, NULL, out);
     if (isfinite(*out))
         return true;
-    return ns_command_refuse(host, "%s: '%s' is not a finite number", option, text);
+    return ns_command_refuse(host, "%s: `%s` is not a finite number", option, text);
 }
 
 static bool unknown(ns_host *host, const ns_model *model, const char *what, const char *name)
 {
     const char *nearest = ns_model_nearest_observable(model, name);
     if (nearest)
-        return ns_command_refuse(host, "'%s' is not a %s of the model; did you mean '%s'?",
+        return ns_command_refuse(host, "`%s` is not a %s of the model; did you mean `%s`?",
                                  name, what, nearest);
-    return ns_command_refuse(host, "'%s' is not a %s of the model; `noslip check` lists them",
+    return ns_command_refuse(host, "`%s` is not a %s of the model; `noslip check` lists them",
                              name, what);
 }
 
@@ -249,7 +249,7 @@ bool ns_study_input(ns_host *host, const ns_model *model, const char *name, uint
     const int64_t input = ns_inputs_find(d, name);
     if (input >= 0 && d->inputs.at[input].param == NS_INPUT_NO_PARAM)
         return ns_command_refuse(
-            host, "--inputs: '%s' is a function of time; give it a constant value with --set",
+            host, "--inputs: `%s` is a function of time; give it a constant value with --set",
             name);
     ns_near near = {.word = name};
     for (*param = 0; *param < d->params.n; ++*param) {
@@ -257,9 +257,9 @@ bool ns_study_input(ns_host *host, const ns_model *model, const char *name, uint
             return true;
         ns_near_try(&near, d->params.at[*param].name);
     }
-    return ns_command_refuse(host, "--inputs: '%s' is neither an input nor a parameter%s%s%s",
-                             name, near.found ? "; did you mean '" : "",
-                             near.found ? near.found : "", near.found ? "'?" : "");
+    return ns_command_refuse(host, "--inputs: `%s` is neither an input nor a parameter%s%s%s",
+                             name, near.found ? "; did you mean `" : "",
+                             near.found ? near.found : "", near.found ? "`?" : "");
 }
 
 ns_study_words ns_study_inputs(ns_host *host, const ns_model *model)
@@ -297,7 +297,7 @@ bool ns_study_parts(ns_host *host, ns_model *model, const char *option, const ch
         return false;
     const ns_study_words parts = ns_study_split(host->arena, rest, ':');
     if (parts.n != n)
-        return ns_command_refuse(host, "%s expects %s, not '%s'", option, form, text);
+        return ns_command_refuse(host, "%s expects %s, not `%s`", option, form, text);
     for (uint32_t i = 0; i < n; i++)
         if (!ns_study_number(host, model, option, parts.at[i], &out[i]))
             return false;
@@ -319,9 +319,9 @@ bool ns_study_range(ns_host *host, ns_model *model, const char *option, const ch
         ns_near near = {.word = name};
         for (uint32_t i = 0; i < d->params.n; i++)
             ns_near_try(&near, d->params.at[i].name);
-        return ns_command_refuse(host, "'%s' is not a parameter of the model%s%s%s", name,
-                                 near.found ? "; did you mean '" : "",
-                                 near.found ? near.found : "", near.found ? "'?" : "");
+        return ns_command_refuse(host, "`%s` is not a parameter of the model%s%s%s", name,
+                                 near.found ? "; did you mean `" : "",
+                                 near.found ? near.found : "", near.found ? "`?" : "");
     }
     *low = ends[0];
     *high = ends[1];
@@ -380,5 +380,5 @@ bool ns_study_engine(ns_host *host, const ns_arguments *a, ns_record_engine *eng
             return true;
         }
     return !word ||
-           ns_command_refuse(host, "--engine is interpreter, native or auto, not '%s'", word);
+           ns_command_refuse(host, "--engine is interpreter, native or auto, not `%s`", word);
 }

@@ -47,10 +47,10 @@ static bool choose_one(ns_host *host, const ns_model *model, const char *name, s
     const char *word = ns_arena_string(host->arena, name, length);
     const char *nearest = ns_model_nearest_observable(model, word);
     if (nearest)
-        ns_command_wrong(host, "--show: there is no value '%s'; did you mean '%s'?", word,
+        ns_command_wrong(host, "--show: there is no value `%s`; did you mean `%s`?", word,
                          nearest);
     else
-        ns_command_wrong(host, "--show: there is no value '%s'; `noslip check` lists them all",
+        ns_command_wrong(host, "--show: there is no value `%s`; `noslip check` lists them all",
                          word);
     return false;
 }
@@ -470,10 +470,10 @@ static void warn_values(ns_host *host, const ns_record *r)
         if (!s->observables.at[i].basic || (!count && isfinite(r->last[i])))
             continue;
         if (count > 1)
-            warn(host, "the value '%s' is not a finite number at t = %.6g s, and %zu more %s",
+            warn(host, "the value `%s` is not a finite number at t = %.6g s, and %zu more %s",
                  s->observables.at[i].name, first, count - 1, count == 2 ? "time" : "times");
         else
-            warn(host, "the value '%s' is not a finite number at t = %.6g s",
+            warn(host, "the value `%s` is not a finite number at t = %.6g s",
                  s->observables.at[i].name, first);
     }
 }
@@ -542,7 +542,7 @@ void ns_summary_warn(ns_host *host, const ns_record *r)
         if (pulls(r, i))
             warn(
                 host,
-                "contact '%s' would lift off: its normal force is negative from t = %.6g s on, "
+                "contact `%s` would lift off: its normal force is negative from t = %.6g s on, "
                 "%.3g N at the least",
                 s->pushes.at[i].name, o->push_since[i], o->push_least[i]);
     if (r->status == NS_OK)
@@ -560,15 +560,15 @@ void ns_summary_warn(ns_host *host, const ns_record *r)
              o->energy_drift);
     for (uint32_t i = 0; i < s->constraints.n; i++)
         if (!(o->residual[i] <= doubtful_residual))
-            warn(host, "the constraint '%s' was violated by up to %.2g",
+            warn(host, "the constraint `%s` was violated by up to %.2g",
                  s->constraints.at[i].name, o->residual[i]);
     for (uint32_t i = 0; i < s->invariants.n; i++)
         if (!(o->drift[i] <= doubtful_drift))
-            warn(host, "the invariant '%s' changed by %.2g of its size: it may be none",
+            warn(host, "the invariant `%s` changed by %.2g of its size: it may be none",
                  s->invariants.at[i].name, o->drift[i]);
         else if (moves(r, i))
             warn(host,
-                 "'%s' is not constant: its drift is small only against its sensitivity to "
+                 "`%s` is not constant: its drift is small only against its sensitivity to "
                  "the state; see `noslip check`",
                  s->invariants.at[i].name);
 }

@@ -76,7 +76,7 @@ static bool values(ns_parser *p, const ns_postfix **codes, uint32_t *n)
 bool ns_blocks_body(ns_parser *p, bool (*entry)(ns_parser *p, uint32_t block), uint32_t block)
 {
     ns_span open = ns_parser_span(p);
-    if (!ns_parser_expect(p, '{', "'{'"))
+    if (!ns_parser_expect(p, '{', "`{`"))
         return false;
     for (;;) {
         if (ns_parser_accept(p, NS_TOKEN_LINE) || ns_parser_accept(p, ';'))
@@ -89,14 +89,14 @@ bool ns_blocks_body(ns_parser *p, bool (*entry)(ns_parser *p, uint32_t block), u
                                        : NULL;
         if (ns_parser_at(p, NS_TOKEN_END) || (next && next->opens) ||
             p->r->diag->errors > NS_STATEMENTS_MOST_ERRORS) {
-            ns_parser_unexpected(p, "'}'");
+            ns_parser_unexpected(p, "`}`");
             ns_diag_note(p->r->diag, open, "the block was opened here");
             return false;
         }
         uint32_t begin = p->token.begin;
         bool good = entry(p, block);
         if (good && !ns_parser_at_end(p))
-            good = ns_parser_unexpected(p, "an operator, ';' or '}'");
+            good = ns_parser_unexpected(p, "an operator, `;` or `}`");
         if (!good)
             ns_statements_recover(p, begin, true);
         if (!good && p->token.begin == begin) /* always forward */
@@ -178,7 +178,7 @@ static bool arguments(ns_parser *p, uint32_t block)
         ns_statements_job(p, NS_JOB_BLOCK, block_at(p, block)->kind, list.at[0].span, list.at,
                           list.n)
             ->block = block;
-    return ns_parser_expect(p, ')', "')' or ','");
+    return ns_parser_expect(p, ')', "`)` or `,`");
 }
 
 /* KEYWORD [NAME] [KIND [(ARGUMENTS)]] */
@@ -211,7 +211,7 @@ static bool header(ns_parser *p, const ns_block_form *form, uint32_t block)
         }
     }
     if (word && form->kind == NS_PART_NO) {
-        ns_diag_error(p->r->diag, span, "expected '{', found '%s'", word);
+        ns_diag_error(p->r->diag, span, "expected `{`, found `%s`", word);
         return false;
     }
     if (!word && form->kind == NS_PART_MUST)
@@ -328,10 +328,10 @@ static const ns_setting_form *find_setting(ns_parser *p, const char *name, ns_sp
                      form->name);
     }
     if (near.found)
-        ns_diag_error(p->r->diag, span, "unknown setting '%s'; did you mean '%s'?", name,
+        ns_diag_error(p->r->diag, span, "unknown setting `%s`; did you mean `%s`?", name,
                       near.found);
     else
-        ns_diag_error(p->r->diag, span, "unknown setting '%s'; expected %s", name,
+        ns_diag_error(p->r->diag, span, "unknown setting `%s`; expected %s", name,
                       ns_text_string(&known));
     return NULL;
 }

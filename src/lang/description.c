@@ -53,13 +53,13 @@ static void check_overrides(ns_reader *r)
         for (uint32_t k = 0; k < r->d->params.n; k++)
             ns_near_try(&near, r->d->params.at[k].name);
         if (name)
-            ns_diag_error(r->diag, span, "'%s' is %s; only parameters can be set", text,
+            ns_diag_error(r->diag, span, "`%s` is %s; only parameters can be set", text,
                           ns_scope_kind_text(name->kind));
         else if (near.found)
-            ns_diag_error(r->diag, span, "the model has no parameter '%s'; did you mean '%s'?",
+            ns_diag_error(r->diag, span, "the model has no parameter `%s`; did you mean `%s`?",
                           text, near.found);
         else
-            ns_diag_error(r->diag, span, "the model has no parameter '%s'; %s", text,
+            ns_diag_error(r->diag, span, "the model has no parameter `%s`; %s", text,
                           parameters(r));
     }
 }
@@ -220,7 +220,7 @@ static void note_unused(ns_reader *r)
     for (uint32_t i = 0; i < r->scope.names.n; i++) {
         const ns_name *name = r->scope.names.at[i];
         if (name->kind == NS_NAME_PARAM && !name->used && !r->diag->errors)
-            ns_diag_note(r->diag, name->span, "the parameter '%s' is not used", name->text);
+            ns_diag_note(r->diag, name->span, "the parameter `%s` is not used", name->text);
     }
 }
 
@@ -273,7 +273,7 @@ bool ns_description_call(ns_description *d, const char *function, const ns_ex *a
     ns_reader *r = d->reader;
     ns_name *name = ns_scope_find(&r->scope, function, strlen(function));
     if (!name || name->kind != NS_NAME_FUNCTION) {
-        ns_diag_error(d->diag, place, "the model has no function '%s'", function);
+        ns_diag_error(d->diag, place, "the model has no function `%s`", function);
         return false;
     }
     ns_cell *cells = NS_NEW_ARRAY(d->arena, ns_cell, n), value;

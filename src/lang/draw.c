@@ -17,7 +17,7 @@ static bool label(ns_parser *p, const char **name)
     } else {
         *name = ns_parser_name(p, "a name", &span);
     }
-    return *name && ns_parser_expect(p, ':', "':'");
+    return *name && ns_parser_expect(p, ':', "`:`");
 }
 
 /* VALUE or OPTION = VALUE; code->n stays 0 if it is text */

@@ -118,7 +118,7 @@ static void elaborate_param(ns_reader *r, ns_job *job)
     uint32_t last = ns_facts_last_param(r, value.at[0]);
     if (last > index) {
         ns_diag_error(r->diag, code.span,
-                      "a parameter can depend only on parameters before it, not on '%s'",
+                      "a parameter can depend only on parameters before it, not on `%s`",
                       r->d->params.at[last - 1].name);
         return;
     }
@@ -128,7 +128,7 @@ static void elaborate_param(ns_reader *r, ns_job *job)
             return;
     double number = ns_facts_value(r, value.at[0]);
     if (!isfinite(number)) {
-        ns_diag_error(r->diag, code.span, "the parameter '%s' has no finite value",
+        ns_diag_error(r->diag, code.span, "the parameter `%s` has no finite value",
                       param->name);
         return;
     }
@@ -227,7 +227,7 @@ static void elaborate_constraint(ns_reader *r, ns_job *job)
         if (!(ns_facts_kinds(r, job->value.at[i]) &
               ~(uint32_t)(NS_KIND_TIME | NS_KIND_PARAM))) {
             ns_diag_error(r->diag, job->span,
-                          "the constraint '%s' mentions no coordinate and no velocity",
+                          "the constraint `%s` mentions no coordinate and no velocity",
                           job->name);
             job->progress = NS_READ_BROKEN;
             return;
@@ -246,7 +246,7 @@ static void not_a_coordinate(ns_reader *r, const ns_job *job, const char *what)
     const ns_name *name = ns_scope_find(&r->scope, job->name, strlen(job->name));
     ns_near near = {.word = job->name};
     if (name) {
-        ns_diag_error(r->diag, job->span, "'%s' is %s, not %s", job->name,
+        ns_diag_error(r->diag, job->span, "`%s` is %s, not %s", job->name,
                       ns_scope_kind_text(name->kind), what);
         return;
     }
@@ -255,10 +255,10 @@ static void not_a_coordinate(ns_reader *r, const ns_job *job, const char *what)
     for (uint32_t i = 0; i < r->d->states.n; i++)
         ns_near_try(&near, r->d->states.at[i].name);
     if (near.found)
-        ns_diag_error(r->diag, job->span, "'%s' is not %s; did you mean '%s'?", job->name, what,
+        ns_diag_error(r->diag, job->span, "`%s` is not %s; did you mean `%s`?", job->name, what,
                       near.found);
     else
-        ns_diag_error(r->diag, job->span, "'%s' is not %s", job->name, what);
+        ns_diag_error(r->diag, job->span, "`%s` is not %s", job->name, what);
 }
 
 /* An assignment to a name that only the formulation can know becomes a property. */
@@ -368,7 +368,7 @@ static void elaborate_named(ns_reader *r, ns_job *job)
     bool observe = job->kind == NS_JOB_OBSERVE;
     if (observe && name && (name->kind == NS_NAME_COORDINATE || name->kind == NS_NAME_STATE)) {
         ns_diag_error(r->diag, job->span,
-                      "'%s' is %s and observed anyway; to see it in another unit give that a "
+                      "`%s` is %s and observed anyway; to see it in another unit give that a "
                       "name of its own: observe NAME in UNIT = %s",
                       job->name, ns_scope_kind_text(name->kind), job->name);
         job->progress = NS_READ_BROKEN;
@@ -405,7 +405,7 @@ static void elaborate_event(ns_reader *r, ns_job *job)
         job->progress = NS_READ_BROKEN;
     } else if (!(ns_facts_kinds(r, job->value.at[0]) & ~(uint32_t)NS_KIND_PARAM)) {
         ns_diag_error(r->diag, job->code[0].span,
-                      "this never changes: the event '%s' cannot occur", job->name);
+                      "this never changes: the event `%s` cannot occur", job->name);
         job->progress = NS_READ_BROKEN;
     } else {
         ns_jumps_elaborate(r, job);

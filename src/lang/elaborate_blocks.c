@@ -120,7 +120,7 @@ void ns_elaborate_block(ns_reader *r, ns_job *job)
         if (!is_word_call(r, &codes[0], &word)) {
             ns_span end = codes[0].span;
             end.begin = end.end;
-            ns_diag_error(r->diag, end, "expected '=' and the other side of the constraint");
+            ns_diag_error(r->diag, end, "expected `=` and the other side of the constraint");
             job->progress = NS_READ_BROKEN;
             return;
         }
@@ -161,10 +161,10 @@ static bool check_word(ns_reader *r, const ns_setting *setting)
     const char *word = setting->word, *wrong = NULL;
     char text[NS_SETTING_TEXT];
     if (!word)
-        ns_diag_error(r->diag, setting->span, "'%s' expects %s, not a number", form->name,
+        ns_diag_error(r->diag, setting->span, "`%s` expects %s, not a number", form->name,
                       is_switch ? "on or off" : "a word");
     else if (is_switch && strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-        ns_diag_error(r->diag, setting->span, "'%s' is on or off, not '%s'", form->name, word);
+        ns_diag_error(r->diag, setting->span, "`%s` is on or off, not `%s`", form->name, word);
     else if (is_switch || !(wrong = form->wrong(word, text)))
         return true;
     else
@@ -176,15 +176,15 @@ bool ns_description_setting(ns_diag *diag, const ns_setting *setting, double val
 {
     const ns_setting_form *form = setting->form;
     if (!isfinite(value))
-        ns_diag_error(diag, setting->span, "'%s' has no finite value", form->name);
+        ns_diag_error(diag, setting->span, "`%s` has no finite value", form->name);
     else if (form->kind != NS_SETTING_NUMBER && !(value > 0))
-        ns_diag_error(diag, setting->span, "'%s' is %g: it must be positive", form->name,
+        ns_diag_error(diag, setting->span, "`%s` is %g: it must be positive", form->name,
                       value);
     else if (form->kind == NS_SETTING_FRACTION && !(value < 1))
-        ns_diag_error(diag, setting->span, "'%s' is %g: it must be smaller than 1", form->name,
+        ns_diag_error(diag, setting->span, "`%s` is %g: it must be smaller than 1", form->name,
                       value);
     else if (form->kind == NS_SETTING_COUNT && !(value >= 1))
-        ns_diag_error(diag, setting->span, "'%s' is %g: it must be 1 or more", form->name,
+        ns_diag_error(diag, setting->span, "`%s` is %g: it must be 1 or more", form->name,
                       value);
     else
         return true;
@@ -195,7 +195,7 @@ static bool check_number(ns_reader *r, const ns_setting *setting)
 {
     if (!setting->word)
         return ns_description_setting(r->diag, setting, ns_facts_value(r, setting->value));
-    ns_diag_error(r->diag, setting->span, "'%s' expects a number, not '%s'",
+    ns_diag_error(r->diag, setting->span, "`%s` expects a number, not `%s`",
                   setting->form->name, setting->word);
     return false;
 }

@@ -114,13 +114,13 @@ void ns_evaluate_undefined(ns_reader *r, ns_span place, bool function)
     if (!nearest && function)
         nearest = ns_functions_nearest(name->text);
     if (here)
-        ns_diag_error(r->diag, place, "undefined %s '%s'; here it is written %s", what,
+        ns_diag_error(r->diag, place, "undefined %s `%s`; here it is written %s", what,
                       name->text, here);
     else if (nearest)
-        ns_diag_error(r->diag, place, "undefined %s '%s'; did you mean '%s'?", what, name->text,
+        ns_diag_error(r->diag, place, "undefined %s `%s`; did you mean `%s`?", what, name->text,
                       nearest);
     else
-        ns_diag_error(r->diag, place, "undefined %s '%s'", what, name->text);
+        ns_diag_error(r->diag, place, "undefined %s `%s`", what, name->text);
 }
 
 bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length)
@@ -198,7 +198,7 @@ static ns_cell value_of(run *e, ns_name *name, ns_span place)
     case NS_NAME_ENTRY:
         return ns_arithmetic_cell(name->value);
     case NS_NAME_FUNCTION:
-        ns_diag_error(r->diag, place, "'%s' is a function: expected %s(...)", name->text,
+        ns_diag_error(r->diag, place, "`%s` is a function: expected %s(...)", name->text,
                       name->text);
         broken(e);
         return none();
@@ -206,7 +206,7 @@ static ns_cell value_of(run *e, ns_name *name, ns_span place)
         if (ns_evaluate_may_come(r, place))
             return lacking(e, place);
         ns_diag_error(r->diag, place,
-                      "'%s' has no value of its own: expected a part of it, %s.NAME",
+                      "`%s` has no value of its own: expected a part of it, %s.NAME",
                       name->text, name->text);
         broken(e);
         return none();
@@ -215,7 +215,7 @@ static ns_cell value_of(run *e, ns_name *name, ns_span place)
         break;
     }
     if (name->progress == NS_READ_BUSY) {
-        ns_diag_error(r->diag, place, "'%s' is defined by itself", name->text);
+        ns_diag_error(r->diag, place, "`%s` is defined by itself", name->text);
         ns_diag_note(r->diag, name->span, "its definition is here");
         broken(e);
         return none();
@@ -299,13 +299,13 @@ static ns_cell name_value(run *e, ns_span place)
             index++; /* (w, x, y, z) */
         if (out.cols == 1 && (uint32_t)index < out.rows && out.rows > 1)
             return ns_arithmetic_scalar(out.at[index]);
-        ns_diag_error(r->diag, place, "'%.*s' is %s and has no component %.*s", (int)(dot - 1),
+        ns_diag_error(r->diag, place, "`%.*s` is %s and has no component %.*s", (int)(dot - 1),
                       text, ns_arithmetic_shape(r, &out), (int)(length - dot), text + dot);
         broken(e);
         return none();
     }
     if (ns_functions_is(text, length)) {
-        ns_diag_error(r->diag, place, "'%.*s' is a function: expected %.*s(...)", (int)length,
+        ns_diag_error(r->diag, place, "`%.*s` is a function: expected %.*s(...)", (int)length,
                       text, (int)length, text);
         broken(e);
         return none();
@@ -408,7 +408,7 @@ static ns_evaluated run_body(ns_reader *r, ns_name *function, ns_span place,
 {
     ns_evaluated bad = {.progress = NS_READ_BROKEN};
     if (function->progress == NS_READ_BUSY) {
-        ns_diag_error(r->diag, place, "the function '%s' calls itself", function->text);
+        ns_diag_error(r->diag, place, "the function `%s` calls itself", function->text);
         return bad;
     }
     if (!enter(r, place))
@@ -437,7 +437,7 @@ static ns_evaluated make_gradient(ns_reader *r, ns_name *function, ns_span place
         return outcome;
     if (value.rows != 1 || value.cols != 1) {
         ns_diag_error(r->diag, place,
-                      "grad needs a function whose value is a number; '%s' is %s",
+                      "grad needs a function whose value is a number; `%s` is %s",
                       function->text, ns_arithmetic_shape(r, &value));
         return (ns_evaluated){.progress = NS_READ_BROKEN};
     }
@@ -558,11 +558,11 @@ static ns_cell call(run *e, ns_span place, const ns_cell *args, uint32_t n, ns_p
     }
     if (gradient || integral)
         ns_diag_error(r->diag, place,
-                      "%s needs a function defined by let or surface; '%.*s' "
+                      "%s needs a function defined by let or surface; `%.*s` "
                       "is none",
                       gradient ? "grad" : "integral", (int)length, text);
     else if (name)
-        ns_diag_error(r->diag, place, "'%s' is %s, not a function; a product is written with *",
+        ns_diag_error(r->diag, place, "`%s` is %s, not a function; a product is written with *",
                       name->text, ns_scope_kind_text(name->kind));
     else
         out = ns_functions_apply(r, place, args, n, &found);

@@ -170,9 +170,9 @@ static double undefined(const ns_formula_world *w, const ns_formula *f, uint32_t
     const char *nearest = near.found;
     if (!nearest && function)
         nearest = ns_functions_nearest(name);
-    ns_diag_error(w->diag, place, "undefined %s '%s'%s%s%s", function ? "function" : "name",
-                  name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                  nearest ? "'?" : "");
+    ns_diag_error(w->diag, place, "undefined %s `%s`%s%s%s", function ? "function" : "name",
+                  name, nearest ? "; did you mean `" : "", nearest ? nearest : "",
+                  nearest ? "`?" : "");
     return (double)NAN;
 }
 

@@ -283,7 +283,7 @@ bool ns_functions_integral(ns_reader *r, ns_name *function, ns_span place, const
         return true;
     if (!is_scalar(&value)) {
         ns_diag_error(r->diag, place,
-                      "integral needs a function whose value is a number; '%s' is %s",
+                      "integral needs a function whose value is a number; `%s` is %s",
                       function->text, ns_arithmetic_shape(r, &value));
         return false;
     }

@@ -194,7 +194,7 @@ static bool parse_sampled(ns_parser *p, ns_name *name, ns_input *input)
     ns_reader *r = p->r;
     ns_postfix code[2];
     if (!ns_parser_expression(p, &code[1]) ||
-        !ns_parser_expect(p, '=', "'=' and what is sampled") ||
+        !ns_parser_expect(p, '=', "`=` and what is sampled") ||
         !ns_parser_expression(p, &code[0]))
         return false;
     input->sampled = true;
@@ -252,7 +252,7 @@ static bool item(ns_parser *p)
     if (sampled && name && override_of(r, text)) {
         /* the value from outside takes the place of the controller */
         ns_postfix code[2];
-        if (!ns_parser_expression(p, &code[1]) || !ns_parser_expect(p, '=', "'='") ||
+        if (!ns_parser_expression(p, &code[1]) || !ns_parser_expect(p, '=', "`=`") ||
             !ns_parser_expression(p, &code[0]))
             return false;
         bool good;

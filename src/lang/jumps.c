@@ -103,7 +103,7 @@ static bool entry_change(ns_parser *p, uint32_t rest)
         line.name = ns_arena_string(r->arena, p->lexer.text + line.span.begin,
                                     line.span.end - line.span.begin);
         line.has_code = true;
-        if (!ns_parser_expect(p, '=', "'=' and the value after the event") ||
+        if (!ns_parser_expect(p, '=', "`=` and the value after the event") ||
             !ns_parser_expression(p, &line.code))
             return false;
     }
@@ -176,10 +176,10 @@ static bool find_mode(ns_reader *r, const char *name, ns_span span, uint32_t *nu
     for (uint32_t i = 0; i < r->d->modes.n; i++)
         ns_text_addf(&known, "%s%s", i ? ", " : "", r->d->modes.at[i]);
     if (near.found)
-        ns_diag_error(r->diag, span, "there is no mode '%s'; did you mean '%s'?", name,
+        ns_diag_error(r->diag, span, "there is no mode `%s`; did you mean `%s`?", name,
                       near.found);
     else
-        ns_diag_error(r->diag, span, "there is no mode '%s'%s%s", name,
+        ns_diag_error(r->diag, span, "there is no mode `%s`%s%s", name,
                       r->d->modes.n ? "; there are: " : ": `mode NAME, NAME` lines name them",
                       ns_text_string(&known));
     return false;

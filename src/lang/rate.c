@@ -82,11 +82,11 @@ static ns_evaluated symbol_rate(ns_reader *r, ns_ex e, ns_span place, ns_ex *out
         ns_diag_error(r->diag, place, "third derivatives of coordinates are not available");
     else if (!r->finishing)
         ns_diag_error(r->diag, place,
-                      "the time derivative of '%s' follows from the equations; it can only be "
+                      "the time derivative of `%s` follows from the equations; it can only be "
                       "observed",
                       symbol.name);
     else
-        ns_diag_error(r->diag, place, "the time derivative of '%s' is not available",
+        ns_diag_error(r->diag, place, "the time derivative of `%s` is not available",
                       symbol.name);
     outcome.progress = NS_READ_BROKEN;
     return outcome;

@@ -15,10 +15,10 @@
 static bool duplicate(ns_parser *p, ns_span span, const char *text, const ns_name *old)
 {
     if (old->kind == NS_NAME_BUILTIN) {
-        ns_diag_error(p->r->diag, span, "'%s' is %s and cannot be defined anew", text,
+        ns_diag_error(p->r->diag, span, "`%s` is %s and cannot be defined anew", text,
                       strcmp(text, "t") == 0 ? "the time" : "a constant");
     } else {
-        ns_diag_error(p->r->diag, span, "'%s' is defined twice", text);
+        ns_diag_error(p->r->diag, span, "`%s` is defined twice", text);
         ns_diag_note(p->r->diag, old->span, "its first definition is here, as %s",
                      ns_scope_kind_text(old->kind));
     }
@@ -35,7 +35,7 @@ static bool check_name(ns_parser *p, const char *text, ns_span span, bool dots)
         return false;
     }
     if (ns_functions_is(text, length)) {
-        ns_diag_error(p->r->diag, span, "'%s' is a built-in function", text);
+        ns_diag_error(p->r->diag, span, "`%s` is a built-in function", text);
         return false;
     }
     const ns_name *old = ns_scope_find(&p->r->scope, text, length);
@@ -54,7 +54,7 @@ bool ns_statements_declare_in(ns_parser *p, ns_scope *scope, const char *text, n
 {
     const ns_name *old = ns_scope_find(scope, text, strlen(text));
     if (old) {
-        ns_diag_error(p->r->diag, span, "there are two %s named '%s'", what, text);
+        ns_diag_error(p->r->diag, span, "there are two %s named `%s`", what, text);
         ns_diag_note(p->r->diag, old->span, "the first one is here");
         return false;
     }
@@ -87,7 +87,7 @@ static bool listed(ns_parser *p, bool (*item)(ns_parser *p))
 
 static bool equals(ns_parser *p, ns_postfix *code)
 {
-    return ns_parser_expect(p, '=', "'='") && ns_parser_expression(p, code);
+    return ns_parser_expect(p, '=', "`=`") && ns_parser_expression(p, code);
 }
 
 /* in UNIT, of a quantity that is kept in SI */
@@ -197,7 +197,7 @@ static bool formals(ns_parser *p, ns_name *name)
         }
         for (uint32_t i = 0; i < list.n; i++)
             if (strcmp(list.at[i], text) == 0) {
-                ns_diag_error(p->r->diag, span, "two arguments are named '%s'", text);
+                ns_diag_error(p->r->diag, span, "two arguments are named `%s`", text);
                 return false;
             }
         NS_PUSH(p->r->arena, list, text);
@@ -206,7 +206,7 @@ static bool formals(ns_parser *p, ns_name *name)
         name->formals = list.at;
         name->arity = list.n;
     }
-    return ns_parser_expect(p, ')', "')' or ','");
+    return ns_parser_expect(p, ')', "`)` or `,`");
 }
 
 static bool definition(ns_parser *p, bool surface)
@@ -217,7 +217,7 @@ static bool definition(ns_parser *p, bool surface)
     if (!text)
         return false;
     if (surface && !ns_parser_at(p, '('))
-        return ns_parser_unexpected(p, "'(' and the names of the arguments");
+        return ns_parser_unexpected(p, "`(` and the names of the arguments");
     bool function = ns_parser_accept(p, '(');
     ns_name *name = ns_statements_declare(p, function ? NS_NAME_FUNCTION : NS_NAME_LET, text,
                                           span);
@@ -385,7 +385,7 @@ static bool parse_constraint(ns_parser *p)
             return true;
         }
     }
-    if (!ns_parser_expect(p, '=', "'=' and the other side of the constraint") ||
+    if (!ns_parser_expect(p, '=', "`=` and the other side of the constraint") ||
         !ns_parser_expression(p, &code[1]))
         return false;
     if (fresh)
@@ -483,7 +483,7 @@ static bool parse_event(ns_parser *p)
     ns_postfix code[2];
     uint32_t n = 1;
     const char *name = ns_parser_name(p, "the name of the event", &span);
-    if (!name || !ns_parser_expect(p, ':', "':' and what vanishes at the event") ||
+    if (!name || !ns_parser_expect(p, ':', "`:` and what vanishes at the event") ||
         !ns_parser_expression(p, &code[0]))
         return false;
     if (ns_parser_accept(p, '=')) {
@@ -508,10 +508,10 @@ static bool parse_event(ns_parser *p)
     if (!ns_jumps_parse(p, &event))
         return false;
     if (!ns_parser_at_end(p))
-        return ns_parser_unexpected(p, n == 1 ? "'=', an operator, rising, falling, stop, "
-                                                "record, warn, in or '{'"
+        return ns_parser_unexpected(p, n == 1 ? "`=`, an operator, rising, falling, stop, "
+                                                "record, warn, in or `{`"
                                               : "an operator, rising, falling, stop, record, "
-                                                "warn, in or '{'");
+                                                "warn, in or `{`");
     if (!ns_statements_declare_in(p, &r->events, name, span, "events"))
         return true;
     ns_job *job = ns_statements_job(p, NS_JOB_EVENT, name, span, code, n);
@@ -614,9 +614,9 @@ static void unknown_statement(ns_parser *p)
     }
     if (near.found)
         ns_diag_error(p->r->diag, ns_parser_span(p),
-                      "unknown statement '%s'; did you mean '%s'?", near.word, near.found);
+                      "unknown statement `%s`; did you mean `%s`?", near.word, near.found);
     else
-        ns_diag_error(p->r->diag, ns_parser_span(p), "unknown statement '%s'; there are: %s",
+        ns_diag_error(p->r->diag, ns_parser_span(p), "unknown statement `%s`; there are: %s",
                       near.word, ns_text_string(&known));
 }
 

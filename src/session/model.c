@@ -99,7 +99,7 @@ static bool check_params(ns_model *model)
     for (uint32_t i = 0; i < d->params.n; i++)
         if (!isfinite(model->p[i]))
             ns_diag_error(model->diag, d->params.at[i].span,
-                          "parameter '%s' has no finite value", d->params.at[i].name);
+                          "parameter `%s` has no finite value", d->params.at[i].name);
     return model->diag->errors == 0;
 }
 

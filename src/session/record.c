@@ -243,12 +243,12 @@ static void check_outputs(ns_record *r)
     for (size_t i = 0; i < o->n_outputs; i++) {
         if (!ns_output_find(o->formats, o->outputs[i]))
             ns_record_fail(r, NS_ERR_USAGE,
-                           "the format of '%s' is unknown: its name must end in .h5, .csv, "
+                           "the format of `%s` is unknown: its name must end in .h5, .csv, "
                            ".json, .svg or .glb",
                            o->outputs[i]);
         for (size_t j = 0; j < i; j++)
             if (strcmp(o->outputs[i], o->outputs[j]) == 0)
-                ns_record_fail(r, NS_ERR_USAGE, "the output '%s' is given twice",
+                ns_record_fail(r, NS_ERR_USAGE, "the output `%s` is given twice",
                                o->outputs[i]);
     }
 }

@@ -50,7 +50,7 @@ static bool add_column(extension *e, uint32_t param, uint32_t state)
 {
     for (uint32_t i = 0; i < e->columns.n; i++)
         if (e->columns.at[i].param == param && e->columns.at[i].state == state) {
-            *e->message = ns_arena_format(e->a, "'%s' is named twice", e->columns.at[i].label);
+            *e->message = ns_arena_format(e->a, "`%s` is named twice", e->columns.at[i].label);
             return false;
         }
     const char *label = param != NONE
@@ -77,8 +77,8 @@ static bool add_name(extension *e, const char *name)
         return add_column(e, NONE, state);
     const char *near = ns_description_nearest(e->s->description, name);
     *e->message = ns_arena_format(
-        e->a, "'%s' is neither a parameter nor a state of the model, nor `start`%s%s%s", name,
-        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        e->a, "`%s` is neither a parameter nor a state of the model, nor `start`%s%s%s", name,
+        near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
     return false;
 }
 
@@ -372,7 +372,7 @@ static bool find_start(const extension *e, double *x0, bool *loose)
         if (!good) {
             *e->message = ns_arena_format(
                 e->a,
-                "the start has no derivative by '%s': the equations of the start are "
+                "the start has no derivative by `%s`: the equations of the start are "
                 "dependent there",
                 c->label);
             return false;
@@ -426,7 +426,7 @@ static bool hold(extension *e, const char *const *held, uint32_t n_held)
         else {
             *e->message = ns_arena_format(
                 e->a,
-                "'%s' is given at the start and is no state: there are no derivatives "
+                "`%s` is given at the start and is no state: there are no derivatives "
                 "then",
                 held[i]);
             return false;

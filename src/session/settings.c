@@ -16,9 +16,9 @@ const char *ns_settings_no_method(const char *name, char words[NS_NO_METHOD])
     for (const ns_method *const *m = ns_methods; *m; m++)
         ns_near_try(&near, (*m)->name);
     ns_near_try(&near, NS_METHOD_AUTO);
-    snprintf(words, NS_NO_METHOD, "unknown method '%s'; %s%s%s", name,
-             near.found ? "did you mean '" : "see `noslip help methods`",
-             near.found ? near.found : "", near.found ? "'?" : "");
+    snprintf(words, NS_NO_METHOD, "unknown method `%s`; %s%s%s", name,
+             near.found ? "did you mean `" : "see `noslip help methods`",
+             near.found ? near.found : "", near.found ? "`?" : "");
     return words;
 }
 

@@ -286,25 +286,25 @@ static bool find_names(ns_starter *q, ns_arena *arena, const char *const *names,
             if (in_start(d, names[k]))
                 *message = ns_arena_format(
                     arena,
-                    "'%s' of the start is no state; to vary it, give it a "
+                    "`%s` of the start is no state; to vary it, give it a "
                     "parameter:  param p = ...; start { %s p }",
                     names[k], names[k]);
             else if (near && strcmp(near, names[k]) == 0)
                 *message = ns_arena_format(
-                    arena, "'%s' follows from the states; set these, or parameters, instead",
+                    arena, "`%s` follows from the states; set these, or parameters, instead",
                     names[k]);
             else
                 *message = ns_arena_format(
                     arena,
-                    "'%s' is neither a parameter nor a starting value of the "
+                    "`%s` is neither a parameter nor a starting value of the "
                     "model%s%s%s",
-                    names[k], near ? "; did you mean '" : "", near ? near : "",
-                    near ? "'?" : "");
+                    names[k], near ? "; did you mean `" : "", near ? near : "",
+                    near ? "`?" : "");
             return false;
         }
         for (uint32_t j = 0; j < k; j++)
             if (strcmp(names[j], names[k]) == 0) {
-                *message = ns_arena_format(arena, "'%s' is varied twice", names[k]);
+                *message = ns_arena_format(arena, "`%s` is varied twice", names[k]);
                 return false;
             }
         q->varied[i] = true;

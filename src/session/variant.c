@@ -101,7 +101,7 @@ static bool set_all(ns_model *variant, ns_variant *own, const ns_variant_value *
     for (uint32_t i = 0; i < variant->description->params.n; i++)
         if (!isfinite(variant->p[i]))
             ns_diag_error(variant->diag, variant->description->params.at[i].span,
-                          "parameter '%s' has no finite value",
+                          "parameter `%s` has no finite value",
                           variant->description->params.at[i].name);
     return variant->diag->errors == 0;
 }

@@ -75,11 +75,11 @@ static void opening(void **state)
     (void)state;
     ns_model *m = ns_model_open_gallery("ratleback", NULL, NULL, 0);
     assert_int_equal(ns_model_verdict(m), NS_WRONG);
-    assert_non_null(strstr(ns_model_messages(m), "did you mean 'rattleback'"));
+    assert_non_null(strstr(ns_model_messages(m), "did you mean `rattleback`"));
     const char *hint;
     assert_int_equal(ns_model_message_count(m), 1);
     ns_model_message(m, 0, NULL, NULL, NULL, NULL, NULL, &hint);
-    assert_string_equal(hint, "did you mean 'rattleback'?");
+    assert_string_equal(hint, "did you mean `rattleback`?");
     ns_model_close(m);
     m = ns_model_find("rattleback", NULL, NULL, 0);
     assert_int_equal(ns_model_verdict(m), NS_DONE);

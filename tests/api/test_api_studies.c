@@ -591,7 +591,7 @@ static void texts(void **state)
     ns_study_close(s);
     s = ns_study_run(NULL, NULL, "new", any, (const char *[]){"lye"}, 1, NULL, NULL);
     assert_int_equal(ns_study_verdict(s), NS_WRONG);
-    assert_non_null(strstr(ns_study_messages(s), "did you mean 'lie'"));
+    assert_non_null(strstr(ns_study_messages(s), "did you mean `lie`"));
     ns_study_close(s);
     s = ns_study_run(NULL, NULL, "new", NULL, NULL, 0, NULL, NULL);
     assert_int_equal(ns_study_verdict(s), NS_WRONG);

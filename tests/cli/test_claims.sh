@@ -67,23 +67,23 @@ expect "something": 1 > 0
 CLAIM
     expect 2 "wrong.claim:$1: error: $2" wrong.claim
 }
-wrong 9:1 "unknown statement 'expct'" 'expct "x": 1 < 2'
+wrong 9:1 "unknown statement \`expct\`" 'expct "x": 1 < 2'
 wrong 9:8 'expected a label between " ", found' 'expect x: 1 < 2'
-wrong 9:13 "expected an expression, found '<'" 'expect "x": < 2'
+wrong 9:13 "expected an expression, found \`<\`" 'expect "x": < 2'
 wrong 9:15 'expected =, < or >, found' 'expect "x": 1 # 2'
 wrong 9:18 "expected within TOLERANCE" 'expect "x": 1 = 2'
-wrong 9:19 "expected the end of the line, found '3'" 'expect "x": 1 < 2 3'
-wrong 9:13 "undefined function 'strat'; did you mean 'start'?" 'expect "x": strat(a, q) < 2'
+wrong 9:19 "expected the end of the line, found \`3\`" 'expect "x": 1 < 2 3'
+wrong 9:13 "undefined function \`strat\`; did you mean \`start\`?" 'expect "x": strat(a, q) < 2'
 wrong 9:13 'start takes 2 arguments, found 1' 'expect "x": start(a) < 2'
-wrong 9:19 "there is no run 'b'" 'expect "x": start(b, q) < 2'
-wrong 9:22 "run 'a' has no value 'p'" 'expect "x": start(a, p) < 2'
+wrong 9:19 "there is no run \`b\`" 'expect "x": start(b, q) < 2'
+wrong 9:22 "run \`a\` has no value \`p\`" 'expect "x": start(a, p) < 2'
 wrong 9:20 'expected the name of a value' 'expect "x": end(a, 1+1) < 2'
-wrong 9:13 "undefined name 'a'" 'expect "x": a + 1 < 2'
-wrong 9:8 "there is no model 'none'" 'run b: none'
-wrong 9:15 "'furlong' is not a unit" 'expect "x": 1 furlong < 2'
-wrong 9:16 "undefined name 'soon'" 'run b: m until=soon'
+wrong 9:13 "undefined name \`a\`" 'expect "x": a + 1 < 2'
+wrong 9:8 "there is no model \`none\`" 'run b: none'
+wrong 9:15 "\`furlong\` is not a unit" 'expect "x": 1 furlong < 2'
+wrong 9:16 "undefined name \`soon\`" 'run b: m until=soon'
 wrong 9:11 'expected a command of noslip, found the end of the line' 'command c:'
-wrong 9:12 "noslip has no command 'fly'" 'command c: fly me'
+wrong 9:12 "noslip has no command \`fly\`" 'command c: fly me'
 wrong 9:11 "a series needs a parameter with several values" 'series    s: m k=1'
 wrong 9:9 'the model that begins here has no end' 'model x <<'
 deep=$(printf '(%.0s' $(seq 300))
@@ -94,7 +94,7 @@ expect 2 'empty.claim:1:1: error: this claims nothing' empty.claim
 # a model of the claim: lines are those of the claim
 printf '%s\n' '# one' 'model m <<' 'coordinate q' 'lagrangian p' '>>' 'run a: m' \
     'expect "t": time(a) > 0' >model.claim
-expect 2 "m:4:12: error: undefined name 'p'" model.claim
+expect 2 "m:4:12: error: undefined name \`p\`" model.claim
 status=0
 "$noslip" reproduce missing.claim 2>message || status=$?
 [ $status = 3 ] && grep -q 'cannot read missing.claim' message || fail "a missing file: $status"

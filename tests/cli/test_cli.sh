@@ -17,7 +17,7 @@ for topic in run check equations gallery help version methods formulations langu
 done
 expect 0 "run --help" "--until T" "" -- run --help
 expect 0 "help of a method" "tolerance" "" -- help gauss
-expect 2 "help about nothing" "" "did you mean 'gauss'" -- help gaus
+expect 2 "help about nothing" "" "did you mean \`gauss\`" -- help gaus
 expect 0 "version" "noslip [0-9]" "" -- version
 expect 0 "--version" "noslip [0-9]" "" -- --version
 # A lower instruction set, by option or environment; a higher one than the processor's is
@@ -35,14 +35,14 @@ expect 0 "--simd of the gallery" "method" "" -- gallery coin --simd plain
 NOSLIP_SIMD=sse expect 2 "NOSLIP_SIMD=sse" "" "NOSLIP_SIMD: expected plain, avx2 or avx512" \
     -- check "$W/oscillator.mech"
 NOSLIP_SIMD= expect 0 "NOSLIP_SIMD=" "" "" -- check "$W/oscillator.mech"
-expect 2 "--simd of another name" "" "--simd: expected plain, avx2 or avx512, not 'sse'" \
+expect 2 "--simd of another name" "" "--simd: expected plain, avx2 or avx512, not \`sse\`" \
     -- run "$W/oscillator.mech" --simd sse
 expect 2 "--simd without a value" "" "--simd needs a value" -- run "$W/oscillator.mech" --simd
 expect 2 "--simd with an empty value" "" "--simd needs a value" -- run "$W/oscillator.mech" \
     --simd=
 expect 2 "--simd twice" "" "--simd is given twice" -- run "$W/oscillator.mech" --simd plain \
     --simd plain
-expect 2 "--simd misspelt" "" "did you mean '--simd'" -- run "$W/oscillator.mech" --smid plain
+expect 2 "--simd misspelt" "" "did you mean \`--simd\`" -- run "$W/oscillator.mech" --smid plain
 # No number comes from a library that chooses its code by the processor.
 if command -v ldd >/dev/null; then
     for made in "$NOSLIP" "$(dirname "$NOSLIP")/libnoslip.so"; do
@@ -52,18 +52,18 @@ if command -v ldd >/dev/null; then
             fail "libraries of $(basename "$made"): $(cat "$W/libraries")"
     done
 fi
-expect 2 "unknown command" "" "did you mean 'run'" -- rnu x
+expect 2 "unknown command" "" "did you mean \`run\`" -- rnu x
 expect 2 "a file as command" "" "noslip run" -- "$W/oscillator.mech"
 
 expect 0 "emit c" "void model_rhs" "" -- emit c "$W/oscillator.mech"
-expect 2 "emit another language" "" "writes c and fmu, not 'fortran'" \
+expect 2 "emit another language" "" "writes c and fmu, not \`fortran\`" \
     -- emit fortran "$W/oscillator.mech"
 expect 2 "emit nothing" "" "needs more arguments" -- emit c
 expect 0 "emit fmu" "FMI 3.0, model exchange and co-simulation" "" \
     -- emit fmu "$W/oscillator.mech" --fmi 3 --out "$W/oscillator.fmu"
 expect 2 "emit fmu without a file" "" "needs a file: --out MODEL.fmu" \
     -- emit fmu "$W/oscillator.mech"
-expect 2 "emit fmu of another version" "" "2 or 3, not '1'" \
+expect 2 "emit fmu of another version" "" "2 or 3, not \`1\`" \
     -- emit fmu "$W/oscillator.mech" --fmi 1 --out "$W/oscillator.fmu"
 expect 2 "emit c to a file" "" "are for .noslip emit fmu" \
     -- emit c "$W/oscillator.mech" --out "$W/oscillator.c"
@@ -75,9 +75,9 @@ expect 2 "emit fmu of a motion that jumps" "" "jumps at events" \
 O=$W/oscillator.mech
 expect 2 "run without model" "" "needs a model" -- run
 expect 2 "two models" "" "unexpected argument" -- run $O $O
-expect 2 "unknown option" "" "did you mean '--until'" -- run $O --untl 3
-expect 2 "far from any option" "" "unknown option '--zzzzzz'" -- run $O --zzzzzz
-expect 2 "short option" "" "unknown option '-q'" -- run $O -q
+expect 2 "unknown option" "" "did you mean \`--until\`" -- run $O --untl 3
+expect 2 "far from any option" "" "unknown option \`--zzzzzz\`" -- run $O --zzzzzz
+expect 2 "short option" "" "unknown option \`-q\`" -- run $O -q
 expect 2 "value missing" "" "needs a value" -- run $O --until
 expect 2 "value of a flag" "" "takes no value" -- run $O --json=1
 expect 2 "given twice" "" "given twice" -- run $O --until 1 --until 2
@@ -89,8 +89,8 @@ expect 2 "tolerance zero" "" "must be positive" -- run $O --tol 0
 expect 2 "negative interval" "" "must be positive" -- run $O --every -1
 expect 2 "at and every" "" "exclude each other" -- run $O --at 1 --every 1
 expect 2 "output time outside" "" "outside of the run" -- run $O --until 1 --at 2
-expect 2 "unknown method" "" "did you mean 'gauss'" -- run $O --method gaus
-expect 2 "method far off" "" "unknown method 'euler'" -- run $O --method euler
+expect 2 "unknown method" "" "did you mean \`gauss\`" -- run $O --method gaus
+expect 2 "method far off" "" "unknown method \`euler\`" -- run $O --method euler
 expect 0 "method auto says why" \
     "chosen by +gauss, for a run of some [0-9]+ steps is too short" "" -- run $O --method auto
 expect 0 "method auto in JSON" '"method_choice": "gauss, for a run' "" -- run $O --method auto \
@@ -115,7 +115,7 @@ expect 0 "digits in JSON" "\"digits\": \{" "" -- run $O --digits --json
 expect 2 "set without =" "" "NAME=EXPR" -- run $O --set k
 expect 2 "set unknown" "" "nosuch" -- run $O --set nosuch=1
 expect 2 "set nonsense" "" "k" -- run $O "--set" "k=1+*2"
-expect 2 "show unknown" "" "did you mean 'energy'" -- run $O --show enery
+expect 2 "show unknown" "" "did you mean \`energy\`" -- run $O --show enery
 expect 0 "engine and precision that exist" "" "" -- run $O --engine interpreter \
     --precision double
 expect 0 "option with =" "0 to 2 s" "" -- run $O --until=2
@@ -150,10 +150,10 @@ start { x = 1 }
 observe l = log(x)
 run { until 5 }
 M
-expect 0 "a value without a number" "l +undefined" "'l' is not a finite number at t = 5 s" \
+expect 0 "a value without a number" "l +undefined" "\`l\` is not a finite number at t = 5 s" \
     -- run log.mech
 expect 0 "... at output times" "^2 +-1 +undefined" \
-    "'l' is not a finite number at t = 1 s, and 4 more times" \
+    "\`l\` is not a finite number at t = 1 s, and 4 more times" \
     -- run log.mech --every 1
 expect 2 "... with its place" "" "name.mech:3:12: error" -- run name.mech
 model corner.mech <<'M'
@@ -193,7 +193,7 @@ M
     py 'd["values"]["s.x"] == [0.02] and d["values"]["s.y"] == [0.03] and
         abs((0.0009 + 0.0004)/0.0064*
         (1 + 2*d["values"]["s.z"][0]) + 100*d["values"]["s.z"][0]**2 - 1) < 1e-12' "... is met"
-    expect 2 "--start of what follows $reduced" "" "'com.z' follows from the states" \
+    expect 2 "--start of what follows $reduced" "" "\`com.z\` follows from the states" \
         -- run egg.mech --start com.z=1
 done
 model vector.mech <<'M'
@@ -243,16 +243,16 @@ run { until 1 }
 M
 expect 2 "inconsistent start" "" "rail" -- run inconsistent.mech
 sed 's/until 10/untl 10/' oscillator.mech >setting.mech
-expect 2 "unknown setting" "" "did you mean 'until'" -- run setting.mech
+expect 2 "unknown setting" "" "did you mean \`until\`" -- run setting.mech
 sed 's/until 10/until 10; method gaus/' oscillator.mech >method.mech
-expect 2 "unknown method in the model" "" "did you mean 'gauss'" -- run method.mech
+expect 2 "unknown method in the model" "" "did you mean \`gauss\`" -- run method.mech
 sed '/^run/d' oscillator.mech >open.mech
 expect 2 "no end time" "" "how long" -- run open.mech
 expect 0 "end time by --until" "0 to 3 s" "" -- run open.mech --until 3
 expect 0 "end time by --at" "" "" -- run open.mech --at 1,3
 for command in check equations; do
     expect 2 "$command: undefined name" "" "name.mech:3:12: error" -- $command name.mech
-    expect 2 "$command: unknown option" "" "did you mean '--set'" -- $command $O --st a=1
+    expect 2 "$command: unknown option" "" "did you mean \`--set\`" -- $command $O --st a=1
 done
 
 # ---- runs ------------------------------------------------------------------------------------
@@ -410,7 +410,7 @@ expect 0 "check: energy" "energy +constant" "" -- check $O
 expect 0 "check: parameters" "k +2 .*--set" "" -- check $O --set k=2
 expect 0 "check: operations" "operations +[0-9]+ per" "" -- check $O
 sed 's/^run/invariant wrong = x\nrun/' oscillator.mech >wrong.mech
-expect 2 "check: an invariant that is none" "wrong +NOT constant" "'wrong' is not constant" \
+expect 2 "check: an invariant that is none" "wrong +NOT constant" "\`wrong\` is not constant" \
     -- check wrong.mech
 model rest.mech <<'M'
 ground plane
@@ -421,7 +421,7 @@ expect 0 "check: a ball at rest" "momentum.x +constant" "" -- check rest.mech
 sed 's/^run/invariant fast = cos(1e9*x)\nrun/' oscillator.mech >fast.mech
 expect 2 "check: an invariant that is none, by its fast changes" "fast +NOT constant" "" \
     -- check fast.mech
-expect 0 "run: the same" "" "warning: 'fast' is not constant" -- run fast.mech
+expect 0 "run: the same" "" "warning: \`fast\` is not constant" -- run fast.mech
 sed 's/^run/invariant slow = energy^3\nrun/' oscillator.mech >slow.mech
 expect 0 "run: an invariant that is one" "slow" "" -- run slow.mech
 [ -s err ] && fail "a warning about an invariant"
@@ -433,7 +433,7 @@ expect 0 "check without numbers for what is only looked at" "routh +not known" "
 ! grep -Eq -w -e '-?nan' out || fail "nan was printed"
 for line in "tolerance 2" "tolerance -1" "max_steps 0.5" "every 0"; do
     sed "s/^run .*/run { until 1; $line }/" oscillator.mech >setting.mech
-    expect 2 "setting: $line" "" "setting.mech:[0-9]+:[0-9]+: error: '.*it must be" \
+    expect 2 "setting: $line" "" "setting.mech:[0-9]+:[0-9]+: error: \`.*it must be" \
         -- run setting.mech
 done
 expect 0 "equations" "x" "" -- equations $O
@@ -451,7 +451,7 @@ if [ -n "$name" ] && [ "$name" != no ]; then
     expect 0 "what it prints is a model" "" "" -- check printed.mech
     expect 0 "gallery runs" "formulation" "" -- gallery "$name" --until 0.1
     expect 0 "run by bundled name" "formulation" "bundled" -- run "$name" --until 0.1
-    expect 2 "gallery, misspelt" "" "did you mean '$name'" -- gallery "${name}x"
+    expect 2 "gallery, misspelt" "" "did you mean \`$name\`" -- gallery "${name}x"
 fi
 expect 2 "gallery, unknown" "" "no bundled model" -- gallery zzzzzzzzzzzzzz
 expect 2 "gallery with options only" "" "which model" -- gallery --until 3

@@ -12,7 +12,7 @@ O=oscillator.mech
 cp $O model.csv
 ln -s model.csv link.csv
 cp $O kept.csv
-expect 2 "an output over the model" "" "would overwrite 'model.csv'" -- \
+expect 2 "an output over the model" "" "would overwrite \`model.csv\`" -- \
     run model.csv --every 1 --out link.csv
 cmp -s model.csv kept.csv && pass "... which is still there" || fail "the model was overwritten"
 expect 2 "an output over the checkpoint" "" "given twice" -- run $O --every 1 --out a.csv \

@@ -16,9 +16,9 @@ for kind in rolling bodies lagrange frame lie planar; do
     grep -q "noslip run $kind.mech" "$kind.mech" || fail "$kind.mech names its file"
 done
 cp lie.mech before
-expect 2 "an existing file" "" "there is a file 'lie.mech' already" -- new lie lie.mech
+expect 2 "an existing file" "" "there is a file \`lie.mech\` already" -- new lie lie.mech
 cmp -s lie.mech before || fail "an existing file is kept"
-expect 2 "a misspelt kind" "" "did you mean 'rolling'" -- new roling x.mech
+expect 2 "a misspelt kind" "" "did you mean \`rolling\`" -- new roling x.mech
 expect 0 "without a file" '^title "A rolling body"' "" -- new rolling
 
 # ---- codes ---------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ expect 0 "without a file" '^title "A rolling body"' "" -- new rolling
 "$PYTHON" "$TESTS/cli/explain.py" "$NOSLIP" "$(dirname "$DOCS")" && pass "codes of messages" ||
     fail "codes of messages"
 expect 0 "the list of codes" '^  undefined-name ' "" -- explain
-expect 2 "a misspelt code" "" "did you mean 'undefined-name'" -- explain undefind-name
+expect 2 "a misspelt code" "" "did you mean \`undefined-name\`" -- explain undefind-name
 
 # ---- units: what formulations declare; the gallery has no contradictions -------------------
 
@@ -35,14 +35,14 @@ unit() { # what is wrong in the model, what is said about it
         'run { until 1 }' >u.mech
     expect 0 "unit $1" "" "$2" -- check u.mech
 }
-unit 'body sphere(m) { mass m; uniform }' "this is kg, but a size of 'sphere' is m"
-unit 'body sphere(r) { mass r; uniform }' "this is m, but 'mass' is kg"
-unit 'body sphere(r) { mass m; inertia diag(m*r, m*r, m*r) }' "but 'inertia' is kg\*m\^2"
-unit 'body sphere(r) { mass m; uniform }; start { omega [0, g, 0] }' "but 'omega' is 1/s"
+unit 'body sphere(m) { mass m; uniform }' "this is kg, but a size of \`sphere\` is m"
+unit 'body sphere(r) { mass r; uniform }' "this is m, but \`mass\` is kg"
+unit 'body sphere(r) { mass m; inertia diag(m*r, m*r, m*r) }' "but \`inertia\` is kg\*m\^2"
+unit 'body sphere(r) { mass m; uniform }; start { omega [0, g, 0] }' "but \`omega\` is 1/s"
 unit 'body sphere(r) { mass m; uniform }; event e: com.x = m' 'kg, but it is set equal to m'
-unit 'body sphere(r) { mass m; uniform }; observe v in m/s = norm(com)' "'v' is m/s"
+unit 'body sphere(r) { mass m; uniform }; observe v in m/s = norm(com)' "\`v\` is m/s"
 sed 's|9.81 m/s^2|9.81 m/s|' u.mech >v.mech
-expect 0 "gravity that formulations use" "" "this is m/s, but 'g' is m/s\^2" -- check v.mech
+expect 0 "gravity that formulations use" "" "this is m/s, but \`g\` is m/s\^2" -- check v.mech
 wrong=$(for f in "$MODELS"/*.mech; do "$NOSLIP" check "$f" 2>&1 >/dev/null; done |
     grep 'units do not agree')
 [ -z "$wrong" ] && pass "units of the gallery agree" || fail "units of the gallery: $wrong"
@@ -65,7 +65,7 @@ expect 2 "--set aa=3" "" "it has: m, J, a" -- run chaplygin-sleigh --set aa=3
 expect 0 "help of --digits" "--digits\[=quad\]" "" -- help run
 printf '%s\n' "param m = 1, M = 2" "coordinate x" "lagrangian m*x'^2/2" 'run { until 1 }' \
     >u.mech
-expect 0 "an unused parameter" "" "u.mech:1:14: note: the parameter 'M' is not used" -- \
+expect 0 "an unused parameter" "" "u.mech:1:14: note: the parameter \`M\` is not used" -- \
     check u.mech
 expect 0 "nothing unused in the gallery" "" "" -- check bicycle
 grep -q "not used" "$W/err" && fail "g counts as used"

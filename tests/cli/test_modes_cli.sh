@@ -19,11 +19,11 @@ refused 'event a: z = 0 { q = 1 }' 'not a state of the system'
 refused 'event a: z = 0 { mode = 1 }' 'no state but a value'
 refused 'event a: z = 0 { }' 'nothing changes at this event'
 refused 'event a: z = 0 stop { z = 1 }' 'an event that stops the run changes nothing'
-refused 'event a: z = 0 in fli { z = 1 }' "did you mean 'fly'"
-refused 'event a: z = 0 { mode walk }' "there is no mode 'walk'"
+refused 'event a: z = 0 in fli { z = 1 }' "did you mean \`fly\`"
+refused 'event a: z = 0 { mode walk }' "there is no mode \`walk\`"
 refused 'event a: z = 0 { z = 1; z = 2 }' 'changed twice'
 refused 'event a: z = 0 { z = [1, 2] }' 'has 1 component'
-refused 'event a: z = 0 { z = y }' "undefined name 'y'"
+refused 'event a: z = 0 { z = y }' "undefined name \`y\`"
 refused 'event a: z = 0 { rest { rest { z = 1 } } }' 'does not stand inside'
 refused 'param p = mode.fly' 'cannot contain'
 refused 'start { mode walk }' 'said twice'

@@ -53,7 +53,7 @@ expect 0 "deviations grow by e in 1.28125 s" equilibria "$MODELS/chaplygin-sleig
     --set omega0=0 # K^2/(a v)
 expect 0 "bad       undefined" equilibria - \
     <<<"state value' = -value; observe bad = sqrt(value - 1)"
-expect 2 "did you mean 'rate'" equilibria wheel.mech --over rat=2:8
+expect 2 "did you mean \`rate\`" equilibria wheel.mech --over rat=2:8
 expect 2 "expects NAME=LOW:HIGH" equilibria wheel.mech --over rate=2
 expect 2 "is not a state" equilibria swing.mech --from p=3
 expect 2 "time enters the equations" equilibria - <<<"state x' = -x + sin(t)"
@@ -68,7 +68,7 @@ grep -q "^\"\?integral" family.csv && grep -q "<svg" family.svg ||
 expect 0 "1 new" invariants two.mech --basis "x'^2 + x^2"
 expect 2 "lower --degree" invariants two.mech --degree 12,12
 expect 2 "--degree expects" invariants two.mech --degree 2,x
-expect 2 "undefined name 'z'" invariants two.mech --shape z
+expect 2 "undefined name \`z\`" invariants two.mech --shape z
 expect 2 "is not for --search polynomial" invariants two.mech --search polynomial --along x
 expect 2 "with the NAME of --along" invariants two.mech --search linear --along x --region y=0:1
 expect 0 "functions of" invariants two.mech --search linear
@@ -84,7 +84,7 @@ expect 0 "3 starts, 6 crossings" section two.mech --on x --grid y=0.1:0.3:3 --en
     --crossings 2
 expect 0 "3 starts, 6 crossings" section two.mech --on x --grid y=0.1:0.3:3 --energy 0.5 \
     --crossings 2 --method dop853
-expect 2 "unknown method 'euler'" section swing.mech --on q --method euler
+expect 2 "unknown method \`euler\`" section swing.mech --on q --method euler
 # in lanes, whatever the threads: the same crossings to the bit, and those of gauss
 for threads in 1 2; do
     "$NOSLIP" section two.mech --on x --grid y=0.1:0.4:11 --energy 0.5 --crossings 20 \

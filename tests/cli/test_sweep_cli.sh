@@ -26,7 +26,7 @@ sys.exit(0 if ($2) else 1)" 2>"$W/err"; then pass "$1"; else
 # ---- what is wrong ---------------------------------------------------------------------------
 
 expect 2 "nothing to vary" "" "nothing to vary" -- sweep "$S"
-expect 2 "unknown name" "" "did you mean 'theta0'" -- sweep "$S" --over thata0=0:1:3
+expect 2 "unknown name" "" "did you mean \`theta0\`" -- sweep "$S" --over thata0=0:1:3
 expect 2 "grid without a number" "" "LOW:HIGH:N" -- sweep "$S" --over m=1:2
 expect 2 "grid of none" "" "whole number of values" -- sweep "$S" --over m=1:2:0
 expect 2 "ratios over zero" "" "same sign" -- sweep "$S" --over m=0:2:3:log
@@ -35,14 +35,14 @@ expect 2 "no count" "" "needs --count" -- sweep "$S" --random "m=uniform(1,2)"
 expect 2 "no such distribution" "" "uniform.*normal" -- sweep "$S" --random "m=cauchy(1,2)" \
     --count 3
 expect 2 "count alone" "" "goes with --random" -- sweep "$S" --over m=1:2:2 --count 3
-expect 2 "no such event" "" "no event 'fall'; it has halt" -- sweep "$S" --over m=1:2:2 \
+expect 2 "no such event" "" "no event \`fall\`; it has halt" -- sweep "$S" --over m=1:2:2 \
     --get "event(fall)"
 expect 2 "no such value" "" "--get" -- sweep "$S" --over m=1:2:2 --get zz
 expect 2 "time outside" "" "time from 0 to 10" -- sweep "$S" --over m=1:2:2 --get x@11
 expect 2 "asked twice" "" "twice" -- sweep "$S" --over m=1:2:2 --get x,x
 expect 2 "lanes" "" "1, 2, 4 or 8" -- sweep "$S" --over m=1:2:2 --lanes 3
 expect 2 "kind of file" "" "must end in .h5 or .csv" -- sweep "$S" --over m=1:2:2 --out x.txt
-expect 2 "no such method" "" "did you mean 'gauss'" -- sweep "$S" --over m=1:2:2 --method gaus
+expect 2 "no such method" "" "did you mean \`gauss\`" -- sweep "$S" --over m=1:2:2 --method gaus
 expect 2 "start property" "" "give it a parameter" -- sweep "$R" --over roll=0:1:2
 printf 'state x'"'"' = k*x\nparam k = 1, T = 2*k\nstart { x = 1 }\nrun { until T }\n' >grow.mech
 expect 2 "end depends on it" "" "give --until" -- sweep grow.mech --over k=1:2:3
@@ -92,7 +92,7 @@ check "the same results" \
         h5py.File('f2.h5')['results'][k][:])
         for k in h5py.File('f1.h5')['results'])"
 printf 'm\n1\nx\n' >bad.csv
-expect 2 "no number in CSV" "" "bad.csv:3: 'x' in column m" -- sweep "$R" --from bad.csv
+expect 2 "no number in CSV" "" "bad.csv:3: \`x\` in column m" -- sweep "$R" --from bad.csv
 printf 'm\n1,2\n' >bad.csv
 expect 2 "too many numbers" "" "bad.csv:2: expected 1" -- sweep "$R" --from bad.csv
 

@@ -25,7 +25,7 @@ expect 0 "2 integrals linear in the momenta p1 .. p2, with fields that depend on
     "$NOSLIP" invariants "$MODELS/chaplygin-sleigh.mech" --base theta=0
 expect 0 "0 integrals linear in the momenta" \
     "$NOSLIP" invariants "$MODELS/sleigh-oscillator-momentum.mech" --until 5
-expect 2 "momentum integrals need a 'symmetry' block" "$NOSLIP" invariants \
+expect 2 "momentum integrals need a \`symmetry\` block" "$NOSLIP" invariants \
     "$MODELS/kepler.mech" --search momentum
 expect 2 "that is not a group coordinate" \
     "$NOSLIP" invariants "$MODELS/falling-disk.mech" --along theta
@@ -33,11 +33,11 @@ expect 2 "the rate of x depends on theta" \
     "$NOSLIP" invariants "$MODELS/chaplygin-sleigh.mech" --along x
 expect 2 "expected NAME=LOW:HIGH" \
     "$NOSLIP" invariants "$MODELS/chaplygin-sleigh.mech" --along theta --region theta=1
-expect 2 "'thta' is not a coordinate" \
+expect 2 "\`thta\` is not a coordinate" \
     "$NOSLIP" invariants "$MODELS/falling-disk.mech" --base thta=0
 expect 0 "--base phi=1 was not needed" \
     "$NOSLIP" invariants "$MODELS/falling-disk.mech" --base phi=1 --until 2
-expect 2 "there is no search 'guess'" \
+expect 2 "there is no search \`guess\`" \
     "$NOSLIP" invariants "$MODELS/falling-disk.mech" --search guess
 
 "$NOSLIP" invariants "$MODELS/falling-disk.mech" --until 5 --base theta=0 \

@@ -206,7 +206,7 @@ start { x = 1 }
 invariant i = cos(1e9*x)
 run { until 10 }
 M
-says 0 "T16 an invariant that is none" "" "'i' is not constant" -- run wild.mech
+says 0 "T16 an invariant that is none" "" ".i. is not constant" -- run wild.mech
 says 2 "T16 lyapunov --every 1e-300" "" "too short" -- lyapunov inside.mech --every 1e-300
 for cpu in Haswell Nehalem; do
     OPENBLAS_CORETYPE=$cpu "$NOSLIP" run "$MODELS/bicycle.mech" --until 0.1 --json |
@@ -257,7 +257,7 @@ fi
 # ---- F1, F5 ----------------------------------------------------------------------------------
 
 printf 'ground plane\nbody sphere(foo) { mass 1; uniform }\n' >f1.mech
-says 2 "F1 a typo" "" "f1.mech:2:13: error: undefined name 'foo'" -- check f1.mech
+says 2 "F1 a typo" "" "f1.mech:2:13: error: undefined name .foo." -- check f1.mech
 for change in 's/a = 1, /a = 1e300, /' 's/wa = 4/wa = 1e300/'; do
     sed "$change" "$MODELS/snakeboard.mech" >large.mech
     says 2 "F5 $change" "" "large.mech:.*not a finite number" -- check large.mech
@@ -269,5 +269,5 @@ never "F5 without nan" "nan"
 printf "coordinate x\nlagrangian x'^2/2 - x^2\ninvariant a = x\nstart { x = 1; x' = 1 }\n" \
     >claim.mech
 says 2 "F5 an invariant that is none has a place" "" \
-    "claim.mech:3:11: error: 'a' is not constant" -- check claim.mech
+    "claim.mech:3:11: error: .a. is not constant" -- check claim.mech
 finish

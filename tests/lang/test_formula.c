@@ -111,17 +111,17 @@ static void messages(void **state)
     (void)state;
     uint32_t end;
     value("1 +", "text:1:4: error: expected an expression, found the end of the text", &end);
-    value("1 + x", "text:1:5: error: undefined name 'x'", &end);
-    value("lenght(a)", "text:1:1: error: undefined function 'lenght'; did you mean 'length'?",
+    value("1 + x", "text:1:5: error: undefined name `x`", &end);
+    value("lenght(a)", "text:1:1: error: undefined function `lenght`; did you mean `length`?",
           &end);
-    value("sqr(2)", "undefined function 'sqr'; did you mean 'sqrt'?", &end);
+    value("sqr(2)", "undefined function `sqr`; did you mean `sqrt`?", &end);
     value("length(a, b)", "length takes 1 argument, found 2", &end);
     value("sqrt(1, 2)", "sqrt takes 1 argument, found 2", &end);
     value("twice(1, 2, 3)", "twice takes 2 arguments, found 3", &end);
     value("1 + \"text\"", "text:1:5: error: expected a number here", &end);
     value("[1, 2]", "expected a number here", &end);
-    value("x' + 1", "undefined name 'x'", &end);
-    value("twice(y)", "text:1:7: error: undefined name 'y'", &end);
+    value("x' + 1", "undefined name `x`", &end);
+    value("twice(y)", "text:1:7: error: undefined name `y`", &end);
     value("1 parsec", "'parsec' is not a unit", &end);
     value("\"open", "the string that begins here is not closed", &end);
 }

@@ -323,8 +323,8 @@ static void test_interface(void **state)
     assert_false(ns_description_call(w.d, "g", args, 2, w.d->whole, &value));
     assert_false(ns_description_call(w.d, "f", args, 1, w.d->whole, &value));
     assert_false(ns_description_evaluate(w.d, "text", "thet + 1", &value));
-    assert_non_null(strstr(messages(&w), "text:1:1: error: undefined name 'thet'; did you mean "
-                                         "'theta'?"));
+    assert_non_null(strstr(messages(&w), "text:1:1: error: undefined name `thet`; did you mean "
+                                         "`theta`?"));
     assert_string_equal(ns_description_nearest(w.d, "thetta"), "theta");
     assert_null(ns_description_nearest(w.d, "completely_different"));
     ns_arena_free(w.arena);

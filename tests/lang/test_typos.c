@@ -199,7 +199,7 @@ static void known_slips(void **state)
 {
     (void)state;
     motion_refused("ground plane\nbody sphere(foo) { mass 1; uniform }",
-                   "undefined name 'foo'");
+                   "undefined name `foo`");
     motion_refused("ground plane\nbody sphere(0.1) { mass foo(2); uniform }",
                    "`foo` is not a function");
     motion_refused("param m = 2\nground plane\nbody sphere(0.1) { mass m(2); uniform }",

@@ -483,7 +483,7 @@ static const struct refusal {
 } refusals[] = {
     {POINT "particle F { mass 0 }\n", "2:1: error: the accelerations of F.x, F.y, F.z"},
     {POINT "constraint c: 1 = 1\n",
-     "2:12: error: the constraint 'c' mentions no coordinate and no velocity"},
+     "2:12: error: the constraint `c` mentions no coordinate and no velocity"},
     {POINT "constraint c: rod([0, 0, 0], [1, 0, 0], 1)\n",
      "2:12: error: constraint `c.1` contains no coordinate"},
     {BALL "start { S.quat = [1, 1, 0, 0] }\n",
@@ -524,7 +524,7 @@ static const struct refusal {
     {BALL "constraint c: rod(S, [0, 0, 0])\n", "2:15: error: expected rod(A, B, length)"},
     {BALL "constraint c: hinge(S)\n",
      "there is no constraint `hinge`; there are: rod(A, B, length)"},
-    {BALL "constraint c: S = 0\n", "2:15: error: 'S' has no value of its own"},
+    {BALL "constraint c: S = 0\n", "2:15: error: `S` has no value of its own"},
     {"body S ball(0.1) { mass 1; uniform }\nconstraint c: at(S, [0, 0, 0])\n",
      "1:8: error: there is no body `ball`"},
     {"body S { mass 1; uniform }\n", "1:18: error: no closed form for a uniform"},

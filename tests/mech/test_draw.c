@@ -303,10 +303,10 @@ static void test_constrained(void **state)
 static const struct {
     const char *block, *words;
 } mistakes[] = {
-    {"draw side {\n rodd [0, 0], p\n}", "8:2: error: cannot draw 'rodd'; did you mean 'rod'?"},
+    {"draw side {\n rodd [0, 0], p\n}", "8:2: error: cannot draw `rodd`; did you mean `rod`?"},
     {"draw side {\n rod [0, 0]\n}", "8:2: error: expected `rod A, B`, found 1 value"},
     {"draw side {\n rod [0, 0], q\n}",
-     "8:14: error: expected an end, a vector of 2 or 3, found 'q'"},
+     "8:14: error: expected an end, a vector of 2 or 3, found `q`"},
     {"draw side {\n rod [0, 0], a\n}",
      "8:14: error: expected an end, a vector of 2 or 3, found a number"},
     {"draw space {\n rod [0, 0], p\n}",
@@ -314,12 +314,12 @@ static const struct {
     {"draw side {\n rod [0, 0], p, color = bleu\n}",
      "8:25: error: expected a colour: one of blue,"},
     {"draw side {\n rod [0, 0], p, spokes = 3\n}",
-     "8:17: error: `rod` has no option 'spokes'; there are: colour, color, radius"},
+     "8:17: error: `rod` has no option `spokes`; there are: colour, color, radius"},
     {"draw side {\n ball p, 0.1*a\n}", "8:10: error: a size must not change during the motion"},
     {"draw side {\n ball p, t\n}", "8:10: error: a size must not change"},
     {"draw side {\n ball p, 0.1, p\n}", "8:15: error: expected an angle, found a vector of 2"},
-    {"draw side {\n ball p, 1 + missing\n}", "8:14: error: undefined name 'missing'"},
-    {"draw sideways {\n ball p, 1\n}", "7:6: error: there is no view 'sideways'"},
+    {"draw side {\n ball p, 1 + missing\n}", "8:14: error: undefined name `missing`"},
+    {"draw sideways {\n ball p, 1\n}", "7:6: error: there is no view `sideways`"},
     {"draw side {\n ball p, 1\n}\ndraw above {\n ball p, 1\n}",
      "10:6: error: the picture is seen from one place"},
     {"draw side {\n curve p, 0, 1\n}",
@@ -334,11 +334,11 @@ static const struct {
      "8:23: error: expected a number from 1 to 100"},
     {"draw side {\n polygon p, [[1, 2], [3, 4]]\n}", "8:13: error: expected corners [[x, y]"},
     {"draw algebra {\n rod [0, 0], p\n}",
-     "8:2: error: cannot draw 'rod'; there are: point, sphere"},
+     "8:2: error: cannot draw `rod`; there are: point, sphere"},
     {"draw side {\n point p,\n}", "expected an expression"},
     {"draw side {\n 3\n}", "8:2: error: expected what to draw"},
     {"draw side {\n floor\n floor 1\n}", "9:2: error: there is a ground already"},
-    {"draw side {\n ball p, 1\n", "expected '}'"},
+    {"draw side {\n ball p, 1\n", "expected `}`"},
 };
 
 static void test_mistakes(void **state)

@@ -428,7 +428,7 @@ static void refusals(void **state)
         {"algebra so(3) { inertia [1, 1, 1] }\nconstraint a: v1 = 0\nconstraint b: v2 = 0\n"
          "constraint c: v3 = 0\n",
          "leave nothing"},
-        {"algebra so(3) { inertia [1, 1, 1] }\nconstraint a: v4 = 0\n", "undefined name 'v4'"},
+        {"algebra so(3) { inertia [1, 1, 1] }\nconstraint a: v4 = 0\n", "undefined name `v4`"},
         {"algebra so(3) { inertia [1, 1, 1] }\ncoordinate x\n", "no coordinates"},
         {"algebra so(3) { inertia [1, 1, 1] }\nstart { w = 1 }\n", "`w` is not something"},
         {"algebra so(3) { inertia [1, 1, 1] }\nstart { g.11 = 2 }\n",

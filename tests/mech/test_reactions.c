@@ -180,7 +180,7 @@ static void refused(void **state)
     } bad[] = {
         {BEAD("force x = abs(lambda.hoop)"), "in `lambda.hoop` this one is not linear"},
         {BEAD("force x = lambda.hoop^2"), "in `lambda.hoop` this one is not linear"},
-        {BEAD("force x = lambda.hop"), "undefined name 'lambda.hop'"},
+        {BEAD("force x = lambda.hop"), "undefined name `lambda.hop`"},
         {BEAD("force x = lambda.hoop\nconstraint two: x*lambda.hoop = z"),
          "a constraint cannot contain the reaction `lambda.hoop`"},
         {"ground plane\n" BALL "load { force [0, 0, force.normal^2] }\n",

@@ -332,7 +332,7 @@ def test_inputs_between_steps():
     s.set_input(u=0.5)
     s.advance(4)
     assert abs(s["x"] - (1 - 4 + 0.5)) < 1e-14
-    with pytest.raises(noslip.RequestError, match="'w'"):
+    with pytest.raises(noslip.RequestError, match="`w`"):
         s.set_input(w=1)
     with pytest.raises(noslip.RequestError, match="nosuch"):
         s.set_input(nosuch=1)

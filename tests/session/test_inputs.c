@@ -310,10 +310,10 @@ static void bad_tables(void **state)
     } bad[] = {
         {"t,u\n0,1\n2,2\n1,3\n", "bad.csv:4: times must ascend"},
         {"t,u\n0,1\n1,\n2,3\n", "no value at t = 1"},
-        {"t,u\n0,1\n1,x\n", "'x' is not a number"},
+        {"t,u\n0,1\n1,x\n", "`x` is not a number"},
         {"0,1\n1,2\n", "must name the columns"},
         {"t,u\n0,1\n1\n", "1 values"},
-        {"t,pull\n0,1\n1,2\n", "bad.csv has no column 'u'"},
+        {"t,pull\n0,1\n1,2\n", "bad.csv has no column `u`"},
         {"t,u\n0,1\n", "at least two rows"},
         {"", "has no table"},
     };

@@ -222,7 +222,7 @@ static void maps(void **state)
     assert_true(map(text, 0, 1) > 1e-3);
 
     motion_refused(OSCILLATOR OSCILLATOR_START "symmetry map { z = -z }\n",
-                   "undefined name 'z'");
+                   "undefined name `z`");
     motion_refused(OSCILLATOR OSCILLATOR_START "symmetry map { z = -r }\n",
                    "`z` is not a state of the system");
     motion_refused(OSCILLATOR OSCILLATOR_START "symmetry map { t = 2*t }\n",

@@ -209,7 +209,7 @@ static void put_fish(FILE *f)
                     put_methods(f);
                     fputc('\'', f);
                 } else if (*values && strcmp(values, "file") != 0) {
-                    fprintf(f, " -a '%s'", values);
+                    fprintf(f, " -a `%s`", values);
                 }
                 fputs(" -d '", f);
                 put_quoted(f, o->help, "");
@@ -236,7 +236,7 @@ static int completion(ns_host *host, const ns_arguments *a)
     else if (strcmp(shell, "fish") == 0)
         put_fish(host->out);
     else
-        return ns_command_wrong(host, "no completion for '%s'; there are: bash, zsh, fish",
+        return ns_command_wrong(host, "no completion for `%s`; there are: bash, zsh, fish",
                                 shell);
     return 0;
 }

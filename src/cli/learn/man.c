@@ -92,9 +92,9 @@ static int man(ns_host *host, const ns_arguments *a)
     for (size_t i = 0; ns_program_command(i); i++)
         ns_near_try(&near, ns_program_command(i)->name);
     if (near.found)
-        return ns_command_wrong(host, "no command '%s'; did you mean '%s'?", near.word,
+        return ns_command_wrong(host, "no command `%s`; did you mean `%s`?", near.word,
                                 near.found);
-    return ns_command_wrong(host, "no command '%s'; `noslip man` lists them", near.word);
+    return ns_command_wrong(host, "no command `%s`; `noslip man` lists them", near.word);
 }
 
 const ns_command ns_command_man = {

@@ -30,7 +30,7 @@ static bool wrong(scan *s, const char *expected)
         ns_diag_error(s->claim->diag, place(s, s->at, s->at),
                       "expected %s, found the end of the line", expected);
     else
-        ns_diag_error(s->claim->diag, place(s, s->at, end), "expected %s, found '%.*s'",
+        ns_diag_error(s->claim->diag, place(s, s->at, end), "expected %s, found `%.*s`",
                       expected, (int)(end - s->at), s->text + s->at);
     return false;
 }
@@ -90,7 +90,7 @@ static bool quoted(scan *s, const char *expected, const char **out)
 /* NAME: */
 static bool name(scan *s, ns_claim_word *out)
 {
-    return word(s, ":", "a name", out) && (accept(s, ':') || wrong(s, "':'"));
+    return word(s, ":", "a name", out) && (accept(s, ':') || wrong(s, "`:`"));
 }
 
 static bool formula(scan *s, ns_formula *out)
@@ -103,7 +103,7 @@ static bool formula(scan *s, ns_formula *out)
 static bool read_expect(scan *s, ns_claim_statement *to)
 {
     if (!quoted(s, "a label between \" \"", &to->text) ||
-        (!accept(s, ':') && !wrong(s, "':'")) || !formula(s, &to->left))
+        (!accept(s, ':') && !wrong(s, "`:`")) || !formula(s, &to->left))
         return false;
     blanks(s);
     if (s->at == s->end || !strchr("<>=", s->text[s->at]))
@@ -138,7 +138,7 @@ static bool read_run(scan *s, ns_claim_statement *to)
     while (!at_end(s)) {
         ns_claim_word key, value;
         if (!word(s, "=", "NAME=VALUE", &key) ||
-            (!accept(s, '=') && !wrong(s, "'=' and a value")) ||
+            (!accept(s, '=') && !wrong(s, "`=` and a value")) ||
             !word(s, "", "a value", &value))
             return false;
         NS_PUSH(s->claim->arena, to->settings,
@@ -164,7 +164,7 @@ static bool read_command(scan *s, ns_claim_statement *to)
 static bool read_figure(scan *s, ns_claim_statement *to)
 {
     if (!word(s, "\"", "the name of a file", &to->name) ||
-        !quoted(s, "a title between \" \"", &to->text) || (!accept(s, ':') && !wrong(s, "':'")))
+        !quoted(s, "a title between \" \"", &to->text) || (!accept(s, ':') && !wrong(s, "`:`")))
         return false;
     do {
         ns_claim_curve c = {0};
@@ -258,7 +258,7 @@ static bool read_statement(scan *s)
         while (k < STATEMENTS && strcmp(statements[k].word, key.text) != 0)
             k++;
         if (k == STATEMENTS) {
-            ns_diag_error(c->diag, key.place, "unknown statement '%s'", key.text);
+            ns_diag_error(c->diag, key.place, "unknown statement `%s`", key.text);
             return false;
         }
         ns_claim_statement to = {.kind = statements[k].kind};

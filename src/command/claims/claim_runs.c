@@ -43,9 +43,9 @@ static ns_model *load(ns_claims_world *w, const ns_claim_word *name,
     if (!text && !file) {
         const char *near = ns_gallery_nearest(name->text);
         ns_diag_error(w->claim->diag, name->place,
-                      "there is no model '%s', neither here nor a bundled one%s%s%s",
-                      name->text, near ? "; did you mean '" : "", near ? near : "",
-                      near ? "'?" : "");
+                      "there is no model `%s`, neither here nor a bundled one%s%s%s",
+                      name->text, near ? "; did you mean `" : "", near ? near : "",
+                      near ? "`?" : "");
         return NULL;
     }
     ns_model *model = file ? ns_model_load(beside(w, name->text), overrides, n, NS_MODEL_READY)
@@ -103,7 +103,7 @@ static bool turn_back(ns_claims_world *w, ns_claims_run *r, const ns_claim_setti
     if (!other)
         return false;
     if (!other->run || other->model->system->states.n != s->states.n) {
-        ns_diag_error(w->claim->diag, back->place, "'%s' is not a run of the same states",
+        ns_diag_error(w->claim->diag, back->place, "`%s` is not a run of the same states",
                       back->value);
         return false;
     }
@@ -185,7 +185,7 @@ static bool start_one(ns_claims_world *w, ns_claims_run *r, const ns_claim_state
     if (!r->model)
         return false;
     if (r->model->status != NS_OK) {
-        ns_diag_error(diag, s->model.place, "the model '%s' cannot be run:\n%s", s->model.text,
+        ns_diag_error(diag, s->model.place, "the model `%s` cannot be run:\n%s", s->model.text,
                       r->model->messages);
         return false;
     }
@@ -202,7 +202,7 @@ static bool start_one(ns_claims_world *w, ns_claims_run *r, const ns_claim_state
     const ns_method *m = ns_method_find(options.method);
     const char *message = "";
     if (!m)
-        ns_diag_error(diag, all.method ? all.method->place : s->model.place, "no method '%s'",
+        ns_diag_error(diag, all.method ? all.method->place : s->model.place, "no method `%s`",
                       options.method);
     else if (isnan(options.until))
         ns_diag_error(diag, s->model.place,
@@ -321,7 +321,7 @@ bool ns_claims_command(ns_claims_world *w, const ns_claim_statement *s)
     FILE *out = command ? open_memstream(&text, &size) : NULL;
     if (!out) {
         ns_diag_error(w->claim->diag, s->words.at[0].place,
-                      command ? "out of memory" : "noslip has no command '%s'", words[0]);
+                      command ? "out of memory" : "noslip has no command `%s`", words[0]);
         return false;
     }
     const uint32_t count = w->models.n;
@@ -367,7 +367,7 @@ ns_claims_series *ns_claims_find_series(const ns_claims_world *w, const ns_claim
 {
     ns_claims_series *s = series_called(w, name->text);
     if (!s)
-        ns_diag_error(w->claim->diag, name->place, "there is no series '%s'", name->text);
+        ns_diag_error(w->claim->diag, name->place, "there is no series `%s`", name->text);
     return s;
 }
 
@@ -378,7 +378,7 @@ ns_claims_run *ns_claims_find(const ns_claims_world *w, const ns_claim_word *nam
             return w->runs.at[i];
     ns_claims_series *s = series_called(w, name->text);
     if (!s)
-        ns_diag_error(w->claim->diag, name->place, "there is no run '%s'", name->text);
+        ns_diag_error(w->claim->diag, name->place, "there is no run `%s`", name->text);
     return s ? &s->runs[s->present] : NULL;
 }
 
@@ -387,6 +387,6 @@ const char *ns_claims_output(const ns_claims_world *w, const ns_claim_word *name
     for (uint32_t i = 0; i < w->outputs.n; i++)
         if (strcmp(w->outputs.at[i].name, name->text) == 0)
             return w->outputs.at[i].text;
-    ns_diag_error(w->claim->diag, name->place, "there is no command '%s'", name->text);
+    ns_diag_error(w->claim->diag, name->place, "there is no command `%s`", name->text);
     return NULL;
 }

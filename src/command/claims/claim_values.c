@@ -44,7 +44,7 @@ static double number_at(call *c, uint32_t k, double otherwise)
 static double missing(const ns_claims_world *w, const ns_claims_run *run, ns_span place,
                       const char *what, const char *name)
 {
-    ns_diag_error(w->claim->diag, place, "run '%s' has no %s '%s'", run->name, what, name);
+    ns_diag_error(w->claim->diag, place, "run `%s` has no %s `%s`", run->name, what, name);
     return none;
 }
 

@@ -215,7 +215,7 @@ static int reproduce(ns_host *host, const ns_arguments *a)
         return list(host);
     if (stranger(a))
         return ns_command_wrong(host,
-                                "no claim '%s'; `noslip reproduce --list` lists the bundled "
+                                "no claim `%s`; `noslip reproduce --list` lists the bundled "
                                 "ones, and files end in .claim",
                                 stranger(a));
     const char *folder = ns_command_text(a, "out");

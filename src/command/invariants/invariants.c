@@ -63,7 +63,7 @@ static int invariants(ns_host *host, const ns_arguments *a)
     else if (why)
         status = ns_command_wrong(host, "%s: %s", model->name, why);
     else
-        status = ns_command_wrong(host, "there is no search '%s'; there are: %s", wanted,
+        status = ns_command_wrong(host, "there is no search `%s`; there are: %s", wanted,
                                   names(host));
     ns_model_free(model);
     return status;
@@ -120,8 +120,8 @@ const ns_command ns_command_invariants = {
         "model.\n"
         "linear: linear in the velocities, with coefficients that are functions of one shape\n"
         "variable (--along; otherwise all are tried), as tables or --formulas.\n"
-        "all: both; the default for models without a 'symmetry' block.\n"
-        "momentum: for models with a 'symmetry' block.  Decides by the terms of the momentum\n"
+        "all: both; the default for models without a `symmetry` block.\n"
+        "momentum: for models with a `symmetry` block.  Decides by the terms of the momentum\n"
         "equation whether integrals <p, eta(r)> exist (Bloch, Marsden, Zenkov 2009, Theorem\n"
         "4.4), finds eta by integrating d eta = -tau eta over the region of shape space that "
         "the\n"

@@ -12,7 +12,7 @@
 static const char *applies(const ns_model *model)
 {
     if (!model->system->symmetry)
-        return "momentum integrals need a 'symmetry' block in the model";
+        return "momentum integrals need a `symmetry` block in the model";
     if (!model->system->symmetry->m)
         return "purely kinematic: the constraints leave no momentum along the symmetry, and "
                "the "
@@ -288,7 +288,7 @@ static bool known_places(ns_host *host, const ns_arguments *a, const ns_model *m
             known = known || (strlen(d->coordinates.at[i].name) == length &&
                               strncmp(d->coordinates.at[i].name, given->value, length) == 0);
         if (!known) {
-            ns_command_wrong(host, "--%s %s: '%.*s' is not a coordinate", given->option->name,
+            ns_command_wrong(host, "--%s %s: `%.*s` is not a coordinate", given->option->name,
                              given->value, (int)length, given->value);
             return false;
         }

@@ -74,9 +74,9 @@ static int explain(ns_host *host, const ns_arguments *a)
     if (!a->words.n)
         return 0;
     if (near.found)
-        return ns_command_wrong(host, "no message has the code '%s'; did you mean '%s'?",
+        return ns_command_wrong(host, "no message has the code `%s`; did you mean `%s`?",
                                 near.word, near.found);
-    return ns_command_wrong(host, "no message has the code '%s'; `noslip explain` lists them",
+    return ns_command_wrong(host, "no message has the code `%s`; `noslip explain` lists them",
                             near.word);
 }
 

@@ -23,9 +23,9 @@ static int unknown(ns_host *host, const char *kind)
     for (unsigned i = 0; i < ns_template_count; i++)
         ns_near_try(&near, ns_template_entries[i].name);
     if (near.found)
-        return ns_command_wrong(host, "no starting model '%s'; did you mean '%s'?", kind,
+        return ns_command_wrong(host, "no starting model `%s`; did you mean `%s`?", kind,
                                 near.found);
-    return ns_command_wrong(host, "no starting model '%s'; there are: %s", kind, kinds(host));
+    return ns_command_wrong(host, "no starting model `%s`; there are: %s", kind, kinds(host));
 }
 
 /* The text, with the name of the file where it says FILE. */
@@ -54,7 +54,7 @@ static int make(ns_host *host, const ns_arguments *a)
     }
     const char *path = a->words.at[1];
     if (access(path, F_OK) == 0)
-        return ns_command_wrong(host, "there is a file '%s' already; it is kept", path);
+        return ns_command_wrong(host, "there is a file `%s` already; it is kept", path);
     const char *filled = fill(host, text, path);
     const int error = ns_file_write(path, filled, strlen(filled));
     if (error)

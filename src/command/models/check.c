@@ -80,7 +80,7 @@ static bool print_start(ns_host *host, const ns_model *m)
     for (uint32_t i = 0; i < s->states.n; i++) {
         print_line(host, width, s->states.at[i].name, m->x0[i], s->states.at[i].unit, "");
         if (!isfinite(values[i])) {
-            ns_command_wrong(host, "the derivative of '%s' has no finite value at the start",
+            ns_command_wrong(host, "the derivative of `%s` has no finite value at the start",
                              s->states.at[i].name);
             good = false;
         }
@@ -153,13 +153,13 @@ static bool print_conserved(ns_host *host, const ns_model *m, int width, ns_inva
         fprintf(host->out, "  %-*s not known: its rate has no finite value near the start\n",
                 width, name);
         return refuse_at(host, m, said.span,
-                         "the rate of '%s' has no finite value near the start", name);
+                         "the rate of `%s` has no finite value near the start", name);
     }
     fprintf(host->out, "  %-*s %s (relative rate %.1e)\n", width, name, verdict, rate);
     if (constant || !claimed)
         return true;
     return refuse_at(host, m, said.span,
-                     "'%s' is not constant along the motion: its relative rate of change near "
+                     "`%s` is not constant along the motion: its relative rate of change near "
                      "the start is %.2g",
                      name, rate);
 }

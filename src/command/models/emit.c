@@ -71,11 +71,11 @@ static int emit(ns_host *host, const ns_arguments *a)
     const int language = language_of(form);
     if (!fmu && language < 0)
         return ns_command_wrong(host,
-                                "`noslip emit` writes c, python, octave and fmu, not '%s': "
+                                "`noslip emit` writes c, python, octave and fmu, not `%s`: "
                                 "noslip emit c MODEL",
                                 form);
     if (fmi && strcmp(fmi, "2") != 0 && strcmp(fmi, "3") != 0)
-        return ns_command_wrong(host, "--fmi is 2 or 3, not '%s'", fmi);
+        return ns_command_wrong(host, "--fmi is 2 or 3, not `%s`", fmi);
     if (!fmu && (fmi || ns_command_flag(a, "sources") || ns_command_text(a, "out")))
         return ns_command_wrong(host, "--fmi, --sources and --out are for `noslip emit fmu`");
     if (fmu && !ns_command_text(a, "out"))

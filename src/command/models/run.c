@@ -31,12 +31,12 @@ bool ns_run_command_words(ns_host *host, const ns_arguments *a)
     if (!ns_study_engine(host, a, &engine))
         return false;
     if (digits && strcmp(digits, "quad") != 0)
-        return ns_command_refuse(host, "--digits is given alone or as --digits=quad, not '%s'",
+        return ns_command_refuse(host, "--digits is given alone or as --digits=quad, not `%s`",
                                  digits);
     if (!precision || strcmp(precision, "double") == 0)
         return true;
     if (strcmp(precision, "quad") != 0)
-        return ns_command_refuse(host, "--precision is double or quad, not '%s'", precision);
+        return ns_command_refuse(host, "--precision is double or quad, not `%s`", precision);
     const char *method = ns_command_text(a, "method");
     if (!method || strcmp(method, ns_method_quad.name) == 0)
         return true;

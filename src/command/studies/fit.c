@@ -104,7 +104,7 @@ static bool read_sigma(ns_host *host, const ns_arguments *a, ns_model *model, ns
             return ns_command_refuse(host,
                                      c < spec->n_columns
                                          ? "--sigma: the scatter of %s must be positive"
-                                         : "--sigma: no column '%s' is fitted",
+                                         : "--sigma: no column `%s` is fitted",
                                      name);
         spec->columns[c].sigma = value;
     }

@@ -34,9 +34,9 @@ static bool find_value(job *j, const char *option, const char *name, ns_linear_v
                                     ns_arena_string(j->host->arena, name, length - 1));
     if (found < 0) {
         const char *nearest = ns_model_nearest_observable(j->model, name);
-        return ns_command_refuse(j->host, "%s: '%s' is not a value of the model%s%s%s", option,
-                                 name, nearest ? "; did you mean '" : "",
-                                 nearest ? nearest : "", nearest ? "'?" : "");
+        return ns_command_refuse(j->host, "%s: `%s` is not a value of the model%s%s%s", option,
+                                 name, nearest ? "; did you mean `" : "",
+                                 nearest ? nearest : "", nearest ? "`?" : "");
     }
     const ns_observable *o = &s->observables.at[found];
     *out = (ns_linear_value){name, rate ? "" : o->unit, o->value};
@@ -109,11 +109,11 @@ static bool read_weights(job *j, const ns_linear_model *l)
             }
         if (!weight)
             return ns_command_refuse(j->host,
-                                     "--weights: '%s' is neither a state nor an input of the "
+                                     "--weights: `%s` is neither a state nor an input of the "
                                      "linear model",
                                      name);
         if (!(value >= 0) || (input && !(value > 0)))
-            return ns_command_refuse(j->host, "--weights: the weight of '%s' must be %s", name,
+            return ns_command_refuse(j->host, "--weights: the weight of `%s` must be %s", name,
                                      input ? "positive" : "positive or zero");
         *weight = value;
     }
@@ -215,7 +215,7 @@ static bool stays(const job *j, const ns_linear_model *l)
         if (fabs(l->second[i]) > 1e-7 * ns_max(size, 1))
             return ns_command_refuse(
                 j->host,
-                "the value '%s' does not change uniformly along the steady motion: the "
+                "the value `%s` does not change uniformly along the steady motion: the "
                 "matrices "
                 "would change with time; choose values that stay (--states)",
                 l->state[i].name);

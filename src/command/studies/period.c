@@ -247,7 +247,7 @@ static int period(ns_host *host, const ns_arguments *a)
         status = reduced_period(host, a, model, until);
     else if (ns_command_flag(a, "plot") || ns_command_flag(a, "also"))
         status = ns_command_wrong(
-            host, "%s: --plot and --also need a 'symmetry' block; use --out FILE.svg",
+            host, "%s: --plot and --also need a `symmetry` block; use --out FILE.svg",
             model->name);
     else
         status = ns_relative_period(host, a, model, until);
@@ -273,7 +273,7 @@ const ns_command ns_command_period = {
     .summary = "Period of a motion reduced by its symmetry, and the shift of the group",
     .usage = "MODEL [--until T] [--plot FILE.svg [--also NAME=EXPR,...]...] [--json]",
     .doc =
-        "With a 'symmetry' block in the model: finds the first time T at which shape, shape\n"
+        "With a `symmetry` block in the model: finds the first time T at which shape, shape\n"
         "velocity and momenta are what they were at the start, the element h of the group "
         "with\n"
         "g(t + T) = h g(t) (Bloch, Marsden, Zenkov 2009, section 6.3), verifies it over a "

@@ -31,7 +31,7 @@ static bool read_range(job *j, const char *option, const char *text, bool bare,
         return false;
     const ns_study_words parts = ns_study_split(host->arena, rest, ':');
     if (parts.n != 2)
-        return ns_command_refuse(host, "%s expects NAME=LOW:HIGH, not '%s'", option, text);
+        return ns_command_refuse(host, "%s expects NAME=LOW:HIGH, not `%s`", option, text);
     if ((*parts.at[0] && !ns_study_number(host, j->model, option, parts.at[0], low)) ||
         (*parts.at[1] && !ns_study_number(host, j->model, option, parts.at[1], high)))
         return false;
@@ -59,7 +59,7 @@ static bool read_inputs(job *j)
             return false;
         for (uint32_t k = 0; k < i; k++)
             if (list[k] == list[i])
-                return ns_command_refuse(j->host, "--inputs: '%s' is named twice", j->input[i]);
+                return ns_command_refuse(j->host, "--inputs: `%s` is named twice", j->input[i]);
     }
     j->spec.inputs = list;
     j->spec.low = low;
@@ -136,7 +136,7 @@ static bool read_guess(job *j)
         while (i < j->spec.m && strcmp(j->input[i], name) != 0)
             i++;
         if (i == j->spec.m)
-            return ns_command_refuse(j->host, "--guess: '%s' is not an input of the plan",
+            return ns_command_refuse(j->host, "--guess: `%s` is not an input of the plan",
                                      name);
         if (!ns_study_expression(j->host, j->model, "--guess", expression, &guess[i]))
             return false;

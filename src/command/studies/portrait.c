@@ -51,7 +51,7 @@ static bool choose_window(job *j)
         const double low = ends[0], high = ends[1];
         if (!(low < high) || (state != place[0] && state != place[1]))
             return ns_command_refuse(host,
-                                     low < high ? "--range: '%s' is not one of the two states"
+                                     low < high ? "--range: `%s` is not one of the two states"
                                                 : "--range %s: LOW must be below HIGH",
                                      name);
         j->spec.from[state == place[1]] = low;

@@ -53,7 +53,7 @@ static bool read_surface(job *j)
     else if (strcmp(direction, "both") == 0)
         j->spec.surface.direction = 0;
     else
-        return ns_command_refuse(host, "--direction is rising, falling or both, not '%s'",
+        return ns_command_refuse(host, "--direction is rising, falling or both, not `%s`",
                                  direction);
     return true;
 }
@@ -433,7 +433,7 @@ static int section(ns_host *host, const ns_arguments *a)
         }
         if (!ns_method_find(j.spec.run.method)) {
             status = ns_command_wrong(host,
-                                      "unknown method '%s'; `noslip help methods` lists them",
+                                      "unknown method `%s`; `noslip help methods` lists them",
                                       j.spec.run.method);
             ns_model_free(model);
             return status;

@@ -40,7 +40,7 @@ bool ns_sweep_take_shard(ns_host *host, const ns_arguments *a, ns_plan *plan)
     if (ns_command_flag(a, "join"))
         return ns_command_refuse(host, "--shard and --join exclude each other");
     if (!read_shard(text, &k, &n))
-        return ns_command_refuse(host, "--shard expects K/N with K from 1 to N, not '%s'",
+        return ns_command_refuse(host, "--shard expects K/N with K from 1 to N, not `%s`",
                                  text);
     if (n > plan->rows)
         return ns_command_refuse(host, "--shard %s: there are only %llu rows", text,

@@ -22,7 +22,7 @@ static bool split_name(ns_host *host, const char *option, const char *form, cons
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
-        return ns_command_refuse(host, "%s expects %s, not '%s'", option, form, text);
+        return ns_command_refuse(host, "%s expects %s, not `%s`", option, form, text);
     *name = ns_plan_bare(ns_arena_string(host->arena, text, (size_t)(equals - text)));
     *rest = equals + 1;
     return true;
@@ -54,9 +54,9 @@ static bool read_over(ns_host *host, ns_model *model, const char *text, ns_plan 
     const ns_study_words words = ns_study_split(host->arena, rest, ':');
     const bool log = words.n == 4 && strcmp(words.at[3], "log") == 0;
     if (words.n != 3 && !log)
-        return ns_command_refuse(host, "--over expects %s, not '%s'", form, text);
+        return ns_command_refuse(host, "--over expects %s, not `%s`", form, text);
     if (!whole(words.at[2], &axis.n) || axis.n < 1)
-        return ns_command_refuse(host, "--over %s: expected a whole number of values, not '%s'",
+        return ns_command_refuse(host, "--over %s: expected a whole number of values, not `%s`",
                                  axis.name, words.at[2]);
     if (log)
         axis.kind = NS_PLAN_LOG;
@@ -78,7 +78,7 @@ static bool read_random(ns_host *host, ns_model *model, const char *text, ns_pla
     inner = ns_plan_distribution(host->arena, rest, &axis.kind);
     const ns_study_words words = ns_study_split(host->arena, inner ? inner : "", ',');
     if (!inner || words.n != 2)
-        return ns_command_refuse(host, "--random expects %s, not '%s'", form, text);
+        return ns_command_refuse(host, "--random expects %s, not `%s`", form, text);
     if (!ns_study_number(host, model, "--random", words.at[0], &axis.low) ||
         !ns_study_number(host, model, "--random", words.at[1], &axis.high))
         return false;
@@ -91,7 +91,7 @@ static bool read_whole(ns_host *host, const ns_arguments *a, const char *name, u
     const char *text = ns_command_text(a, name);
     if (!text || whole(text, value))
         return true;
-    return ns_command_refuse(host, "--%s expects a whole number, not '%s'", name, text);
+    return ns_command_refuse(host, "--%s expects a whole number, not `%s`", name, text);
 }
 
 static bool read_from(ns_host *host, const ns_arguments *a, ns_plan *plan)

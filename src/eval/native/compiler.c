@@ -58,7 +58,7 @@ bool ns_compiler_find(ns_compiler *c)
         }
         at += length;
         if (!*at)
-            return fail(c, "there is no compiler '%s'", name);
+            return fail(c, "there is no compiler `%s`", name);
     }
 }
 

@@ -48,7 +48,7 @@ static bool model_has_units(ns_walk *c)
 
 static const char *quoted(ns_walk *c, const char *name, const char *primes)
 {
-    return ns_arena_format(c->r->arena, "'%s%s'", name, primes);
+    return ns_arena_format(c->r->arena, "`%s%s`", name, primes);
 }
 
 /* A unit that somebody declared; false if it says nothing. */
@@ -110,7 +110,7 @@ static void check_set(ns_walk *c, const char *name, uint32_t primes, ns_span pla
         return;
     c->bare = true;
     ns_walk_demand(c, value, ns_form_add(&c->f, x.form, -(double)primes, (ns_form){&second, 1}),
-                   ns_arena_format(c->r->arena, "'%.*s%.*s'", (int)length, name,
+                   ns_arena_format(c->r->arena, "`%.*s%.*s`", (int)length, name,
                                    primes < 2 ? (int)primes : 2, "''"),
                    place);
     c->bare = false;
@@ -125,7 +125,7 @@ static void check_force(ns_walk *c, const ns_job *job)
         return;
     ns_walk_demand(c, &force, ns_form_add(&c->f, L->form, -1, q.form),
                    ns_arena_format(c->r->arena,
-                                   "the force on '%s', Lagrangian over coordinate,", job->name),
+                                   "the force on `%s`, Lagrangian over coordinate,", job->name),
                    L->span);
 }
 
@@ -147,7 +147,7 @@ static void check_block(ns_walk *c, const ns_job *job)
         const ns_agreed a = ns_walk_code(c, &job->code[i]);
         demand_unit(c, &a, unit,
                     form->values ? quoted(c, form->keyword, "")
-                                 : ns_arena_format(c->r->arena, "a size of '%s'", block->kind),
+                                 : ns_arena_format(c->r->arena, "a size of `%s`", block->kind),
                     (ns_span){0});
     }
 }

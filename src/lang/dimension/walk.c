@@ -44,7 +44,7 @@ static void tell_reasons(ns_walk *c, ns_form a, uint32_t *notes)
             continue;
         const ns_form_term one = {.of = a.at[i].of, .power = 1};
         const char *text = ns_form_text(&c->f, (ns_form){&one, 1});
-        ns_diag_note(c->r->diag, u->where, "'%s' is %s, because of this", u->name, text);
+        ns_diag_note(c->r->diag, u->where, "`%s` is %s, because of this", u->name, text);
     }
 }
 

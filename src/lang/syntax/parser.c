@@ -96,13 +96,13 @@ static const char *habit(const ns_parser *p)
     static const struct {
         const char *text, *words;
     } table[] = {
-        {"**", "'**' is the power of other languages; here it is ^: x^2"},
-        {"//", "'//' begins a comment in other languages; here it is #"},
+        {"**", "`**` is the power of other languages; here it is ^: x^2"},
+        {"//", "`//` begins a comment in other languages; here it is #"},
         {"/*",
-         "'/*' begins a comment in other languages; here every line of one begins with #"},
-        {"==", "'==' compares in other languages; here an equation has one ="},
-        {":=", "':=' defines in other languages; here it is ="},
-        {"+=", "'+=' changes a value in other languages; here names keep theirs"},
+         "`/*` begins a comment in other languages; here every line of one begins with #"},
+        {"==", "`==` compares in other languages; here an equation has one ="},
+        {":=", "`:=` defines in other languages; here it is ="},
+        {"+=", "`+=` changes a value in other languages; here names keep theirs"},
     };
     const char *text = p->lexer.text + p->token.begin; /* at the second sign, or at the first */
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -142,7 +142,7 @@ bool ns_parser_unexpected(ns_parser *p, const char *what)
         ns_diag_error(p->r->diag, span, "expected %s, found a string", what);
         break;
     default:
-        ns_diag_error(p->r->diag, span, "expected %s, found '%.*s'", what, length, text);
+        ns_diag_error(p->r->diag, span, "expected %s, found `%.*s`", what, length, text);
     }
     return false;
 }
@@ -188,13 +188,13 @@ static bool check_unit(ns_parser *p, ns_token token, bool after_number, ns_unit_
         ns_text_addf(&hint, "; a product of units is written %.*s*%s", (int)cut, name,
                      name + cut);
     else if (near.found)
-        ns_text_addf(&hint, "; did you mean '%s'?", near.found);
+        ns_text_addf(&hint, "; did you mean `%s`?", near.found);
     else if (after_number && bad->begin == 0)
         ns_text_addf(&hint, "; a product is written with *");
     else if (after_number)
         ns_text_addf(&hint, "; write spaces around %c if %s is not part of the unit",
                      text[bad->begin - 1], name);
-    ns_diag_error(p->r->diag, span, "'%s' is not a unit%s", name, ns_text_string(&hint));
+    ns_diag_error(p->r->diag, span, "`%s` is not a unit%s", name, ns_text_string(&hint));
     return false;
 }
 
@@ -278,15 +278,15 @@ static bool name(ns_parser *p)
         return ns_parser_unexpected(p, "an expression");
     ns_parser_next(p);
     if (grad || (sum && ns_parser_at(p, '('))) {
-        if (!ns_parser_expect(p, '(', "'(' and the name of a function"))
+        if (!ns_parser_expect(p, '(', "`(` and the name of a function"))
             return false;
         place = ns_parser_span(p);
         if (!ns_parser_expect(p, NS_TOKEN_NAME, "the name of a function") ||
-            !ns_parser_expect(p, ')', "')'"))
+            !ns_parser_expect(p, ')', "`)`"))
             return false;
         if (!ns_parser_at(p, '('))
-            return ns_parser_unexpected(p, grad ? "'(' and the point: grad(F)(x, y, z)"
-                                                : "'(' and the limits: integral(F)(a, b)");
+            return ns_parser_unexpected(p, grad ? "`(` and the point: grad(F)(x, y, z)"
+                                                : "`(` and the limits: integral(F)(a, b)");
     }
     if (!ns_parser_at(p, '(')) {
         emit(p, NS_POSTFIX_NAME, place, 0);
@@ -294,7 +294,7 @@ static bool name(ns_parser *p)
     }
     open = ns_parser_span(p);
     ns_parser_next(p);
-    if (!list(p, ')', "')' or ','", open, &count))
+    if (!list(p, ')', "`)` or `,`", open, &count))
         return false;
     emit(p, grad ? NS_POSTFIX_GRAD : sum ? NS_POSTFIX_INTEGRAL : NS_POSTFIX_CALL, place, count);
     return true;
@@ -321,13 +321,13 @@ static bool primary(ns_parser *p)
             return false;
         if (ns_parser_accept(p, ')'))
             return true;
-        ns_parser_unexpected(p, "')'");
+        ns_parser_unexpected(p, "`)`");
         if (p->token.kind != NS_TOKEN_BAD)
             ns_diag_note(p->r->diag, open, "the bracket was opened here");
         return false;
     case '[':
         ns_parser_next(p);
-        if (!list(p, ']', "']' or ','", open, &count))
+        if (!list(p, ']', "`]` or `,`", open, &count))
             return false;
         open.end = p->before;
         emit(p, NS_POSTFIX_VECTOR, open, count);
@@ -348,7 +348,7 @@ static bool suffixed(ns_parser *p)
         if (ns_parser_accept(p, '\'')) {
             emit(p, NS_POSTFIX_PRIME, place, 0);
         } else if (ns_parser_accept(p, '[')) {
-            if (!list(p, ']', "']' or ','", place, &count))
+            if (!list(p, ']', "`]` or `,`", place, &count))
                 return false;
             place.end = p->before;
             emit(p, NS_POSTFIX_INDEX, place, count);

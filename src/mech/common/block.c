@@ -87,7 +87,7 @@ static bool no_word(const ns_description *d, const ns_block *block, uint32_t i)
 {
     const char *word = block->arg_words ? block->arg_words[i] : NULL;
     if (word)
-        ns_diag_error(d->diag, block->arg_spans[i], "undefined name '%s'", word);
+        ns_diag_error(d->diag, block->arg_spans[i], "undefined name `%s`", word);
     return !word;
 }
 

@@ -236,7 +236,7 @@ static bool function(ns_drawer *w, const ns_draw_value *v, const ns_ex *args, ui
     if (!found)
         return ns_drawer_complain(w, v, what);
     if (found->arity != n) {
-        ns_diag_error(w->d->diag, v->span, "expected %s, but '%s' has %u arguments", what,
+        ns_diag_error(w->d->diag, v->span, "expected %s, but `%s` has %u arguments", what,
                       v->word, found->arity);
         return false;
     }
@@ -471,7 +471,7 @@ static bool check(const ns_drawer *w, const thing *which)
             for (size_t k = 0; k < sizeof options / sizeof *options; k++)
                 if (options[k].bit & which->options)
                     ns_text_addf(&names, "%s%s", names.length ? ", " : "", options[k].name);
-            ns_diag_error(w->d->diag, v->option_span, "`%s` has no option '%s'; %s%s",
+            ns_diag_error(w->d->diag, v->option_span, "`%s` has no option `%s`; %s%s",
                           which->kind, v->option, names.length ? "there are: " : "it has none",
                           ns_text_string(&names));
             return false;
@@ -495,10 +495,10 @@ static bool add_line(ns_drawer *w, const thing *table)
         ns_text_addf(&known, "%s%s", i == table ? "" : ", ", i->kind);
     }
     if (near.found)
-        ns_diag_error(w->d->diag, w->line->span, "cannot draw '%s'; did you mean '%s'?",
+        ns_diag_error(w->d->diag, w->line->span, "cannot draw `%s`; did you mean `%s`?",
                       w->line->kind, near.found);
     else
-        ns_diag_error(w->d->diag, w->line->span, "cannot draw '%s'; there are: %s",
+        ns_diag_error(w->d->diag, w->line->span, "cannot draw `%s`; there are: %s",
                       w->line->kind, ns_text_string(&known));
     return false;
 }
@@ -533,7 +533,7 @@ static bool find_view(const ns_description *d, ns_scene *scene)
                 view = k;
         if (view < 0) {
             ns_diag_error(d->diag, line->view_span,
-                          "there is no view '%s'; there are: above, side, space, algebra",
+                          "there is no view `%s`; there are: above, side, space, algebra",
                           line->view);
             good = false;
         } else if (view == 3) {
@@ -545,7 +545,7 @@ static bool find_view(const ns_description *d, ns_scene *scene)
             good = false;
         } else if (occupied && view != NS_VIEW_SPACE) {
             ns_diag_error(d->diag, line->view_span,
-                          "formulation draws its bodies in space: leave out '%s'", line->view);
+                          "formulation draws its bodies in space: leave out `%s`", line->view);
             good = false;
         } else {
             found = view;

@@ -15,9 +15,9 @@ bool ns_drawer_complain(const ns_drawer *w, const ns_draw_value *v, const char *
     ns_description *d = w->d;
     if (v->word) {
         const char *nearest = ns_description_nearest(d, v->word);
-        ns_diag_error(d->diag, v->span, "expected %s, found '%s'%s%s%s", what, v->word,
-                      nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                      nearest ? "'?" : "");
+        ns_diag_error(d->diag, v->span, "expected %s, found `%s`%s%s%s", what, v->word,
+                      nearest ? "; did you mean `" : "", nearest ? nearest : "",
+                      nearest ? "`?" : "");
     } else if (v->value.cols > 1) {
         ns_diag_error(d->diag, v->span, "expected %s, found a %u x %u matrix", what,
                       v->value.rows, v->value.cols);

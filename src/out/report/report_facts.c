@@ -228,7 +228,7 @@ static void put_warnings(ns_report *r, const contact *c)
         if (o->push_least && o->push_least[i] < 0)
             warn(
                 r,
-                "contact '%s' would lift off: its normal force is negative from t = %.6g s on, "
+                "contact `%s` would lift off: its normal force is negative from t = %.6g s on, "
                 "%.3g N at the least",
                 s->pushes.at[i].name, o->push_since[i], o->push_least[i]);
     if (s->conservative && !(o->energy_drift <= of_energy.fair) && !isnan(o->energy_drift))
@@ -239,11 +239,11 @@ static void put_warnings(ns_report *r, const contact *c)
              o->energy_drift);
     for (uint32_t i = 0; i < s->constraints.n; i++)
         if (!(o->residual[i] <= of_residual.fair))
-            warn(r, "the constraint '%s' was violated by up to %.2g", s->constraints.at[i].name,
+            warn(r, "the constraint `%s` was violated by up to %.2g", s->constraints.at[i].name,
                  o->residual[i]);
     for (uint32_t i = 0; i < s->invariants.n; i++)
         if (!(o->drift[i] <= of_drift.fair))
-            warn(r, "the invariant '%s' changed by %.2g of its size: it may be none",
+            warn(r, "the invariant `%s` changed by %.2g of its size: it may be none",
                  s->invariants.at[i].name, o->drift[i]);
     if (r->record->trust && !isnan(r->record->trust->until)) {
         char text[300];

@@ -102,7 +102,7 @@ static const char *read_lines(reader *r, double **column)
             if (k >= n)
                 continue;
             if (!*field || *end || !isfinite(value))
-                return ns_arena_format(r->arena, "%s:%u: '%s' in column %s is not a number",
+                return ns_arena_format(r->arena, "%s:%u: `%s` in column %s is not a number",
                                        r->path, r->line, field, r->plan->axes.at[k].name);
             column[k][r->plan->count] = value;
         }
@@ -141,15 +141,15 @@ static const char *take_list(ns_arena *arena, const char *path, const ns_h5_list
                              ns_plan *plan)
 {
     if (one->rank != 1 || one->rows < 1)
-        return ns_arena_format(arena, "%s: '%s' is not a list of numbers", path, one->name);
+        return ns_arena_format(arena, "%s: `%s` is not a list of numbers", path, one->name);
     if (plan->axes.n && one->rows != plan->count)
-        return ns_arena_format(arena, "%s: '%s' and '%s' do not have the same length", path,
+        return ns_arena_format(arena, "%s: `%s` and `%s` do not have the same length", path,
                                plan->axes.at[0].name, one->name);
     if (plan->axes.n == MOST_AXES)
         return ns_arena_format(arena, "%s has more than %d lists", path, MOST_AXES);
     for (size_t i = 0; i < one->rows; i++)
         if (!isfinite(one->value[i]))
-            return ns_arena_format(arena, "%s: '%s' has an entry that is not a number", path,
+            return ns_arena_format(arena, "%s: `%s` has an entry that is not a number", path,
                                    one->name);
     plan->count = one->rows;
     NS_PUSH(arena, plan->axes,

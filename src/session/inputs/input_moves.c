@@ -84,14 +84,14 @@ void ns_inputs_check_moves(ns_model *model)
         if (!enters(model, input, t0, lines ? 0 : 1.37, 0.83))
             continue;
         ns_diag_error(model->diag, input->span,
-                      lines ? "the input '%s' moves parts of the system: its acceleration "
+                      lines ? "the input `%s` moves parts of the system: its acceleration "
                               "enters the equations, and a table by lines has corners, which "
                               "would be blows; say `order 3`"
                       : input->sampled
-                          ? "the input '%s' moves parts of the system: its rate enters the "
+                          ? "the input `%s` moves parts of the system: its rate enters the "
                             "equations, and a controller jumps, which would be blows; let it "
                             "be a force, or the rate of a state"
-                          : "the input '%s' moves parts of the system: its rate enters the "
+                          : "the input `%s` moves parts of the system: its rate enters the "
                             "equations, and a table by steps jumps, which would be blows; say "
                             "`order 3`",
                       input->name);

@@ -44,7 +44,7 @@ static bool whole(const ns_model *model, const ns_input *input, const ns_series 
     for (size_t k = 0; k < s->rows; k++)
         if (!isfinite(y[k])) {
             ns_diag_error(model->diag, input->file_span,
-                          "%s: the column of the input '%s' has no value at t = %.10g s (row "
+                          "%s: the column of the input `%s` has no value at t = %.10g s (row "
                           "%zu); tables have no gaps",
                           s->path, input->name, s->t[k], k + 1);
             return false;
@@ -80,7 +80,7 @@ static bool read_table(ns_model *model, const ns_input *input, changes *q)
     }
     const double end = input->order ? s.t[s.rows - 1] : (double)INFINITY;
     if (!q->of || s.t[0] > q->begin || end < q->end)
-        q->of = ns_arena_format(a, "the table %s of the input '%s'", s.path, input->name);
+        q->of = ns_arena_format(a, "the table %s of the input `%s`", s.path, input->name);
     q->begin = s.t[0] > q->begin ? s.t[0] : q->begin;
     q->end = end < q->end ? end : q->end;
     return true;
@@ -148,7 +148,7 @@ void ns_inputs_schedule(ns_model *model, const ns_model *of)
         ns_system_eval(model->system, &input->period, 1, 0, model->p, NULL,
                        &samplings[n].period);
         if (!(samplings[n].period > 0))
-            ns_diag_error(model->diag, input->span, "the period of the input '%s' is %g s",
+            ns_diag_error(model->diag, input->span, "the period of the input `%s` is %g s",
                           input->name, samplings[n].period);
         sample[n++] = input->sample;
     }

@@ -86,7 +86,7 @@ static bool take_row(reader *r, char **cell, size_t n, double *row)
         row[i] = *cell[i] ? strtod(cell[i], &end) : (double)NAN;
         if (*end || (*cell[i] && !isfinite(row[i]) && !isnan(row[i]))) {
             *r->message = ns_arena_format(
-                r->arena, "%s:%zu: column %zu ('%s'): '%s' is not a number", r->s->path,
+                r->arena, "%s:%zu: column %zu (`%s`): `%s` is not a number", r->s->path,
                 r->line, i + 1, r->s->columns.at[i].name, cell[i]);
             return false;
         }
@@ -232,9 +232,9 @@ const double *ns_series_find(ns_arena *arena, const ns_series *s, const char *na
             return s->columns.at[i].value;
         ns_near_try(&near, s->columns.at[i].name);
     }
-    *message = ns_arena_format(arena, "%s has no column '%s'%s%s%s", s->path, name,
-                               near.found ? "; did you mean '" : "",
-                               near.found ? near.found : "", near.found ? "'?" : "");
+    *message = ns_arena_format(arena, "%s has no column `%s`%s%s%s", s->path, name,
+                               near.found ? "; did you mean `" : "",
+                               near.found ? near.found : "", near.found ? "`?" : "");
     return NULL;
 }
 

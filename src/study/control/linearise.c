@@ -281,7 +281,7 @@ static bool take_rest(const ns_linearise *q, ns_arena *arena, const double *rest
             if (Zu[(size_t)j * n + i] == 0)
                 continue;
             *message = ns_arena_format(arena,
-                                       "'%s' follows the input '%s' without delay: it cannot "
+                                       "`%s` follows the input `%s` without delay: it cannot "
                                        "be a state of the linear model, only an output",
                                        q->state[i].name, q->input[j]);
             return false;
@@ -292,7 +292,7 @@ static bool take_rest(const ns_linearise *q, ns_arena *arena, const double *rest
             if (Cu[(size_t)j * q->constraints + i] != 0) {
                 *message = ns_arena_format(
                     arena,
-                    "the constraint '%s' contains the input '%s': its rate would be an input "
+                    "the constraint `%s` contains the input `%s`: its rate would be an input "
                     "too; steer by a force, or prescribe the acceleration",
                     q->field->system->constraints.at[i].name, q->input[j]);
                 return false;
@@ -328,8 +328,8 @@ static bool take_matrices(const ns_linearise *q, ns_arena *arena, uint32_t r, co
     uint32_t bad = express(a, n, n, r, Z, W, l->A, left);
     if (bad < n) {
         *message = ns_arena_format(arena,
-                                   "the rate of '%s' depends on more than the values named, "
-                                   "for example on '%s': name it too",
+                                   "the rate of `%s` depends on more than the values named, "
+                                   "for example on `%s`: name it too",
                                    q->state[bad].name, missing_state(q->field, r, N, left));
         return false;
     }
@@ -337,8 +337,8 @@ static bool take_matrices(const ns_linearise *q, ns_arena *arena, uint32_t r, co
     if (bad == k)
         return true;
     *message = ns_arena_format(arena,
-                               "the output '%s' depends on more than the states named, for "
-                               "example on '%s': name it too",
+                               "the output `%s` depends on more than the states named, for "
+                               "example on `%s`: name it too",
                                q->output[bad].name, missing_state(q->field, r, N, left));
     return false;
 }

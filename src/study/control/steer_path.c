@@ -142,17 +142,17 @@ static const char *refusal(const builder *b, const ns_steer_spec *spec)
         ns_flow_param_direction(p->flow, spec->inputs[j], dp);
         for (uint32_t i = 0; i < p->flow->np; i++)
             if (i != spec->inputs[j] && dp[i] != ns_zero(b->graph))
-                return ns_arena_format(b->a, "the parameter '%s' depends on the input '%s'",
+                return ns_arena_format(b->a, "the parameter `%s` depends on the input `%s`",
                                        d->params.at[i].name, name);
         for (uint32_t i = 0; i < b->s->constraints.n; i++)
             if (ns_graph_depends(b->graph, b->s->constraints.at[i].residual, &b->from[j], 1))
                 return ns_arena_format(b->a,
-                                       "the constraint '%s' contains the input '%s'; plans "
+                                       "the constraint `%s` contains the input `%s`; plans "
                                        "need inputs in forces, or in rates",
                                        b->s->constraints.at[i].name, name);
         for (uint32_t i = 0; i < p->goals; i++)
             if (ns_graph_depends(b->graph, spec->goals[i].value, &b->from[j], 1))
-                return ns_arena_format(b->a, "the goal '%s' contains the input '%s'",
+                return ns_arena_format(b->a, "the goal `%s` contains the input `%s`",
                                        spec->goals[i].name, name);
     }
     return NULL;

@@ -367,7 +367,7 @@ static bool find_columns(fitting *f)
         if (i == q->values)
             return failed(
                 f, NS_ERR_USAGE,
-                ns_arena_format(f->a, "the model has no value '%s'", spec->columns[c].name));
+                ns_arena_format(f->a, "the model has no value `%s`", spec->columns[c].name));
         value[c] = q->value[i];
         values[c] = s->observables.at[value[c]].value;
         for (uint32_t j = 0; j < spec->n; j++)

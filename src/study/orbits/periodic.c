@@ -238,7 +238,7 @@ static bool invariant_surface(newton *q, ns_periodic *out)
         }
         if (fabs(along) > 1e-7 * size) {
             out->message = ns_arena_format(
-                q->flow->arena, "the surface is not left in place by the symmetry '%s'",
+                q->flow->arena, "the surface is not left in place by the symmetry `%s`",
                 q->g->name[k]);
             return false;
         }

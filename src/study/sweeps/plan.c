@@ -19,18 +19,18 @@ static const char *check_axis(ns_arena *arena, const ns_plan_axis *axis)
     if (axis->kind == NS_PLAN_LIST)
         return NULL;
     if (!isfinite(axis->low) || !isfinite(axis->high))
-        return ns_arena_format(arena, "the values of '%s' are not finite", axis->name);
+        return ns_arena_format(arena, "the values of `%s` are not finite", axis->name);
     if (on_grid(axis) && axis->n < 1)
-        return ns_arena_format(arena, "'%s' needs at least one value", axis->name);
+        return ns_arena_format(arena, "`%s` needs at least one value", axis->name);
     if ((axis->kind == NS_PLAN_LOG || axis->kind == NS_PLAN_LOGUNIFORM) &&
         !(axis->low * axis->high > 0))
         return ns_arena_format(
             arena,
-            "'%s' in equal ratios needs ends of the same sign, not zero, not "
+            "`%s` in equal ratios needs ends of the same sign, not zero, not "
             "%g and %g",
             axis->name, axis->low, axis->high);
     if (axis->kind == NS_PLAN_NORMAL && !(axis->high >= 0))
-        return ns_arena_format(arena, "'%s': the deviation is %g, it must not be negative",
+        return ns_arena_format(arena, "`%s`: the deviation is %g, it must not be negative",
                                axis->name, axis->high);
     return NULL;
 }

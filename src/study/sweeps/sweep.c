@@ -87,7 +87,7 @@ static bool find_event(maker *m, const char *name, uint32_t *event)
         }
         ns_text_addf(&known, "%s%s", i ? ", " : "", s->events.at[i].name);
     }
-    return fail(m, ns_arena_format(m->sweep->arena, "the model has no event '%s'; it has %s",
+    return fail(m, ns_arena_format(m->sweep->arena, "the model has no event `%s`; it has %s",
                                    name, s->events.n ? ns_text_string(&known) : "none"));
 }
 
@@ -185,8 +185,8 @@ static bool read_at(maker *m, const char *text, const char *value, const char *p
     if (!isfinite(get->t) || sense * get->t < sense * run->t0 ||
         sense * get->t > sense * run->until)
         return fail(m, ns_arena_format(arena,
-                                       "'%s': expected an event or a time from %g to %g behind "
-                                       "@, not '%s'",
+                                       "`%s`: expected an event or a time from %g to %g behind "
+                                       "@, not `%s`",
                                        text, run->t0, run->until, place));
     return true;
 }
@@ -254,7 +254,7 @@ static bool read_get(maker *m, const char *text, ns_sweep_get *get)
     const char *quantity = trim(arena, equals ? equals + 1 : text, text + strlen(text));
     *get = (ns_sweep_get){.name = equals ? trim(arena, text, equals) : quantity, .unit = ""};
     if (!*get->name || !*quantity)
-        return fail(m, ns_arena_format(arena, "expected [NAME=]QUANTITY, not '%s'", text));
+        return fail(m, ns_arena_format(arena, "expected [NAME=]QUANTITY, not `%s`", text));
     return read_quantity(m, quantity, get);
 }
 
@@ -269,7 +269,7 @@ static bool read_gets(maker *m)
                 return false;
             for (uint32_t i = 0; i < w->n_gets; i++)
                 if (strcmp(w->get[i].name, w->get[w->n_gets].name) == 0)
-                    return fail(m, ns_arena_format(w->arena, "'%s' is asked for twice",
+                    return fail(m, ns_arena_format(w->arena, "`%s` is asked for twice",
                                                    w->get[i].name));
         }
         return true;
@@ -390,7 +390,7 @@ static bool modes_known(maker *m)
                  w->get[k].kind == NS_SWEEP_MAX) &&
                 ns_graph_depends(s->graph, w->get[k].value, &s->mode_values.at[i].symbol, 1))
                 return fail(m, ns_arena_format(w->arena,
-                                               "'%s' differs between modes: a sweep takes such "
+                                               "`%s` differs between modes: a sweep takes such "
                                                "values at the end or at an event",
                                                w->get[k].name));
     return true;
