@@ -54,7 +54,8 @@ if(program)
   foreach(file IN LISTS test_scripts)
     get_filename_component(name "${file}" NAME_WE)
     add_test(NAME ${name} COMMAND bash "${file}" WORKING_DIRECTORY "${test_dir}")
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${guard} ENVIRONMENT "${script_environment}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${guard}
+      ENVIRONMENT "${script_environment}")
   endforeach()
 endif()
 

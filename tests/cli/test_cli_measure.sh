@@ -37,7 +37,8 @@ py 'd["search"]["exists"] is True and d["search"]["margin"] > 1e8 and
     "--json: search"
 expect 2 "--degree out of range" "" "expects a number from 1 to 8" -- \
     measure chaplygin-ball --on s.x --degree 9
-expect 2 "density of unknown names" "" "undefined name \`rho\`" -- measure veselova --density rho
+expect 2 "density of unknown names" "" "undefined name \`rho\`" -- \
+    measure veselova --density rho
 expect 2 "density that is a vector" "" "expects a number" -- measure veselova --density "[1, 2]"
 expect 2 "no such model" "" "no-such-model" -- measure no-such-model
 expect 0 "brackets in closed form" "c\[1,2,1\] = -k\*cos\(k\*theta\)/K" "" -- \
