@@ -33,7 +33,7 @@ ns_v3 ns_meet_yields(ns_graph *g, const ns_meet *w, ns_v3 force)
 }
 
 /* W a, body frame. */
-ns_v3 ns_meet_resists(ns_graph *g, const ns_meet *w, ns_v3 a)
+static ns_v3 resists(ns_graph *g, const ns_meet *w, ns_v3 a)
 {
     const ns_contact *c = w->c;
     ns_v3 moment = ns_v3_scale(g, c->mass, ns_v3_cross(g, c->s, a));
@@ -55,7 +55,7 @@ static ns_v3 resists_loaded(ns_graph *g, const ns_meet *w, ns_v3 a)
     const uint32_t n = w->n_reactions;
     ns_ex K[9], x[3], load[6], slope[6 * 4];
     if (n == 0)
-        return ns_meet_resists(g, w, a);
+        return resists(g, w, a);
     memcpy(load, c->force.at, sizeof c->force.at);
     memcpy(load + 3, c->torque.at, sizeof c->torque.at);
     ns_diff_jacobian(g, load, 6, w->reaction, n, slope);
@@ -84,7 +84,7 @@ static plane plane_of(ns_graph *g, const ns_meet *w, bool loaded)
     plane q = {0};
     ns_v3_tangents(g, w->c->gamma, q.base);
     for (int a = 0; a < 2; a++) {
-        ns_v3 force = (loaded ? resists_loaded : ns_meet_resists)(g, w, q.base[a]);
+        ns_v3 force = (loaded ? resists_loaded : resists)(g, w, q.base[a]);
         for (int b = 0; b < 2; b++)
             q.W[b][a] = ns_v3_dot(g, q.base[b], force);
         q.w[a] = ns_v3_dot(g, w->c->gamma, force);
@@ -223,7 +223,7 @@ static ns_v3 impulse(ns_graph *g, const ns_meet *w, ns_ex normal, ns_ex tangenti
     ns_ex back = ns_neg(g, ns_add(g, one, tangential));
     ns_v3 along = ns_v3_scale(g, back, w->slip_body);
     ns_v3 wanted = ns_v3_add(g, along, ns_v3_scale(g, change, c->gamma));
-    ns_v3 P = ns_meet_resists(g, w, wanted);
+    ns_v3 P = resists(g, w, wanted);
     if (law->friction == NS_FRICTION_IDEAL) {
         *slips = ns_zero(g);
         return P;
@@ -242,7 +242,7 @@ static ns_v3 expansion(ns_graph *g, const ns_meet *w, ns_v3 P, ns_ex normal, ns_
     if (no_friction(w->law))
         return ns_v3_scale(g, L, n);
     if (w->law->friction == NS_FRICTION_IDEAL) {
-        ns_v3 straight = ns_meet_resists(g, w, n);
+        ns_v3 straight = resists(g, w, n);
         return ns_v3_scale(g, ns_div(g, L, ns_v3_dot(g, n, straight)), straight);
     }
     plane q = {0}; /* W: inverse of G in the tangent plane */
@@ -281,5 +281,5 @@ ns_meet_impact ns_meet_hit(ns_graph *g, const ns_meet *w, ns_ex normal, ns_ex ta
 
 ns_meet_impact ns_meet_catch(ns_graph *g, const ns_meet *w)
 {
-    return after(g, w, ns_meet_resists(g, w, ns_v3_neg(g, w->slip_body)));
+    return after(g, w, resists(g, w, ns_v3_neg(g, w->slip_body)));
 }

@@ -5,7 +5,6 @@
 #include "mech/contact/meet.h"
 
 ns_v3 ns_meet_yields(ns_graph *g, const ns_meet *w, ns_v3 force); /* G F, body frame */
-ns_v3 ns_meet_resists(ns_graph *g, const ns_meet *w, ns_v3 a);    /* W a, body frame */
 
 /* Coulomb's friction: the direction `onset` in which slip would begin, and `margin`. */
 void ns_meet_onset(ns_graph *g, ns_meet *w);
