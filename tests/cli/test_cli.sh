@@ -56,7 +56,7 @@ expect 2 "unknown command" "" "did you mean \`run\`" -- rnu x
 expect 2 "a file as command" "" "noslip run" -- "$W/oscillator.mech"
 
 expect 0 "emit c" "void model_rhs" "" -- emit c "$W/oscillator.mech"
-expect 2 "emit another language" "" "writes c and fmu, not \`fortran\`" \
+expect 2 "emit another language" "" "octave and fmu, not \`fortran\`" \
     -- emit fortran "$W/oscillator.mech"
 expect 2 "emit nothing" "" "needs more arguments" -- emit c
 expect 0 "emit fmu" "FMI 3.0, model exchange and co-simulation" "" \

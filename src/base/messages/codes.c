@@ -65,6 +65,8 @@ static const struct {
     {"arguments", "", "is a function: expected"},
     {"arguments", "evaluate", "not a function"},
     {"arguments", "evaluate", "grad needs"},
+    {"arguments", "evaluate", "needs a function"},
+    {"arguments", "functions", "an integral has two"},
     {"arguments", "functions", "diff needs as"},
     {"shape", "arithmetic", "cannot be"},
     {"shape", "arithmetic", "element"},
