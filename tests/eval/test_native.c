@@ -379,7 +379,7 @@ static void compilers_that_fail(void **state)
         const char *compiler, *message;
     } cases[] = {
         {"", "switched off"},
-        {"no-such-compiler", "no compiler 'no-such-compiler'"},
+        {"no-such-compiler", "no compiler `no-such-compiler`"},
         {"/no/such/compiler", "no compiler"},
         {"/", "no compiler"},
         {"false", "failed"},

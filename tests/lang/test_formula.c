@@ -122,7 +122,7 @@ static void messages(void **state)
     value("[1, 2]", "expected a number here", &end);
     value("x' + 1", "undefined name `x`", &end);
     value("twice(y)", "text:1:7: error: undefined name `y`", &end);
-    value("1 parsec", "'parsec' is not a unit", &end);
+    value("1 parsec", "`parsec` is not a unit", &end);
     value("\"open", "the string that begins here is not closed", &end);
 }
 

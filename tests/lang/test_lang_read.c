@@ -248,7 +248,7 @@ static void test_no_model(void **state)
     refuse("let a = ", "sin(", MANY / 4, "", deep);
     refuse("run ", "{", MANY, "", "expected the name of a setting");
     refuse("", "(", MANY, "", "expected a statement");
-    refuse("", "x y\n", MANY / 4, "", "unknown statement 'x'");
+    refuse("", "x y\n", MANY / 4, "", "unknown statement `x`");
     refuse("title \"", "a", MANY, "", "not closed");
     refuse("param a = ", "1", MANY, "", "too long");
     refuse("param a = ", "a", MANY, "", "undefined name");
