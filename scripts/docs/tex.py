@@ -13,7 +13,7 @@ OPERATORS = {
     'sum': '∑', 'prod': '∏', 'int': '∫', 'cdot': '·', 'times': '×', 'pm': '±', 'dots': '…',
     'ldots': '…', 'cdots': '⋯', 'in': '∈', 'le': '≤', 'ge': '≥', 'ne': '≠', 'to': '→',
     'leftarrow': '←', 'rightarrow': '→', 'approx': '≈', 'infty': '∞', 'wedge': '∧', 
-    ';': '\u2004', ',': '\u2009', '{': '{', '}': '}', '|': '‖',
+    'langle': '⟨', 'rangle': '⟩', ';': '\u2004', ',': '\u2009', '{': '{', '}': '}', '|': '‖',
 }
 NAMES = {'log', 'exp', 'sin', 'cos', 'tan', 'cot', 'min', 'max', 'det'}
 ACCENTS = {'dot': '˙', 'ddot': '¨', 'bar': '¯', 'hat': '^'}

@@ -91,7 +91,7 @@ grep -q -e "--start a={x} --start 'a.....=.\?{y}" "$W/states.html" && pass "stat
 expect 0 "run --start" '' '' -- run "$W/pole.mech" --start a=0.3 --start "a'=1" --until 0.1 \
     --json
 py 'abs(d["values"]["energy"][0] - (0.5 + math.cos(0.3))) < 1e-15' "run --start: energy"
-expect 2 "run --start of nothing" '' "'b' is neither" -- run "$W/pole.mech" --start b=1
+expect 2 "run --start of nothing" '' "\`b\` is neither" -- run "$W/pole.mech" --start b=1
 expect 2 "run --start without a value" '' 'expects NAME=EXPR' -- run "$W/pole.mech" --start b
 expect 2 "three axes" '' 'one or two varied' -- sweep "$W/pole.mech" --over mu=1:2:2 \
     --over s=1:2:2 --over "a'=0:1:2" --figure "$W/x.svg"
