@@ -191,7 +191,7 @@ void ns_flow_program_along(ns_flow *field, ns_flow_program *program, uint32_t ro
                 sum += J[(size_t)i * n + j] * basis[(size_t)k * n + j];
             out[(size_t)i * r + k] = (double)sum;
         }
-    for (size_t i = (size_t)rows * n; i < program->outputs; i++)
+    for (size_t i = (size_t)rows * n; rest && i < program->outputs; i++)
         rest[i - (size_t)rows * n] = (double)J[i];
     ns_arena_release(a, mark);
 }

@@ -251,7 +251,8 @@ static double a_of(uint32_t i, uint32_t j)
 
 static double time_of(const ns_path *p, uint32_t node)
 {
-    return p->spec->t0 + (node / NS_PATH_NODES + gauss_c[node % NS_PATH_NODES]) * p->h;
+    const uint32_t step = node / NS_PATH_NODES;
+    return p->spec->t0 + (step + gauss_c[node % NS_PATH_NODES]) * p->h;
 }
 
 /* Values of `first` at the nodes of step k; false if one is not a number. */
