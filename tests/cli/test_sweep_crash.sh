@@ -104,7 +104,11 @@ accident() { # kind, number
     start "${runner[@]}" "$NOSLIP" "${request[@]}" --out "$table" --threads $threads
     moment
     case $1 in rank) kill_rank ;; all) kill_all ;; alone) kill -9 "$job" 2>/dev/null ;; esac
+    # a launcher that is still starting may miss the end of its process, and wait for ever
+    { sleep 60 && kill_all; } >/dev/null 2>&1 &
+    local watch=$!
     wait "$job" 2>/dev/null
+    kill "$watch" 2>/dev/null
     local kept
     kept=$(rows_there "$table")
     # once more, in another way than before

@@ -452,7 +452,7 @@ static void forbid_twist(ns_graph *g, ns_contact *c)
         symbol[n] = c->ground.symbol[i];
         rate[n] = c->ground_rate[i];
     }
-    ns_v3 turned, y = c->Omega_rate;
+    ns_v3 turned = c->gamma, y = c->Omega_rate;
     ns_diff_along(g, c->gamma.at, 3, symbol, rate, n, turned.at);
     const ns_v3 z = ns_m3_solve_symmetric(g, c->about_contact, c->gamma);
     const ns_ex off = ns_add(g, ns_v3_dot(g, c->gamma, y), ns_v3_dot(g, turned, c->Omega));
