@@ -105,10 +105,13 @@ accident() { # kind, number
     moment
     case $1 in rank) kill_rank ;; all) kill_all ;; alone) kill -9 "$job" 2>/dev/null ;; esac
     # a launcher that is still starting may miss the end of its process, and wait for ever
-    { sleep 60 && kill_all; } >/dev/null 2>&1 &
-    local watch=$!
+    local tenths=0
+    while [ $tenths -lt 600 ] && kill -0 "$job" 2>/dev/null; do
+        sleep 0.1
+        tenths=$((tenths + 1))
+    done
+    [ $tenths -lt 600 ] || kill_all
     wait "$job" 2>/dev/null
-    kill "$watch" 2>/dev/null
     local kept
     kept=$(rows_there "$table")
     # once more, in another way than before
