@@ -59,6 +59,12 @@ expect 0 "emit c" "void model_rhs" "" -- emit c "$W/oscillator.mech"
 expect 2 "emit another language" "" "octave and fmu, not \`fortran\`" \
     -- emit fortran "$W/oscillator.mech"
 expect 2 "emit nothing" "" "needs more arguments" -- emit c
+cat >rubber.mech <<'M'
+ground plane { rubber }
+body ellipsoid(0.3, 0.2, 0.1) { mass 1; uniform }
+start { omega [1, 0, 0] }
+M
+expect 2 "--form of another distribution" "" "not .rubber." -- check rubber.mech --form
 expect 0 "emit fmu" "FMI 3.0, model exchange and co-simulation" "" \
     -- emit fmu "$W/oscillator.mech" --fmi 3 --out "$W/oscillator.fmu"
 expect 2 "emit fmu without a file" "" "needs a file: --out MODEL.fmu" \

@@ -276,7 +276,8 @@ static bool print_form(ns_host *host, const ns_model *m)
                                               : NAN;
     if (!points)
         return ns_command_refuse(
-            host, "--form is about rolling bodies without loads on a fixed ground");
+            host,
+            "--form is about rolling bodies without loads on a fixed ground, not `rubber`");
     ns_style_heading(host->out, &host->style_out, "Semi-symplectic form");
     fprintf(host->out,
             "  omega(Y, v) = dE(v) at %u random states and variations: largest "
