@@ -6,8 +6,13 @@
  * by several threads when one call has so many.  The bits do not depend on any of it. */
 #include <math.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if NS_X86
+#include <emmintrin.h>
+#endif
 
 #include "api/api.h"
 #include "expr/diff.h"
@@ -21,7 +26,11 @@ enum {
     THREAD_OPERATIONS =
         20000000, /* of one call: a millisecond of native code, some twenty times
                                    * what it takes to start a thread */
-    BLOCKS = 8 /* parts of a call for each thread: one that is held up leaves few to wait for */
+    BLOCKS =
+        8, /* parts of a call for each thread: one that is held up leaves few to wait for */
+    SHELF = 1024, /* numbers on their way past the caches: far fewer than the first holds */
+    PAST_CACHES =
+        1 << 21 /* numbers of a result: 16 MB, more than one core's share of a cache */
 };
 
 typedef struct quantity {
@@ -36,6 +45,7 @@ typedef struct desk {
     double *p1, *common; /* [np] for which work1 is bound, and all lanes of work8 */
     double *work1, *work8;
     double *t8, *x8, *p8, *out; /* [8], [nx][8], [np][8], [outputs][8] */
+    double *shelf;              /* [SHELF], or eight points if they are more */
 } desk;
 
 struct ns_calculator {
@@ -189,6 +199,7 @@ static bool take_room(ns_calculator *c, uint32_t threads)
         d->t8 = NS_NEW_ARRAY(c->arena, double, LANES);
         d->x8 = NS_NEW_ARRAY(c->arena, double, LANES * (c->nx + 1));
         d->out = NS_NEW_ARRAY(c->arena, double, LANES * (outputs + 1));
+        d->shelf = NS_NEW_ARRAY(c->arena, double, SHELF + LANES * outputs);
     }
     ns_arena_unguard(c->arena);
     c->at = at;
@@ -319,15 +330,58 @@ static void bind_common(const ns_calculator *c, desk *d, const request *r, size_
     d->bound8 = true;
 }
 
-/* Eight points from the first on. */
-static void eight(const ns_calculator *c, desk *d, const request *r, size_t first)
+/* Eight points from the first on, to `out`. */
+static void eight(const ns_calculator *c, desk *d, const request *r, size_t first, double *out)
 {
     const size_t outputs = c->rows * c->columns;
     for (size_t lane = 0; lane < LANES; lane++)
         d->t8[lane] = time_of(r, first + lane);
     ns_program_pack8(c->program, c->nx, r->x + first * c->nx, d->x8);
     ns_program_eval8(c->program, d->work8, d->t8, d->x8, d->out);
-    ns_program_unpack8(c->program, outputs, d->out + c->skip * LANES, r->out + first * outputs);
+    ns_program_unpack8(c->program, outputs, d->out + c->skip * LANES, out);
+}
+
+/* Copies numbers that nobody reads soon.  Ordinary stores would first fetch the old contents of
+ * every line of `to` from memory, which is as slow as the work itself. */
+static void put(double *to, const double *from, size_t n)
+{
+    size_t i = 0;
+#if NS_X86
+    if (((uintptr_t)to & 15) == 8 && n > 0)
+        to[i] = from[i], i++;
+    for (; ((uintptr_t)to & 7) == 0 && i + 2 <= n; i += 2)
+        _mm_stream_pd(to + i, _mm_loadu_pd(from + i));
+#endif
+    memcpy(to + i, from + i, (n - i) * sizeof *to);
+}
+
+/* Ask for eight points that are needed soon: the program between hides them from the processor's
+ * own foresight. */
+static void expect(const ns_calculator *c, const double *x)
+{
+    for (size_t k = 0; k < LANES * c->nx; k += 64 / sizeof *x)
+        __builtin_prefetch(x + k);
+}
+
+/* Points from..to, a multiple of eight, past the caches. */
+static void eights(const ns_calculator *c, desk *d, const request *r, size_t from, size_t to)
+{
+    const size_t outputs = c->rows * c->columns;
+    size_t held = 0, first = from;
+    for (size_t i = from; i < to; i += LANES) {
+        if (i + 5 * LANES <= to)
+            expect(c, r->x + (i + 4 * LANES) * c->nx);
+        eight(c, d, r, i, d->shelf + held);
+        held += LANES * outputs;
+        if (held >= SHELF || i + LANES >= to) {
+            put(r->out + first * outputs, d->shelf, held);
+            first = i + LANES;
+            held = 0;
+        }
+    }
+#if NS_X86
+    _mm_sfence(); /* seen by whoever sees that the call is over */
+#endif
 }
 
 /* The last points, fewer than eight; lanes beyond repeat the last of them. */
@@ -358,12 +412,17 @@ static void span(const ns_calculator *c, desk *d, const request *r, size_t from,
         bind_common(c, d, r, from);
     else
         d->bound8 = false;
-    for (size_t i = from; i < to; i += LANES) {
+    size_t i = from;
+    if (common && r->points * c->rows * c->columns >= PAST_CACHES) {
+        i = to - (to - from) % LANES;
+        eights(c, d, r, from, i);
+    }
+    for (; i < to; i += LANES) {
         const size_t n = to - i < LANES ? to - i : LANES;
         if (!common)
             bind_eight(c, d, r, i, n);
         if (n == LANES)
-            eight(c, d, r, i);
+            eight(c, d, r, i, r->out + i * c->rows * c->columns);
         else
             few(c, d, r, i, n);
     }
