@@ -136,7 +136,10 @@ static bool native(const ns_problem *problem, int lanes, char *message, size_t r
                                        problem->observables, problem->pushes};
     for (size_t i = 0; i < sizeof looks / sizeof *looks && quick; i++)
         if (looks[i] && ns_program_operations(looks[i], NULL) > 0)
-            requests[n++] = (ns_native_request){.program = looks[i], .eight = true};
+            requests[n++] = (ns_native_request){.program = looks[i],
+                                                .one = looks[i] ==
+                                                       problem->observables, /* rows */
+                                                .eight = true};
     return ns_problem_compile(problem, requests, n, message, room, facts);
 }
 
