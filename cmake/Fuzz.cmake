@@ -14,3 +14,4 @@ foreach(file IN LISTS fuzz_targets)
   set_source_files_properties("${file}" PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
 endforeach()
+target_sources(fuzz_tree PRIVATE src/cli/lsp/tree.c) # of the program, not of the library

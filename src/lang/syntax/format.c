@@ -73,7 +73,7 @@ static void put_content(layout *l, const char *line, size_t n)
         if (spaced && !ends_blank(l->out, begin))
             put(l->out, ' ');
         put(l->out, c);
-        if ((strchr(",;{", c) || c == '=' || c == '~') && next && !is_blank(next))
+        if (strchr(",;{=~", c) && next && !is_blank(next) && next != ',' && next != ';')
             put(l->out, ' ');
         l->braces += (c == '{') - (c == '}' && l->braces);
         l->brackets += (c == '(' || c == '[') - ((c == ')' || c == ']') && l->brackets);
