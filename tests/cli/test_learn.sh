@@ -84,7 +84,7 @@ lagrangian a^2*x'^2/2 -
 start{x=1
   # why
 x'~c}
-run { until 1 }   
+run {; until 1 }   
 
 END
 "$NOSLIP" format f.mech >g.mech
