@@ -181,6 +181,13 @@ static void warn_contact(ns_report *r, const contact *c)
     }
     /* before a lift-off the coefficient grows beyond all bounds: its largest sample says
      * nothing */
+    const double end = r->record->outcome->t;
+    if (r->record->status != NS_OK && !c->from_start &&
+        fabs(end - c->lift) <= 1e-6 * fabs(end)) { /* it ended the run, which says so */
+        if (!isnan(c->steep))
+            warn(r, "from %.4g s on the motion needs a friction coefficient above 1", c->steep);
+        return;
+    }
     if (c->from_start)
         warn(r, "the ground would have to pull on the body from the start: the contact is kept "
                 "as if it could");
