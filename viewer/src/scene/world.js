@@ -625,7 +625,9 @@ export class World {
         for (const body of this.bodies) {
             const pixel = pixelAt(v.copy(body.com).applyQuaternion(body.group.quaternion)
                 .add(body.group.position));
-            if (body.sprite) body.sprite.scale.setScalar(15 * pixel);
+            // on small bodies a small mark
+            body.sprite?.scale.setScalar(Math.max(5 * pixel,
+                Math.min(15 * pixel, 0.4 * body.radius)));
             for (const axis of body.axes) {
                 axis.set(body.com, axis.vector, pixel);
             }
