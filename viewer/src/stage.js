@@ -352,7 +352,8 @@ export class Stage {
         if (this.view.follow && world.bodies.length) {
             const center = new Vector3();
             const reach = world.focus(center);
-            const room = options.flat ? 2.4 : world.bodies.length > 1 ? 1.2 : 1.5;
+            const room = options.flat ? (world.bodies.length > 1 ? 2.4 : 5)
+                : world.bodies.length > 1 ? 1.2 : 1.5;
             this.view.frame(direction, center, room * reach, options);
             this.view.lastFocus.copy(center);
                 // what the camera stands to now, whatever was drawn last

@@ -50,7 +50,10 @@ static contact look(const ns_report *r)
         return c;
     for (uint32_t i = 0; i < r->record->outcome->n_events; i++) {
         const ns_occurrence *e = &r->record->outcome->events[i];
-        if (strcmp(r->system->events.at[e->event].name, "liftoff") == 0 && isnan(c.lift))
+        const ns_event *event = &r->system->events.at[e->event];
+        /* one that is only recorded happens: the body flies */
+        if (strcmp(event->name, "liftoff") == 0 && event->action != NS_EVENT_RECORD &&
+            isnan(c.lift))
             c.lift = e->t;
     }
     c.from_start = normal[0] < 0;

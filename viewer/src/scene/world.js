@@ -370,7 +370,7 @@ export class World {
         }
         // how many times as large as the bodies the motion is
         this.stretch = this.radius / Math.max(this.bodyRadius, spread, apart);
-        this.far = this.bodies.length > 0 && this.stretch > (this.planar ? 24 : 12);
+        this.far = this.bodies.length > 0 && this.stretch > (this.planar ? 16 : 12);
         for (const path of this.paths) // what is drawn on a ground that moves belongs to it
             if (path.frame === 'ground') expand(this.box, path.points);
         this.box.getCenter(this.center);
