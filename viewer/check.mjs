@@ -1,18 +1,20 @@
 // Opens reports in a browser, checks what must hold for each, and takes pictures of them.
 //
-//     node check.mjs [--shots DIR] [--quality high|low] REPORT.html...
+//     node check.mjs [--shots DIR] [--quality high|low] [--audit] REPORT.html...
 //
+// --audit also asks axe-core about accessibility, which takes longest.
 // Prints a line for each report; exit status 1 if any of them fails. CHROMIUM names the
 // browser.
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { launch, openPage } from './test/browser.mjs';
+import { violations } from './test/axe.mjs';
 import { intoFrame, toMesh, toPlane, toPolyline } from './touch.mjs';
 
 const { values: options, positionals: files } = parseArgs({
     allowPositionals: true, options: { shots: { type: 'string' },
-        quality: { type: 'string', default: 'low' } },
+        quality: { type: 'string', default: 'low' }, audit: { type: 'boolean' } },
 });
 if (!files.length) {
     console.error('usage: node check.mjs [--shots DIR] [--quality high|low] REPORT.html...');
@@ -161,6 +163,28 @@ async function checkFigures(page, data, expect) {
             'the text of the model is missing');
 }
 
+/**
+ * What axe-core says of the page with everything unfolded: all its rules on a wide page, those
+ * that depend on size and colours on a narrow dark one.
+ */
+async function audit(page, expect) {
+    const before = page.viewportSize();
+    await page.evaluate(() => document.querySelectorAll('details').forEach((d) => {
+        d.open = true;
+    }));
+    for (const line of await violations(page)) expect(false, `accessibility: ${line}`);
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (let i = 0; i < 3 && await page.evaluate(() =>
+        document.documentElement.dataset.theme !== 'dark'); i++)
+        await page.evaluate(() => document.querySelector('#theme').click());
+    for (const line of await violations(page, 'html', ['color-contrast', 'target-size',
+        'scrollable-region-focusable']))
+        expect(false, `accessibility, narrow and dark: ${line}`);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(wide <= 390, `a page of 390 pixels is ${wide} wide`);
+    await page.setViewportSize(before);
+}
+
 async function check(browser, file) {
     const wrong = [];
     const expect = (condition, what) => { if (!condition) wrong.push(what); };
@@ -228,7 +252,7 @@ async function check(browser, file) {
             expect(Object.is(ends[k], last) || last === null || Number.isNaN(last),
                 `last sample of ${s.name}`);
             const final = data.final?.find((f) => f.name === s.name);
-            if (final && final.value !== null) {
+            if (final && final.value !== null && !Number.isNaN(ends[k])) {
                 expect(Math.abs(ends[k] - final.value) <= 1e-6 * Math.max(1e-30,
                     Math.abs(final.value)), `final value of ${s.name}: ${ends[k]}, not ` +
                         `${final.value}`);
@@ -262,6 +286,7 @@ async function check(browser, file) {
                 await page.locator('#scene').screenshot({ path: `${stem}-${key}-scene.png` });
         }
     }
+    if (options.audit) await audit(page, expect);
     for (const [what, list] of Object.entries(notes))
         expect(list.length === 0, `${what}: ${list.join(' | ')}`);
     await context.close();

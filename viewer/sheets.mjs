@@ -22,6 +22,16 @@ const looks = (process.env.LOOKS ?? 'desktop-light,desktop-dark,phone-light,phon
 await mkdir(folder, { recursive: true });
 const browser = await launch();
 
+/** The page has seen its new size and drawn itself. */
+async function settled(page) {
+    await page.waitForTimeout(150);
+    await page.evaluate(() => new Promise((done) => {
+        let left = 4;
+        const frame = () => left-- ? requestAnimationFrame(frame) : done();
+        frame();
+    }));
+}
+
 /** {look: picture} of a page, a third of the motion in, where nothing is where it began. */
 async function pictures(page) {
     await page.evaluate(() => {
@@ -32,7 +42,7 @@ async function pictures(page) {
     for (const [size, theme] of looks) {
         await page.setViewportSize(sizes[size]);
         await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-        await page.waitForTimeout(150);
+        await settled(page);
         out[`${size}-${theme}`] = (await page.screenshot({ type: 'jpeg', quality: 80 }))
             .toString('base64');
     }

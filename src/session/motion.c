@@ -5,8 +5,9 @@
 #include <string.h>
 
 enum {
-    MOST_ROWS = 16384,    /* even */
-    MOST_BYTES = 64000000 /* of all states */
+    MOST_ROWS = 16384,     /* even */
+    MOST_BYTES = 64000000, /* of all states */
+    MOST_JUMPS = 8         /* one in so many rows may be a jump */
 };
 
 /* ---- gathering --------------------------------------------------------------------------- */
@@ -44,17 +45,56 @@ void ns_motion_free(ns_motion *motion)
     *motion = (ns_motion){0};
 }
 
-/* Forgets every second row; row 0 stays. */
+/* Is row k one side of a jump?  Its two sides have the same time. */
+static bool beside_jump(const ns_motion *motion, size_t k)
+{
+    const double *t = motion->t;
+    return (k > 0 && t[k] == t[k - 1]) || (k + 1 < motion->rows && t[k] == t[k + 1]);
+}
+
+/* Forgets every second row between jumps, and jumps only if they are too many; row 0 stays. */
 static void thin(ns_motion *motion)
 {
     const size_t n = motion->n;
-    for (size_t i = 1; 2 * i < motion->rows; i++) {
-        motion->t[i] = motion->t[2 * i];
-        motion->mode[i] = motion->mode[2 * i];
-        memcpy(motion->x + i * n, motion->x + 2 * i * n, n * sizeof(double));
+    const bool spare = motion->jumps <= motion->room / MOST_JUMPS;
+    size_t to = 1, turn = 1;
+    motion->jumps = 0;
+    for (size_t k = 1; k < motion->rows; k++) {
+        if (!(spare && beside_jump(motion, k)) && turn++ % 2)
+            continue;
+        motion->jumps += motion->t[to - 1] == motion->t[k];
+        motion->t[to] = motion->t[k];
+        motion->mode[to] = motion->mode[k];
+        memmove(motion->x + to * n, motion->x + k * n, n * sizeof(double));
+        to++;
     }
-    motion->rows = (motion->rows + 1) / 2;
+    motion->rows = to;
     motion->stride *= 2;
+}
+
+/* One more row, for which there is room: its state. */
+static double *take(ns_motion *motion, double t, uint32_t mode)
+{
+    motion->mode[motion->rows] = mode;
+    motion->t[motion->rows] = t;
+    return motion->x + motion->rows++ * motion->n;
+}
+
+/* Where the motion goes on from elsewhere, or by other equations: a second row at that time. */
+static void add_jump(ns_motion *motion, ns_run *run)
+{
+    const size_t bytes = motion->n * sizeof(double);
+    double *next = motion->x + motion->room * motion->n; /* the end's row, free until then */
+    const uint32_t mode = ns_run_next(run, next);
+    const double t = ns_run_time(run);
+    if (mode == ns_run_mode(run) && memcmp(next, ns_run_state(run), bytes) == 0)
+        return;
+    while (motion->rows + 2 > motion->room)
+        thin(motion);
+    if (motion->t[motion->rows - 1] != t)
+        memcpy(take(motion, t, ns_run_mode(run)), ns_run_state(run), bytes);
+    memcpy(take(motion, t, mode), next, bytes);
+    motion->jumps++;
 }
 
 void ns_motion_add(ns_motion *motion, ns_run *run)
@@ -71,15 +111,14 @@ void ns_motion_add(ns_motion *motion, ns_run *run)
             if (motion->counter % motion->stride)
                 continue;
         }
-        double *x = motion->x + motion->rows * motion->n;
         const double t = k < motion->per_step ? from + (to - from) * k / motion->per_step : to;
+        double *x = take(motion, t, ns_run_mode(run));
         if (k < motion->per_step)
             ns_run_state_at(run, t, x);
         else
             memcpy(x, ns_run_state(run), motion->n * sizeof(double));
-        motion->mode[motion->rows] = ns_run_mode(run);
-        motion->t[motion->rows++] = t;
     }
+    add_jump(motion, run);
 }
 
 void ns_motion_end(ns_motion *motion, ns_run *run)

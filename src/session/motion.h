@@ -3,7 +3,8 @@
  *
  * Each accepted step gives samples at equal distances inside it, so that they are dense where
  * the motion is quick; fewer if the equations are long, since a state inside a step is computed
- * as exactly as one at its end.  When there are more than there is room for, every second one
+ * as exactly as one at its end.  A jump of the state or of the mode gives two samples of one
+ * time, before and after it.  When there are more than there is room for, every second one
  * is forgotten and from then on half as many are taken: memory is bounded however long the run
  * is. */
 #ifndef NS_SESSION_MOTION_H
@@ -21,6 +22,7 @@ typedef struct ns_motion {
     unsigned per_step; /* samples of a step */
     uint64_t counter;  /* samples offered so far */
     uint64_t stride;   /* one in so many is kept */
+    size_t jumps;      /* pairs of rows at one time */
     double reached;    /* end of the last step seen */
     bool ended;        /* the last row is the end of the run, whatever the stride */
 } ns_motion;

@@ -375,6 +375,44 @@ static void drawn(void **state)
     ns_model_free(m);
 }
 
+/* A motion has both sides of each jump, however many rows are forgotten: bounces turn the
+ * velocity round, and mode and time are those of the stretch. */
+static void sides(void **state)
+{
+    (void)state;
+    for (int fine = 0; fine < 2; fine++) {
+        ns_model *m = load("bouncing-ball", NULL, 0);
+        ns_record_options o = ns_record_defaults(m);
+        o.motion = true;
+        if (fine) /* more rows than there is room for */
+            o.run.fixed_step = 1e-3;
+        ns_record *r = ns_record_new(m, &o);
+        ns_record_run(r);
+        assert_int_equal(r->status, NS_OK);
+        ns_arena *arena = ns_arena_new();
+        const ns_ex w = m->system->states.at[2].symbol;
+        const double *t = ns_motion_times(&r->motion, arena);
+        const double *v = ns_motion_values(&r->motion, m, arena, &w, 1);
+        uint32_t jumps = 0;
+        assert_true(!fine || r->motion.stride > 1);
+        for (size_t k = 1; k < r->motion.rows; k++) {
+            assert_true(t[k] >= t[k - 1]);
+            if (t[k] > t[k - 1])
+                continue;
+            assert_true(fabs(t[k] - r->outcome->events[jumps].t) < 1e-12);
+            jumps++;
+            /* t is known to its last bits, so w to g times 4 s * 2^-52; the last one ends at
+             * rest */
+            if (r->motion.mode[k] == 0)
+                assert_true(fabs(v[k] + 0.8 * v[k - 1]) < 1e-13);
+        }
+        assert_true(jumps > 20 && jumps <= r->outcome->n_events);
+        ns_arena_free(arena);
+        ns_record_free(r);
+        ns_model_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +427,7 @@ int main(void)
         cmocka_unit_test(at_one_time),
         cmocka_unit_test(dense),
         cmocka_unit_test(drawn),
+        cmocka_unit_test(sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -250,7 +250,8 @@ export function normalise(raw) {
         level: ['good', 'note', 'bad'].includes(r?.level) ? r.level : '',
     }));
     const equations = list(raw.equations)
-        .map((e) => ({ caption: text(e?.caption), mathml: text(e?.mathml) }));
+        .map((e) => ({ caption: text(e?.caption), mathml: text(e?.mathml),
+            text: text(e?.text) }));
 
     let final = rows(raw.final);
     if (!final.length && n) {

@@ -26,6 +26,12 @@ function append(node, children) {
     }
 }
 
+/** Text with `code` in it. */
+export function worded(text) {
+    return String(text).split(/`([^`\n]+)`/).map((part, i) =>
+        i % 2 ? el('code', {}, part) : part);
+}
+
 /** The element with this id. */
 export const byId = (id) => document.getElementById(id);
 

@@ -1,5 +1,5 @@
 // What is known about the run, in words and tables.
-import { button, byId, download, el, fileName, unchanged } from './dom.js';
+import { button, byId, download, el, fileName, unchanged, worded } from './dom.js';
 import { mathElement } from './mathml.js';
 import { number } from './numbers.js';
 
@@ -22,7 +22,9 @@ function folded(summary, node, open) {
 }
 
 function table(headings, rows, cls) {
-    return el('div', { class: 'table' }, el('table', { class: cls },
+    // it scrolls where it is wider than the page: by keyboard too
+    return el('div', { class: 'table', tabindex: 0, role: 'group',
+        'aria-label': `Table: ${headings.join(', ')}` }, el('table', { class: cls },
         el('thead', {}, el('tr', {}, headings.map((h) => el('th', { scope: 'col' }, h)))),
         el('tbody', {}, rows)));
 }
@@ -68,12 +70,6 @@ function alert(level, text) {
     return el('p', { class: `alert ${level}`, role: level === 'bad' ? 'alert' : 'note' },
         el('span', { class: 'sign', 'aria-hidden': 'true' }, level === 'bad' ? '✕' : '!'),
         el('span', {}, worded(text)));
-}
-
-/** Text with `code` in it. */
-function worded(text) {
-    return String(text).split(/`([^`\n]+)`/).map((part, i) =>
-        i % 2 ? el('code', {}, part) : part);
 }
 
 /** Names of results as words: kaplan_yorke is "kaplan yorke". */
@@ -159,7 +155,8 @@ export function buildFacts(data, clock) {
         ? section('events', 'Events', eventTable(data, clock))
         : null;
     const runCard = section('run', data.study ? 'Study' : 'Run',
-        el('dl', { class: 'facts' }, run.map(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])));
+        el('dl', { class: 'facts' }, run.map(([k, v]) => [el('dt', {}, k),
+            el('dd', {}, worded(v))])));
     if (data.command) runCard.append(el('h3', {}, 'To repeat it'), copyBox(data.command));
     if (data.parameters.length) {
         cards.push(section('parameters', 'Parameters',
@@ -195,7 +192,8 @@ export function buildFacts(data, clock) {
             data.equations.map((e) => el('figure', { class: 'equation' },
                 e.caption && el('figcaption', {}, e.caption),
                 el('div', { class: 'math', tabindex: 0, role: 'group',
-                    'aria-label': e.caption || 'Equation' }, mathElement(e.mathml))))));
+                    'aria-label': e.caption || 'Equation' },
+                e.text ? worded(e.text) : mathElement(e.mathml))))));
     if (data.model)
         kept('model', [data.file, data.model], () => section('model',
             data.file ? `Model: ${data.file}` : 'Model', modelText(data.model)));

@@ -102,9 +102,7 @@ export class Track {
                 continue;
             }
             slopes(time, (k) => data[(k + 1) * width + c] - data[k * width + c], n, i, pair);
-            const v = 1 - u;
-            out[c] = a * v * v * (1 + 2 * u) + b * u * u * (3 - 2 * u) +
-                h * u * v * (pair[0] * v - pair[1] * u);
+            out[c] = cubic(a, b, pair[0], pair[1], h, u);
         }
         for (let c = 0; c < width; c++) if (!Number.isFinite(out[c])) return false;
         return true;
@@ -198,11 +196,142 @@ function cross(a, b) {
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 }
 
-/** A number from a series at the located time: linear, as the plots draw it. */
+/**
+ * Slopes of a series by the same rule: those of interval i at its left and right end are
+ * out[2 i] and out[2 i + 1]. An interval eight times as steep as its neighbours is a jump that
+ * nobody has marked: it is straight, and its neighbours end there.
+ */
+export function slopesOf(time, data) {
+    const n = data.length;
+    const out = new Float64Array(2 * Math.max(0, n - 1));
+    const steep = (i) => Math.abs((data[i + 1] - data[i]) / (time[i + 1] - time[i]));
+    const jump = (i) => i > 0 && i + 2 < n && steep(i) > 8 * steep(i - 1) &&
+        steep(i) > 8 * steep(i + 1);
+    const difference = (i) => jump(i) ? NaN : data[i + 1] - data[i];
+    const pair = [0, 0];
+    for (let i = 0; i + 1 < n; i++) {
+        const h = time[i + 1] - time[i];
+        if (!(h > 0)) continue;
+        if (jump(i)) pair.fill((data[i + 1] - data[i]) / h);
+        else slopes(time, difference, n, i, pair);
+        out[2 * i] = pair[0];
+        out[2 * i + 1] = pair[1];
+    }
+    return out;
+}
+
+const known = new WeakMap();
+
+/** slopesOf, computed once for an array. */
+export function knownSlopes(time, data) {
+    if (!known.has(data)) known.set(data, slopesOf(time, data));
+    return known.get(data);
+}
+
+/** A number from a series at the located time, as the plots draw it. */
 export function valueAt(samples, data) {
-    const { i, u, n } = samples;
+    const { i, u, h, n, time } = samples;
     if (n === 0) return NaN;
     if (n === 1 || u === 0) return data[i];
     if (u === 1) return data[i + 1];
-    return data[i] * (1 - u) + data[i + 1] * u;
+    const m = knownSlopes(time, data);
+    return cubic(data[i], data[i + 1], m[2 * i], m[2 * i + 1], h, u);
+}
+
+function cubic(a, b, ma, mb, h, u) {
+    const v = 1 - u;
+    return a * v * v * (1 + 2 * u) + b * u * u * (3 - 2 * u) + h * u * v * (ma * v - mb * u);
+}
+
+/**
+ * Points (3 numbers each) with as many more between them that neighbouring pieces turn by about
+ * a degree, or so much more that there are not too many: {points, stamps}. A jump is a gap.
+ */
+export function refine(time, points) {
+    const n = time.length;
+    const columns = [0, 1, 2].map((c) =>
+        Float64Array.from({ length: n }, (_, i) => points[3 * i + c]));
+    const m = columns.map((column) => slopesOf(time, column));
+    const turns = Float64Array.from({ length: Math.max(0, n - 1) }, (_, i) => {
+        const chord = columns.map((c) => c[i + 1] - c[i]);
+        return angle(m.map((s) => s[2 * i]), chord) + angle(chord, m.map((s) => s[2 * i + 1]));
+    });
+    const piece = Math.max(0.02, turns.reduce((sum, t) => sum + t, 0) / 20000);
+    const at = [];
+    const stamps = [];
+    const put = (t, p) => {
+        at.push(p[0], p[1], p[2]);
+        stamps.push(t);
+    };
+    for (let i = 0; i < n; i++) {
+        const here = columns.map((c) => c[i]);
+        put(time[i], here);
+        if (i + 1 === n) break;
+        const h = time[i + 1] - time[i];
+        const there = columns.map((c) => c[i + 1]);
+        if (!(h > 0)) {
+            if (here.some((v, c) => v !== there[c])) put(time[i], [NaN, NaN, NaN]);
+            continue;
+        }
+        const pieces = Math.min(64, Math.ceil(turns[i] / piece));
+        for (let k = 1; k < pieces; k++)
+            put(time[i] + h * k / pieces, here.map((v, c) =>
+                cubic(v, there[c], m[c][2 * i], m[c][2 * i + 1], h, k / pieces)));
+    }
+    return { points: Float32Array.from(at), stamps: Float64Array.from(stamps) };
+}
+
+function angle(a, b) {
+    const lengths = Math.hypot(...a) * Math.hypot(...b);
+    const cosine = (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / lengths;
+    return Number.isFinite(cosine) ? Math.acos(Math.min(1, Math.max(-1, cosine))) : 0;
+}
+
+/**
+ * A curve through samples of two series, into a path: y over x, or over time if x is null. Both
+ * are cubic in time between samples, so each interval is exactly a Bezier curve. It ends at
+ * sample `to`, or the fraction `part` of an interval after it.
+ */
+export function addCurve(path, time, x, y, toX, toY, { from = 0, to = y.length - 1,
+    part = 0 } = {}) {
+    const my = knownSlopes(time, y);
+    const mx = x && knownSlopes(time, x);
+    const place = (i) => [toX(x ? x[i] : time[i]), toY(y[i])];
+    let last = null; // where the pen is
+    for (let i = from; i <= to + (part > 0 ? 1 : 0) && i < y.length; i++) {
+        const p = place(i);
+        if (!Number.isFinite(p[0] + p[1])) {
+            last = null;
+            continue;
+        }
+        if (!last) {
+            path.moveTo(...p);
+            last = p;
+            continue;
+        }
+        const far = Math.abs(p[0] - last[0]) + Math.abs(p[1] - last[1]);
+        if (far < 0.4 && i < to) continue; // less than can be seen
+        last = p;
+        const h = time[i] - time[i - 1];
+        if (!(h > 0) || far < 1.5) {
+            path.lineTo(...p);
+            continue;
+        }
+        const k = 2 * (i - 1);
+        const ends = [place(i - 1),
+            [toX(x ? x[i - 1] + mx[k] * h / 3 : time[i - 1] + h / 3),
+                toY(y[i - 1] + my[k] * h / 3)],
+            [toX(x ? x[i] - mx[k + 1] * h / 3 : time[i] - h / 3),
+                toY(y[i] - my[k + 1] * h / 3)], p];
+        const bezier = i > to ? firstPart(ends, part) : ends;
+        path.bezierCurveTo(...bezier[1], ...bezier[2], ...bezier[3]);
+    }
+}
+
+/** The part 0..u of a Bezier curve (de Casteljau). */
+function firstPart([a, b, c, d], u) {
+    const mix = (p, q) => [p[0] + (q[0] - p[0]) * u, p[1] + (q[1] - p[1]) * u];
+    const [ab, bc, cd] = [mix(a, b), mix(b, c), mix(c, d)];
+    const [abc, bcd] = [mix(ab, bc), mix(bc, cd)];
+    return [a, ab, abc, mix(abc, bcd)];
 }

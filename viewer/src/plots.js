@@ -2,13 +2,14 @@
 // and show the moment of the scene; pressing or dragging in a panel moves that moment.
 import uPlot from 'uplot';
 import { button, byId, css, csv, download, el, fileName } from './dom.js';
-import { valueAt } from './motion.js';
+import { addCurve, valueAt } from './motion.js';
 import { number, power, steady, ticks } from './numbers.js';
 import { XYPlot } from './xy.js';
 
 const seriesColors = ['--c1', '--c2', '--c3', '--c4', '--c5', '--c6', '--c7', '--c8'];
 const dashes = [undefined, [7, 3], [2, 3], [9, 3, 2, 3]];
 const height = 196;
+const lines = uPlot.paths.linear();
 export const font = '12px system-ui, sans-serif';
 
 const capital = (s) => s.charAt(0).toUpperCase() + s.slice(1);
@@ -35,6 +36,8 @@ export class Plots {
                 button('Download all series as CSV',
                     { iconName: 'table', text: 'CSV', on: () => this.saveAll() })));
         this.grid = el('div', { class: 'panels' });
+        this.modes = el('ul', { class: 'modes', 'aria-label': 'Modes' });
+        bar.append(this.modes);
         this.bar = bar;
         byId('plots').append(bar, this.grid);
         this.watcher = new IntersectionObserver((entries) => {
@@ -64,6 +67,7 @@ export class Plots {
         const none = !data.n || (!data.series.length && !data.plots.length);
         byId('plots').hidden = none;
         document.body.classList.toggle('no-plots', none);
+        this.nameModes();
         this.largest = new Map(); // by unit
         const groups = new Map();
         for (const s of data.series) {
@@ -93,11 +97,30 @@ export class Plots {
         this.panels = lists.map((list) =>
             new Panel(this, list, perGroup.get(list[0].group) > 1));
         this.xy = data.plots.map((p) => new XYPlot(this, p));
-        // the first panels judge the run; the pictures in the plane come after them
+        // what one looks at first; the pictures in the plane come after it
+        const first = ['observe', 'force', 'friction / normal force', 'slip',
+            'angular velocity'];
+        const lead = this.panels.findIndex((p) => !first.includes(p.group));
         const cards = [...this.panels.map((p) => p.card)];
-        cards.splice(Math.min(2, cards.length), 0, ...this.xy.map((p) => p.card));
+        cards.splice(Math.max(2, Math.min(5, lead < 0 ? cards.length : lead)), 0,
+            ...this.xy.map((p) => p.card));
         this.grid.replaceChildren(...cards);
         for (const card of cards) this.watcher.observe(card);
+    }
+
+    /** What the colours of the bands below the curves mean. */
+    nameModes() {
+        const modes = new Map(this.data.spans.filter((s) => s.mode !== null)
+            .sort((a, b) => a.mode - b.mode).map((s) => [s.name, s.color]));
+        this.modes.hidden = modes.size < 1;
+        this.modes.replaceChildren(...[...modes].map(([name, color]) => el('li', {},
+            el('i', { class: 'swatch line', style: { background: `var(${color})` } }), name)));
+    }
+
+    /** The mode at a time, or ''. */
+    modeAt(t) {
+        return this.data.spans.find((s) => s.mode !== null && t >= s.from && t <= s.to)?.name ??
+            '';
     }
 
     /** An earlier motion, drawn thin behind this one; null: none. */
@@ -246,21 +269,38 @@ class Panel {
         for (const { i, x, y } of this.earlier()) {
             ctx.strokeStyle = this.color(i);
             ctx.beginPath();
-            let pen = false;
-            for (let k = 0; k < x.length; k++) {
-                const v = this.log ? Math.abs(y[k]) : y[k];
-                if (!Number.isFinite(v) || (this.log && !(v > 0))) {
-                    pen = false;
-                    continue;
-                }
-                const [X, Y] = [u.valToPos(x[k], 'x', true), u.valToPos(v, 'y', true)];
-                if (pen) ctx.lineTo(X, Y);
-                else ctx.moveTo(X, Y);
-                pen = true;
-            }
+            this.addCurve(u, ctx, x, y);
             ctx.stroke();
         }
         ctx.restore();
+    }
+
+    /** A series as it is between its samples; straight where it is logarithmic. */
+    addCurve(u, path, time, data, from, to) {
+        const toX = (v) => u.valToPos(v, 'x', true);
+        const toY = (v) => u.valToPos(v, 'y', true);
+        if (!this.log) {
+            addCurve(path, time, null, data, toX, toY, { from, to });
+            return;
+        }
+        let pen = false;
+        for (let k = from ?? 0; k <= (to ?? data.length - 1); k++) {
+            const v = Math.abs(data[k]);
+            if (!(v > 0) || !Number.isFinite(v)) pen = false;
+            else if (pen) path.lineTo(toX(time[k]), toY(v));
+            else path.moveTo(toX(time[k]), toY(v));
+            pen = v > 0 && Number.isFinite(v);
+        }
+    }
+
+    /** What uPlot draws of series k: its own lines where there are more samples than pixels. */
+    paths(u, k, from, to) {
+        if (this.log || to - from > 2 * u.bbox.width / uPlot.pxRatio)
+            return lines(u, k, from, to);
+        const stroke = new Path2D();
+        this.addCurve(u, stroke, this.owner.data.time, this.list[k - 1].data,
+            Math.max(0, from - 1), Math.min(this.owner.data.n - 1, to + 1));
+        return { stroke, fill: null, clip: null, band: null, gaps: null, flags: 1 };
     }
 
     color(i) {
@@ -335,6 +375,7 @@ class Panel {
                 label: s.label, stroke: () => this.color(i), width: 1.7,
                 dash: dashes[Math.floor(i / seriesColors.length) % dashes.length],
                 show: this.shown[i],
+                paths: (u, k, from, to) => this.paths(u, k, from, to),
                 points: { show: owner.data.n === 1, size: 7 },
             }))],
             hooks: {
@@ -419,6 +460,8 @@ class Panel {
         }
         const rows = [el('b', {}, `t = ${number(this.owner.data.time[idx], 6)} ` +
             `${this.owner.data.timeUnit}`)];
+        const mode = this.owner.modeAt(this.owner.data.time[idx]);
+        if (mode) rows.push(el('span', {}, mode));
         this.list.forEach((s, i) => {
             if (!this.shown[i] || rows.length > 9) return;
             const swatch = el('i', { class: 'swatch line' });

@@ -1,6 +1,6 @@
 // The scene on the page: which picture, from where, with what switched on.
 import { Box3, Quaternion, Vector3 } from 'three';
-import { button, byId, download, el, fileName, unchanged } from './dom.js';
+import { button, byId, download, el, fileName, unchanged, worded } from './dom.js';
 import { Samples } from './motion.js';
 import { number, steady } from './numbers.js';
 import { abstractScene } from './scene/abstract.js';
@@ -43,9 +43,9 @@ export class Stage {
         document.getElementById('no-picture')?.remove();
         if (none && data.n && !data.study)
             byId('plots').before(el('p', { id: 'no-picture', class: 'hint-picture' },
-                'This model has no picture. A ', el('code', {}, 'draw'),
-                ' block says what it looks like: ',
-                el('code', {}, 'draw { rod [0, 0], [x, y]; ball [x, y], radius = 0.1 }')));
+                worded(data.scene.hint ?? 'This model has no picture. A `draw` block says ' +
+                    'what it looks like: `draw { rod [0, 0], [x, y]; ball [x, y], radius = ' +
+                    '0.1 }`')));
         byId('scene').hidden = none;
         document.body.classList.toggle('no-scene', none);
         this.view?.setGhost(null);
@@ -176,7 +176,7 @@ export class Stage {
         if (this.dark !== undefined) world.paint(this.dark);
         world.update(this.clock.t);
         const shaped = world.grounds.some((g) => g.shaped);
-        this.followHome = spec.camera?.follow ?? (world.far && !shaped);
+        this.followHome = spec.camera?.follow ?? (this.far() && !shaped);
         if (!seen) this.view.follow = this.followHome;
         this.buildViews();
         this.buildSwitches();
@@ -187,6 +187,13 @@ export class Stage {
         if (seen) this.setPressed(this.viewName);
         else this.home();
         this.view.invalidate();
+    }
+
+    /** So large a motion that one has to go along to see the body: it would be a few pixels. */
+    far() {
+        const { world } = this;
+        const pixels = 0.42 * Math.min(this.view.width, this.view.height) / world.stretch;
+        return world.far || (world.bodies.length > 0 && pixels < 8);
     }
 
     /** An earlier motion, see-through behind this one; null: none. */
@@ -339,10 +346,14 @@ export class Stage {
     look(direction, options = {}) {
         const { world } = this;
         this.view.head = this.views.offsetHeight + 12;
+        // where it leaves no room beside it, the picture ends above the legend
+        const covered = this.legend.offsetWidth > 0.45 * this.view.width;
+        this.view.foot = covered ? this.legend.offsetHeight + 14 : 0;
         if (this.view.follow && world.bodies.length) {
             const center = new Vector3();
             const reach = world.focus(center);
-            const room = options.flat ? 2.4 : world.bodies.length > 1 ? 1.2 : 1.5;
+            const room = options.flat ? (world.bodies.length > 1 ? 2.4 : 5)
+                : world.bodies.length > 1 ? 1.2 : 1.5;
             this.view.frame(direction, center, room * reach, options);
             this.view.lastFocus.copy(center);
                 // what the camera stands to now, whatever was drawn last

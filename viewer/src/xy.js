@@ -2,7 +2,7 @@
 // or dragging goes to the nearest moment; shift-drag zooms; double-click shows everything.
 import { button, css, csv, download, el, fileName } from './dom.js';
 import { number, niceStep, steady, ticks } from './numbers.js';
-import { Track, valueAt } from './motion.js';
+import { addCurve, valueAt } from './motion.js';
 import { composePng } from './plots.js';
 
 const withUnit = (s) => s.unit && s.unit !== '1' ? `${s.label} [${s.unit}]` : s.label;
@@ -32,7 +32,6 @@ export class XYPlot {
     /** Other numbers of the same two quantities. */
     load(spec) {
         this.spec = spec;
-        this.tracks = [spec.x, spec.y].map((s) => new Track(this.owner.samples, s.data, 1));
         this.reload();
     }
 
@@ -48,7 +47,7 @@ export class XYPlot {
         const { pinned } = this.owner;
         const of = (s) => pinned?.series.find((p) => p.name === s.name)?.data;
         const [x, y] = [of(this.spec.x), of(this.spec.y)];
-        return x && y ? { x, y } : null;
+        return x && y ? { time: pinned.time, x, y } : null;
     }
 
     extent() {
@@ -191,7 +190,7 @@ export class XYPlot {
         if (earlier) {
             c.strokeStyle = css('--c2');
             c.setLineDash([5, 3]);
-            this.trace(c, earlier.x.length - 1, earlier);
+            this.trace(c, earlier.x.length - 1, 0, earlier);
             c.stroke();
             c.setLineDash([]);
         }
@@ -211,31 +210,11 @@ export class XYPlot {
         c.clip();
     }
 
-    /** Path through samples 0..last. */
-    trace(c, last, of = null) {
-        const x = of?.x ?? this.spec.x.data;
-        const y = of?.y ?? this.spec.y.data;
+    /** Path through samples 0..last and the part of an interval after it. */
+    trace(c, last, part = 0, of = null) {
         c.beginPath();
-        let pen = false;
-        let px = NaN;
-        let py = NaN;
-        for (let i = 0; i <= last; i++) {
-            if (!Number.isFinite(x[i] + y[i])) {
-                pen = false;
-                continue;
-            }
-            const X = this.toX(x[i]);
-            const Y = this.toY(y[i]);
-            if (pen) {
-                if (i < last && Math.abs(X - px) + Math.abs(Y - py) < 0.4) continue;
-                c.lineTo(X, Y);
-            } else {
-                c.moveTo(X, Y);
-            }
-            px = X;
-            py = Y;
-            pen = true;
-        }
+        addCurve(c, of?.time ?? this.owner.data.time, of?.x ?? this.spec.x.data,
+            of?.y ?? this.spec.y.data, this.toX, this.toY, { to: last, part });
     }
 
     draw() {
@@ -247,16 +226,15 @@ export class XYPlot {
         c.clearRect(0, 0, this.canvas.width, this.canvas.height);
         c.drawImage(this.still, 0, 0);
         c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-        const one = [0];
-        const point = this.tracks.map((t) => t.at(one) ? one[0] : NaN);
+        const point = [this.spec.x, this.spec.y]
+            .map((of) => valueAt(this.owner.samples, of.data));
         const good = Number.isFinite(point[0] + point[1]);
         c.save();
         this.clip(c);
         c.lineJoin = 'round';
         c.strokeStyle = css('--c5');
         c.lineWidth = 1.8;
-        this.trace(c, this.owner.samples.i);
-        if (good) c.lineTo(this.toX(point[0]), this.toY(point[1]));
+        this.trace(c, this.owner.samples.i, this.owner.samples.u);
         c.stroke();
         c.restore();
         if (good) {

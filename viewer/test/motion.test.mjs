@@ -1,7 +1,8 @@
 // The motion between samples, against motions known in closed form.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Rotation, Samples, Track, valueAt } from '../src/motion.js';
+import { addCurve, refine, Rotation, Samples, slopesOf, Track, valueAt }
+    from '../src/motion.js';
 import { about, times, unit } from './encode.mjs';
 
 /** Uneven times over [0, 2]. */
@@ -110,4 +111,72 @@ test('gaps are gaps, ends are ends', () => {
     const none = new Samples(new Float64Array(0));
     none.locate(1);
     assert.equal(new Track(none, new Float64Array(0), 1).at(out), false);
+});
+
+/** What is drawn of a curve: points of its pieces, each Bezier curve at 20 places. */
+function drawn(...of) {
+    const points = [];
+    let last = null;
+    addCurve({
+        moveTo: (x, y) => points.push(last = [x, y]),
+        lineTo: (x, y) => points.push(last = [x, y]),
+        bezierCurveTo: (...c) => {
+            const p = [last, [c[0], c[1]], [c[2], c[3]], [c[4], c[5]]];
+            for (let k = 1; k <= 20; k++) {
+                const [u, v] = [k / 20, 1 - k / 20];
+                points.push([0, 1].map((i) => v ** 3 * p[0][i] + 3 * v * v * u * p[1][i] +
+                    3 * v * u * u * p[2][i] + u ** 3 * p[3][i]));
+            }
+            last = p[3];
+        },
+    }, ...of);
+    return points;
+}
+
+const pixels = (v) => 100 * v;
+
+test('a plotted curve of few samples is smooth and where the motion is', () => {
+    // a circle by 16 samples a turn: chords are 2 % of its radius off, these curves 0.2 %
+    const time = Float64Array.from({ length: 33 }, (_, i) => i / 16);
+    const x = time.map((t) => Math.cos(2 * Math.PI * t));
+    const y = time.map((t) => Math.sin(2 * Math.PI * t));
+    const points = drawn(time, x, y, pixels, pixels).slice(20, -20);
+    for (const [px, py] of points) assert.ok(Math.abs(Math.hypot(px, py) - 100) < 0.3);
+    let turn = 0;
+    for (let i = 2; i < points.length; i++) {
+        const [a, b] = [1, 0].map((k) => Math.atan2(points[i - k][1] - points[i - k - 1][1],
+            points[i - k][0] - points[i - k - 1][0]));
+        turn = Math.max(turn, Math.abs((b - a + 3 * Math.PI) % (2 * Math.PI) - Math.PI));
+    }
+    assert.ok(turn < 0.04, `a corner of ${turn}`); // 2 pi/320 = 0.02 is the circle's own
+    // over time, and up to a moment between samples
+    const part = drawn(time, null, y, pixels, pixels, { to: 4, part: 0.3 });
+    const end = part[part.length - 1];
+    assert.ok(Math.abs(end[0] - 100 * 4.3 / 16) < 1e-9);
+    const samples = new Samples(time).locate(4.3 / 16);
+    assert.ok(Math.abs(end[1] - 100 * valueAt(samples, y)) < 1e-9);
+});
+
+test('a jump is drawn as one, marked or not', () => {
+    const time = Float64Array.from([0, 1, 2, 2, 3, 4]);
+    const marked = Float64Array.from([0, 1, 2, 7, 8, 9]);
+    for (const [, y] of drawn(time, null, marked, pixels, pixels))
+        assert.ok(y <= 200 + 1e-9 || y >= 700 - 1e-9);
+    const step = Float64Array.from({ length: 20 }, (_, i) => i < 10 ? 0 : 1);
+    const even = Float64Array.from({ length: 20 }, (_, i) => i);
+    for (const [, y] of drawn(even, null, step, pixels, pixels))
+        assert.ok(y > -1e-9 && y < 100 + 1e-9, `beyond the step: ${y}`);
+    assert.equal(slopesOf(even, step)[2 * 9], 1);
+});
+
+test('paths in the picture turn by a degree at a time', () => {
+    const time = Float64Array.from({ length: 17 }, (_, i) => i / 16);
+    const points = Float64Array.from([...time].flatMap((t) =>
+        [Math.cos(6 * t), Math.sin(6 * t), 0.1 * t]));
+    const fine = refine(time, points);
+    assert.equal(fine.points.length, 3 * fine.stamps.length);
+    assert.ok(fine.stamps.length > 250 && fine.stamps.length < 450);
+    for (let i = 1; i < fine.stamps.length; i++) assert.ok(fine.stamps[i] > fine.stamps[i - 1]);
+    for (let i = 0; i < fine.stamps.length; i++)
+        assert.ok(Math.abs(Math.hypot(fine.points[3 * i], fine.points[3 * i + 1]) - 1) < 0.01);
 });

@@ -298,6 +298,7 @@ static void fill(const ns_record *record, ns_arena *arena, ns_text *out)
     add_groups(&s, "observe", false);
     add_groups(&s, "angular velocity", false);
     add_groups(&s, "force", false);
+    add_groups(&s, "friction / normal force", false);
     add_groups(&s, "energy error", false);
     add_constraints(&s);
     add_groups(&s, "invariants", false);

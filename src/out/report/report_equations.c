@@ -147,10 +147,8 @@ void ns_report_put_equations(ns_report *r)
         j->inside = inside;
         ns_json_object(j, NULL);
         ns_json_text(j, "caption", "Equations of motion");
-        ns_json_text(
-            j, "mathml",
-            "<math><mtext>They are too long for a page: `noslip equations MODEL` prints "
-            "them.</mtext></math>");
+        ns_json_text(j, "text",
+                     "They are too long for a page: `noslip equations MODEL` prints them.");
         ns_json_end(j);
     }
     ns_json_end(j);

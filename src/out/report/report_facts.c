@@ -50,7 +50,10 @@ static contact look(const ns_report *r)
         return c;
     for (uint32_t i = 0; i < r->record->outcome->n_events; i++) {
         const ns_occurrence *e = &r->record->outcome->events[i];
-        if (strcmp(r->system->events.at[e->event].name, "liftoff") == 0 && isnan(c.lift))
+        const ns_event *event = &r->system->events.at[e->event];
+        /* one that is only recorded happens: the body flies */
+        if (strcmp(event->name, "liftoff") == 0 && event->action != NS_EVENT_RECORD &&
+            isnan(c.lift))
             c.lift = e->t;
     }
     c.from_start = normal[0] < 0;
@@ -181,6 +184,13 @@ static void warn_contact(ns_report *r, const contact *c)
     }
     /* before a lift-off the coefficient grows beyond all bounds: its largest sample says
      * nothing */
+    const double end = r->record->outcome->t;
+    if (r->record->status != NS_OK && !c->from_start &&
+        fabs(end - c->lift) <= 1e-6 * fabs(end)) { /* it ended the run, which says so */
+        if (!isnan(c->steep))
+            warn(r, "from %.4g s on the motion needs a friction coefficient above 1", c->steep);
+        return;
+    }
     if (c->from_start)
         warn(r, "the ground would have to pull on the body from the start: the contact is kept "
                 "as if it could");

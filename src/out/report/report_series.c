@@ -1,9 +1,12 @@
 /* What a report plots: quantities over time, and over one another. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/math/vecmath.h"
+#include "mech/common/block.h"
+#include "mech/contact/law.h"
 #include "out/report/report_internal.h"
 #include "session/trust/trust.h"
 
@@ -19,10 +22,11 @@ static void add(ns_report *r, ns_report_series series)
 
 /* ---- observables ------------------------------------------------------------------------- */
 
-/* Panels, in the order in which they come. */
 enum {
     OBSERVE,
     FORCE,
+    RATIO, /* of friction to the normal force */
+    SLIP,
     ANGULAR,
     COORDINATES,
     VELOCITIES,
@@ -36,11 +40,22 @@ enum {
     PANELS
 };
 
+/* In which order they come: of bodies in space the picture shows where they are, and how good
+ * the motion is comes first; of coordinates these are what one looks at. */
+static const uint8_t order_of_bodies[PANELS] = {
+    OBSERVE,    FORCE,       RATIO,    SLIP,    ANGULAR, QUALITY, COORDINATES,
+    VELOCITIES, MULTIPLIERS, POSITION, ON_BODY, ENERGY,  FURTHER, ORIENTATION};
+static const uint8_t order_of_coordinates[PANELS] = {
+    OBSERVE,     FORCE,   RATIO,    SLIP,    ANGULAR, COORDINATES, VELOCITIES,
+    MULTIPLIERS, QUALITY, POSITION, ON_BODY, ENERGY,  FURTHER,     ORIENTATION};
+
 static const char *const panels[PANELS] = {[OBSERVE] = "observe",
                                            [ANGULAR] = "angular velocity",
                                            [COORDINATES] = "coordinates",
                                            [VELOCITIES] = "velocities",
                                            [FORCE] = "force",
+                                           [RATIO] = "friction / normal force",
+                                           [SLIP] = "slip",
                                            [MULTIPLIERS] = "multipliers",
                                            [POSITION] = "position",
                                            [ON_BODY] = "contact on the body",
@@ -48,9 +63,37 @@ static const char *const panels[PANELS] = {[OBSERVE] = "observe",
                                            [FURTHER] = "further quantities",
                                            [ORIENTATION] = "orientation"};
 
+/* Is it the value of a contact?  That is VALUE or NAME.VALUE. */
+static bool is_value(const char *name, const char *value)
+{
+    const size_t length = strlen(name), tail = strlen(value);
+    return length >= tail && strcmp(name + length - tail, value) == 0 &&
+           (length == tail || name[length - tail - 1] == '.');
+}
+
+/* Has a contact of the model a law of friction? */
+static bool has_law(const ns_report *r)
+{
+    const ns_description *d = r->system->description;
+    for (uint32_t i = 0; i < d->blocks.n; i++)
+        if (ns_block_find(&d->blocks.at[i], "friction"))
+            return true;
+    return false;
+}
+
+/* The force of a contact across and along its surfaces, and what friction it takes. */
+static bool is_push(const ns_report *r, const char *name)
+{
+    return r->system->pushes.n &&
+           (is_value(name, "force.normal") || is_value(name, "force.friction") ||
+            is_value(name, "force.ratio"));
+}
+
 static int panel_of(const ns_report *r, uint32_t k)
 {
     const bool state = k < r->system->states.n; /* they come first */
+    if (is_value(r->system->observables.at[k].name, "slip") && has_law(r))
+        return SLIP;
     switch (r->system->observables.at[k].kind) {
     case NS_QUANTITY_OBSERVED:
         return OBSERVE;
@@ -58,7 +101,7 @@ static int panel_of(const ns_report *r, uint32_t k)
     case NS_QUANTITY_QUATERNION_RATE:
         return ORIENTATION;
     case NS_QUANTITY_FORCE:
-        return FORCE;
+        return is_value(r->system->observables.at[k].name, "force.ratio") ? RATIO : FORCE;
     case NS_QUANTITY_MULTIPLIER:
         return MULTIPLIERS;
     case NS_QUANTITY_ANGULAR:
@@ -71,20 +114,44 @@ static int panel_of(const ns_report *r, uint32_t k)
         return POSITION;
     case NS_QUANTITY_VELOCITY:
         return state ? VELOCITIES : FURTHER;
-    default:
-        return state ? COORDINATES : FURTHER;
+    default: /* work done and levels kept are no coordinates */
+        return !state                                                ? FURTHER
+               : strcmp(r->system->observables.at[k].unit, "J") == 0 ? ENERGY
+                                                                     : COORDINATES;
     }
 }
 
 static bool wanted(const ns_report *r, uint32_t k, int panel)
 {
     const ns_observable *o = &r->system->observables.at[k];
-    if (panel == OBSERVE)
+    if (panel == OBSERVE || is_push(r, o->name))
         return true;
     if (!o->basic || o->kind == NS_QUANTITY_QUATERNION_RATE)
         return false;
     /* the energy error says more about an energy that does not change */
     return panel != ENERGY || !r->system->conservative;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The ratio of friction to a normal force that goes through zero, without its pole: beyond what
+ * any surface gives and three times what it mostly is there is a gap. */
+static const double *without_pole(const ns_report *r, const double *v)
+{
+    double *out = NS_NEW_ARRAY(r->arena, double, r->n + 1);
+    size_t finite = 0;
+    for (size_t k = 0; k < r->n; k++)
+        if (isfinite(v[k]))
+            out[finite++] = fabs(v[k]);
+    qsort(out, finite, sizeof *out, ascending);
+    const double most = ns_max(3, finite ? 3 * out[finite - 1 - finite / 5] : 0);
+    for (size_t k = 0; k < r->n; k++)
+        out[k] = fabs(v[k]) <= most ? v[k] : (double)NAN;
+    return out;
 }
 
 static void add_observables(ns_report *r, int panel, uint32_t *room)
@@ -94,10 +161,11 @@ static void add_observables(ns_report *r, int panel, uint32_t *room)
         if (panel_of(r, k) != panel || !wanted(r, k, panel))
             continue;
         const ns_observable *o = &s->observables.at[k];
+        const double *v = r->observed + k * r->n;
         add(r, (ns_report_series){.name = o->name,
                                   .unit = o->unit && *o->unit ? o->unit : "1",
                                   .group = panels[panel],
-                                  .data = r->observed + k * r->n});
+                                  .data = panel == RATIO ? without_pole(r, v) : v});
         --*room;
     }
 }
@@ -218,7 +286,11 @@ static void add_trust(ns_report *r)
 void ns_report_collect(ns_report *r)
 {
     uint32_t room = MOST_OBSERVABLES;
-    for (int panel = 0; panel < PANELS; panel++) {
+    bool bodies = false;
+    for (uint32_t i = 0; i < r->system->states.n; i++)
+        bodies |= r->system->states.at[i].kind == NS_QUANTITY_QUATERNION;
+    for (int i = 0; i < PANELS; i++) {
+        const int panel = bodies ? order_of_bodies[i] : order_of_coordinates[i];
         if (panel == QUALITY) {
             add_energy(r);
             add_constraints(r);
@@ -282,6 +354,53 @@ static void put_plots(ns_report *r)
     ns_json_end(j);
 }
 
+static void put_level(ns_report *r, int panel, const char *unit, double value, const char *name)
+{
+    ns_json *j = &r->json;
+    ns_json_object(j, NULL);
+    ns_json_text(j, "group", panels[panel]);
+    ns_json_text(j, "unit", unit);
+    ns_json_number(j, "value", value);
+    ns_json_text(j, "name", name);
+    ns_json_end(j);
+}
+
+/* The friction cone of a contact: its coefficients, at the start. */
+static void put_cone(ns_report *r, const ns_system *s, const ns_block *block)
+{
+    ns_law law;
+    if (!ns_block_find(block, "friction") ||
+        !ns_law_read((ns_description *)s->description, block, &law) ||
+        (law.friction != NS_FRICTION_COULOMB && law.friction != NS_FRICTION_CONTENSOU))
+        return;
+    const ns_ex both[2] = {law.fixed, law.moving};
+    double mu[2];
+    ns_system_eval(s, both, 2, r->record->options.run.t0, r->model->p, r->model->x0, mu);
+    const char *of = block->name ? ns_arena_format(r->arena, " of %s", block->name) : "";
+    if (mu[0] != mu[1])
+        put_level(r, RATIO, "1", mu[0], ns_arena_format(r->arena, "static friction%s", of));
+    put_level(r, RATIO, "1", mu[1],
+              ns_arena_format(r->arena, "%s%s",
+                              mu[0] != mu[1] ? "kinetic friction" : "friction coefficient",
+                              of));
+}
+
+/* Where a contact would lift off, and the friction cones. */
+static void put_levels(ns_report *r)
+{
+    ns_json_array(&r->json, "levels");
+    bool normal = false;
+    for (uint32_t i = 0; i < r->series.n && !normal; i++)
+        normal = is_value(r->series.at[i].name, "force.normal");
+    if (normal)
+        put_level(r, FORCE, "N", 0, "lift-off");
+    /* reading a law makes expressions: on a bench of its own */
+    ns_system *s = ns_system_fork(r->system, ns_arena_child(r->arena));
+    for (uint32_t i = 0; i < s->description->blocks.n; i++)
+        put_cone(r, s, &s->description->blocks.at[i]);
+    ns_json_end(&r->json);
+}
+
 void ns_report_put_series(ns_report *r)
 {
     ns_json *j = &r->json;
@@ -303,14 +422,5 @@ void ns_report_put_series(ns_report *r)
     }
     ns_json_end(j);
     put_plots(r);
-    if (has_series(r, "force.normal")) {
-        ns_json_array(j, "levels");
-        ns_json_object(j, NULL);
-        ns_json_text(j, "group", "force");
-        ns_json_text(j, "unit", "N");
-        ns_json_number(j, "value", 0);
-        ns_json_text(j, "name", "lift-off");
-        ns_json_end(j);
-        ns_json_end(j);
-    }
+    put_levels(r);
 }

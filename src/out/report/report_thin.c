@@ -2,9 +2,9 @@
  * between them is right.
  *
  * The page interpolates (docs/report.md, "Motion between samples"): positions by cubic Hermite
- * splines, orientations in the same way in the rotation vector, series linearly.  The same is
+ * splines and so do series, orientations in the same way in the rotation vector.  The same is
  * done here at the samples left out, and compared with them: every second sample is never
- * written, so that there is always something to compare with.
+ * written, so that there is always something to compare with.  Both sides of a jump are.
  *
  * In blocks of samples the spacing is 2, 4, ... times that of the motion, as large as the
  * errors allow; if that gives too many, the tolerance is widened. */
@@ -23,7 +23,7 @@ enum {
 
 static const double position_tolerance = 4e-4; /* of the picture */
 static const double angle_tolerance = 4e-3;    /* radians */
-static const double series_tolerance = 0.004;  /* of the range */
+static const double series_tolerance = 0.002;  /* of the range */
 
 /* ---- the rules of the page --------------------------------------------------------------- */
 
@@ -153,7 +153,8 @@ static double turn_error(const ns_track *track, const place *at, const span *in,
 
 typedef struct thinner {
     ns_report *r;
-    double size; /* of the picture */
+    double size;  /* of the picture */
+    size_t jumps; /* samples that come at the time of the one before */
     double *range;
     NS_LIST(const ns_track *) points;
     NS_LIST(const ns_track *) turns;
@@ -200,11 +201,14 @@ static void look_between(const thinner *w, const uint32_t *keep, size_t kept, si
                   turn_error(w->turns.at[c], &at, &in, (r->t[k] - r->t[at.b]) / at.h, k));
     }
     for (uint32_t c = 0; c < r->series.n; c++) {
-        const double *v = r->series.at[c].data;
-        for (uint32_t k = at.b + 1; k < at.c && w->range[c] > 0; k++) {
-            const double u = (r->t[k] - r->t[at.b]) / at.h;
-            widen(&most->series, fabs(v[at.b] + u * (v[at.c] - v[at.b]) - v[k]) / w->range[c]);
-        }
+        const ns_track track = {(double *)r->series.at[c].data, 1};
+        if (!(w->range[c] > 0))
+            continue;
+        const span in = point_span(&track, &at);
+        for (uint32_t k = at.b + 1; k < at.c; k++)
+            widen(&most->series,
+                  point_error(&track, &at, &in, (r->t[k] - r->t[at.b]) / at.h, k) /
+                      w->range[c]);
     }
 }
 
@@ -215,8 +219,9 @@ static double extent(const ns_track *track, size_t n)
     for (uint32_t i = 0; i < track->width; i++) {
         double low = INFINITY, high = -INFINITY;
         for (size_t k = 0; k < n; k++) {
-            low = ns_min(low, track->at[track->width * k + i]);
-            high = ns_max(high, track->at[track->width * k + i]);
+            const double v = track->at[track->width * k + i];
+            low = v < low ? v : low; /* gaps do not count */
+            high = v > high ? v : high;
         }
         square += (high - low) * (high - low);
     }
@@ -250,16 +255,24 @@ static void gather(thinner *w)
         w->size = ns_max(w->size, extent(w->points.at[c], r->n));
     if (!(w->size > 0) || isinf(w->size))
         w->size = 1;
+    for (size_t k = 1; k < r->n; k++)
+        w->jumps += r->t[k] == r->t[k - 1];
     w->range = NS_NEW_ARRAY(r->arena, double, r->series.n + 1);
     for (uint32_t c = 0; c < r->series.n; c++) {
         const ns_track track = {(double *)r->series.at[c].data, 1};
         const double range = extent(&track, r->n);
         double most = 0;
         for (size_t k = 0; k < r->n; k++)
-            most = ns_max(most, fabs(track.at[k]));
+            most = fabs(track.at[k]) > most ? fabs(track.at[k]) : most;
         if (!r->series.at[c].noise && range > 1e-9 * most && isfinite(range))
             w->range[c] = range;
     }
+}
+
+/* Is sample k one side of a jump? */
+static bool beside_jump(const ns_report *r, uint32_t k)
+{
+    return (k > 0 && r->t[k] == r->t[k - 1]) || (k + 1 < r->n && r->t[k] == r->t[k + 1]);
 }
 
 /* Kept samples when block b has the spacing 2^level[b]. */
@@ -267,7 +280,7 @@ static size_t select_rows(const ns_report *r, const uint8_t *level, uint32_t *ke
 {
     size_t kept = 0;
     for (uint32_t k = 0; k + 1 < r->n; k++)
-        if (k % (1U << level[k / BLOCK]) == 0)
+        if (k % (1U << level[k / BLOCK]) == 0 || beside_jump(r, k))
             keep[kept++] = k;
     keep[kept++] = (uint32_t)(r->n - 1);
     return kept;
@@ -293,12 +306,20 @@ static const errors *errors_of(table *t, unsigned l, size_t b)
     if (!t->keep[l]) {
         uint8_t *level = NS_NEW_ARRAY(r->arena, uint8_t, t->blocks);
         memset(level, (int)l, t->blocks);
-        t->keep[l] = NS_NEW_ARRAY(r->arena, uint32_t, (r->n >> l) + 3);
+        t->keep[l] = NS_NEW_ARRAY(r->arena, uint32_t, (r->n >> l) + 3 + 2 * t->w->jumps);
         t->kept[l] = select_rows(r, level, t->keep[l]);
     }
-    const size_t first = b * BLOCK >> l, end = (b + 1) * BLOCK >> l;
-    for (size_t i = first; i < end && i + 1 < t->kept[l]; i++)
-        look_between(t->w, t->keep[l], t->kept[l], i, most);
+    const uint32_t *keep = t->keep[l];
+    size_t first = 0;
+    for (size_t end = t->kept[l]; first < end;) {
+        const size_t middle = first + (end - first) / 2;
+        if (keep[middle] < b * BLOCK)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (size_t i = first; i + 1 < t->kept[l] && keep[i] < (b + 1) * BLOCK; i++)
+        look_between(t->w, keep, t->kept[l], i, most);
     return most;
 }
 

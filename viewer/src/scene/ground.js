@@ -99,7 +99,14 @@ function plane(world, ground, g) {
         world.radius = world.box.getSize(new Vector3()).length() / 2;
     }
     const geometry = new CircleGeometry(radius, 128);
-    surface(world, ground, geometry, { step, radius: p.radius > 0 ? 0 : radius });
+    // a floor that the motion goes through hides nothing below it
+    const below = Math.min(...[0, 1, 2, 3, 4, 5, 6, 7].map((k) => {
+        const { min, max } = world.box;
+        return new Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z)
+            .sub(point).dot(normal);
+    }));
+    const glass = !ground.pose && normal.z > 0.99 && below < -0.03 * world.radius;
+    surface(world, ground, geometry, { step, radius: p.radius > 0 ? 0 : radius, glass });
     for (const holder of ground.group.children) {
         holder.children[0].position.copy(centre);
         holder.children[0].quaternion.setFromUnitVectors(Z, normal);
@@ -118,7 +125,7 @@ function mesh(world, ground, g) {
     const step = g.grid > 0 ? g.grid : niceStep(Math.max(extent.x, extent.y, extent.z) / 14, 1);
     const hasUv = Boolean(geometry.attributes.grid);
     const uvStep = Array.isArray(g.grid) && g.grid.length === 2 ? g.grid : [step, step];
-    surface(world, ground, geometry, { step, hasUv, uvStep });
+    surface(world, ground, geometry, { step, hasUv, uvStep, relief: reliefOf(geometry) });
     if (!ground.pose) world.box.union(box);
     else world.box.expandByPoint(box.min).expandByPoint(box.max);
     world.radius = world.box.getSize(new Vector3()).length() / 2;
@@ -126,6 +133,22 @@ function mesh(world, ground, g) {
     ground.step = hasUv ? 0 : step;
     ground.shaped = true;
     ground.deep = extent.z > 0.35 * Math.max(extent.x, extent.y);
+}
+
+/**
+ * By how much slopes are exaggerated in the shading, as on a map: more where the surface is
+ * nearly level; 0 where it is none that lies (a bowl, a pipe).
+ */
+function reliefOf(geometry) {
+    const n = geometry.attributes.normal;
+    if (!n) return 0;
+    let sum = 0;
+    for (let i = 0; i < n.count; i++) {
+        if (Math.abs(n.getZ(i)) < 0.5) return 0;
+        sum += n.getX(i) ** 2 + n.getY(i) ** 2;
+    }
+    const slope = Math.sqrt(sum / n.count);
+    return slope > 1e-3 ? Math.min(6, Math.max(1, 0.5 / slope)) : 0;
 }
 
 /** Curve of a planar scene with the ground's side hatched; a sheet across the plane in 3D. */

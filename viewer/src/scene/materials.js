@@ -87,17 +87,18 @@ export function paintBody(material, tone, dark, colors) {
  * a plane out. The side of the body is opaque, the other one like glass, so that one sees into
  * bowls and cylinders and under planes.
  */
-export function groundMaterials({ step, hasUv = false, uvStep, radius = 0, plain = false }) {
+export function groundMaterials({ step, hasUv = false, uvStep, radius = 0, plain = false,
+    glass = false, relief = 0 }) {
     const uniforms = {
         uStep: { value: step }, uUvStep: { value: new Vector2(...(uvStep ?? [step, step])) },
         uRadius: { value: radius }, uLine: { value: new Color() },
         uMajor: { value: new Color() },
-        uLines: { value: 1 }, uPlain: { value: plain ? 1 : 0 },
+        uLines: { value: 1 }, uPlain: { value: plain ? 1 : 0 }, uRelief: { value: relief },
     };
     const make = (side, opacity) => {
         const material = new MeshLambertMaterial({
-            side, transparent: side === BackSide || radius > 0, opacity,
-            depthWrite: side === FrontSide,
+            side, transparent: glass || side === BackSide || radius > 0, opacity,
+            depthWrite: side === FrontSide && !glass,
             polygonOffset: true, polygonOffsetFactor: 1.5, polygonOffsetUnits: 2,
         });
         material.onBeforeCompile = (shader) => {
@@ -124,7 +125,7 @@ varying vec3 vObjectNormal;
 #ifdef NS_UV
 varying vec2 vGridUv;
 #endif
-uniform float uStep, uRadius, uLines, uGlass, uPlain;
+uniform float uStep, uRadius, uLines, uGlass, uPlain, uRelief;
 uniform vec2 uUvStep;
 uniform vec3 uLine, uMajor;
 // cover of a line of this width in pixels at multiples of one; fades where lines come too close
@@ -149,6 +150,11 @@ float lineAt(float x, float width) {
     major = max(max(lineAt(g.x / 5.0, 1.4) * on.x, lineAt(g.y / 5.0, 1.4) * on.y),
         lineAt(g.z / 5.0, 1.4) * on.z);
 #endif
+    if (uRelief > 0.0) { // light from the upper left, as on a map
+        vec3 up = normalize(vObjectNormal) * sign(vObjectNormal.z);
+        float light = dot(normalize(vec3(up.xy * uRelief, up.z)), vec3(-0.48, 0.36, 0.8));
+        diffuseColor.rgb *= clamp(1.0 + 0.6 * (light - 0.8), 0.62, 1.0);
+    }
     minor *= uLines;
     major *= uLines;
     diffuseColor.rgb = mix(mix(diffuseColor.rgb, uLine, minor), uMajor, major);
@@ -167,5 +173,5 @@ float lineAt(float x, float width) {
         material.customProgramCacheKey = () => `ground${hasUv}${side}`;
         return material;
     };
-    return { front: make(FrontSide, 1), back: make(BackSide, 0.1), uniforms };
+    return { front: make(FrontSide, glass ? 0.35 : 1), back: make(BackSide, 0.1), uniforms };
 }

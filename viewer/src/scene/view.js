@@ -213,16 +213,24 @@ export class View {
         this.invalidate();
     }
 
-    /** Part of the height that no button at the top lies over. */
+    /** Part of the height that neither buttons at the top nor the legend lie over. */
     get open() {
-        return 1 - Math.min(this.head, this.height / 3) / this.height;
+        return 1 - this.top - this.bottom;
+    }
+
+    get top() {
+        return Math.min(this.head, this.height / 3) / this.height;
+    }
+
+    get bottom() {
+        return Math.min(this.foot ?? 0, this.height / 4) / this.height;
     }
 
     shape() {
         const aspect = this.width / Math.max(1, this.height);
         for (const camera of [this.perspective, this.orthographic])
             camera.setViewOffset(this.width, this.height, 0,
-                -this.height * (1 - this.open) / 2, this.width, this.height);
+                -this.height * (this.top - this.bottom) / 2, this.width, this.height);
         this.perspective.aspect = aspect;
         const h = this.planeHeight ?? 1;
         Object.assign(this.orthographic,

@@ -5,7 +5,7 @@ import {
     Quaternion,
     SphereGeometry, Sprite, SpriteMaterial, Vector3,
 } from 'three';
-import { Rotation, Track } from '../motion.js';
+import { refine, Rotation, Track } from '../motion.js';
 import { Arrow } from './arrow.js';
 import { expand } from './extent.js';
 import { buildGrounds } from './ground.js';
@@ -265,7 +265,9 @@ export class World {
                 key = free.find((c) => !used.includes(c)) ?? key;
                 contacts.set(on, [...used, key]);
             }
-            const line = new FatLine(points, still ? null : this.samples.time, {
+            const smooth = still ? { points, stamps: null }
+                : refine(this.samples.time, points);
+            const line = new FatLine(smooth.points, smooth.stamps, {
                 width: source.width > 0 ? Math.min(12, source.width)
                     : still ? 1.6
                     : body ? 2
@@ -366,9 +368,13 @@ export class World {
                 if (pose.position) expand(box, pose.position.data.slice(3 * i, 3 * i + 3));
             if (!box.isEmpty()) apart = Math.max(apart, box.getSize(corner).length() / 2);
         }
-        // so large a motion that one has to go along to see the body
-        this.far = this.bodies.length > 0 &&
-            this.radius > (this.planar ? 16 : 12) * Math.max(this.bodyRadius, spread, apart);
+        // how many times as large as the bodies the motion is
+        this.stretch = this.radius / Math.max(this.bodyRadius, spread, apart);
+        this.far = this.bodies.length > 0 && this.stretch > (this.planar ? 16 : 12);
+        for (const path of this.paths) // what is drawn on a ground that moves belongs to it
+            if (path.frame === 'ground') expand(this.box, path.points);
+        this.box.getCenter(this.center);
+        this.radius = Math.max(this.radius, this.box.getSize(corner).length() / 2);
         this.longest = this.spec.abstract ? Infinity : 3 * this.bodyRadius;
     }
 
@@ -619,7 +625,9 @@ export class World {
         for (const body of this.bodies) {
             const pixel = pixelAt(v.copy(body.com).applyQuaternion(body.group.quaternion)
                 .add(body.group.position));
-            if (body.sprite) body.sprite.scale.setScalar(15 * pixel);
+            // on small bodies a small mark
+            body.sprite?.scale.setScalar(Math.max(5 * pixel,
+                Math.min(15 * pixel, 0.4 * body.radius)));
             for (const axis of body.axes) {
                 axis.set(body.com, axis.vector, pixel);
             }
