@@ -431,6 +431,11 @@ static void settle_others(work *k, ns_jump *j, uint32_t i, bool let_go)
             const uint32_t to = let_go ? mode | 1u << i : mode & ~(1u << i);
             goes[mode] = others_slide(k, mode, to, other);
             way[mode] = slides(mode, other) ? k->way[other] : opposite(k, needed(k, to, other));
+            if (let_go && !slides(mode, i)) { /* in the direction in which it begins */
+                const ns_ex begin = opposite(k, needed(k, mode, i));
+                goes[mode] = ns_subst_one(g, goes[mode], &k->way[i], &begin, 1);
+                way[mode] = ns_subst_one(g, way[mode], &k->way[i], &begin, 1);
+            }
             begins[mode] = slides(mode, other) ? k->begin[other] : ns_one(g);
         }
         reset(k, j, k->slide_at[other], ns_system_by_mode(k->s, goes));

@@ -558,11 +558,16 @@ static bool measurable(const ns_system *s, ns_diag *diag, double t0, const doubl
     return isfinite(value);
 }
 
-/* Of an ordinary system, or one in a mode. */
-static bool start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x)
+/* Of an ordinary system, or one in a mode; what is left open is near `from`, if that is
+ * given. */
+static bool start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x,
+                  const double *from)
 {
     uint32_t n = s->states.n, errors = diag->errors;
     ns_system_eval(s, s->start.value, n, t0, p, NULL, x);
+    for (uint32_t i = 0; i < n && from; i++)
+        if (s->start.free[i] && !s->start.guess[i])
+            x[i] = from[i];
     for (uint32_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
             ns_diag_error(diag, where(s, i), "the start value of %s is not a finite number",
@@ -629,23 +634,26 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
 {
     const uint32_t ways = s->start.mode ? 0 : s->start.ways.n;
     if (s->modes.n < 2)
-        return start(s, diag, t0, p, x);
+        return start(s, diag, t0, p, x, NULL);
     if (ways < 2) /* the only one: what is wrong in it is said */
         return start(
             ns_system_mode(s, ways ? s->start.ways.at[0].mode : ns_system_given_mode(s)), diag,
-            t0, p, x);
+            t0, p, x, NULL);
     bool any = false;
+    double *held = NULL;
     for (uint32_t i = 0; i < ways; i++) {
         const uint32_t mode = s->start.ways.at[i].mode;
         ns_diag *quiet = ns_diag_like(s->arena, diag);
-        if (!start(ns_system_mode(s, mode), quiet, t0, p, x))
+        if (!start(ns_system_mode(s, mode), quiet, t0, p, x, held))
             continue;
         any = true;
-        if (ns_system_first_mode(s, t0, p, x) == mode)
-            return start(ns_system_mode(s, mode), diag, t0, p, x); /* with its warnings */
+        if (ns_system_first_mode(s, t0, p, x) == mode) /* again, with its warnings */
+            return start(ns_system_mode(s, mode), diag, t0, p, x, held);
+        if (s->start.carry && !held)
+            held = ns_arena_copy(s->arena, x, s->states.n * sizeof *x);
     }
     if (!any)
-        return start(ns_system_mode(s, s->start.ways.at[0].mode), diag, t0, p, x);
+        return start(ns_system_mode(s, s->start.ways.at[0].mode), diag, t0, p, x, NULL);
     ns_text names = ns_text_new(s->arena);
     for (uint32_t i = 0; i < ways; i++)
         ns_text_addf(&names, "%s%s", i ? ", " : "", s->modes.at[s->start.ways.at[i].mode]);

@@ -645,12 +645,14 @@ static bool derive(ns_description *d, ns_system *s)
         return false;
     s->conservative = c->eq.conservative;
     add_states(d, s, c);
+    ns_constrained_law_states(s, c);
     ns_constrained_watch(s, c);
     if (!c->baumgarte)
         ns_constrained_correction(s, c);
     add_values(s, c);
     ns_constrained_scene(d, s, c);
     ns_constrained_forces(s, c);
+    ns_constrained_law_events(s, c);
     ns_dalembert_note(&c->eq);
     ns_system_fact(s, "members", "%u", c->members.n);
     ns_system_fact(s, "coordinates", "%u", c->eq.n);

@@ -5,6 +5,7 @@
 
 #include "mech/common/dalembert.h"
 #include "mech/common/vec3.h"
+#include "mech/contact/law.h"
 #include "mech/contact/shapes.h"
 
 typedef struct ns_member {
@@ -37,6 +38,8 @@ typedef struct ns_touch {
     uint32_t first, second; /* members; the second is UINT32_MAX if it is a ground */
     uint32_t particle;      /* member */
     uint32_t row, rows;     /* first row and number of rows */
+    uint32_t slip;          /* the first of two rows of slip, where there is a law */
+    const ns_law *law;      /* of friction; NULL: it rolls, or slides without */
     ns_v3 normal;    /* of the second side, or minus that of the first; towards the first */
     bool has_normal; /* not for a curve on a curve */
     ns_ex facing;    /* product of the two outward normals: negative; 0 if not surfaces */
@@ -58,10 +61,12 @@ typedef struct ns_constrained {
     NS_LIST(ns_force_line) forces;
     ns_ex lagrangian;
     ns_dalembert eq;
-    ns_v3 gravity;      /* acceleration of free fall */
-    ns_ex energy_level; /* state that holds the start's energy, for `keep energy`; else 0 */
-    bool pinv;          /* runs use (42) */
-    ns_ex baumgarte;    /* rate of stabilisation instead of projection; 0 without */
+    ns_v3 gravity;          /* acceleration of free fall */
+    ns_ex energy_level;     /* state that holds the start's energy, for `keep energy`; else 0 */
+    bool pinv;              /* runs use (42) */
+    ns_ex kappa2;           /* of route `augmented`; 0: `saddle` */
+    struct ns_slips *slips; /* contacts with friction, constrained_law.c; or NULL */
+    ns_ex baumgarte;        /* rate of stabilisation instead of projection; 0 without */
     ns_ex *acceleration, *multiplier;
     ns_locals locals; /* x, y, z, u, v inside shapes */
     NS_LIST(ns_touch) touches;
@@ -104,6 +109,16 @@ bool ns_constrained_joints(ns_description *d, ns_constrained *c);
 /* constrained_solve.c: accelerations and multipliers from M, Q, A, b by the route the model
  * asks for. */
 bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c);
+void ns_constrained_accelerate(ns_system *s, const ns_constrained *c, ns_ex *a, ns_ex *lambda);
+/* constrained_law.c: contacts under a law of friction.  The law of a ground (NULL if it has
+ * none); accelerations and multipliers by modes, where there are such contacts; states; then
+ * events, values and the mode at the start. */
+bool ns_constrained_law(ns_description *d, const ns_block *ground, bool slips, ns_span span,
+                        const ns_law **out);
+bool ns_constrained_law_solve(ns_description *d, ns_system *s, ns_constrained *c);
+void ns_constrained_law_states(ns_system *s, const ns_constrained *c);
+void ns_constrained_law_events(ns_system *s, const ns_constrained *c);
+bool ns_constrained_law_sizes(const ns_system *s, ns_diag *diag, const double *p);
 /* constrained_force.c: forces of the constraints in forces (names first, values once there are
  * accelerations and multipliers) and as values. */
 bool ns_constrained_offer(ns_description *d, ns_constrained *c);

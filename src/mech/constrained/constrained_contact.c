@@ -46,10 +46,11 @@ typedef struct face {
     ns_v3 normal;                  /* outwards, or towards the body; in space */
     ns_v3 tangent;                 /* of a curve, unit, in space */
     bool curve;
-    ns_m3 K;             /* curvature, on vectors of the tangent plane, in space */
-    uint32_t coordinate; /* of a chart: its first one */
-    ns_ex gap;           /* as in ns_touch */
-    ns_v3 point;         /* chart, curve: in space */
+    ns_m3 K;                /* curvature, on vectors of the tangent plane, in space */
+    uint32_t coordinate;    /* of a chart: its first one */
+    const ns_block *ground; /* or NULL */
+    ns_ex gap;              /* as in ns_touch */
+    ns_v3 point;            /* chart, curve: in space */
 } face;
 
 typedef struct work {
@@ -191,6 +192,7 @@ static bool resolve(work *w, uint32_t i, face *f)
     }
     if (ground) {
         f->name = ground->name ? ground->name : "ground";
+        f->ground = ground;
         return ns_shapes_ground(w->d, ground, &w->c->locals, &f->shape) &&
                ground_motion(w, ground, f);
     }
@@ -209,13 +211,20 @@ static bool resolve(work *w, uint32_t i, face *f)
 
 bool ns_constrained_shapes(ns_description *d, ns_constrained *c)
 {
+    const char *properties[32];
+    uint32_t count = 0;
+    for (uint32_t i = 0; ns_shapes_ground_properties[i]; i++)
+        properties[count++] = ns_shapes_ground_properties[i];
+    for (uint32_t i = 0; ns_law_properties[i]; i++)
+        properties[count++] = ns_law_properties[i];
+    properties[count] = NULL;
     bool good = true;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *b = &d->blocks.at[i];
         bool ground = b->form == &ns_block_ground;
         ns_shaped it = {.block = b};
         if (ground)
-            good = ns_block_known(d, b, ns_shapes_ground_properties) &&
+            good = ns_block_known(d, b, properties) &&
                    ns_shapes_ground(d, b, &c->locals, &it.shape) && good;
         else if (b->form == &ns_block_body && b->kind)
             good = ns_shapes_body(d, b, &c->locals, ns_v3_zero(d->graph), &it.shape) && good;
@@ -362,6 +371,7 @@ static void on_both(work *w, const face *a, const face *b, bool slips, ns_touch 
     if (slips)
         return;
     ns_v3 slip = ns_v3_sub(g, velocity_at(w, a), velocity_at(w, b));
+    t->slip = w->c->rows.n;
     for (uint32_t i = 0; i < (t->has_normal ? 2 : 3); i++)
         row(w, "slip", i + 1, t->has_normal ? ns_v3_dot(g, base[i], slip) : slip.at[i]);
 }
@@ -443,6 +453,13 @@ bool ns_constrained_contact(ns_description *d, ns_constrained *c, const ns_block
         return false;
     if (a.member == b.member) {
         ns_diag_error(d->diag, block->kind_span, "a body cannot touch itself");
+        return false;
+    }
+    if (b.ground && !ns_constrained_law(d, b.ground, slips, block->span, &t.law))
+        return false;
+    if (t.law && b.curve) {
+        ns_diag_error(d->diag, b.ground->span,
+                      "a wire has no side on which a body lies: contact laws need a surface");
         return false;
     }
     t.first = a.member;
@@ -554,6 +571,8 @@ void ns_constrained_contact_guess(const ns_system *s, double t0, const double *p
 bool ns_constrained_sizes(const ns_system *s, ns_diag *diag, const double *p)
 {
     const ns_constrained *c = s->own;
+    if (!ns_constrained_law_sizes(s, diag, p))
+        return false;
     for (uint32_t i = 0; i < c->shapes.n; i++)
         if (!ns_rolling_sizes(s, diag, p, &c->shapes.at[i].shape, c->shapes.at[i].block))
             return false;

@@ -419,21 +419,26 @@ static void stabilise(ns_system *s, const ns_dalembert *w, ns_ex a)
         s->constraints.at[k].project = false;
 }
 
+void ns_constrained_accelerate(ns_system *s, const ns_constrained *c, ns_ex *a, ns_ex *lambda)
+{
+    const ns_ex *x = c->kappa2 ? augmented(s, &c->eq, c->kappa2) : solve_saddle(s, c);
+    memcpy(a, x, c->eq.n * sizeof *a);
+    for (uint32_t k = 0; k < c->eq.m; k++)
+        lambda[k] = ns_neg(s->graph, x[c->eq.n + k]);
+}
+
 bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c)
 {
-    uint32_t n = c->eq.n, m = c->eq.m;
-    ns_ex kappa2;
-    if (!read_route(d, &kappa2, &c->pinv, &c->baumgarte))
+    if (!read_route(d, &c->kappa2, &c->pinv, &c->baumgarte))
         return false;
     if (c->baumgarte)
         stabilise(s, &c->eq, c->baumgarte);
-    c->acceleration = NS_NEW_ARRAY(s->arena, ns_ex, n);
-    c->multiplier = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
+    c->acceleration = NS_NEW_ARRAY(s->arena, ns_ex, c->eq.n);
+    c->multiplier = NS_NEW_ARRAY(s->arena, ns_ex, c->eq.m + 1);
     s->iterated = true;
-    const ns_ex *x = kappa2 ? augmented(s, &c->eq, kappa2) : solve_saddle(s, c);
-    for (uint32_t i = 0; i < n; i++)
-        c->acceleration[i] = x[i];
-    for (uint32_t k = 0; k < m; k++)
-        c->multiplier[k] = ns_neg(s->graph, x[n + k]);
+    if (!ns_constrained_law_solve(d, s, c))
+        return false;
+    if (!c->slips)
+        ns_constrained_accelerate(s, c, c->acceleration, c->multiplier);
     return true;
 }

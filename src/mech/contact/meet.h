@@ -61,6 +61,17 @@ typedef struct ns_meet {
 void ns_meet_kinematics(ns_graph *g, ns_meet *w);
 void ns_meet_dynamics(ns_graph *g, ns_meet *w);
 
+/* The tangent plane: its base, and how forces there answer accelerations of slip, W and w of
+ * meet_impact.c. */
+typedef struct ns_meet_plane {
+    ns_v3 base[2];
+    ns_ex W[2][2], w[2];
+} ns_meet_plane;
+/* Direction e, of length one, in which slip begins where the force (T, N) that holds is outside
+ * of the cone mu N; returns lambda, 0 inside of the cone. */
+ns_ex ns_meet_slip_way(ns_graph *g, const ns_meet_plane *q, const ns_ex T[2], ns_ex N, ns_ex mu,
+                       ns_ex e[2]);
+
 /* The jump of an impact with these coefficients of restitution: com velocity (space) and Omega
  * after it, its work, the slip after it (ground frame), and whether it slips (1) or not (0). */
 typedef struct ns_meet_impact {

@@ -42,12 +42,6 @@ static ns_v3 resists(ns_graph *g, const ns_meet *w, ns_v3 a)
     return ns_v3_scale(g, c->mass, rest);
 }
 
-/* The tangent plane in the body frame: base, W in it, w. */
-typedef struct plane {
-    ns_v3 base[2];
-    ns_ex W[2][2], w[2];
-} plane;
-
 /* G^-1 a where loads answer the force of the contact. */
 static ns_v3 resists_loaded(ns_graph *g, const ns_meet *w, ns_v3 a)
 {
@@ -79,9 +73,9 @@ static ns_v3 resists_loaded(ns_graph *g, const ns_meet *w, ns_v3 a)
     return ns_v3_make(x[0], x[1], x[2]);
 }
 
-static plane plane_of(ns_graph *g, const ns_meet *w, bool loaded)
+static ns_meet_plane plane_of(ns_graph *g, const ns_meet *w, bool loaded)
 {
-    plane q = {0};
+    ns_meet_plane q = {0};
     ns_v3_tangents(g, w->c->gamma, q.base);
     for (int a = 0; a < 2; a++) {
         ns_v3 force = (loaded ? resists_loaded : resists)(g, w, q.base[a]);
@@ -106,10 +100,8 @@ static void unit2(ns_graph *g, ns_ex e[2])
     e[1] = ns_div(g, e[1], length);
 }
 
-/* e and lambda of the head of this file for a force (T, N) outside of the cone mu N; inside of
- * it lambda is 0 and e some direction. */
-static ns_ex slip_way(ns_graph *g, const plane *q, const ns_ex T[2], ns_ex N, ns_ex mu,
-                      ns_ex e[2])
+ns_ex ns_meet_slip_way(ns_graph *g, const ns_meet_plane *q, const ns_ex T[2], ns_ex N, ns_ex mu,
+                       ns_ex e[2])
 {
     enum { ROUNDS = 7 };
     ns_ex lambda = 0, zero = ns_zero(g);
@@ -147,7 +139,7 @@ static ns_ex slip_way(ns_graph *g, const plane *q, const ns_ex T[2], ns_ex N, ns
     return lambda;
 }
 
-static ns_v3 from_plane(ns_graph *g, const plane *q, const ns_ex e[2])
+static ns_v3 from_plane(ns_graph *g, const ns_meet_plane *q, const ns_ex e[2])
 {
     return ns_v3_add(g, ns_v3_scale(g, e[0], q->base[0]), ns_v3_scale(g, e[1], q->base[1]));
 }
@@ -157,9 +149,9 @@ void ns_meet_onset(ns_graph *g, ns_meet *w)
     const ns_contact *c = w->c;
     const ns_law *law = w->law;
     const ns_meet_force *f = &w->in[NS_MEET_ROLL];
-    const plane q = plane_of(g, w, true);
+    const ns_meet_plane q = plane_of(g, w, true);
     ns_ex T[2] = {ns_v3_dot(g, q.base[0], f->force), ns_v3_dot(g, q.base[1], f->force)}, e[2];
-    slip_way(g, &q, T, f->normal, law->moving, e);
+    ns_meet_slip_way(g, &q, T, f->normal, law->moving, e);
     w->onset = ns_m3_apply(g, c->C, from_plane(g, &q, e));
     ns_ex limit = ns_mul(g, law->fixed, f->normal);
     w->margin = ns_sub(g, ns_powi(g, limit, 2), dot2(g, T, T));
@@ -187,13 +179,13 @@ static ns_meet_impact after(ns_graph *g, const ns_meet *w, ns_v3 impulse)
 
 /* The impulse P that fits Coulomb's law: it sticks with the impulse (T, N) = `held`, or slips.
  * slips: 1 or 0. */
-static ns_v3 within_cone(ns_graph *g, const ns_meet *w, const plane *q, ns_v3 held,
+static ns_v3 within_cone(ns_graph *g, const ns_meet *w, const ns_meet_plane *q, ns_v3 held,
                          ns_ex *slips)
 {
     const ns_contact *c = w->c;
     ns_ex mu = w->law->moving, N = ns_v3_dot(g, c->gamma, held), limit = ns_mul(g, mu, N), e[2];
     ns_ex T[2] = {ns_v3_dot(g, q->base[0], held), ns_v3_dot(g, q->base[1], held)};
-    ns_ex lambda = slip_way(g, q, T, N, mu, e);
+    ns_ex lambda = ns_meet_slip_way(g, q, T, N, mu, e);
     ns_ex room = ns_sub(g, ns_powi(g, limit, 2), dot2(g, T, T));
     ns_ex size = ns_add(g, N, ns_mul(g, lambda, dot2(g, q->w, e)));
     ns_v3 way = ns_v3_sub(g, c->gamma, ns_v3_scale(g, mu, from_plane(g, q, e)));
@@ -228,7 +220,7 @@ static ns_v3 impulse(ns_graph *g, const ns_meet *w, ns_ex normal, ns_ex tangenti
         *slips = ns_zero(g);
         return P;
     }
-    const plane q = plane_of(g, w, false);
+    const ns_meet_plane q = plane_of(g, w, false);
     return within_cone(g, w, &q, P, slips);
 }
 
@@ -245,7 +237,7 @@ static ns_v3 expansion(ns_graph *g, const ns_meet *w, ns_v3 P, ns_ex normal, ns_
         ns_v3 straight = resists(g, w, n);
         return ns_v3_scale(g, ns_div(g, L, ns_v3_dot(g, n, straight)), straight);
     }
-    plane q = {0}; /* W: inverse of G in the tangent plane */
+    ns_meet_plane q = {0}; /* W: inverse of G in the tangent plane */
     ns_v3 push = ns_v3_add(g, P, ns_v3_scale(g, L, n));
     ns_v3 u = ns_v3_add(g, before, ns_meet_yields(g, w, push));
     ns_v3_tangents(g, n, q.base);

@@ -490,9 +490,9 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
 {
     static const char *const body_names[] = {"mass",    "inertia", "uniform", "com",
                                              "centre",  "contact", "turn",    "flip",
-                                             "reduced", "limit",   NULL};
+                                             "reduced", "limit",   "stem",    NULL};
     static const char *const rigid[] = {"mass", "inertia", "com",     "centre", "turn",
-                                        "at",   "axis",    "density", NULL};
+                                        "at",   "axis",    "density", "stem",   NULL};
     ns_contact *c = &r->contact;
     r->body_block = ns_block_single(d, &ns_block_body);
     r->ground_block = ns_block_single(d, &ns_block_ground);
@@ -553,7 +553,7 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     c->gravity = ns_description_param(d, "g", "m/s^2");
     if (!c->gravity)
         c->gravity = ns_decimal(d->graph, "9.81");
-    return true;
+    return ns_rolling_stem(d, r);
 }
 
 /* Limits of a part whose contact coordinates have a closed form. */

@@ -27,7 +27,13 @@
  *     sticks   slide        slip along its way falls to 0     roll within the cone, else slide
  *     jams     slide        the normal force has no solution  ends
  *     rests    roll, slide  resistance has stopped the body   ends
- */
+ *     changes  all          the gap of the other part falls   after the impact of that part
+ *                           to 0
+ *     both     all          it stays there                    ends
+ *
+ * A ball with a stem (`stem [x, y, z], r`: a second ball, fixed to it) touches with one of the
+ * two.  The contact has the radius R_1 + k (R_2 - R_1) and the centre of mass lies at c - k p
+ * from the centre of that ball, where k, the state `piece`, is 0 or 1 and changes by jumps. */
 #include <string.h>
 
 #include "expr/subst.h"
@@ -48,7 +54,7 @@ typedef struct work {
     ns_rolling *r;
     ns_graph *g;
     ns_meet *w;
-    uint32_t way, hold, far, begin, rise, friction, impact; /* states */
+    uint32_t way, hold, far, begin, rise, friction, impact, piece; /* states */
     ns_ex begins, rises;
     ns_ex slow; /* |slip| */
     ns_event_action liftoff, slip;
@@ -131,6 +137,10 @@ static void add_states(work *q)
     q->impact = ns_system_add_state(s, NS_QUANTITY_OTHER, "work.impact", work_symbol[1], none,
                                     "J");
     q->rise = internal(q, "rise", &q->rises);
+    if (r->piece) {
+        q->piece = ns_system_add_state(s, NS_QUANTITY_OTHER, "piece", r->piece, none, "");
+        s->states.at[q->piece].internal = true;
+    }
     if (r->law.friction != NS_FRICTION_COULOMB)
         return;
     q->way = internal(q, way[0], &q->w->way[0]);
@@ -244,17 +254,17 @@ static void reset_vector(work *q, ns_jump *j, uint32_t first, ns_v3 v)
         reset(q, j, first + i, v.at[i]);
 }
 
-/* A way to a mode with up to three needs (0: none), at the end of a list. */
+/* A way to a mode with up to four needs (0: none), at the end of a list. */
 #define WAY(q, list, to, ...)                                                                  \
-    way((q), &(list).at, &(list).n, &(list).room, (to), (ns_ex[3]){__VA_ARGS__})
+    way((q), &(list).at, &(list).n, &(list).room, (to), (ns_ex[4]){__VA_ARGS__})
 static void way(work *q, ns_way **at, uint32_t *n, uint32_t *room, int mode,
-                const ns_ex needs[3])
+                const ns_ex needs[4])
 {
     if (!has(q, mode))
         return;
     NS_LIST(ns_way) list = {.at = *at, .n = *n, .room = *room};
     ns_way one = {.mode = q->r->mode[mode]};
-    for (int i = 0; i < 3 && needs[i]; i++)
+    for (int i = 0; i < 4 && needs[i]; i++)
         NS_PUSH(q->s->arena, one.needs, needs[i]);
     NS_PUSH(q->s->arena, list, one);
     *at = list.at;
@@ -372,6 +382,51 @@ static void add_landing(work *q)
     ns_ex value = ns_sub(g, ns_mul(g, q->rises, high), ns_sub(g, ns_one(g), q->rises));
     j = jump(q, "gap.rises", 1 << FLY, value, 1, NULL, true);
     reset(q, j, q->rise, ns_zero(g));
+}
+
+/* e, were the other part of the body below. */
+static ns_ex swapped(work *q, ns_ex e)
+{
+    ns_ex to = ns_sub(q->g, ns_one(q->g), q->r->piece);
+    return ns_subst_one(q->g, e, &q->r->piece, &to, 1);
+}
+
+/* The other part comes down to the ground: it hits with it, and goes on with it if the first
+ * part leaves the ground then. */
+static void add_change(work *q)
+{
+    ns_graph *g = q->g;
+    const ns_meet *w = q->w;
+    const ns_law *law = w->law;
+    q->r->other = swapped(q, w->gap);
+    ns_jump *j = jump(q, "changes", 1 << ROLL | 1 << SLIDE | 1 << FLY, q->r->other, -1,
+                      "body and stem touch the ground, and neither leaves it", false);
+    const ns_meet_impact hit = ns_meet_hit(g, w, law->normal, law->tangential);
+    reset_vector(q, j, q->r->velocity, hit.velocity);
+    reset_vector(q, j, q->r->omega, hit.Omega);
+    reset(q, j, q->impact, ns_add(g, q->s->states.at[q->impact].symbol, hit.work));
+    reset(q, j, q->rise, ns_zero(g));
+    if (law->friction == NS_FRICTION_COULOMB)
+        reset_slip_after(q, j, &hit);
+    for (uint32_t i = 0; i < j->resets.n; i++)
+        j->resets.at[i].value = swapped(q, j->resets.at[i].value);
+    reset(q, j, q->piece, ns_sub(g, ns_one(g), q->r->piece));
+    ns_ex least = ns_mul(g, number(q, nothing), w->speed);
+    ns_ex parts = ns_add(g, swapped(q, w->approach), least);
+    ns_ex still = ns_sub(g, ns_mul(g, number(q, touching), w->speed), q->slow);
+    WAY(q, j->ways, FLY, parts, ns_sub(g, w->approach, least));
+    WAY(q, j->ways, ROLL, parts, w->in[ROLL].normal, still, w->margin);
+    WAY(q, j->ways, SLIDE, parts, w->in[SLIDE].normal, w->stiff);
+    WAY(q, j->ways, FLY, parts, w->parting);
+    /* changes that are too small to be seen: there are no more */
+    NS_PUSH(q->s->arena, q->s->events,
+            (ns_event){
+                .name = "both",
+                .value = ns_add(g, q->r->other, ns_mul(g, number(q, 0.1 * touching), w->size)),
+                .direction = -1,
+                .action = NS_EVENT_STOP,
+                .meaning = "body and stem have come to lie on the ground together: two "
+                           "points of contact"});
 }
 
 static void add_leaving(work *q)
@@ -554,6 +609,34 @@ static void add_integrals(work *q, bool loaded)
             (ns_invariant){.name = "balance", .value = ns_sub(g, c->energy, spent)});
 }
 
+bool ns_rolling_stem(ns_description *d, ns_rolling *r)
+{
+    ns_graph *g = d->graph;
+    ns_contact *c = &r->contact;
+    const ns_property *p = ns_block_find(r->body_block, "stem");
+    ns_v3 at;
+    ns_ex radius;
+    if (!p)
+        return true;
+    const char *why = !r->law.any
+                          ? "a stem needs a contact law: the body hits the ground with it"
+                      : !c->radius || !r->ground.planar
+                          ? "`stem` goes with a `sphere` on a `plane`"
+                      : ns_block_has(r->body_block, "uniform")
+                          ? "a body with a stem needs `inertia`: `uniform` is the ball alone"
+                      : p->values != 2 ? "expected  stem [x, y, z], r"
+                                       : NULL;
+    if (why)
+        ns_diag_error(d->diag, p->span, "%s", why);
+    if (why || !ns_block_vector(d, p, 0, &at) || !ns_block_scalar(d, p, 1, &radius))
+        return false;
+    r->piece = ns_symbol_new(g, "piece", NS_SYM_STATE, 0);
+    r->stem = radius;
+    c->radius = ns_add(g, c->radius, ns_mul(g, r->piece, ns_sub(g, radius, c->radius)));
+    c->centre = ns_v3_sub(g, c->centre, ns_v3_scale(g, r->piece, at));
+    return true;
+}
+
 bool ns_rolling_touch(ns_description *d, ns_system *s, ns_rolling *r)
 {
     ns_contact *c = &r->contact;
@@ -589,6 +672,8 @@ bool ns_rolling_touch(ns_description *d, ns_system *s, ns_rolling *r)
     s->conservative = false;
     add_manifold(&q);
     add_landing(&q);
+    if (r->piece)
+        add_change(&q);
     add_leaving(&q);
     if (has(&q, ROLL) && has(&q, SLIDE)) {
         add_slipping(&q);

@@ -283,6 +283,22 @@ bool ns_rolling_touch_verify(const ns_system *s, ns_diag *diag, double t0, const
                       -value[0]);
         return false;
     }
+    double other = 0;
+    if (r->piece) {
+        double radius;
+        ns_system_eval(s, &r->other, 1, t0, p, x, &other);
+        ns_system_eval(s, &r->stem, 1, t0, p, x, &radius);
+        if (!(radius > 0)) {
+            ns_diag_error(diag, ns_block_find(r->body_block, "stem")->value_span,
+                          "the radius of the stem must be positive; it is %.6g", radius);
+            return false;
+        }
+    }
+    if (other < -1e-9 * value[1]) {
+        ns_diag_error(diag, span, "the stem reaches %.6g m into the ground at the start",
+                      -other);
+        return false;
+    }
     if (touches && value[2] < -1e-9 * value[3]) {
         ns_diag_error(diag, span,
                       "the body touches the ground and moves into it at the start, with %.6g "

@@ -110,6 +110,22 @@ ns_interval ns_enclose_event(ns_run *run, uint32_t event, double l, double r)
     return eval(run, event, l > 0 ? from + l * h : from, r < 1 ? from + r * h : s->now.t);
 }
 
+/* The size of what a component of a vector is rounded with: projections onto constraints mix
+ * the components, and the height of a ball that rolls fast changes by the last bits of its
+ * speed. */
+static double around(const ns_run *run, size_t i)
+{
+    const ns_system *system = run->s.problem->system;
+    const ns_state *at = system->states.at;
+    double most = ns_larger(fabs(run->x_event[i]), run->s.size[i]);
+    if (!at[i].vector || !run->options.project || !system->constraints.n)
+        return most;
+    for (size_t k = at[i].first; k < run->s.n && at[k].vector && at[k].first == at[i].first;
+         k++)
+        most = ns_larger(most, fabs(run->x_event[k]));
+    return most;
+}
+
 double ns_enclose_noise(ns_run *run, uint32_t event, double t)
 {
     if (!prepare(run))
@@ -121,8 +137,7 @@ double ns_enclose_noise(ns_run *run, uint32_t event, double t)
         const double x = run->x_event[i];
         /* its last bits, and what rounding errors of its rate make in a step: a velocity that
          * should be zero is nothing else */
-        const double more = 4 * DBL_EPSILON * ns_larger(fabs(x), run->s.size[i]) +
-                            16 * h * run->s.noise[i];
+        const double more = 4 * DBL_EPSILON * around(run, i) + 16 * h * run->s.noise[i];
         e->x[i] = (ns_interval){x - more, x + more};
     }
     const ns_interval g = eval(run, event, t, t);

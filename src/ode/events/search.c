@@ -464,6 +464,11 @@ static ns_found scan_tame(search *w, const stretch *at, const double *values)
     if (clear)
         return NS_FOUND_ALL;
     bool known = !is_singular(w);
+    if (!good && known && at->tame == 0) { /* the end of the step costs no evaluation */
+        const double noise = ns_enclose_noise(w->run, w->event, w->run->s.now.t);
+        if (noise < INFINITY && ns_max(fabs(least), fabs(most)) <= noise)
+            return NS_FOUND_ALL; /* nothing but noise: no value has a sign */
+    }
     if (!good && known && at->tame >= ACCURATE_FROM) { /* is it noise? */
         const double noise = ns_enclose_noise(w->run, w->event,
                                               time_at(w->run, (at->l + at->r) / 2));
