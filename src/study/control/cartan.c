@@ -11,6 +11,8 @@
 
 enum { N = NS_CARTAN_N, ALL = 2 * N, LEVELS = 6, ANGLES = 7, FIELDS = LEVELS + 2 };
 
+enum { MOST_NODES = 1000000 }; /* of the graph, before the last brackets: some seconds */
+
 /* theta is a difference of numbers with eleven or twelve digits */
 static const double vanishes = 1e-8, trusted = 1e-6;
 
@@ -44,7 +46,8 @@ static void along_C(const work *w, const ns_ex *V, ns_ex *out)
         out[i] = ns_sub(w->g, out[i], other[i]);
 }
 
-static void make_fields(work *w)
+/* False if the expressions become too long. */
+static bool make_fields(work *w)
 {
     ns_graph *g = w->g;
     ns_ex *p = w->z + N, h[N], gradient[ALL], M[N * N], right[N];
@@ -68,15 +71,20 @@ static void make_fields(work *w)
     for (uint32_t i = 0; i < N; i++)
         w->field[i] = ns_zero(g);
     ns_solve(g, N, M, right, w->field + N);
-    for (uint32_t k = 1; k < LEVELS; k++)
+    const size_t most = ns_graph_size(g) + MOST_NODES;
+    for (uint32_t k = 1; k < LEVELS; k++) {
+        if (ns_graph_size(g) > most)
+            return false;
         along_C(w, w->field + (k - 1) * ALL, w->field + k * ALL);
+    }
     for (uint32_t i = 0; i < ALL; i++) {
         w->field[LEVELS * ALL + i] = w->C[i];
         w->field[(LEVELS + 1) * ALL + i] = i < N ? ns_zero(g) : p[i - N];
     }
+    return true;
 }
 
-/* Names of everything the fields depend on, with values but for states and p: these are last. */
+/* Names of everything the fields depend on; values but for states and p, which are last. */
 static void make_symbols(work *w, const ns_flow *flow)
 {
     const ns_system *s = flow->system;
@@ -194,7 +202,8 @@ const ns_cartan *ns_cartan_quartic(ns_arena *arena, ns_flow *flow, const ns_ex *
         w->z[i] = q[i];
         w->z[N + i] = ns_symbol_new(w->g, names[i], NS_SYM_LOCAL, i);
     }
-    make_fields(w);
+    if (!make_fields(w))
+        return NULL;
     make_symbols(w, flow);
     for (uint32_t k = 0; k < points; k++) {
         memcpy(w->value + w->symbols - N - flow->n, x + (size_t)k * flow->n,
