@@ -9,6 +9,13 @@ trap 'rm -rf "$folder"' EXIT
 [ "$(ls "$folder"/*.svg | wc -l)" -ge 15 ]
 ! "$noslip" reproduce nothing-of-this-name 2>/dev/null
 [ "$("$noslip" reproduce --list | wc -l)" -ge 45 ]
+# each says what it is held against
+for claim in "$MODELS"/claims/*.claim; do
+    grep -qE '^against (literature|closed form|formulation)' "$claim" || {
+        echo "FAIL $claim: against what?"
+        exit 1
+    }
+done
 # and every model of the gallery passes its own check
 status=0
 for model in "$MODELS"/*.mech; do

@@ -2,7 +2,7 @@
  * how they are written; `noslip reproduce` runs the bundled ones (models/claims/NAME.claim) and
  * any other file.
  *
- *     title "..."          source TEXT          slow                     # comments
+ *     title "..."     source TEXT     against TEXT     slow               # comments
  *     model NAME <<  ...lines of a model...  >>
  *     run NAME: MODEL [PARAMETER=VALUE | until=T | tol=R | method=M | back=R | samples=N]...
  *     series NAME: MODEL PARAMETER=V1,V2,... [...]                       a run for each value
@@ -79,7 +79,8 @@ typedef struct ns_claim_result {
 
 typedef struct ns_claim {
     ns_arena *arena;
-    const char *name, *title, *source, *path; /* path: NULL for bundled ones */
+    const char *name, *title, *path; /* path: NULL for bundled ones */
+    const char *source, *against;    /* where it comes from, what it is held against */
     bool slow;
     NS_LIST(ns_claim_statement) statements;
     NS_LIST(ns_claim_result) results;

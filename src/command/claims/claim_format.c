@@ -210,7 +210,8 @@ bool ns_claim_format(const char *text, size_t length, ns_text *out)
     const char *laid = ns_text_string(&made);
     const ns_claim *after = ns_claim_read(out->arena, "claim", NULL, laid, made.length);
     bool same = !after->diag->errors && same_text(before->title, after->title) &&
-                before->slow == after->slow && before->statements.n == after->statements.n;
+                same_text(before->against, after->against) && before->slow == after->slow &&
+                before->statements.n == after->statements.n;
     for (uint32_t i = 0; same && i < before->statements.n; i++)
         same = same_statement(out->arena, &before->statements.at[i], &after->statements.at[i]);
     if (same)

@@ -237,6 +237,15 @@ static const struct {
 };
 enum { STATEMENTS = sizeof statements / sizeof *statements };
 
+/* The rest of the line as it stands. */
+static const char *rest(scan *s)
+{
+    blanks(s);
+    const char *text = ns_arena_string(s->claim->arena, s->text + s->at, s->end - s->at);
+    s->at = s->end;
+    return text;
+}
+
 static bool read_statement(scan *s)
 {
     ns_claim *c = s->claim;
@@ -248,9 +257,9 @@ static bool read_statement(scan *s)
     if (strcmp(key.text, "title") == 0) {
         good = quoted(s, "a title between \" \"", &c->title);
     } else if (strcmp(key.text, "source") == 0) {
-        blanks(s);
-        c->source = ns_arena_string(c->arena, s->text + s->at, s->end - s->at);
-        s->at = s->end;
+        c->source = rest(s);
+    } else if (strcmp(key.text, "against") == 0) {
+        c->against = rest(s);
     } else if (strcmp(key.text, "slow") == 0) {
         c->slow = true;
     } else {
@@ -272,7 +281,8 @@ ns_claim *ns_claim_read(ns_arena *arena, const char *name, const char *path, con
                         size_t length)
 {
     ns_claim *c = NS_NEW(arena, ns_claim);
-    *c = (ns_claim){.arena = arena, .name = name, .path = path, .title = "", .source = ""};
+    *c = (ns_claim){.arena = arena, .name = name, .path = path};
+    c->title = c->source = c->against = "";
     c->diag = ns_diag_new(arena);
     c->text = ns_diag_source(c->diag, path ? path : name, text, length);
     scan s = {.claim = c, .text = text, .length = (uint32_t)length};

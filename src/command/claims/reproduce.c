@@ -126,6 +126,8 @@ static unsigned print(ns_host *host, const ns_claim *c, double took)
     unsigned failed = 0;
     fprintf(host->out, "%s%s%s  %s  (%.2f s)\n", host->style_out.bold, c->name,
             host->style_out.plain, c->title, took);
+    if (*c->against)
+        fprintf(host->out, "  against %s\n", c->against);
     for (uint32_t i = 0; i < c->results.n; i++) {
         const ns_claim_result *r = &c->results.at[i];
         failed += !r->holds;

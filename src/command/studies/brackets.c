@@ -56,6 +56,22 @@ static const char *growth_text(ns_arena *arena, const ns_flag *f)
     return ns_text_string(&out);
 }
 
+/* The first invariant of a distribution that grows as (2, 3, 5). */
+static void print_cartan(ns_host *host, const ns_cartan *c)
+{
+    if (!c)
+        return;
+    ns_style_heading(host->out, &host->style_out, "Cartan's quartic at the start");
+    const double *f = c->form;
+    fprintf(host->out, "  %-22s %.12g, %.12g, %.12g, %.12g, %.12g\n", "coefficients", f[0],
+            f[1], f[2], f[3], f[4]);
+    fprintf(host->out, "  %-22s %.1e\n", "of its terms at most", c->size);
+    fprintf(host->out, "  %s\n",
+            c->flat
+                ? "it vanishes: the symmetries are the exceptional group G2, of 14 dimensions"
+                : "it does not vanish: there are fewer symmetries than those of G2");
+}
+
 static void print(ns_host *host, const ns_model *model, const ns_brackets *b)
 {
     const ns_flag *f = &b->general;
@@ -78,6 +94,7 @@ static void print(ns_host *host, const ns_model *model, const ns_brackets *b)
     }
     ns_style_heading(host->out, &host->style_out, "Conclusion");
     fprintf(host->out, "  %s\n", ns_brackets_verdict(host->arena, b));
+    print_cartan(host, b->cartan);
 }
 
 static void add_growth(ns_sheet *sheet, const char *name, const ns_flag *f)
@@ -99,6 +116,13 @@ static ns_sheet *make_sheet(ns_host *host, const ns_model *model, const ns_brack
     ns_sheet_number(sheet, "start", b->start.fields.n);
     ns_sheet_number(sheet, "least_new", f->least);
     ns_sheet_number(sheet, "most_old", f->most);
+    if (b->cartan) {
+        ns_sheet_number(sheet, "cartan", b->cartan->size);
+        ns_sheet_number(sheet, "cartan_off", b->cartan->off);
+        double *form = ns_sheet_numbers(sheet, ns_sheet_add(sheet, "quartic", 5), "of", "");
+        for (uint32_t i = 0; i < 5; i++)
+            form[i] = b->cartan->form[i];
+    }
     add_growth(sheet, "growth", f);
     add_growth(sheet, "growth_at_start", &b->start);
     ns_sheet_table *t = ns_sheet_add(sheet, "fields", f->fields.n);
@@ -164,7 +188,10 @@ const ns_command ns_command_brackets = {
         "be steered from any configuration to any other near it.  If it does not grow at all,\n"
         "the constraints are holonomic in disguise; between the two, integrals of the\n"
         "configuration are left, which are searched for among polynomials, sines and cosines.\n"
-        "Lengths of arrows do not matter: a vertical disk has (2, 3, 4).",
+        "Lengths of arrows do not matter: a vertical disk has (2, 3, 4).  Where the growth\n"
+        "vector is (2, 3, 5) in five coordinates, Cartan's quartic is evaluated; if it\n"
+        "vanishes, as for balls that roll on each other without twist with radii as 3 to 1,\n"
+        "the symmetries are the exceptional group G2.",
     .options = options,
     .least = 1,
     .most = 1,

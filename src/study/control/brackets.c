@@ -456,6 +456,19 @@ static const ns_integrals *find_integrals(const ns_distribution *w, const double
     return found && found->found.n ? found : NULL;
 }
 
+/* Cartan's quartic, where there is one and no constraint ties the coordinates. */
+static const ns_cartan *quartic(const ns_distribution *w, const ns_flag *f, uint32_t points,
+                                const double *x)
+{
+    const ns_ex *X[NS_CARTAN_N];
+    if (w->n != NS_CARTAN_N || f->growth.n != 3 || f->growth.at[0] != 2 ||
+        f->growth.at[1] != 3 || f->growth.at[2] != 5)
+        return NULL;
+    for (uint32_t k = 0; k < NS_CARTAN_N; k++)
+        X[k] = f->fields.at[k].field;
+    return ns_cartan_quartic(w->arena, w->flow, w->q, X, w->size, points, x);
+}
+
 const ns_brackets *ns_brackets_find(ns_arena *arena, ns_flow *flow,
                                     const ns_integrals_options *o, const double *x0,
                                     uint32_t depth, const char **message)
@@ -465,7 +478,9 @@ const ns_brackets *ns_brackets_find(ns_arena *arena, ns_flow *flow,
     if (*message)
         return NULL;
     ns_sampler *sampler = ns_sampler_new(flow, &o->run, x0, message);
-    double *x = NS_NEW_ARRAY(arena, double, flow->n);
+    double *all = NS_NEW_ARRAY(arena, double, (POINTS + 1) * (size_t)flow->n);
+    double *x = all + flow->n;
+    memcpy(all, x0, flow->n * sizeof *x0);
     if (!sampler)
         return NULL;
     *message = "no configuration in general position was found near the motion";
@@ -479,8 +494,10 @@ const ns_brackets *ns_brackets_find(ns_arena *arena, ns_flow *flow,
     r->n = w.n;
     r->state = w.state;
     bool more;
-    for (int k = 0; k < POINTS; k++) {
+    uint32_t points = 1; /* the start and those in general position */
+    for (int k = 0; k < POINTS; k++, points++) {
         ns_flag flag;
+        x = all + points * (size_t)flow->n;
         if (k > 0 && !ns_sampler_next(sampler, x))
             break;
         if (!make_flag(&w, x, depth, false, &flag, &more))
@@ -495,6 +512,7 @@ const ns_brackets *ns_brackets_find(ns_arena *arena, ns_flow *flow,
     const uint32_t reached = r->general.fields.n, N = r->general.dimension;
     if (reached < N && !r->unfinished)
         r->integrals = find_integrals(&w, x0, N - reached);
+    r->cartan = quartic(&w, &r->start, points, all);
     return r;
 }
 

@@ -20,6 +20,7 @@
 #ifndef NS_STUDY_CONTROL_BRACKETS_H
 #define NS_STUDY_CONTROL_BRACKETS_H
 
+#include "study/control/cartan.h"
 #include "study/invariants/integrals.h"
 
 /* A field of the flag that was kept, because it adds a dimension. */
@@ -48,6 +49,7 @@ typedef struct ns_brackets {
     /* Functions of the configuration that stay constant, if D does not grow to N: those that
      * were found among polynomials (of sines and cosines too). */
     const ns_integrals *integrals; /* NULL: not looked for, or none */
+    const ns_cartan *cartan;       /* at the start, if D grows as (2, 3, 5) */
 } ns_brackets;
 
 enum { NS_BRACKETS_DEPTH = 8, NS_BRACKETS_MOST = 40 }; /* levels; configurations */
