@@ -23,7 +23,7 @@ static void make(uint32_t lines, const double (*line)[3], double v, double dt, d
     }
 }
 
-/* Lines at omega2 + k omega1, as a path in the plane has them, beside a shape with overtones. */
+/* Lines at omega2 + k omega1, as a path in the plane has them, and a shape with overtones. */
 static void torus(void **state)
 {
     (void)state;

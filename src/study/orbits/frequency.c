@@ -217,8 +217,8 @@ static void products(const work *w, double d, double sum[3])
 }
 
 /* All frequencies and amplitudes together, by a step of Gauss and Newton: what is left is to
- * vanish to first order along  E_i, i E_i, i t (a_i/|a_i|) E_i,  E_i = exp(i nu_i t).  The line at
- * zero stays there.  True if another step may help. */
+ * vanish to first order along  E_i, i E_i, i t (a_i/|a_i|) E_i,  E_i = exp(i nu_i t).  The line
+ * at zero stays there.  True if another step may help. */
 static bool improve(work *w)
 {
     const uint32_t m = w->lines, size = 3 * m;
