@@ -5,9 +5,9 @@
 #include "base/check.h"
 #include "expr/subst.h"
 #include "lang/dimension/agree.h"
-#include "mech/common/keep.h"
 #include "mech/draw/draw.h"
 #include "mech/formulations.h"
+#include "mech/keep.h"
 #include "mech/reduced/symmetry.h"
 
 const ns_formulation *const ns_formulations[] = {

@@ -29,9 +29,9 @@
 #include "expr/diff.h"
 #include "expr/subst.h"
 #include "mech/common/block.h"
-#include "mech/common/keep.h"
 #include "mech/formulations.h"
 #include "mech/grip.h"
+#include "mech/keep.h"
 
 typedef enum curve_kind { CURVE, PROFILE, SLOPE } curve_kind;
 

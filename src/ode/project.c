@@ -6,7 +6,7 @@
  * states count alike, so that vectors and quaternions are changed along themselves and not
  * turned; but velocities (states that are the rate of another) are cheap, so that constraints
  * on velocities change velocities and do not shift the position along the motion; and levels of
- * integrals that are kept (mech/common/keep.h) do not change.
+ * integrals that are kept (mech/keep.h) do not change.
  *
  * Rows of G are brought to length one and orthogonalised with pivoting; rows that depend on
  * others (redundant constraints) are left out, their residuals vanish with those of the others.

@@ -10,7 +10,7 @@
 #include "base/near.h"
 #include "base/simd.h"
 #include "expr/eval.h"
-#include "mech/common/keep.h"
+#include "mech/keep.h"
 #include "ode/auto.h"
 #include "session/inputs/inputs.h"
 #include "session/settings.h"

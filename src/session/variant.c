@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mech/common/keep.h"
+#include "mech/keep.h"
 #include "session/inputs/inputs.h"
 #include "session/start.h"
 

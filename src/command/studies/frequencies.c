@@ -1,11 +1,11 @@
-/* noslip frequencies: the frequencies of a quasi-periodic motion, its drift, and its path in the
- * frame that moves with it.
+/* noslip frequencies: the frequencies of a quasi-periodic motion, its drift, and its path in
+ * the frame that moves with it.
  *
  * A reduced motion with period T makes a path z(t) in the plane with g(t + T) = h g(t): z is
  * c + exp(i omega2 t) P(t), P of period T (Bloch, Marsden and Zenkov 2009, Theorem 6.1: a torus
- * of two dimensions), or z = v t + P(t) if h does not turn.  In the frame that turns with omega2
- * about c, or moves with v, the path is a closed curve (pattern evocation, Marsden and Scheurle
- * 1995). */
+ * of two dimensions), or z = v t + P(t) if h does not turn.  In the frame that turns with
+ * omega2 about c, or moves with v, the path is a closed curve (pattern evocation, Marsden and
+ * Scheurle 1995). */
 #include <math.h>
 #include <string.h>
 

@@ -16,9 +16,9 @@
 
 #include "expr/diff.h"
 #include "mech/common/block.h"
-#include "mech/common/keep.h"
 #include "mech/contact/solid.h"
 #include "mech/formulations.h"
+#include "mech/keep.h"
 
 /* One body on a ground and nothing else is for formulation `rolling`. */
 static bool fits(const ns_description *d)

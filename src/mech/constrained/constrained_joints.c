@@ -28,8 +28,8 @@
 
 #include "expr/diff.h"
 #include "mech/common/block.h"
-#include "mech/common/keep.h"
 #include "mech/constrained/constrained.h"
+#include "mech/keep.h"
 #include "mech/rolling/rolling.h"
 
 typedef struct work {
@@ -324,7 +324,7 @@ static bool keep(work *w)
 {
     const ns_description *d = w->d;
     uint32_t n = d->coordinates.n;
-    if (!ns_keep_of(w->block, "energy")) /* other integrals: mech/common/keep.h */
+    if (!ns_keep_of(w->block, "energy")) /* other integrals: mech/keep.h */
         return true;
     ns_ex *v = NS_NEW_ARRAY(d->arena, ns_ex, n), *p = NS_NEW_ARRAY(d->arena, ns_ex, n);
     for (uint32_t i = 0; i < n; i++)

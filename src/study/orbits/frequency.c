@@ -1,12 +1,12 @@
-/* Frequency analysis (Laskar 1990, Icarus 88; Laskar 1999, in "Hamiltonian systems with three or
- * more degrees of freedom"), of the rate of a signal z = s', so that what drifts is a line at
- * zero.  With the window
+/* Frequency analysis (Laskar 1990, Icarus 88; Laskar 1999, in "Hamiltonian systems with three
+ * or more degrees of freedom"), of the rate of a signal z = s', so that what drifts is a line
+ * at zero.  With the window
  *
  *     w(t) = C (1 + cos(2 pi t/T))^p,     -T/2 <= t <= T/2,     sum w = 1
  *
- * a line of frequency nu is the maximum of |phi|, phi(nu) = sum_k w_k z_k exp(-i nu t_k), but for
- * what other lines at a distance d add, of the order (2 pi/(d T))^(2p+2).  The maximum is the
- * zero of
+ * a line of frequency nu is the maximum of |phi|, phi(nu) = sum_k w_k z_k exp(-i nu t_k), but
+ * for what other lines at a distance d add, of the order (2 pi/(d T))^(2p+2).  The maximum is
+ * the zero of
  *
  *     (|phi|^2)' = 2 Re(conj(phi) phi'),     phi' = sum_k w_k (-i t_k) z_k exp(-i nu t_k)
  *
@@ -159,8 +159,8 @@ static double kernel(const work *w, double nu)
     return fabs(below) > 1e-12 ? ns_math_sin(w->n * half) / (w->n * below) : 1;
 }
 
-/* The window's transform at a distance d, sum_k w_k cos(d t_k): the window is cos(x/2)^(2p), x =
- * 2 pi t/T, a sum of cos(j x) with binomial coefficients. */
+/* The window's transform at a distance d, sum_k w_k cos(d t_k): the window is cos(x/2)^(2p),
+ * x = 2 pi t/T, a sum of cos(j x) with binomial coefficients. */
 static double overlap(const work *w, double d)
 {
     double sum = kernel(w, d), c = 1;

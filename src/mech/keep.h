@@ -1,7 +1,7 @@
 /* constraint NAME: keep QUANTITY.  A known integral of the motion as a further constraint
  * (Udwadia and Mogharabin 2021, section 3.1 (e)), in every formulation: see keep.c. */
-#ifndef NS_MECH_COMMON_KEEP_H
-#define NS_MECH_COMMON_KEEP_H
+#ifndef NS_MECH_KEEP_H
+#define NS_MECH_KEEP_H
 
 #include "mech/system.h"
 

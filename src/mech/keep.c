@@ -11,7 +11,7 @@
  *
  * with the level as a further state, which projections leave alone.  Formulation `constrained`
  * has the row of the energy itself, (40) and (63), with its multiplier. */
-#include "mech/common/keep.h"
+#include "mech/keep.h"
 
 #include <string.h>
 
