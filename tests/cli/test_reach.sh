@@ -17,8 +17,8 @@ run { until 3 }
 M
 failed=0
 # place, and the components of the quaternion that are given (the largest follows)
-for goal in x=1,y=0.5,qx=0.3,qy=-0.4,qz=0.5 x=0,y=0,qw=0,qx=0,qy=0 x=0,y=0,qx=0,qy=0,qz=0.479425538604203 \
-        x=-3,y=2,qw=0.1,qx=0.2,qy=-0.3; do
+for goal in x=1,y=0.5,qx=0.3,qy=-0.4,qz=0.5 x=0,y=0,qw=0,qx=0,qy=0 \
+        x=0,y=0,qx=0,qy=0,qz=0.479425538604203 x=-3,y=2,qw=0.1,qx=0.2,qy=-0.3; do
     for how in "--pieces 3 --order 0" "--pieces 16"; do
         order=$([[ $how == *0 ]] && echo 0 || echo 3)
         # shellcheck disable=SC2086 # words
@@ -27,7 +27,8 @@ for goal in x=1,y=0.5,qx=0.3,qy=-0.4,qz=0.5 x=0,y=0,qw=0,qx=0,qy=0 x=0,y=0,qx=0,
             failed=1
             continue
         fi
-        "$NOSLIP" run ball.mech --set "u=from \"p.csv\" order $order" --set "v=from \"p.csv\" order $order" --json > r.json
+        "$NOSLIP" run ball.mech --set "u=from \"p.csv\" order $order" \
+            --set "v=from \"p.csv\" order $order" --json > r.json
         "$PYTHON" - $goal <<'P' || { echo "missed: $goal, $how"; failed=1; }
 import json, sys
 values = json.load(open("r.json"))["values"]
