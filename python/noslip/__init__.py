@@ -19,8 +19,8 @@ What there is:
     Model.ensemble     many runs at once -> Ensemble
     Model.sensitivities    derivatives of a motion by parameters and starts
     equilibria, section, lyapunov, invariants, measure, brackets, portrait, compare, check,
-    period; linearise, plan (control), fit (parameters from measurements), sweep (tables on
-    disk), reproduce (claims of the literature)
+    period, frequencies; linearise, plan (control), fit (parameters from measurements),
+    sweep (tables on disk), reproduce (claims of the literature)
     gallery()     the bundled models
     new, explain, format, words    texts of models: to begin with, messages, layout, language
 
@@ -51,6 +51,7 @@ from .study import (
     linearise,
     plan,
     format,
+    frequencies,
     invariants,
     brackets,
     lyapunov,
@@ -112,6 +113,7 @@ __all__ = [
     "linearise",
     "plan",
     "formulations",
+    "frequencies",
     "gallery",
     "invariants",
     "brackets",

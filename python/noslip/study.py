@@ -200,6 +200,9 @@ equilibria = _study(
 section = _study("section", "Poincare sections and periodic motions.")
 period = _study("period", "Periodic motions of a reduced system, and their group shift.")
 lyapunov = _study("lyapunov", "Lyapunov exponents.")
+frequencies = _study(
+    "frequencies", "Frequencies of a quasi-periodic motion, drift, the path that moves along."
+)
 emit = _study("emit", 'A functional mock-up unit: emit(model, out="model.fmu", fmi=3).')
 brackets = _study("brackets", "Holonomic or not: the growth vector by Lie brackets.")
 invariants = _study("invariants", "Integrals of motion, found.")

@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "expr/print/mathml.h"
+#include "mech/readable.h"
 
 /* As `noslip equations` or `noslip emit` prints them. */
 static char *by_command(ns_model *model, const char *study, const char *option)
@@ -58,7 +59,7 @@ static char *guarded(ns_model *model, ns_arena *arena)
     }
     const ns_system *fork = ns_system_fork(model->shared, arena);
     ns_text text = ns_text_new(arena);
-    fill(fork, arena, &text);
+    fill(ns_system_readable(fork, arena), arena, &text);
     ns_arena_unguard(arena);
     return strdup(ns_text_string(&text));
 }

@@ -101,6 +101,7 @@ extern const ns_command ns_command_fit;
 extern const ns_command ns_command_linearise;
 extern const ns_command ns_command_plan;
 extern const ns_command ns_command_lyapunov;
+extern const ns_command ns_command_frequencies;
 extern const ns_command ns_command_portrait;
 extern const ns_command ns_command_section;
 extern const ns_command ns_command_measure;

@@ -19,6 +19,7 @@ const ns_command *const ns_commands[] = {
     &ns_command_compare,
     &ns_command_section,
     &ns_command_lyapunov,
+    &ns_command_frequencies,
     &ns_command_linearise,
     &ns_command_plan,
     &ns_command_brackets,

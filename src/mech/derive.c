@@ -7,6 +7,7 @@
 #include "lang/dimension/agree.h"
 #include "mech/draw/draw.h"
 #include "mech/formulations.h"
+#include "mech/keep.h"
 #include "mech/reduced/symmetry.h"
 
 const ns_formulation *const ns_formulations[] = {
@@ -46,7 +47,7 @@ static bool blocks_known(const ns_description *d, const ns_formulation *f)
     bool good = true;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *block = &d->blocks.at[i];
-        bool known = false;
+        bool known = ns_keep_is(block);
         for (uint32_t k = 0; f->blocks && f->blocks[k]; k++)
             known = known || f->blocks[k] == block->form;
         if (!known) {
@@ -197,7 +198,7 @@ ns_system *ns_system_derive(ns_description *d)
         NS_PUSH(s->arena, s->modes, d->modes.at[i]);
     for (uint32_t i = 0; i < d->mode_values.n; i++)
         NS_PUSH(s->arena, s->mode_values, d->mode_values.at[i]);
-    if (!f->derive(d, s) || !words_known(d))
+    if (!f->derive(d, s) || !words_known(d) || !ns_keep_states(d, s))
         return NULL;
     /* States come first among the values, before what the formulation added. */
     uint32_t added = s->observables.n;
@@ -212,8 +213,8 @@ ns_system *ns_system_derive(ns_description *d)
     for (uint32_t i = 0; i < added; i++)
         NS_PUSH(s->arena, s->observables, own[i]);
     add_mode(s);
-    if (!add_late_lines(d, s) || !ns_symmetry_maps_known(d, s) || !ns_draw_scene(d, s) ||
-        !ns_system_start_prepare(d, s))
+    if (!add_late_lines(d, s) || !ns_keep_levels(d, s) || !ns_symmetry_maps_known(d, s) ||
+        !ns_draw_scene(d, s) || !ns_system_start_prepare(d, s))
         return NULL;
     return s;
 }

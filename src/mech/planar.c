@@ -31,6 +31,7 @@
 #include "mech/common/block.h"
 #include "mech/formulations.h"
 #include "mech/grip.h"
+#include "mech/keep.h"
 
 typedef enum curve_kind { CURVE, PROFILE, SLOPE } curve_kind;
 
@@ -363,7 +364,7 @@ static bool add_rods(planar *w)
     ns_description *d = w->d;
     for (uint32_t i = 0; i < d->blocks.n; i++) {
         const ns_block *b = &d->blocks.at[i];
-        if (b->form != &ns_block_constraint)
+        if (b->form != &ns_block_constraint || ns_keep_is(b))
             continue;
         const roller *ends[2] = {NULL, NULL};
         for (uint32_t k = 0; k < 2 && k < b->nargs; k++)

@@ -21,6 +21,7 @@ typedef struct ns_state {
     const char *unit;
     ns_quantity kind;
     bool internal;      /* of the formulation's own use: not shown by default */
+    bool level;         /* of an integral that is kept: projections leave it alone */
     bool odd;           /* changes its sign when time is reversed: velocities, momenta */
     const char *vector; /* name of the vector it is a component of; NULL if it is none */
     uint32_t first;     /* the state that is the first component (w, x); itself if it is none */
@@ -192,6 +193,7 @@ struct ns_system {
     NS_LIST(ns_scope_entry) vectors; /* further names for observe, event, invariant */
     NS_LIST(ns_observable) observables;
     NS_LIST(ns_constraint) constraints;
+    uint32_t levels; /* so many of the last constraints keep integrals: not met by a start */
     NS_LIST(ns_invariant) invariants; /* user's and the formulation's, not the energy */
     NS_LIST(ns_event) events;
     NS_LIST(const char *) modes; /* names; none or one: an ordinary system */
@@ -297,6 +299,10 @@ void ns_system_params(const ns_system *s, const bool *is_set, const double *p_se
 /* Initial state x[n] at time t0 for parameter values p.  False with errors in diag (which
  * equation, by how much) if the equations cannot be met. */
 bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x);
+
+/* The equations of the start, numbered through: constraints but for levels, extra ones. */
+uint32_t ns_system_start_rows(const ns_system *s);
+const ns_constraint *ns_system_start_row(const ns_system *s, uint32_t k);
 
 /* Moves x to the nearest point where all constraints hold, all states being free.
  * False if that fails. */

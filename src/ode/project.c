@@ -5,7 +5,8 @@
  * repeated until g vanishes but for rounding errors: the smallest change of the state.  All
  * states count alike, so that vectors and quaternions are changed along themselves and not
  * turned; but velocities (states that are the rate of another) are cheap, so that constraints
- * on velocities change velocities and do not shift the position along the motion.
+ * on velocities change velocities and do not shift the position along the motion; and levels of
+ * integrals that are kept (mech/keep.h) do not change.
  *
  * Rows of G are brought to length one and orthogonalised with pivoting; rows that depend on
  * others (redundant constraints) are left out, their residuals vanish with those of the others.
@@ -162,6 +163,9 @@ void ns_project_begin(ns_run *run)
     for (uint32_t i = 0; i < problem->n; i++)
         if (problem->source[i] != UINT32_MAX)
             run->metric[problem->source[i]] = problem->correction ? 1 : cheap;
+    for (uint32_t i = 0; i < problem->n && !problem->correction; i++)
+        if (problem->system->states.at[i].level)
+            run->metric[i] = 0;
 }
 
 bool ns_project_off(ns_run *run)

@@ -10,6 +10,7 @@
 #include "base/near.h"
 #include "base/simd.h"
 #include "expr/eval.h"
+#include "mech/keep.h"
 #include "ode/auto.h"
 #include "session/inputs/inputs.h"
 #include "session/settings.h"
@@ -138,7 +139,8 @@ static void build(ns_model *model, ns_model_depth depth)
         return;
     model->x0 = NS_NEW_ARRAY(model->arena, double, model->system->states.n + 1);
     const double t0 = ns_model_run_options(model).t0;
-    if (!ns_system_start(model->system, model->diag, t0, model->p, model->x0))
+    if (!ns_system_start(model->system, model->diag, t0, model->p, model->x0) ||
+        !ns_keep_verify(model->system, model->diag, model->p, model->x0))
         return;
     if (model->schedule && model->kind == NS_MODEL_PLAIN)
         ns_inputs_check_moves(model);

@@ -221,15 +221,14 @@ static start_equations equations_at(const extension *e, const column *c, double 
 {
     const ns_system *s = e->s;
     const ns_model *model = e->model;
-    start_equations q = {.m = s->constraints.n + s->start.extra.n};
+    start_equations q = {.m = ns_system_start_rows(s)};
     ns_ex *r = NS_NEW_ARRAY(e->a, ns_ex, q.m + 1), *d = NS_NEW_ARRAY(e->a, ns_ex, q.m + e->n);
     q.J = NS_NEW_ARRAY(e->a, double, (size_t)q.m * e->n + 1);
     q.r_q = NS_NEW_ARRAY(e->a, double, q.m + 1);
     q.given = NS_NEW_ARRAY(e->a, double, e->n + 1);
     q.places = NS_NEW_ARRAY(e->a, bool, q.m + 1);
     for (uint32_t i = 0; i < q.m; i++) {
-        r[i] = i < s->constraints.n ? s->constraints.at[i].residual
-                                    : s->start.extra.at[i - s->constraints.n].residual;
+        r[i] = ns_system_start_row(s, i)->residual;
         q.places[i] = !ns_graph_depends_kind(s->graph, r[i], NS_SYM_VELOCITY, NULL);
     }
     ns_system_eval(s, s->start.jacobian, (size_t)q.m * e->n, t0, model->p, model->x0, q.J);
@@ -351,13 +350,35 @@ static bool start_of_state(const extension *e, uint32_t state, double t0, double
         none.dp[i] = ns_zero(e->s->graph);
     start_equations q = equations_at(e, &none, t0);
     bool *moves = NS_NEW_ARRAY(e->a, bool, e->n + 1);
-    q.m = e->s->constraints.n;
+    q.m = e->s->constraints.n - e->s->levels;
     for (uint32_t i = 0; i < e->n; i++) {
         moves[i] = true;
         v[i] = i == state;
     }
     settle(e, &q, NULL, moves, v);
     return missed(e, &q, v) < 1e-9;
+}
+
+/* Levels of what is kept follow the rest: dI/dp + dI/dx . v. */
+static void follow_levels(const extension *e, const column *c, double t0, double *v)
+{
+    const ns_system *s = e->s;
+    const ns_model *model = e->model;
+    ns_ex *d = NS_NEW_ARRAY(e->a, ns_ex, e->n + 1);
+    double *g = NS_NEW_ARRAY(e->a, double, e->n + 1);
+    for (uint32_t i = 0; i < s->start.settle.n; i++) {
+        const ns_reset *one = &s->start.settle.at[i];
+        if (!s->states.at[one->state].level)
+            continue;
+        d[e->n] = ns_zero(s->graph);
+        if (c->param != NONE)
+            along(e, c, NULL, &one->value, 1, &d[e->n]);
+        ns_diff_gradient(s->graph, one->value, e->x, e->n, d);
+        ns_system_eval(s, d, e->n + 1, t0, model->p, model->x0, g);
+        v[one->state] = g[e->n];
+        for (uint32_t j = 0; j < e->n; j++)
+            v[one->state] += j == one->state ? 0 : g[j] * v[j];
+    }
 }
 
 static bool find_start(const extension *e, double *x0, bool *loose)
@@ -377,6 +398,7 @@ static bool find_start(const extension *e, double *x0, bool *loose)
                 c->label);
             return false;
         }
+        follow_levels(e, c, t0, v);
         *loose = *loose || open;
     }
     return true;

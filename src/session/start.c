@@ -223,12 +223,11 @@ static void own_start(ns_arena *arena, ns_system *s)
 
 static void own_jacobian(ns_arena *arena, ns_system *s)
 {
-    const uint32_t n = s->states.n, m = s->constraints.n + s->start.extra.n;
+    const uint32_t n = s->states.n, m = ns_system_start_rows(s);
     const ns_ex *x = ns_system_state_symbols(s, arena);
     ns_ex *r = NS_NEW_ARRAY(arena, ns_ex, m + 1);
     for (uint32_t i = 0; i < m; i++)
-        r[i] = i < s->constraints.n ? s->constraints.at[i].residual
-                                    : s->start.extra.at[i - s->constraints.n].residual;
+        r[i] = ns_system_start_row(s, i)->residual;
     s->start.jacobian = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * n + 1);
     ns_diff_jacobian(s->graph, r, m, x, n, s->start.jacobian);
 }

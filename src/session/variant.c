@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mech/keep.h"
 #include "session/inputs/inputs.h"
 #include "session/start.h"
 
@@ -152,7 +153,8 @@ static void build(ns_model *variant, ns_variant *own, const ns_variant_value *va
         return;
     const double t0 = ns_model_run_options(variant).t0;
     const ns_formulation *f = variant->system->formulation;
-    if (find_start(variant, own, t0) && f->doubts)
+    if (find_start(variant, own, t0) &&
+        ns_keep_verify(variant->system, variant->diag, variant->p, variant->x0) && f->doubts)
         f->doubts(variant->system, variant->diag, t0, variant->p, variant->x0);
 }
 

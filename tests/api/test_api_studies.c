@@ -200,6 +200,7 @@ static void as_the_program(void **state)
         const char *model, *study, *name, *value;
     } cases[] = {{"bicycle", "equilibria", "quiet", NULL},
                  {"chaplygin-sleigh", "lyapunov", "until", "5"},
+                 {"r2-invariant", "frequencies", "samples", "1024"},
                  {"chaplygin-sleigh", "measure", "quiet", NULL},
                  {"chaplygin-sleigh", "invariants", "quiet", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -359,6 +359,34 @@ static double of_order(call *c)
     return v ? sxy / sxx : none;
 }
 
+/* ---- a function of analysis -------------------------------------------------------------- */
+
+/* Gauss's series  F(a, b; c; z) = sum_n (a)_n (b)_n z^n/((c)_n n!),  |z| < 1.  The pair a, b is
+ * given by its sum s and product p, for it may be a conjugate one:
+ *
+ *     (a + n)(b + n) = n^2 + s n + p
+ *
+ * Terms are added with their rounding errors; the rest, a geometric series at the end, is below
+ * a unit in the last place. */
+static double of_hypergeometric(call *c)
+{
+    enum { TERMS = 100000 };
+    const double s = number_at(c, 0, 0), p = number_at(c, 1, 0), low = number_at(c, 2, 0),
+                 z = number_at(c, 3, 0);
+    double sum = 1, lost = 0, term = 1;
+    if (!(fabs(z) < 1) || (low <= 0 && floor(low) == low))
+        return none; /* not a number fulfils no expectation */
+    for (double n = 0; n < TERMS; n++) {
+        term *= (n * n + s * n + p) / ((low + n) * (n + 1)) * z;
+        const double to = sum + term;
+        lost += fabs(sum) >= fabs(term) ? sum - to + term : term - to + sum;
+        sum = to;
+        if (n > fabs(s) + fabs(low) && fabs(term) < 1e-18 * (1 - fabs(z)) * fabs(sum))
+            return sum + lost;
+    }
+    return none;
+}
+
 /* ---- output ------------------------------------------------------------------------------ */
 
 /* Arguments: a command, "text" [, k].  What it printed behind the k-th occurrence of the text;
@@ -394,16 +422,29 @@ static double of_output(call *c)
 }
 
 const ns_formula_function ns_claims_functions[] = {
-    {"start", 2, 2, of_samples, FIRST},   {"end", 2, 2, of_samples, LAST},
-    {"min", 2, 2, of_samples, LEAST},     {"max", 2, 2, of_samples, MOST},
-    {"change", 2, 2, of_samples, CHANGE}, {"at", 3, 3, of_at, 0},
-    {"differ", 4, 4, of_differ, 0},       {"circle", 3, 3, of_circle, 0},
-    {"event", 2, 3, of_event, 0},         {"count", 2, 2, of_count, 0},
-    {"when", 3, 4, of_when, 0},           {"drift", 1, 1, of_run, DRIFT},
-    {"time", 1, 1, of_run, TIME},         {"stopped", 1, 1, of_run, STOPPED},
-    {"residual", 1, 1, of_run, RESIDUAL}, {"invariant", 2, 2, of_invariant, 0},
-    {"param", 2, 2, of_param, 0},         {"smallest", 2, 2, of_series, LEAST},
-    {"largest", 2, 2, of_series, MOST},   {"falls", 2, 2, of_series, FALLS},
-    {"order", 2, 2, of_order, 0},         {"has", 2, 3, of_output, false},
-    {"number", 2, 3, of_output, true},    {NULL, 0, 0, NULL, 0},
+    {"start", 2, 2, of_samples, FIRST},
+    {"end", 2, 2, of_samples, LAST},
+    {"min", 2, 2, of_samples, LEAST},
+    {"max", 2, 2, of_samples, MOST},
+    {"change", 2, 2, of_samples, CHANGE},
+    {"at", 3, 3, of_at, 0},
+    {"differ", 4, 4, of_differ, 0},
+    {"circle", 3, 3, of_circle, 0},
+    {"event", 2, 3, of_event, 0},
+    {"count", 2, 2, of_count, 0},
+    {"when", 3, 4, of_when, 0},
+    {"drift", 1, 1, of_run, DRIFT},
+    {"time", 1, 1, of_run, TIME},
+    {"stopped", 1, 1, of_run, STOPPED},
+    {"residual", 1, 1, of_run, RESIDUAL},
+    {"invariant", 2, 2, of_invariant, 0},
+    {"param", 2, 2, of_param, 0},
+    {"smallest", 2, 2, of_series, LEAST},
+    {"largest", 2, 2, of_series, MOST},
+    {"falls", 2, 2, of_series, FALLS},
+    {"order", 2, 2, of_order, 0},
+    {"has", 2, 3, of_output, false},
+    {"number", 2, 3, of_output, true},
+    {"hypergeometric", 4, 4, of_hypergeometric, 0},
+    {NULL, 0, 0, NULL, 0},
 };

@@ -7,6 +7,7 @@
 #include "command/open.h"
 #include "expr/normal/normal.h"
 #include "expr/print/print.h"
+#include "mech/readable.h"
 
 typedef struct page {
     ns_host *host;
@@ -250,10 +251,10 @@ static int equations(ns_host *host, const ns_arguments *a)
     if (!model)
         return status;
     page p = {.host = host,
-              .system = model->system,
+              .system = ns_system_readable(model->system, host->arena),
               .style = ns_command_flag(a, "latex") ? NS_PRINT_LATEX : NS_PRINT_TEXT,
               .text = ns_text_new(host->arena)};
-    p.shared = share(host, model->system);
+    p.shared = share(host, p.system);
     add_title(&p, model->system->description->title);
     add_groups(&p);
     add_rates(&p);

@@ -144,10 +144,65 @@ static void print_conclusion(ns_host *host, const ns_measure *m, const ns_densit
     fprintf(host->out, "  %s\n", ns_density_conclusion(m, d));
 }
 
+/* ---- Chaplygin's reducing multiplier ----------------------------------------------------- */
+
+typedef struct reduction {
+    const ns_multiplier *m;
+    const ns_density *N; /* found in closed form, or NULL */
+    bool given;
+} reduction;
+
+static const char *base_words(ns_host *host, const ns_model *model, const ns_multiplier *m)
+{
+    ns_text text = ns_text_new(host->arena);
+    for (uint32_t a = 0; a < m->n; a++)
+        ns_text_addf(&text, "%s%s", a ? ", " : "",
+                     model->description->coordinates.at[m->base[a]].name);
+    return ns_text_string(&text);
+}
+
+static const char *multiplier_words(const ns_multiplier *m)
+{
+    return m->trivial   ? "the reduced motion is Hamiltonian as it is"
+           : m->exists  ? "the reduced motion is Hamiltonian in the time tau, dtau = N dt"
+           : m->measure ? "a measure, but no reducing multiplier"
+                        : "no reducing multiplier, and no density of the base";
+}
+
+static void print_multiplier(ns_host *host, const ns_model *model, const reduction *r)
+{
+    const ns_multiplier *m = r->m;
+    ns_style_heading(host->out, &host->style_out, "Chaplygin's reducing multiplier N");
+    if (m->why) {
+        fprintf(host->out, "  not looked for: %s\n", m->why);
+        return;
+    }
+    fprintf(host->out, "  %-15s %s\n", "base", base_words(host, model, m));
+    if (!m->trivial) {
+        fprintf(host->out,
+                "  %-15s (log N)' is linear in the velocities to %.1e, closed to %.1e\n",
+                "measure", m->linear, m->closed);
+        fprintf(host->out, "  %-15s F = grad(log N) p.r' - (log N)' p %s %.1e of its terms\n",
+                "condition", m->condition < 1e-9 ? "holds to" : "fails by", m->condition);
+    }
+    if (r->given)
+        fprintf(host->out, "  %-15s %s: (log N)' differs by %.1e\n", "given N",
+                m->given < 1e-9 ? "is the multiplier" : "is NOT the multiplier", m->given);
+    if (r->N && r->N->closed) {
+        fprintf(host->out, "  N = %s\n", r->N->text);
+        fprintf(host->out, "  %-15s rate %.1e of its terms at new states\n", "verified",
+                r->N->P->rate);
+    }
+    if (m->exists && !m->trivial)
+        fprintf(host->out, "  %-15s dtau = N dt, P = N p, H = P.M^-1 P/(2 N^2) + V\n",
+                "time change");
+    fprintf(host->out, "  %-15s %s\n", "verdict", multiplier_words(m));
+}
+
 /* ---- --out, --report --------------------------------------------------------------------- */
 
 static ns_sheet *make_sheet(ns_host *host, const ns_model *model, const ns_measure *m,
-                            const ns_density *d)
+                            const ns_density *d, const reduction *r)
 {
     ns_sheet *sheet = ns_sheet_new(host->arena, "measure", model->description->title);
     ns_sheet_text(sheet, "conclusion", ns_density_conclusion(m, d));
@@ -163,6 +218,15 @@ static ns_sheet *make_sheet(ns_host *host, const ns_model *model, const ns_measu
         ns_sheet_text(sheet, "search", d->verdict);
         if (d->closed)
             ns_sheet_text(sheet, "rho", d->text);
+    }
+    if (!r->m->why) {
+        ns_sheet_text(sheet, "multiplier", multiplier_words(r->m));
+        ns_sheet_text(sheet, "base", base_words(host, model, r->m));
+        ns_sheet_number(sheet, "condition", r->m->condition);
+        if (r->given)
+            ns_sheet_number(sheet, "given_multiplier", r->m->given);
+        if (r->N && r->N->closed)
+            ns_sheet_text(sheet, "N", r->N->text);
     }
     ns_sheet_table *t = ns_sheet_add(sheet, "motion", m->times.n);
     ns_sheet_column_add(sheet, t, "t", "s", m->times.at);
@@ -228,9 +292,24 @@ static void put_algebra(ns_json *j, const ns_measure_algebra *r)
     ns_json_end(j);
 }
 
-static void put_json(ns_host *host, const ns_system *s, const ns_measure *m,
-                     const ns_density *d)
+static void put_multiplier(ns_host *host, ns_json *j, const ns_model *model, const reduction *r)
 {
+    ns_json_object(j, "multiplier");
+    ns_json_text(j, "base", base_words(host, model, r->m));
+    ns_json_bool(j, "exists", r->m->exists);
+    ns_json_bool(j, "measure", r->m->measure);
+    ns_json_number(j, "condition", r->m->condition);
+    if (r->given)
+        ns_json_number(j, "given", r->m->given);
+    if (r->N && r->N->closed)
+        ns_json_text(j, "N", r->N->text);
+    ns_json_end(j);
+}
+
+static void put_json(ns_host *host, const ns_model *model, const ns_measure *m,
+                     const ns_density *d, const reduction *r)
+{
+    const ns_system *s = model->system;
     ns_json json = ns_json_to(host->out), *const j = &json;
     ns_json_object(j, NULL);
     if (m->algebra)
@@ -244,6 +323,8 @@ static void put_json(ns_host *host, const ns_system *s, const ns_measure *m,
     ns_json_end(j);
     if (d)
         put_search(j, d);
+    if (!r->m->why)
+        put_multiplier(host, j, model, r);
     ns_json_number(j, "t", m->t);
     ns_json_number(j, "integral", m->integral);
     ns_json_number(j, "least", m->least);
@@ -251,23 +332,24 @@ static void put_json(ns_host *host, const ns_system *s, const ns_measure *m,
     ns_json_end(j);
 }
 
-/* --density EXPR in the names of the model */
-static bool read_density(ns_host *host, ns_model *model, const char *text, ns_ex *out)
+/* --density, --multiplier: EXPR in the names of the model */
+static bool read_density(ns_host *host, ns_model *model, const char *option, const char *text,
+                         ns_ex *out)
 {
     ns_value value;
-    if (!ns_description_evaluate(model->description, "--density", text, &value) ||
+    if (!ns_description_evaluate(model->description, option, text, &value) ||
         value.rows * value.cols != 1) {
         ns_text message = ns_text_new(host->arena);
         ns_diag_render(model->diag, &message);
         fputs(ns_text_string(&message), host->err);
-        return ns_command_refuse(host, "--density expects a number in the names of the model");
+        return ns_command_refuse(host, "%s expects a number in the names of the model", option);
     }
     *out = value.at[0];
     return true;
 }
 
 static void print_all(ns_host *host, const ns_model *model, const ns_measure *m,
-                      const ns_density *d, bool density)
+                      const ns_density *d, bool density, const reduction *r)
 {
     fprintf(host->out, "%s%s%s\n", host->style_out.bold, model->description->title,
             host->style_out.plain);
@@ -290,8 +372,29 @@ static void print_all(ns_host *host, const ns_model *model, const ns_measure *m,
     print_density(host, model->system, m);
     if (d)
         print_search(host, d);
+    print_multiplier(host, model, r);
     print_motion(host, m);
     print_conclusion(host, m, d);
+}
+
+/* --on EXPR,...: sums and products stand between brackets in what is found. */
+static bool read_variables(ns_host *host, ns_model *model, const char *text, ns_family *family)
+{
+    const ns_study_words words = ns_study_split(host->arena, text, ',');
+    for (uint32_t i = 0; i < words.n; i++) {
+        int depth = 0;
+        bool sum = false;
+        for (const char *c = words.at[i]; *c; c++) {
+            depth += (*c == '(') - (*c == ')');
+            sum = sum || (depth == 0 && strchr("+-*/^", *c));
+        }
+        ns_atom atom = {.name = sum ? ns_arena_format(host->arena, "(%s)", words.at[i])
+                                    : words.at[i]};
+        if (!ns_study_expression(host, model, "--on", words.at[i], &atom.value))
+            return false;
+        NS_PUSH(host->arena, family->shape, atom);
+    }
+    return true;
 }
 
 /* A density of the variables of --on, or of the shape variables where nothing else has decided.
@@ -320,13 +423,8 @@ static bool search(ns_host *host, const ns_arguments *a, ns_model *model, const 
     if (!flow)
         return false;
     if (text) {
-        const ns_study_words words = ns_study_split(host->arena, text, ',');
-        for (uint32_t i = 0; i < words.n; i++) {
-            ns_atom atom = {.name = words.at[i]};
-            if (!ns_study_expression(host, model, "--on", words.at[i], &atom.value))
-                return false;
-            NS_PUSH(host->arena, family.shape, atom);
-        }
+        if (!read_variables(host, model, text, &family))
+            return false;
     } else {
         bool reduced;
         family = *ns_family_default(flow, &reduced);
@@ -351,6 +449,87 @@ static bool search(ns_host *host, const ns_arguments *a, ns_model *model, const 
     return *out != NULL;
 }
 
+/* The variables in which N is looked for without --on.  Try 0: sine and cosine of each base
+ * coordinate; 1, 2: the point of the sphere that two angles stand for, by either.  False if
+ * there are no more. */
+static bool default_variables(ns_host *host, const ns_model *model, const ns_multiplier *m,
+                              int try, ns_family *family)
+{
+    ns_graph *g = model->system->graph;
+    const ns_coordinate *c = model->description->coordinates.at;
+    *family = (ns_family){.degree_velocity = 0};
+    if (try > (m->n == 2 ? 2 : 0))
+        return false;
+    for (uint32_t i = 0; i < m->n && !try; i++) {
+        const ns_coordinate *one = &c[m->base[i]];
+        const ns_atom sine = {.name = ns_arena_format(host->arena, "sin(%s)", one->name),
+                              .value = ns_sin(g, one->q)};
+        const ns_atom cosine = {.name = ns_arena_format(host->arena, "cos(%s)", one->name),
+                                .value = ns_cos(g, one->q)};
+        NS_PUSH(host->arena, family->shape, sine);
+        NS_PUSH(host->arena, family->shape, cosine);
+    }
+    if (!try)
+        return true;
+    const ns_coordinate *t = &c[m->base[try - 1]], *p = &c[m->base[2 - try]];
+    const ns_ex sine = ns_sin(g, t->q), s = ns_sin(g, p->q), q = ns_cos(g, p->q);
+    const ns_atom point[3] = {
+        {.name = ns_arena_format(host->arena, "(sin(%s)*sin(%s))", t->name, p->name),
+         .value = ns_mul(g, sine, s)},
+        {.name = ns_arena_format(host->arena, "(sin(%s)*cos(%s))", t->name, p->name),
+         .value = ns_mul(g, sine, q)},
+        {.name = ns_arena_format(host->arena, "cos(%s)", t->name), .value = ns_cos(g, t->q)}};
+    for (int i = 0; i < 3; i++)
+        NS_PUSH(host->arena, family->shape, point[i]);
+    return true;
+}
+
+/* N as a power of a polynomial; without states to look at there is none, and nothing wrong. */
+static bool search_multiplier(ns_host *host, const ns_arguments *a, ns_model *model,
+                              reduction *r)
+{
+    const char *text = ns_command_text(a, "on"), *message = "";
+    const ns_integrals_options o = {.run = ns_model_run_options(model)};
+    const ns_ex growth = ns_neg(model->system->graph, r->m->rate);
+    ns_family family = {.degree_velocity = 0};
+    ns_flow *flow = ns_study_flow(host, model, false);
+    if (!flow || (text && !read_variables(host, model, text, &family)))
+        return false;
+    for (int try = 0; !r->N || !r->N->closed; try++) {
+        if (text ? try > 0 : !default_variables(host, model, r->m, try, &family))
+            break;
+        r->N = ns_density_search(flow, &family, growth, 4, &o, model->x0, &message);
+    }
+    return true;
+}
+
+static bool find_multiplier(ns_host *host, const ns_arguments *a, ns_model *model, reduction *r)
+{
+    const char *text = ns_command_text(a, "base"), *given = ns_command_text(a, "multiplier");
+    const ns_description *d = model->description;
+    const ns_study_words words = ns_study_split(host->arena, text ? text : "", ',');
+    uint32_t base[32], n = 0;
+    ns_ex N = 0;
+    for (uint32_t i = 0; i < words.n && text; i++) {
+        uint32_t k = 0;
+        while (k < d->coordinates.n && strcmp(d->coordinates.at[k].name, words.at[i]) != 0)
+            k++;
+        if (k == d->coordinates.n || k >= 32 || n == 32)
+            return ns_command_refuse(host, "--base: `%s` is not a coordinate of the model",
+                                     words.at[i]);
+        base[n++] = k;
+    }
+    if (given && !read_density(host, model, "--multiplier", given, &N))
+        return false;
+    r->given = N != 0;
+    r->m = ns_multiplier_new(model->system, base, n, N, model->p, model->x0);
+    if (r->m->why && (text || given))
+        return ns_command_refuse(host, "%s: %s", text ? "--base" : "--multiplier", r->m->why);
+    if (r->m->why || !r->m->measure || r->m->trivial || model->system->states.n > 20)
+        return true;
+    return search_multiplier(host, a, model, r);
+}
+
 static int measure(ns_host *host, const ns_arguments *a)
 {
     int status;
@@ -362,7 +541,7 @@ static int measure(ns_host *host, const ns_arguments *a)
     ns_measure_options o = {.run = ns_model_run_options(model)};
     const char *density = ns_command_text(a, "density"), *message = "";
     if (!ns_command_number(host, a, "until", &o.run.until) ||
-        (density && !read_density(host, model, density, &o.density))) {
+        (density && !read_density(host, model, "--density", density, &o.density))) {
         ns_model_free(model);
         return ns_status_exit(NS_ERR_USAGE);
     }
@@ -373,15 +552,16 @@ static int measure(ns_host *host, const ns_arguments *a)
         return ns_status_exit(NS_ERR_USAGE);
     }
     const ns_density *found = NULL;
-    if (!search(host, a, model, m, &found)) {
+    reduction reduced = {.m = NULL};
+    if (!search(host, a, model, m, &found) || !find_multiplier(host, a, model, &reduced)) {
         ns_model_free(model);
         return ns_status_exit(NS_ERR_USAGE);
     }
     if (ns_command_flag(a, "json"))
-        put_json(host, model->system, m, found);
+        put_json(host, model, m, found, &reduced);
     else if (!host->quiet)
-        print_all(host, model, m, found, density != NULL);
-    status = ns_study_write(host, a, model, make_sheet(host, model, m, found),
+        print_all(host, model, m, found, density != NULL, &reduced);
+    status = ns_study_write(host, a, model, make_sheet(host, model, m, found, &reduced),
                             make_plot(host, model, m));
     if (m->status != NS_OK)
         fprintf(host->err, "noslip: the motion ended at t = %.10g s: %s\n", m->t, m->reason);
@@ -396,6 +576,8 @@ static const ns_option options[] = {
     {.name = "until", .argument = "T", .help = "end of the motion that is looked at"},
     {.name = "density", .argument = "EXPR", .help = "a density to verify"},
     {.name = "on", .argument = "EXPR,...", .help = "look for a density of these variables"},
+    {.name = "base", .argument = "NAME,...", .help = "base coordinates of a Chaplygin system"},
+    {.name = "multiplier", .argument = "EXPR", .help = "a reducing multiplier to verify"},
     {.name = "degree", .argument = "D", .help = "largest degree of log(rho) in them"},
     {0},
 };
@@ -403,9 +585,10 @@ static const ns_option options[] = {
 const ns_command ns_command_measure = {
     .name = "measure",
     .summary = "Decide whether a measure is invariant: unimodularity, (5.5), divergence",
-    .usage =
-        "MODEL [--on EXPR,...] [--degree D] [--density EXPR] [--until T] [--set NAME=EXPR]... "
-        "[--out FILE]... [--report FILE.html] [--json] [--quiet]",
+    .usage = "MODEL [--on EXPR,...] [--degree D] [--density EXPR] [--base NAME,...] "
+             "[--multiplier EXPR] "
+             "[--until T] [--set NAME=EXPR]... "
+             "[--out FILE]... [--report FILE.html] [--json] [--quiet]",
     .doc =
         "On a Lie algebra Theorems 5.1 and 5.2 of Bloch, Marsden and Zenkov (2009) decide: "
         "the\n"
@@ -418,7 +601,10 @@ const ns_command ns_command_measure = {
         "manifold, and rho a power of a polynomial, in closed form.\n"
         "For every system the divergence of the equations, exact, is integrated along "
         "the\n"
-        "motion: the logarithm of the growth of a small volume.",
+        "motion: the logarithm of the growth of a small volume.\n"
+        "If constraints give the velocities of some coordinates by those of the others, the\n"
+        "base, and nothing depends on them, Chaplygin's reducing multiplier is looked for: N\n"
+        "such that the motion of the base is Hamiltonian in the time tau, dtau = N dt.",
     .options = options,
     .least = 1,
     .most = 1,

@@ -29,16 +29,15 @@ static uint32_t state_index(const ns_system *s, ns_ex symbol)
     return i;
 }
 
-/* Constraints and extra equations, numbered through. */
-static uint32_t count(const ns_system *s)
+uint32_t ns_system_start_rows(const ns_system *s)
 {
-    return s->constraints.n + s->start.extra.n;
+    return s->constraints.n - s->levels + s->start.extra.n;
 }
 
-const ns_constraint *ns_start_equation(const ns_system *s, uint32_t k)
+const ns_constraint *ns_system_start_row(const ns_system *s, uint32_t k)
 {
-    return k < s->constraints.n ? &s->constraints.at[k]
-                                : &s->start.extra.at[k - s->constraints.n];
+    const uint32_t n = s->constraints.n - s->levels;
+    return k < n ? &s->constraints.at[k] : &s->start.extra.at[k - n];
 }
 
 void ns_system_start_equation(ns_system *s, const char *name, ns_ex residual, bool guess,
@@ -80,7 +79,8 @@ static bool by_name(const ns_description *d, ns_system *s)
         for (uint32_t k = 0; block->form == &ns_block_start && k < block->properties.n; k++) {
             const ns_property *p = &block->properties.at[k];
             uint32_t i = 0;
-            while (i < s->states.n && strcmp(s->states.at[i].name, p->name) != 0)
+            while (i < s->states.n &&
+                   (strcmp(s->states.at[i].name, p->name) != 0 || s->states.at[i].internal))
                 i++;
             bool number = p->values == 1 && p->value[0].rows == 1 && p->value[0].cols == 1;
             if (i < s->states.n && p->assigned && number) {
@@ -112,7 +112,7 @@ static bool prepare_values(const ns_description *d, ns_system *s)
         }
     for (uint32_t i = 0; i < n; i++) {
         s->start.value[i] = ns_zero(s->graph);
-        s->start.free[i] = count(s) + s->start.wishes.n > 0;
+        s->start.free[i] = ns_system_start_rows(s) + s->start.wishes.n > 0;
     }
     for (uint32_t k = 0; k < d->starts.n; k++) {
         const ns_start_line *line = &d->starts.at[k];
@@ -127,11 +127,11 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s)
     if (!s->start.value &&
         !prepare_values(d, s)) /* unless the formulation did it its own way */
         return false;
-    uint32_t n = s->states.n, m = count(s);
+    uint32_t n = s->states.n, m = ns_system_start_rows(s);
     const ns_ex *symbols = ns_system_state_symbols(s, s->arena);
     ns_ex *residuals = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     for (uint32_t k = 0; k < m; k++)
-        residuals[k] = ns_start_equation(s, k)->residual;
+        residuals[k] = ns_system_start_row(s, k)->residual;
     s->start.jacobian = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
     ns_diff_jacobian(s->graph, residuals, m, symbols, n, s->start.jacobian);
     m = s->start.wishes.n;
@@ -154,7 +154,7 @@ static equations equations_new(const ns_system *s, uint32_t m)
     q.size = NS_NEW_ARRAY(s->arena, double, m + 1);
     q.residual = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     for (uint32_t k = 0; k < m; k++)
-        q.residual[k] = ns_start_equation(s, k)->residual;
+        q.residual[k] = ns_system_start_row(s, k)->residual;
     return q;
 }
 
@@ -410,7 +410,7 @@ static bool kept(const ns_system *s, equations *q, double t, const double *p, do
 
 bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
 {
-    equations q = equations_new(s, s->constraints.n);
+    equations q = equations_new(s, s->constraints.n - s->levels);
     uint32_t which;
     return q.m == 0 || improve(s, &q, t, p, NULL, x, &which) < ns_start_met;
 }
@@ -439,7 +439,7 @@ static const char *not_met(const ns_system *s, const equations *q, uint32_t k)
             ns_text_addf(&text, "%s`%s` (%.6g)",
                          count == 1 ? "; it contradicts others that are not met either: "
                                     : ", ",
-                         ns_start_equation(s, i)->name, q->r[i]);
+                         ns_system_start_row(s, i)->name, q->r[i]);
     }
     if (count > SHOWN)
         ns_text_addf(&text, " and %u more", count - SHOWN);
@@ -528,7 +528,7 @@ static ns_span where(const ns_system *s, uint32_t i)
 /* Where an equation stands, or else the first of the values that it contradicts. */
 static ns_span place_of(const ns_system *s, const equations *q, uint32_t k)
 {
-    ns_span span = ns_start_equation(s, k)->span;
+    ns_span span = ns_system_start_row(s, k)->span;
     for (uint32_t i = 0; i < q->n && !span.source; i++)
         if (!s->start.free[i] && q->J[k * q->n + i] != 0)
             span = s->start.span[i];
@@ -584,11 +584,11 @@ static bool start(const ns_system *s, ns_diag *diag, double t0, const double *p,
     if (s->formulation->guess)
         s->formulation->guess(s, t0, p, x);
     const double *given = ns_arena_copy(s->arena, x, n * sizeof *x);
-    equations q = equations_new(s, count(s));
+    equations q = equations_new(s, ns_system_start_rows(s));
     uint32_t which = 0;
     const bool guessed = ns_start_guessed(s);
     if ((q.m > 0 || guessed) && !solve(s, &q, t0, p, x, &which)) {
-        const ns_constraint *c = ns_start_equation(s, which);
+        const ns_constraint *c = ns_system_start_row(s, which);
         const ns_span span = place_of(s, &q, which);
         ns_text fixed = ns_text_new(s->arena);
         list_fixed(s, &q, which, &fixed);

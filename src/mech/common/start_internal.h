@@ -16,8 +16,6 @@ typedef struct ns_start_equations {
 /* Relative size of a residual that counts as met: the user's own numbers may be rounded. */
 static const double ns_start_met = 1e-10;
 
-/* Constraints and extra equations, numbered through. */
-const ns_constraint *ns_start_equation(const ns_system *s, uint32_t k);
 void ns_start_look(const ns_system *s, ns_start_equations *q, double t, const double *p,
                    const double *x);
 /* Largest residual in relation to its size, and which; nan counts as infinite. */

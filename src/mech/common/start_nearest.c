@@ -297,7 +297,8 @@ static const char *reasons(const ns_system *s, ns_start_equations *q, double t, 
     for (uint32_t k = 0; k < q->m; k++)
         if (!(fabs(q->r[k]) <= ns_start_met * (q->size[k] > 0 ? q->size[k] : 1)) &&
             !(place && !of_places(s, k)) && count++ < SHOWN)
-            ns_text_addf(&text, "%s`%s`", count > 1 ? ", " : "", ns_start_equation(s, k)->name);
+            ns_text_addf(&text, "%s`%s`", count > 1 ? ", " : "",
+                         ns_system_start_row(s, k)->name);
     if (count > SHOWN)
         ns_text_addf(&text, " and %u more", count - SHOWN);
     return count ? ns_text_string(&text) : "the constraints";

@@ -18,6 +18,7 @@
 #include "mech/common/block.h"
 #include "mech/contact/solid.h"
 #include "mech/formulations.h"
+#include "mech/keep.h"
 
 /* One body on a ground and nothing else is for formulation `rolling`. */
 static bool fits(const ns_description *d)
@@ -30,7 +31,7 @@ static bool fits(const ns_description *d)
         grounds += b->form == &ns_block_ground;
         particles += b->form == &ns_block_particle;
         others += b->form == &ns_block_label || b->form == &ns_block_spring ||
-                  b->form == &ns_block_constraint;
+                  (b->form == &ns_block_constraint && !ns_keep_is(b));
     }
     return bodies + particles > 0 && (named > 1 || particles || others || !grounds);
 }
@@ -368,8 +369,10 @@ static void add_states(ns_description *d, ns_system *s, ns_constrained *c)
         ns_system_group(s, NS_QUANTITY_QUATERNION_RATE, quat, n + m->first + 3, 4);
     }
     if (c->energy_level)
-        ns_system_add_state(s, NS_QUANTITY_OTHER, "energy.level", c->energy_level,
-                            ns_zero(s->graph), "J");
+        s->states
+            .at[ns_system_add_state(s, NS_QUANTITY_OTHER, "energy.level", c->energy_level,
+                                    ns_zero(s->graph), "J")]
+            .level = true;
 }
 
 static void add_values(ns_system *s, const ns_constrained *c)

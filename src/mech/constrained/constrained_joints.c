@@ -29,6 +29,7 @@
 #include "expr/diff.h"
 #include "mech/common/block.h"
 #include "mech/constrained/constrained.h"
+#include "mech/keep.h"
 #include "mech/rolling/rolling.h"
 
 typedef struct work {
@@ -323,12 +324,8 @@ static bool keep(work *w)
 {
     const ns_description *d = w->d;
     uint32_t n = d->coordinates.n;
-    const char *what = w->block->arg_words ? w->block->arg_words[0] : NULL;
-    if (!what || strcmp(what, "energy") != 0) {
-        ns_diag_error(d->diag, w->block->kind_span,
-                      "only the energy can be kept: `keep energy`");
-        return false;
-    }
+    if (!ns_keep_of(w->block, "energy")) /* other integrals: mech/keep.h */
+        return true;
     ns_ex *v = NS_NEW_ARRAY(d->arena, ns_ex, n), *p = NS_NEW_ARRAY(d->arena, ns_ex, n);
     for (uint32_t i = 0; i < n; i++)
         v[i] = d->coordinates.at[i].v;

@@ -113,11 +113,10 @@ typedef struct newton {
 static newton newton_new(const starter *b, const ns_quad *p)
 {
     const ns_system *s = b->s;
-    newton w = {.m = s->constraints.n + s->start.extra.n};
+    newton w = {.m = ns_system_start_rows(s)};
     ns_ex *out = NS_NEW_ARRAY(b->arena, ns_ex, w.m + 1);
     for (uint32_t k = 0; k < w.m; k++)
-        out[k] = k < s->constraints.n ? s->constraints.at[k].residual
-                                      : s->start.extra.at[k - s->constraints.n].residual;
+        out[k] = ns_system_start_row(s, k)->residual;
     w.residuals = build(b, b->x_symbols, b->n, b->p_symbols, b->np, out, w.m);
     w.work = quads(b, ns_program_work_quad(w.residuals));
     w.r = quads(b, w.m);
@@ -199,11 +198,20 @@ ns_exact ns_quad_start(const ns_system *s, ns_arena *arena, double t0, const dou
         else /* from outside, as times: 0.1 is a tenth */
             x[i] = (ns_quad)x0[i] + (ns_quad)ns_quad_time_low(x0[i]);
     }
-    const uint32_t m = s->constraints.n + s->start.extra.n;
+    const uint32_t m = ns_system_start_rows(s);
     if (m > 0 && (uint64_t)m * n <= LARGE) {
         newton w = newton_new(&b, value);
         if (w.columns)
             improve(&b, &w, t, p, x);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        start[i] = x[i];
+    for (uint32_t i = 0; i < s->start.settle.n; i++) {
+        const ns_reset *one = &s->start.settle.at[i];
+        if (!s->states.at[one->state].level)
+            continue;
+        const ns_program *level = build(&b, b.x_symbols, n, b.p_symbols, np, &one->value, 1);
+        evaluate(&b, level, value, t, start, &x[one->state]);
     }
     ns_exact exact;
     split(arena, np, value, &exact.p, &exact.p_lo);

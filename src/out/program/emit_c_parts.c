@@ -131,7 +131,10 @@ static void put_weights(ns_emit_c_writer *w)
                      i == 0   ? "\n    "
                      : i % 12 ? ", "
                               : ",\n    ",
-                     velocity && !problem->correction ? "1e6" : "1.0");
+                     problem->correction                   ? "1.0"
+                     : problem->system->states.at[i].level ? "0.0"
+                     : velocity                            ? "1e6"
+                                                           : "1.0");
     }
     ns_text_add(w->out, "\n};\n\n");
 }

@@ -129,10 +129,8 @@ static expressions build(const ns_fmu *f)
     expressions e = {.kept = ns_emit_c_constraints(a, s)};
     NS_LIST(ns_ex) residual = {0};
     NS_LIST(const char *) name = {0};
-    for (uint32_t i = 0; i < s->constraints.n + s->start.extra.n; i++) {
-        const ns_constraint *c = i < s->constraints.n
-                                     ? &s->constraints.at[i]
-                                     : &s->start.extra.at[i - s->constraints.n];
+    for (uint32_t i = 0; i < ns_system_start_rows(s); i++) {
+        const ns_constraint *c = ns_system_start_row(s, i);
         NS_PUSH(a, residual, c->residual);
         NS_PUSH(a, name, c->name);
     }
@@ -363,6 +361,14 @@ bool ns_emit_fmu(const ns_model *model, int version, bool binary, ns_text *out,
     for (uint32_t i = 0; i < s->events.n; i++)
         if (!s->events.at[i].watched && !s->events.at[i].off)
             NS_PUSH(arena, f.events, i);
+    if (s->levels) {
+        *message = ns_arena_format(
+            arena,
+            "a unit keeps no integrals (`%s`), as a simulator may change "
+            "its states: leave out the line  keep",
+            s->constraints.at[s->constraints.n - 1].name);
+        return false;
+    }
     const char *jump = find_jump(&f);
     if (jump) {
         *message = ns_arena_format(arena,

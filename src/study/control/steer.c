@@ -461,7 +461,7 @@ static ns_steer_end settle(ns_arena *arena, ns_path *p, ns_steer_solver **q, dou
 ns_steer *ns_steer_find(ns_arena *arena, ns_flow *flow, const ns_steer_spec *spec,
                         const double *x0)
 {
-    enum { GUESSES = 5 };
+    enum { GUESSES = 5, MORE = 12 }; /* more, and larger ones, if none of these leads there */
     ns_steer *plan = NS_NEW(arena, ns_steer);
     const char *message = NULL;
     ns_path *p = ns_path_new(arena, flow, spec, x0, &message);
@@ -473,7 +473,8 @@ ns_steer *ns_steer_find(ns_arena *arena, ns_flow *flow, const ns_steer_spec *spe
     double best = (double)INFINITY;
     ns_steer_solver *of = NULL;
     const uint32_t most = spec->guess ? 1 : GUESSES;
-    for (uint32_t number = 0; number < most; number++) {
+    for (uint32_t number = 0; number < most || (most > 1 && !of && number < most + MORE);
+         number++) {
         ns_path_grid(p, spec->pieces);
         ns_steer_solver *q = solver_new(arena, p);
         ns_steer_guess(q, number, q->w);

@@ -40,7 +40,8 @@ void ns_steer_guess(ns_steer_solver *q, uint32_t number, double *w)
     const ns_steer_spec *spec = q->spec;
     const uint32_t values = q->p->values;
     for (uint32_t i = 0; i < spec->m; i++) {
-        const double size = (number > 2 ? 3 : 1) * size_of(q, i);
+        const uint32_t wave = number > 4 ? 1 + number % 3 : number;
+        const double size = (number > 4 ? number : number > 2 ? 3 : 1) * size_of(q, i);
         for (uint32_t l = 0; l < values; l++) {
             const double part = (l + (spec->order ? 0 : 0.5)) / spec->pieces;
             double *to = &w[(size_t)i * values + l];
@@ -50,7 +51,7 @@ void ns_steer_guess(ns_steer_solver *q, uint32_t number, double *w)
                                spec->t0 + part * (spec->until - spec->t0), q->p->flow->p,
                                q->p->x0, to);
             if (number) {
-                const double phase = pi * (number * part * (i % 2 ? 2 : 1) + 0.25 * i * number);
+                const double phase = pi * (wave * part * (i % 2 ? 2 : 1) + 0.25 * i * number);
                 *to += size * ns_math_cos(phase);
             }
             const double low = spec->low[i], high = spec->high[i];

@@ -75,4 +75,24 @@ typedef struct ns_measure_options {
 ns_measure *ns_measure_new(const ns_problem *problem, const ns_measure_options *options,
                            const double *p, const double *x0, const char **message);
 
+/* ---- multiplier.c: Chaplygin's reducing multiplier --------------------------------------- */
+
+typedef struct ns_multiplier {
+    const char *why;  /* there is nothing to look for; NULL if there is */
+    uint32_t n;       /* base: coordinates, by their numbers */
+    uint32_t *base;   /* [n] */
+    ns_ex rate;       /* (log N)' */
+    double force;     /* size of F against that of its terms: none, N = 1 */
+    double linear;    /* the rate is linear in r' but for this */
+    double closed;    /* d log N is closed but for this */
+    double condition; /* the condition (*) of multiplier.c holds but for this, of the terms */
+    double given;     /* (log N)' of a given N differs by this; nan if none was given */
+    bool trivial, measure, exists;
+} ns_multiplier;
+
+/* base[n_base]: coordinates, or none: looked for.  given: N to verify, or 0.  In the system's
+ * arena. */
+ns_multiplier *ns_multiplier_new(const ns_system *s, const uint32_t *base, uint32_t n_base,
+                                 ns_ex given, const double *p, const double *x0);
+
 #endif
