@@ -492,6 +492,7 @@ bool ns_sensitivity_extend(ns_model *model, const char *const *names, uint32_t n
     q->k = k;
     q->label = NS_NEW_ARRAY(a, const char *, k + 1);
     ns_system *to = ns_arena_copy(a, s, sizeof *s);
+    to->motion = e.n;
     to->states = (typeof(to->states)){0};
     to->observables = (typeof(to->observables)){0};
     for (uint32_t i = 0; i < e.n; i++)

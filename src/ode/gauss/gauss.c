@@ -43,7 +43,9 @@ static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
     g->k = ns_layout_take(kept, 1, sizeof *g->k);
     NS_LAYOUT_EACH(kept, 8 * n, &g->F, &g->Z);
     g->a = (ns_gauss_arrays){.n = s->n, .size = s->size, .noise = s->noise};
-    NS_LAYOUT_EACH(scratch, 8 * n, &g->a.Y, &g->a.Z, &g->a.X, &g->rates);
+    const ns_cascade *cascade = ns_problem_cascade(problem);
+    NS_LAYOUT_EACH(scratch, 8 * n, &g->a.Y, &g->a.Z, &g->rates);
+    g->a.X = ns_layout_doubles(scratch, 8 * (n + cascade->known));
     g->E = ns_layout_doubles(scratch, 8 * 8);
     NS_LAYOUT_EACH(scratch, 8, &g->a.time, &g->a.hb, &g->a.hb_lo);
     NS_LAYOUT_EACH(scratch, n, &g->a.weight, &g->a.settle, &g->a.share, &g->x_new, &g->x_new_lo,
@@ -52,7 +54,7 @@ static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
     g->work_jet = ns_layout_doubles(scratch, ns_program_work_jet(problem->rhs, NS_GAUSS_START));
     g->jet = ns_layout_doubles(scratch, (NS_GAUSS_START + 1) * n);
     g->newton = ns_layout_doubles(scratch, ns_newton_memory(problem));
-    g->work = ns_layout_doubles(scratch, problem->cascade->work);
+    g->work = ns_layout_doubles(scratch, cascade->work);
 }
 
 static const ns_gauss_kernel *choose_kernel(const ns_stepper *s)
@@ -146,19 +148,23 @@ static ns_status begin(ns_stepper *s)
     g->settled = settled(s);
     /* the last coefficients of a step with the error allowed, squared, and a margin */
     g->early = 4e-4 * ns_math_pow(s->tolerance, 7.0 / 8);
-    g->judging = choose_judging(s->problem->cascade);
+    g->judging = choose_judging(ns_problem_cascade(s->problem));
     g->price = s->problem->jacobian ? ns_newton_price(s->problem) : 0;
     s->rough_share = DBL_EPSILON / g->settled;
     ns_program_bind_jet(s->problem->rhs, g->work_jet, NS_GAUSS_START, s->p);
     if (s->problem->jacobian)
         ns_newton_bind(s, g->newton);
-    const ns_cascade *cascade = s->problem->cascade;
-    for (uint32_t p = 0; p < cascade->n; p++)
-        for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
-            const ns_rate_block *block = &cascade->part[p].block[k];
+    const ns_cascade *cascade = ns_problem_cascade(s->problem);
+    for (uint32_t p = 0; p < cascade->n; p++) {
+        const ns_rate_part *part = &cascade->part[p];
+        if (part->known)
+            ns_program_bind8(part->known, g->work + part->place, s->p8);
+        for (uint32_t k = 0; k < part->n_blocks; k++) {
+            const ns_rate_block *block = &part->block[k];
             if (block->rhs && !block->all)
                 ns_program_bind8(block->rhs, g->work + block->place, s->p8);
         }
+    }
     *g->k = (ns_gauss_kept){.rho = 0.3}; /* nothing is known yet */
     for (uint32_t i = 0; i < s->n; i++)
         g->jet[i * (NS_GAUSS_START + 1)] = s->x[i];
