@@ -382,6 +382,11 @@ def reproduce(*claims: str, **options: Any) -> Study:
 # ---- texts of models -------------------------------------------------------------------------
 
 
+def import_urdf(path: Any) -> str:
+    """The text of a model made of a robot in URDF; what was left out stands at its head."""
+    return Study(None, "import", words=[str(path)], progress=False).summary
+
+
 def new(kind: str) -> str:
     """A commented model to begin with: rolling, bodies, lagrange, frame, lie or planar.
 
