@@ -268,6 +268,17 @@ static void predict(const ns_stepper *s, const ns_gauss *g, double h, const atte
         predict_first(s, g, h);
 }
 
+/* As the kernel does, where not all states are measured by each other. */
+static void accept_apart(ns_stepper *s, const ns_gauss *g)
+{
+    const size_t bytes = s->n * sizeof(double);
+    memcpy(s->x0, s->x, bytes);
+    memcpy(s->x0_lo, s->x_lo, bytes);
+    memcpy(s->x, g->x_new, bytes);
+    memcpy(s->x_lo, g->x_new_lo, bytes);
+    ns_stepper_resize(s);
+}
+
 /* Makes the stages those of the last step.  `pass`: whatever its error was. */
 static ns_status accept(ns_stepper *s, ns_gauss *g, bool stiff, bool pass)
 {
@@ -281,7 +292,10 @@ static ns_status accept(ns_stepper *s, ns_gauss *g, bool stiff, bool pass)
     k->rho = ns_smaller(ns_larger(g->rho, NS_GAUSS_RHO_LEAST), NS_GAUSS_RHO_MOST);
     k->tail = g->tail;
     k->stiff_step = stiff;
-    g->kernel->accept(s, g->x_new, g->x_new_lo);
+    if (s->problem->system->motion)
+        accept_apart(s, g);
+    else
+        g->kernel->accept(s, g->x_new, g->x_new_lo);
     ns_stepper_advance(s, g->h);
     s->now.h = propose(s, g, ns_larger(g->factor, pass ? 1 : 0));
     s->why = NS_WHY_NONE;
