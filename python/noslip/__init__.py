@@ -19,7 +19,7 @@ What there is:
     Model.ensemble     many runs at once -> Ensemble
     Model.sensitivities    derivatives of a motion by parameters and starts
     equilibria, section, lyapunov, invariants, measure, brackets, portrait, compare, check,
-    period; linearise, plan (control), gradient, fit (parameters from measurements), sweep (tables on
+    period; linearise, plan (control), gradient, fit (from measurements), sweep (tables on
     disk), reproduce (claims of the literature)
     gallery()     the bundled models
     new, explain, format, words    texts of models: to begin with, messages, layout, language

@@ -421,7 +421,8 @@ class Model:
 
     def jvp(self, t, x, v, p=None, dp=None) -> np.ndarray:
         """The change of the rates along a change v of the state and dp of the parameters."""
-        change = np.einsum("...ij,...j->...i", self.jacobian(t, x, p), np.asarray(v, dtype=float))
+        J, v = self.jacobian(t, x, p), np.asarray(v, dtype=float)
+        change = np.einsum("...ij,...j->...i", J, v)
         if dp is not None:
             J = self.parameter_jacobian(t, x, p)
             change = change + np.einsum("...ij,...j->...i", J, np.asarray(dp, dtype=float))

@@ -284,7 +284,7 @@ def gradient(
     by: Union[str, Iterable[str], None] = None,
     **options: Any,
 ) -> Study:
-    """Derivatives of an end value or an integral by many parameters; see `noslip help gradient`.
+    """Derivatives of an end value or an integral; options are those of `noslip gradient`.
 
     >>> import noslip
     >>> m = noslip.Model(text="param k = 2; state x' = -k*x; start { x = 1 }")

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "expr/linear.h"
 #include "expr/normal/quick.h"
 #include "expr/normal/shorten.h"
-#include "ode/linear.h"
 
 /* Whether splitting pays, in operations.  A part with feedback is evaluated SWEEPS times, one
  * without once.  Each time also costs a product with the matrix of the method per state, and a

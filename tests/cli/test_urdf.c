@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/xml.h"
 #include "command/models/urdf.h"
+#include "command/models/xml.h"
 #include "support/motion.h"
 
 static char *rover(size_t *length)

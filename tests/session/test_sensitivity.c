@@ -246,8 +246,8 @@ static void of_variants(void **state)
     ns_model_free(model);
 }
 
-/* Deviations of a chaotic motion grow by twenty powers of ten: the motion beside them stays what
- * it is, and it is said from when on they tell nothing (`run --digits` says 32.6 s). */
+/* Deviations of a chaotic motion grow by twenty powers of ten: the motion beside them stays
+ * what it is, and it is said from when on they tell nothing (`run --digits` says 32.6 s). */
 static void chaos(void **state)
 {
     (void)state;

@@ -328,7 +328,7 @@ static bool collect_masses(ns_urdf *u)
 }
 
 /* A cylinder about the axis of its joint, or a sphere on it, is a wheel; other spheres are
- * casters if they are as low.  Everything is lifted so that the lowest wheel stands on z = 0. */
+ * casters if they are as low.  All is lifted so that the lowest wheel stands on z = 0. */
 static void find_wheels(ns_urdf *u)
 {
     double lowest = INFINITY;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/xml.h"
+#include "command/models/xml.h"
 #include "command/models/urdf.h"
 
 enum { NS_URDF_NONE = -1 };

@@ -1,4 +1,4 @@
-#include "base/xml.h"
+#include "command/models/xml.h"
 
 #include <stdbool.h>
 #include <string.h>

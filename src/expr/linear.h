@@ -4,8 +4,8 @@
  *
  * as those of deviations from a motion are: once x is known at the stages of a step, J and c
  * are, and the iteration for v is left with products and sums. */
-#ifndef NS_ODE_LINEAR_H
-#define NS_ODE_LINEAR_H
+#ifndef NS_EXPR_LINEAR_H
+#define NS_EXPR_LINEAR_H
 
 #include "expr/graph.h"
 

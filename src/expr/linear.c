@@ -1,6 +1,6 @@
 /* Linear rates, taken apart: see linear.h.  J is the derivative of the rates by v, which must
  * not contain v; c are the rates at v = 0. */
-#include "ode/linear.h"
+#include "expr/linear.h"
 
 #include "expr/diff.h"
 #include "expr/subst.h"

@@ -2,8 +2,8 @@
  * declarations and processing instructions are passed over.  For descriptions made by other
  * programs: nothing in it may hurt.  No entities but the five and numeric ones, no document
  * types with definitions, limits on depth and number. */
-#ifndef NS_BASE_XML_H
-#define NS_BASE_XML_H
+#ifndef NS_COMMAND_MODELS_XML_H
+#define NS_COMMAND_MODELS_XML_H
 
 #include "base/arena.h"
 
