@@ -19,7 +19,7 @@ What there is:
     Model.ensemble     many runs at once -> Ensemble
     Model.sensitivities    derivatives of a motion by parameters and starts
     equilibria, section, lyapunov, invariants, measure, brackets, portrait, compare, check,
-    period, frequencies; linearise, plan (control), fit (parameters from measurements),
+    period, frequencies; linearise, plan (control), gradient, fit (from measurements),
     sweep (tables on disk), reproduce (claims of the literature)
     gallery()     the bundled models
     new, explain, format, words    texts of models: to begin with, messages, layout, language
@@ -48,6 +48,8 @@ from .study import (
     equilibria,
     explain,
     fit,
+    gradient,
+    import_urdf,
     linearise,
     plan,
     format,
@@ -110,6 +112,8 @@ __all__ = [
     "equilibria",
     "explain",
     "fit",
+    "gradient",
+    "import_urdf",
     "linearise",
     "plan",
     "formulations",

@@ -282,6 +282,22 @@ def plan(
     return Study(model, "plan", to=goals, inputs=named, **options)
 
 
+def gradient(
+    model: Model,
+    by: Union[str, Iterable[str], None] = None,
+    **options: Any,
+) -> Study:
+    """Derivatives of an end value or an integral; options are those of `noslip gradient`.
+
+    >>> import noslip
+    >>> m = noslip.Model(text="param k = 2; state x' = -k*x; start { x = 1 }")
+    >>> g = noslip.gradient(m, end="x", until=1, progress=False)
+    >>> round(g["gradient"]["derivative"][0], 12)
+    -0.135335283237
+    """
+    return Study(model, "gradient", by=_commas(by) if by else None, **options)
+
+
 def fit(
     model: Model,
     data: Any,
@@ -367,6 +383,11 @@ def reproduce(*claims: str, **options: Any) -> Study:
 
 
 # ---- texts of models -------------------------------------------------------------------------
+
+
+def import_urdf(path: Any) -> str:
+    """The text of a model made of a robot in URDF; what was left out stands at its head."""
+    return Study(None, "import", words=[str(path)], progress=False).summary
 
 
 def new(kind: str) -> str:

@@ -100,6 +100,8 @@ extern const ns_command ns_command_compare;
 extern const ns_command ns_command_fit;
 extern const ns_command ns_command_linearise;
 extern const ns_command ns_command_plan;
+extern const ns_command ns_command_import;
+extern const ns_command ns_command_gradient;
 extern const ns_command ns_command_lyapunov;
 extern const ns_command ns_command_frequencies;
 extern const ns_command ns_command_portrait;

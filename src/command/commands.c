@@ -22,10 +22,12 @@ const ns_command *const ns_commands[] = {
     &ns_command_frequencies,
     &ns_command_linearise,
     &ns_command_plan,
+    &ns_command_gradient,
     &ns_command_brackets,
     &ns_command_portrait,
     &ns_command_measure,
 #ifndef __wasm__
+    &ns_command_import,
     &ns_command_new,
     &ns_command_explain,
     &ns_command_format,

@@ -214,6 +214,7 @@ struct ns_system {
     ns_rank_watch *watch;         /* NULL if there are no ranks to watch */
     struct ns_symmetry *symmetry; /* mech/reduced/symmetry.h; NULL if the model has none */
     uint32_t reduced; /* > 0: the first so many states are closed, the rest are reconstructed */
+    uint32_t motion;  /* > 0: the states after the first so many are deviations from them */
     void *own;        /* of the formulation */
     ns_evaluator *evaluator;    /* NULL: the graph itself */
     struct ns_system **in_mode; /* [modes] on the same bench, made when first asked for */

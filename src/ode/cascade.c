@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "expr/linear.h"
 #include "expr/normal/quick.h"
 #include "expr/normal/shorten.h"
 
@@ -23,6 +24,19 @@ enum { GAP = 3 };
 /* ... and all together this many operations: the second evaluation waits for the first, which
  * costs small systems more than the sweeps that it saves. */
 enum { LEAST = 100 };
+/* Operations of the rates of a ring times its states: more takes long to make linear. */
+enum { MOST_LINEAR = 300000 };
+
+/* Rings that were taken together because their rates are linear in their own states. */
+typedef struct linear_part {
+    uint32_t part;    /* which one it is */
+    uint32_t n, dear; /* states; those of them whose rates cost more come first */
+    uint32_t *state;
+    ns_ex *rate;  /* [n] */
+    ns_ex *known; /* [n_known] */
+    uint32_t n_known, first;
+    double once, sweep; /* operations */
+} linear_part;
 
 typedef struct splitter {
     ns_arena *arena, *scratch;
@@ -37,6 +51,8 @@ typedef struct splitter {
     bool *placed; /* [n] in a part already */
     bool *idle;   /* [n] in no rate: a path, an angle that nothing depends on */
     NS_LIST(ns_rate_part) parts;
+    NS_LIST(linear_part) linear;
+    NS_LIST(ns_ex) inputs; /* states, then symbols of known values */
 } splitter;
 
 static bool has(const uint64_t *set, uint32_t i)
@@ -128,6 +144,10 @@ static uint32_t count_all(splitter *b, const uint32_t *state, uint32_t n)
 static const ns_program *build(const splitter *b, const ns_ex *out, uint32_t n)
 {
     ns_program_spec spec = b->spec->rhs;
+    if (b->inputs.n) {
+        spec.x = b->inputs.at;
+        spec.nx = b->inputs.n;
+    }
     spec.out = out;
     spec.nout = n;
     spec.jets = false;
@@ -149,7 +169,8 @@ static uint32_t live_first(const splitter *b, uint32_t *state, uint32_t n)
 }
 
 /* The block of these states.  A state whose source was updated before takes it for its rate. */
-static ns_rate_block block_of(splitter *b, uint32_t *state, uint32_t n, bool *known)
+static ns_rate_block block_of(splitter *b, uint32_t *state, uint32_t n, const ns_ex *rates_of,
+                              bool *known)
 {
     const uint32_t live = live_first(b, state, n);
     const ns_cascade_spec *spec = b->spec;
@@ -164,7 +185,7 @@ static ns_rate_block block_of(splitter *b, uint32_t *state, uint32_t n, bool *kn
         else {
             from[k] = UINT32_MAX;
             row[k] = rates;
-            out[rates++] = spec->rhs.out[state[k]];
+            out[rates++] = rates_of[state[k]];
         }
         known[state[k]] = true;
     }
@@ -217,11 +238,11 @@ static uint32_t sort_by_price(splitter *b, uint32_t *state, uint32_t n)
 /* ---- parts ------------------------------------------------------------------------------- */
 
 /* All that state i depends on is placed, but for states of its own ring. */
-static bool ready(const splitter *b, uint32_t i)
+static bool ready(const splitter *b, const bool *placed, uint32_t i)
 {
     const uint64_t *reach = b->reach + (size_t)i * b->words;
     for (uint32_t j = 0; j < b->n; j++)
-        if (has(reach, j) && !b->placed[j] && !has(b->reach + (size_t)j * b->words, i))
+        if (has(reach, j) && !placed[j] && !has(b->reach + (size_t)j * b->words, i))
             return false;
     return true;
 }
@@ -231,21 +252,18 @@ static bool in_ring(const splitter *b, uint32_t i)
     return has(b->reach + (size_t)i * b->words, i);
 }
 
-/* The next ring whose surroundings are placed, in the order of the problem. */
-static bool take_ring(splitter *b)
+/* The next ring from `order[*at]` on whose surroundings are placed, in the order of the
+ * problem: its states, marked as placed; 0 if there is none. */
+static uint32_t next_ring(splitter *b, const bool *placed, uint32_t *at, uint32_t *state)
 {
     const uint32_t *order = b->spec->order;
-    uint32_t first = UINT32_MAX, n = 0;
-    uint32_t *state = NS_NEW_ARRAY(b->arena, uint32_t, b->n);
-    for (uint32_t k = 0; k < b->n; k++) {
-        const uint32_t i = order[k];
-        if (b->placed[i] || !in_ring(b, i))
-            continue;
-        if (first == UINT32_MAX && ready(b, i))
-            first = i;
-    }
-    if (first == UINT32_MAX)
-        return false;
+    uint32_t n = 0;
+    while (*at < b->n &&
+           (b->placed[order[*at]] || !in_ring(b, order[*at]) || !ready(b, placed, order[*at])))
+        (*at)++;
+    if (*at == b->n)
+        return 0;
+    const uint32_t first = order[*at];
     for (uint32_t k = 0; k < b->n; k++) {
         const uint32_t i = order[k];
         if (has(b->reach + (size_t)first * b->words, i) &&
@@ -254,6 +272,90 @@ static bool take_ring(splitter *b)
     }
     for (uint32_t k = 0; k < n; k++)
         b->placed[state[k]] = true;
+    return n;
+}
+
+static bool take_ring(splitter *b)
+{
+    uint32_t at = 0, *state = NS_NEW_ARRAY(b->arena, uint32_t, b->n);
+    const uint32_t n = next_ring(b, b->placed, &at, state);
+    if (n)
+        NS_PUSH(b->scratch, b->parts, (ns_rate_part){.n = n, .state = state, .feedback = true});
+    return n > 0;
+}
+
+/* Are all rings placed but those of linear parts? */
+static bool others_placed(const splitter *b)
+{
+    for (uint32_t i = 0; i < b->spec->linear; i++)
+        if (!b->placed[i] && in_ring(b, i))
+            return false;
+    return true;
+}
+
+/* All rings that are ready now, if they are linear in their own states and that saves
+ * operations: one part, dear states first, then cheap ones. */
+static bool take_linear(splitter *b)
+{
+    const ns_program_spec *rhs = &b->spec->rhs;
+    uint32_t at = 0, n = 0, dear = 0, cheap = 0, first = 0;
+    bool *before = NS_NEW_ARRAY(b->scratch, bool, b->n), good = true;
+    uint32_t *state = NS_NEW_ARRAY(b->arena, uint32_t, b->n);
+    uint32_t *late = NS_NEW_ARRAY(b->scratch, uint32_t, b->n);
+    uint32_t *ring = NS_NEW_ARRAY(b->scratch, uint32_t, b->n);
+    ns_ex *rate = NS_NEW_ARRAY(b->scratch, ns_ex, b->n),
+                               *v = NS_NEW_ARRAY(b->scratch, ns_ex, b->n);
+    ns_ex *of = NS_NEW_ARRAY(b->scratch, ns_ex, b->n);
+    memcpy(before, b->placed, b->n * sizeof *before);
+    ns_ex *runs = NS_NEW_ARRAY(b->scratch, ns_ex, b->n + 1);
+    memcpy(runs, rhs->x, b->n * sizeof *runs);
+    runs[b->n] = rhs->time;
+    ns_linear l = {.graph = rhs->graph,
+                   .arena = b->scratch,
+                   .runs = runs,
+                   .n_runs = b->n + (rhs->time ? 1 : 0)};
+    double joint = 0;
+    while (good && (n = next_ring(b, before, &at, ring))) {
+        const uint64_t price = count_all(b, ring, n);
+        joint += (double)price;
+        uint32_t own = sort_by_price(b, ring, n);
+        for (uint32_t k = 0; k < n; k++) {
+            v[k] = rhs->x[ring[k]];
+            of[k] = rhs->out[ring[k]];
+        }
+        good = price * n <= MOST_LINEAR && ns_linear_split(&l, v, n, of);
+        for (uint32_t k = 0; k < n; k++) {
+            rate[ring[k]] = of[k];
+            if (k < own)
+                state[dear++] = ring[k];
+            else
+                late[cheap++] = ring[k];
+        }
+    }
+    memcpy(state + dear, late, cheap * sizeof *late);
+    n = dear + cheap;
+    linear_part part = {.part = b->parts.n, .n = n, .dear = dear, .state = state, .rate = rate};
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = rate[state[k]];
+    good = good && n && l.known.n;
+    if (good) {
+        part.known = NS_NEW_ARRAY(b->scratch, ns_ex, l.known.n);
+        ns_quick(rhs->graph, l.known.at, l.known.n, runs, l.n_runs, part.known);
+        part.once = ns_shorten_cost(rhs->graph, part.known, l.known.n);
+        part.sweep = ns_shorten_cost(rhs->graph, v, n);
+        good = part.once + SWEEPS * part.sweep < SWEEPS * joint;
+    }
+    if (!good) {
+        memcpy(b->placed, before, b->n * sizeof *before);
+        return false;
+    }
+    for (uint32_t i = 0; i < b->linear.n; i++)
+        first += b->linear.at[i].n_known;
+    part.n_known = l.known.n;
+    part.first = first;
+    for (uint32_t i = 0; i < l.symbol.n; i++)
+        NS_PUSH(b->scratch, b->inputs, l.symbol.at[i]);
+    NS_PUSH(b->scratch, b->linear, part);
     NS_PUSH(b->scratch, b->parts, (ns_rate_part){.n = n, .state = state, .feedback = true});
     return true;
 }
@@ -268,7 +370,7 @@ static bool take_rest(splitter *b)
     for (;;) {
         const uint32_t before = n;
         for (uint32_t i = 0; i < b->n; i++)
-            if (!b->placed[i] && !in_ring(b, i) && ready(b, i))
+            if (!b->placed[i] && !in_ring(b, i) && ready(b, b->placed, i))
                 state[n++] = i;
         if (n == before)
             break;
@@ -283,6 +385,14 @@ static bool take_rest(splitter *b)
     return n > 0;
 }
 
+static const linear_part *linear_of(const splitter *b, uint32_t part)
+{
+    for (uint32_t i = 0; i < b->linear.n; i++)
+        if (b->linear.at[i].part == part)
+            return &b->linear.at[i];
+    return NULL;
+}
+
 static bool pays(splitter *b)
 {
     const uint64_t joint =
@@ -290,8 +400,12 @@ static bool pays(splitter *b)
     uint64_t split = 0;
     for (uint32_t p = 0; p < b->parts.n; p++) {
         const ns_rate_part *part = &b->parts.at[p];
+        const linear_part *linear = linear_of(b, p);
         uint64_t once = STATE * part->n + CALL;
-        if (part->feedback)
+        if (linear) {
+            once += (uint64_t)linear->sweep;
+            split += (uint64_t)linear->once;
+        } else if (part->feedback)
             once += count_all(b, part->state, part->n);
         for (uint32_t k = 0; k < part->n_blocks; k++) /* they share nothing */
             once += count_all(b, part->block[k].state, part->block[k].n);
@@ -369,17 +483,32 @@ static void add_blocks(splitter *b, ns_rate_part *part, bool *known)
             dear = part->n;
         part->n_blocks = dear < part->n ? 2 : 1;
         blocks = NS_NEW_ARRAY(b->arena, ns_rate_block, 2);
-        blocks[0] = block_of(b, state, dear, known);
+        blocks[0] = block_of(b, state, dear, b->spec->rhs.out, known);
         if (dear < part->n)
-            blocks[1] = block_of(b, state + dear, part->n - dear, known);
+            blocks[1] = block_of(b, state + dear, part->n - dear, b->spec->rhs.out, known);
         part->state = state;
     } else {
         blocks = NS_NEW_ARRAY(b->arena, ns_rate_block, part->n_blocks);
         for (uint32_t k = 0; k < part->n_blocks; k++)
             blocks[k] = block_of(b, (uint32_t *)part->block[k].state, /* made in take_rest */
-                                 part->block[k].n, known);
+                                 part->block[k].n, b->spec->rhs.out, known);
     }
     part->block = blocks;
+}
+
+static void add_linear(splitter *b, ns_rate_part *part, const linear_part *l, bool *known)
+{
+    uint32_t dear = l->dear;
+    ns_rate_block *blocks = NS_NEW_ARRAY(b->arena, ns_rate_block, 2);
+    if (all_follow(b, l->state, dear, l->n, known))
+        dear = l->n; /* nothing to evaluate between */
+    blocks[0] = block_of(b, l->state, dear, l->rate, known);
+    if (dear < l->n)
+        blocks[1] = block_of(b, l->state + dear, l->n - dear, l->rate, known);
+    part->n_blocks = dear < l->n ? 2 : 1;
+    part->block = blocks;
+    part->known = build(b, l->known, l->n_known);
+    part->first = l->first;
 }
 
 static void mark_major(const splitter *b)
@@ -417,6 +546,8 @@ static size_t place_blocks(const splitter *b)
             sum += block->rhs && !block->all ? ns_program_work8(block->rhs) : 0;
             rows += block->rhs ? ns_program_nout(block->rhs) : 0;
         }
+        part->place = sum;
+        sum += part->known ? ns_program_work8(part->known) : 0;
     }
     return sum;
 }
@@ -434,6 +565,45 @@ static void find_idle(splitter *b)
         b->idle[i] = !used[rhs->x[i]];
 }
 
+/* Parts and their blocks; false if a linear part was asked for and there is none. */
+static bool split(splitter *b)
+{
+    const ns_cascade_spec *spec = b->spec;
+    b->placed = NS_NEW_ARRAY(b->scratch, bool, b->n);
+    for (uint32_t i = 0; i < b->n && spec->linear; i++)
+        NS_PUSH(b->scratch, b->inputs, spec->rhs.x[i]);
+    while ((spec->linear && others_placed(b) && take_linear(b)) || take_ring(b) || take_rest(b))
+        ;
+    if (b->parts.n > 1 && !pays(b)) {
+        b->parts.n = b->linear.n = 0;
+        NS_PUSH(b->scratch, b->parts,
+                (ns_rate_part){.n = b->n, .state = spec->order, .feedback = true});
+    }
+    if (spec->linear && !b->linear.n)
+        return false;
+    bool *known = NS_NEW_ARRAY(b->scratch, bool, b->n);
+    for (uint32_t p = 0; p < b->parts.n; p++) {
+        const linear_part *linear = linear_of(b, p);
+        if (linear)
+            add_linear(b, &b->parts.at[p], linear, known);
+        else
+            add_blocks(b, &b->parts.at[p], known);
+    }
+    mark_major(b);
+    return true;
+}
+
+/* All states in the order of the parts. */
+static const uint32_t *states_by_part(const splitter *b)
+{
+    uint32_t *all = NS_NEW_ARRAY(b->arena, uint32_t, b->n + 1);
+    uint32_t used = 0;
+    for (uint32_t p = 0; p < b->parts.n; used += b->parts.at[p++].n)
+        memcpy(all + used, b->parts.at[p].state, b->parts.at[p].n * sizeof *all);
+    NS_CHECK(used == b->n); /* every state is in one part */
+    return all;
+}
+
 const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
 {
     ns_arena *scratch = ns_graph_scratch(spec->rhs.graph);
@@ -449,22 +619,11 @@ const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
         quick.rhs.out = out;
     }
     splitter b = {.arena = arena, .scratch = scratch, .spec = &quick, .n = n};
-    ns_cascade *cascade = NS_NEW(arena, ns_cascade);
     find_idle(&b);
-    if (spec->split && b.n && survey(&b)) {
-        b.placed = NS_NEW_ARRAY(scratch, bool, b.n);
-        while (take_ring(&b) || take_rest(&b))
-            ;
-        if (b.parts.n > 1 && !pays(&b)) {
-            b.parts.n = 0;
-            NS_PUSH(scratch, b.parts,
-                    (ns_rate_part){.n = b.n, .state = spec->order, .feedback = true});
-        }
-        bool *known = NS_NEW_ARRAY(scratch, bool, b.n);
-        for (uint32_t p = 0; p < b.parts.n; p++)
-            add_blocks(&b, &b.parts.at[p], known);
-        mark_major(&b);
-    } else {
+    bool good = true;
+    if (spec->split && b.n && survey(&b))
+        good = split(&b);
+    else if (!spec->linear) {
         ns_rate_block *block = NS_NEW(arena, ns_rate_block);
         *block = whole_block(&b);
         NS_PUSH(scratch, b.parts,
@@ -473,16 +632,17 @@ const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec)
                                .n_blocks = 1,
                                .block = block,
                                .feedback = true});
+    } else
+        good = false;
+    ns_cascade *cascade = NULL;
+    if (good) {
+        cascade = NS_NEW(arena, ns_cascade);
+        cascade->state = states_by_part(&b);
+        cascade->n = b.parts.n;
+        cascade->work = place_blocks(&b);
+        cascade->known = b.inputs.n ? b.inputs.n - n : 0;
+        cascade->part = ns_arena_copy(arena, b.parts.at, b.parts.n * sizeof *b.parts.at);
     }
-    uint32_t *all = NS_NEW_ARRAY(arena, uint32_t, n + 1);
-    uint32_t used = 0;
-    for (uint32_t p = 0; p < b.parts.n; used += b.parts.at[p++].n)
-        memcpy(all + used, b.parts.at[p].state, b.parts.at[p].n * sizeof *all);
-    NS_CHECK(used == n); /* every state is in one part */
-    cascade->state = all;
-    cascade->n = b.parts.n;
-    cascade->work = place_blocks(&b);
-    cascade->part = ns_arena_copy(arena, b.parts.at, b.parts.n * sizeof *b.parts.at);
     ns_arena_release(scratch, mark);
     return cascade;
 }

@@ -9,7 +9,11 @@
  *
  * Inside a part the states whose rates cost little (coordinates and orientations, as a rule)
  * form a block of their own, evaluated after the others and with their new values: for
- * equations of second order that makes one sweep worth two. */
+ * equations of second order that makes one sweep worth two.
+ *
+ * Rings whose rates are linear in their own states, as deviations from a motion are, can be
+ * taken together as one part, whose coefficients are evaluated once, before its sweeps
+ * (linear.h). */
 #ifndef NS_ODE_CASCADE_H
 #define NS_ODE_CASCADE_H
 
@@ -37,13 +41,19 @@ typedef struct ns_rate_part {
     const uint32_t *state; /* [n] */
     const ns_rate_block *block;
     bool feedback; /* its rates depend on its own states */
+    /* Values that are known before its sweeps, from the states of earlier parts: inputs of its
+     * blocks behind the states, from `first` on.  NULL: none. */
+    const ns_program *known;
+    size_t place; /* of its work block */
+    uint32_t first;
 } ns_rate_part;
 
 typedef struct ns_cascade {
     uint32_t n;
     const uint32_t *state; /* all of them, in the order of the parts */
     const ns_rate_part *part;
-    size_t work; /* doubles: the work blocks of all */
+    size_t work;    /* doubles: the work blocks of all */
+    uint32_t known; /* values of all parts: so many inputs come behind the states */
 } ns_cascade;
 
 typedef struct ns_cascade_spec {
@@ -53,9 +63,10 @@ typedef struct ns_cascade_spec {
     const uint32_t *order;   /* of all states, sources first */
     bool split;              /* false: one part, one block */
     bool known;              /* the rates are what `out` says */
+    uint32_t linear;         /* > 0: states from this on in linear parts, or none at all */
 } ns_cascade_spec;
 
-/* In the arena. */
+/* In the arena.  NULL if `linear` is asked for and would change nothing. */
 const ns_cascade *ns_cascade_new(ns_arena *arena, const ns_cascade_spec *spec);
 
 #endif

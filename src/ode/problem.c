@@ -286,13 +286,14 @@ static void build_core(const builder *b, const ns_ex *rates, ns_problem *problem
 enum { LONG = 20000 };
 
 static const ns_cascade *build_cascade(const builder *b, const ns_ex *rates,
-                                       const ns_problem *problem)
+                                       const ns_problem *problem, uint32_t linear)
 {
     ns_cascade_spec spec = {.rhs = spec_of(b, rates, b->n),
                             .whole = problem->rhs,
                             .source = problem->source,
                             .order = problem->order,
                             .known = !problem->pinv,
+                            .linear = linear,
                             .split = !problem->pinv &&
                                      ns_program_operations(problem->rhs, NULL) <= LONG};
     spec.rhs.reciprocals = true;
@@ -415,7 +416,8 @@ static ns_problem *problem_new(const ns_system *system, bool jacobian, uint32_t 
     problem->pinv = pinv ? build(&b, pinv, n_pinv, false) : NULL;
     problem->drivers = ns_drive_build(system, b.arena, pinv ? pinv : rates, pinv ? n_pinv : n);
     problem->bumps = ns_bump_build(system, b.arena, rates, &problem->bump_clues);
-    problem->cascade = build_cascade(&b, rates, problem);
+    problem->cascade = build_cascade(&b, rates, problem, 0);
+    problem->linear = system->motion ? build_cascade(&b, rates, problem, system->motion) : NULL;
     problem->manifold = build_manifold(&b, &problem->n_manifold, &problem->n_reach);
     if (system->correction)
         build_correction(&b, problem);

@@ -55,6 +55,9 @@ typedef struct ns_problem {
     const ns_program *core;
     const ns_cascade
         *cascade; /* the right-hand side by parts that are solved one after the other */
+    /* The same with parts that are linear in their own states (deviations from a motion), for
+     * one motion alone; NULL: there are none. */
+    const ns_cascade *linear;
     /* Systems with several modes: one problem for each, and this one has the programs of mode
      * 0. NULL: there is only this one. */
     struct ns_problem *const *mode;
@@ -63,6 +66,12 @@ typedef struct ns_problem {
     uint64_t fingerprint; /* of the equations: tells checkpoints of different models apart */
     struct ns_problem_code *code; /* native code that was made so far */
 } ns_problem;
+
+/* The parts of the right-hand side, for one motion. */
+static inline const ns_cascade *ns_problem_cascade(const ns_problem *problem)
+{
+    return problem->linear ? problem->linear : problem->cascade;
+}
 
 /* Builds in the system's arena and graph, which no other thread may use meanwhile.  `jacobian`:
  * the Jacobian too, whatever it costs (methods that need it say so); without, it is built only

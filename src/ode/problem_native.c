@@ -104,15 +104,19 @@ static bool native(const ns_problem *problem, int lanes, char *message, size_t r
     ns_native_request requests[MOST + 12];
     uint32_t n = 0;
     const bool eight = lanes == 8 || lanes == NS_LANES_ALL;
-    const ns_cascade *cascade = problem->cascade;
+    const ns_cascade *cascade = ns_problem_cascade(problem);
     bool whole = lanes != 8 || ns_program_operations(problem->rhs, NULL) < most;
-    for (uint32_t p = 0; p < cascade->n && eight; p++)
+    for (uint32_t p = 0; p < cascade->n && eight; p++) {
+        if (cascade->part[p].known && n < MOST)
+            requests[n++] = (ns_native_request){.program = cascade->part[p].known,
+                                                .eight = true};
         for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
             const ns_rate_block *block = &cascade->part[p].block[k];
             whole = whole || block->all;
             if (block->rhs && !block->all && n < MOST)
                 requests[n++] = (ns_native_request){.program = block->rhs, .eight = true};
         }
+    }
     if (whole)
         requests[n++] = (ns_native_request){
             .program = problem->rhs, .one = lanes != 8, .eight = eight};

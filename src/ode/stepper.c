@@ -113,18 +113,27 @@ bool ns_stepper_stalled(ns_counters *now, double t0, double until)
     return stuck;
 }
 
-void ns_stepper_resize(ns_stepper *s)
+/* Of states that are measured by each other. */
+static void resize(ns_stepper *s, uint32_t from, uint32_t to)
 {
     double largest = 0;
-    for (uint32_t i = 0; i < s->n; i++) {
+    for (uint32_t i = from; i < to; i++) {
         const double present = ns_larger(fabs(s->x[i]), fabs(s->x[i] - s->x0[i]));
         s->size[i] = ns_larger(present, NS_STEPPER_MEMORY * s->size[i]);
         largest = ns_larger(largest, s->size[i]);
     }
     if (largest == 0)
         largest = 1;
-    for (uint32_t i = 0; i < s->n; i++)
+    for (uint32_t i = from; i < to; i++)
         s->size[i] = ns_larger(s->size[i], ns_larger(NS_STEPPER_PART * largest, s->least_size));
+}
+
+/* A motion and each column of deviations by themselves: those may grow beyond all bounds. */
+void ns_stepper_resize(ns_stepper *s)
+{
+    const uint32_t group = s->problem->system->motion ? s->problem->system->motion : s->n;
+    for (uint32_t i = 0; i < s->n; i += group)
+        resize(s, i, i + group < s->n ? i + group : s->n);
 }
 
 /* Spread of the rates when lane 0 has the state itself and the others differ from it by up to

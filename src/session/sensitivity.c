@@ -1,5 +1,6 @@
 #include "session/sensitivity.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -514,6 +515,7 @@ bool ns_sensitivity_extend(ns_model *model, const char *const *names, uint32_t n
     q->k = k;
     q->label = NS_NEW_ARRAY(a, const char *, k + 1);
     ns_system *to = ns_arena_copy(a, s, sizeof *s);
+    to->motion = e.n;
     to->states = (typeof(to->states)){0};
     to->observables = (typeof(to->observables)){0};
     for (uint32_t i = 0; i < e.n; i++)
@@ -550,6 +552,46 @@ bool ns_sensitivity_start(const ns_sensitivity *q, ns_model *variant, double *x0
     memcpy(x0, variant->x0, e.n * sizeof *x0);
     return add_names(&e, q->label, q->k, own ? own->name : NULL, own ? own->n : 0) &&
            find_start(&e, x0, &loose);
+}
+
+/* What is varied, as a number: errors are relative to it. */
+static double size_of_column(const ns_model *model, const char *label)
+{
+    const ns_system *s = model->system;
+    const ns_description *d = s->description;
+    for (uint32_t i = 0; i < d->params.n; i++)
+        if (strcmp(d->params.at[i].name, label) == 0)
+            return fabs(model->p[i]);
+    for (uint32_t i = 0; i < model->sensitivity->n; i++)
+        if (strcmp(s->states.at[i].name, label + strlen("start.")) == 0)
+            return ns_max(fabs(model->x0[i]), 1e-3);
+    return 0;
+}
+
+bool ns_sensitivity_useless(const ns_model *model, const double *last, double t0, double t,
+                            uint32_t *worst, double *since)
+{
+    static const double few = 1e-3; /* three digits */
+    const ns_sensitivity *q = model->sensitivity;
+    double most = 0, size = 0;
+    for (uint32_t i = 0; i < q->n; i++)
+        size = ns_max(size, fabs(last[q->value[i]]));
+    for (uint32_t j = 0; j < q->k; j++) {
+        const double by = DBL_EPSILON * size_of_column(model, q->label[j]);
+        for (uint32_t i = 0; i < q->n; i++) {
+            const double own = ns_max(fabs(last[q->value[i]]), few * size);
+            const double share = by * fabs(last[q->derivative[(size_t)i * q->k + j]]) / own;
+            if (share > most) {
+                most = share;
+                *worst = j;
+            }
+        }
+    }
+    if (!(most > few))
+        return false;
+    const double whole = ns_math_log(most / DBL_EPSILON), part = ns_math_log(few / DBL_EPSILON);
+    *since = t0 + (t - t0) * part / whole;
+    return true;
 }
 
 static void extend_guarded(ns_model *copy, const ns_model *model, const char *names)

@@ -37,6 +37,13 @@ bool ns_sensitivity_extend(ns_model *model, const char *const *names, uint32_t n
 bool ns_sensitivity_start(const ns_sensitivity *sensitivity, ns_model *variant, double *x0,
                           const char **message);
 
+/* Do the derivatives at the end of a run still say something about the motion?  Not if a change
+ * of what is varied in its last digit changes a state by more than a thousandth of it: the
+ * motion itself has no digits left then.  *worst is the column, *since about when that
+ * began, if it grew exponentially from the time t0 on.  last: values at the time t. */
+bool ns_sensitivity_useless(const ns_model *model, const double *last, double t0, double t,
+                            uint32_t *worst, double *since);
+
 /* A model of its own with the numbers of `model` (a variant or not) and sensitivities; names
  * are separated by commas.  NULL if memory ran out; what is wrong is in status and messages. */
 ns_model *ns_sensitivity_model(const ns_model *model, const char *names);

@@ -246,6 +246,29 @@ static void of_variants(void **state)
     ns_model_free(model);
 }
 
+/* Deviations of a chaotic motion grow by twenty powers of ten: the motion beside them stays
+ * what it is, and it is said from when on they tell nothing (`run --digits` says 32.6 s). */
+static void chaos(void **state)
+{
+    (void)state;
+    ns_model *model = motion_model_file("erratic-disk", NULL);
+    extend(model, "start.omega.z");
+    ns_record *r = record_of(model, 60, "gauss");
+    uint32_t worst = 9;
+    double since = 0;
+    assert_int_equal(r->status, NS_OK);
+    assert_true(r->outcome->energy_drift < 1e-13);
+    assert_true(fabs(last(r, "omega.z", "start.omega.z")) > 1e15);
+    assert_true(ns_sensitivity_useless(model, r->last, 0, 60, &worst, &since));
+    assert_int_equal(worst, 0);
+    assert_true(since > 25 && since < 40);
+    ns_record_free(r);
+    r = record_of(model, 5, "gauss");
+    assert_false(ns_sensitivity_useless(model, r->last, 0, 5, &worst, &since));
+    ns_record_free(r);
+    ns_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +280,7 @@ int main(void)
         cmocka_unit_test(jumps),
         cmocka_unit_test(refused),
         cmocka_unit_test(of_variants),
+        cmocka_unit_test(chaos),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,6 +236,23 @@ static bool change_start(ns_host *host, const ns_arguments *a, ns_model *model)
     return ns_command_refuse(host, "--start: %s", message);
 }
 
+/* Of a chaotic motion derivatives grow until they say nothing about it. */
+static void doubt_sensitivities(ns_host *host, const ns_record *r)
+{
+    uint32_t column = 0;
+    double since = 0;
+    if (!r->model->sensitivity || !r->last ||
+        !ns_sensitivity_useless(r->model, r->last, r->options.run.t0, r->outcome->t, &column,
+                                &since))
+        return;
+    fprintf(
+        host->err,
+        "noslip: warning: the derivatives say nothing about the true motion beyond about t = "
+        "%.3g s: there a change of `%s` in its last digit moves the motion by more than a "
+        "thousandth\n",
+        since, r->model->sensitivity->label[column]);
+}
+
 int ns_run_command_model(ns_host *host, const ns_arguments *a, ns_model *model)
 {
     ns_record_options o = ns_record_defaults(model);
@@ -279,6 +296,7 @@ int ns_run_command_model(ns_host *host, const ns_arguments *a, ns_model *model)
             (ns_command_flag(a, "digits") || ns_command_flag(a, "report")))
             judged |= judge_trust(host, record, ns_command_flag(a, "digits"));
         status = report(host, a, record, &shown);
+        doubt_sensitivities(host, record);
         status = judged ? judged : status;
         status = write_report(host, a, record, status);
     }

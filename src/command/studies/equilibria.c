@@ -259,6 +259,23 @@ static void print_stability(const job *j, const ns_branch *b, const char *name)
     }
 }
 
+static const char *name_of(const job *j, uint32_t parameter)
+{
+    return j->model->description->params.at[parameter].name;
+}
+
+static void print_special(const job *j, const ns_steady_point *p, const char *name)
+{
+    FILE *out = j->host->out;
+    fprintf(out, "  %-12s %s = %.15g\n               %s\n", p->label, name, p->parameter,
+            p->note);
+    for (uint32_t i = 0; i < j->spec.n_by && p->by; i++)
+        fprintf(out, "               %s by %s: %.15g\n", name, name_of(j, j->spec.by[i]),
+                p->by[i]);
+    if (j->spec.n_by && !p->by)
+        fprintf(out, "               no derivatives at a point of this kind\n");
+}
+
 static void print_branch(const job *j, const ns_branch *b, const char *name)
 {
     ns_host *host = j->host;
@@ -275,8 +292,7 @@ static void print_branch(const job *j, const ns_branch *b, const char *name)
     if (!b->special.n)
         fprintf(host->out, "  none\n");
     for (uint32_t i = 0; i < b->special.n; i++)
-        fprintf(host->out, "  %-12s %s = %.15g\n               %s\n", b->special.at[i].label,
-                name, b->special.at[i].parameter, b->special.at[i].note);
+        print_special(j, &b->special.at[i], name);
 }
 
 /* One table of points: the parameter, the values, real and imaginary parts. */
@@ -298,6 +314,12 @@ static void add_branch(const job *j, ns_sheet *sheet, const char *table, const c
             label[i] = points[i].label;
             note[i] = points[i].note;
         }
+    }
+    for (uint32_t k = 0; k < j->spec.n_by && labels; k++) {
+        double *by = ns_sheet_numbers(
+            sheet, t, ns_arena_format(a, "%s by %s", name, name_of(j, j->spec.by[k])), "");
+        for (uint32_t i = 0; i < n; i++)
+            by[i] = points[i].by ? points[i].by[k] : NAN;
     }
     for (uint32_t k = 0; k < modes; k++) {
         double *re = ns_sheet_numbers(sheet, t, ns_arena_format(a, "re%u", k + 1), "1/s");
@@ -374,6 +396,45 @@ static bool read_holds(job *j)
     return true;
 }
 
+/* Parameters by which special points are differentiated: names, or `all` of those that are
+ * given and not computed, but for that of the branch. */
+static bool read_by(job *j, const char *over)
+{
+    ns_host *host = j->host;
+    const char *text = ns_command_text(j->a, "sensitivity");
+    const ns_description *d = j->model->description;
+    if (!text)
+        return true;
+    if (!over) {
+        ns_command_wrong(host, "--sensitivity goes with --over: special points of a branch");
+        return false;
+    }
+    const size_t length = strcspn(over, "=");
+    const ns_study_words words = ns_study_split(host->arena, text, ',');
+    const bool all = words.n == 1 && strcmp(words.at[0], "all") == 0;
+    uint32_t *by = NS_NEW_ARRAY(host->arena, uint32_t, d->params.n + words.n + 1);
+    for (uint32_t i = 0; i < d->params.n && all; i++) {
+        const ns_ex value = d->params.at[i].value;
+        const bool own = strlen(d->params.at[i].name) == length &&
+                         strncmp(d->params.at[i].name, over, length) == 0;
+        if (!own && !ns_graph_depends_kind(d->graph, value, NS_SYM_PARAM, NULL))
+            by[j->spec.n_by++] = i;
+    }
+    for (uint32_t k = 0; k < words.n && !all; k++) {
+        uint32_t i = 0;
+        while (i < d->params.n && strcmp(d->params.at[i].name, words.at[k]) != 0)
+            i++;
+        if (i == d->params.n) {
+            ns_command_wrong(host, "--sensitivity: `%s` is no parameter of the model",
+                             words.at[k]);
+            return false;
+        }
+        by[j->spec.n_by++] = i;
+    }
+    j->spec.by = by;
+    return true;
+}
+
 static int equilibria(ns_host *host, const ns_arguments *a)
 {
     int status = 0;
@@ -388,7 +449,7 @@ static int equilibria(ns_host *host, const ns_arguments *a)
         return status;
     j.model = model;
     j.table = ns_study_prints(host, a); /* --quiet is read by now */
-    if (!read_holds(&j) ||
+    if (!read_holds(&j) || !read_by(&j, over) ||
         !ns_summary_choose(host, model, ns_command_text(a, "show"), &j.shown))
         status = ns_status_exit(NS_ERR_USAGE);
     else if (over && ns_command_flag(a, "from"))
@@ -413,6 +474,10 @@ static const ns_option options[] = {
     {.name = "over",
      .argument = "NAME=LOW:HIGH",
      .help = "follow the branch while a parameter changes; locate folds and bifurcations"},
+    {.name = "sensitivity",
+     .argument = "NAME,...|all",
+     .help = "with --over: how points where a pair of eigenvalues passes the imaginary axis "
+             "move with other parameters"},
     {.name = "rest", .help = "only equilibria, no steady motions along symmetries"},
     {.name = "show", .argument = "NAME,...", .help = "which values to print"},
     NS_STUDY_OPTIONS,

@@ -43,7 +43,9 @@ static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
     g->k = ns_layout_take(kept, 1, sizeof *g->k);
     NS_LAYOUT_EACH(kept, 8 * n, &g->F, &g->Z);
     g->a = (ns_gauss_arrays){.n = s->n, .size = s->size, .noise = s->noise};
-    NS_LAYOUT_EACH(scratch, 8 * n, &g->a.Y, &g->a.Z, &g->a.X, &g->rates);
+    const ns_cascade *cascade = ns_problem_cascade(problem);
+    NS_LAYOUT_EACH(scratch, 8 * n, &g->a.Y, &g->a.Z, &g->rates);
+    g->a.X = ns_layout_doubles(scratch, 8 * (n + cascade->known));
     g->E = ns_layout_doubles(scratch, 8 * 8);
     NS_LAYOUT_EACH(scratch, 8, &g->a.time, &g->a.hb, &g->a.hb_lo);
     NS_LAYOUT_EACH(scratch, n, &g->a.weight, &g->a.settle, &g->a.share, &g->x_new, &g->x_new_lo,
@@ -52,7 +54,7 @@ static void layout(ns_stepper *s, ns_layout *kept, ns_layout *scratch)
     g->work_jet = ns_layout_doubles(scratch, ns_program_work_jet(problem->rhs, NS_GAUSS_START));
     g->jet = ns_layout_doubles(scratch, (NS_GAUSS_START + 1) * n);
     g->newton = ns_layout_doubles(scratch, ns_newton_memory(problem));
-    g->work = ns_layout_doubles(scratch, problem->cascade->work);
+    g->work = ns_layout_doubles(scratch, cascade->work);
 }
 
 static const ns_gauss_kernel *choose_kernel(const ns_stepper *s)
@@ -146,19 +148,23 @@ static ns_status begin(ns_stepper *s)
     g->settled = settled(s);
     /* the last coefficients of a step with the error allowed, squared, and a margin */
     g->early = 4e-4 * ns_math_pow(s->tolerance, 7.0 / 8);
-    g->judging = choose_judging(s->problem->cascade);
+    g->judging = choose_judging(ns_problem_cascade(s->problem));
     g->price = s->problem->jacobian ? ns_newton_price(s->problem) : 0;
     s->rough_share = DBL_EPSILON / g->settled;
     ns_program_bind_jet(s->problem->rhs, g->work_jet, NS_GAUSS_START, s->p);
     if (s->problem->jacobian)
         ns_newton_bind(s, g->newton);
-    const ns_cascade *cascade = s->problem->cascade;
-    for (uint32_t p = 0; p < cascade->n; p++)
-        for (uint32_t k = 0; k < cascade->part[p].n_blocks; k++) {
-            const ns_rate_block *block = &cascade->part[p].block[k];
+    const ns_cascade *cascade = ns_problem_cascade(s->problem);
+    for (uint32_t p = 0; p < cascade->n; p++) {
+        const ns_rate_part *part = &cascade->part[p];
+        if (part->known)
+            ns_program_bind8(part->known, g->work + part->place, s->p8);
+        for (uint32_t k = 0; k < part->n_blocks; k++) {
+            const ns_rate_block *block = &part->block[k];
             if (block->rhs && !block->all)
                 ns_program_bind8(block->rhs, g->work + block->place, s->p8);
         }
+    }
     *g->k = (ns_gauss_kept){.rho = 0.3}; /* nothing is known yet */
     for (uint32_t i = 0; i < s->n; i++)
         g->jet[i * (NS_GAUSS_START + 1)] = s->x[i];
@@ -262,6 +268,17 @@ static void predict(const ns_stepper *s, const ns_gauss *g, double h, const atte
         predict_first(s, g, h);
 }
 
+/* As the kernel does, where not all states are measured by each other. */
+static void accept_apart(ns_stepper *s, const ns_gauss *g)
+{
+    const size_t bytes = s->n * sizeof(double);
+    memcpy(s->x0, s->x, bytes);
+    memcpy(s->x0_lo, s->x_lo, bytes);
+    memcpy(s->x, g->x_new, bytes);
+    memcpy(s->x_lo, g->x_new_lo, bytes);
+    ns_stepper_resize(s);
+}
+
 /* Makes the stages those of the last step.  `pass`: whatever its error was. */
 static ns_status accept(ns_stepper *s, ns_gauss *g, bool stiff, bool pass)
 {
@@ -275,7 +292,10 @@ static ns_status accept(ns_stepper *s, ns_gauss *g, bool stiff, bool pass)
     k->rho = ns_smaller(ns_larger(g->rho, NS_GAUSS_RHO_LEAST), NS_GAUSS_RHO_MOST);
     k->tail = g->tail;
     k->stiff_step = stiff;
-    g->kernel->accept(s, g->x_new, g->x_new_lo);
+    if (s->problem->system->motion)
+        accept_apart(s, g);
+    else
+        g->kernel->accept(s, g->x_new, g->x_new_lo);
     ns_stepper_advance(s, g->h);
     s->now.h = propose(s, g, ns_larger(g->factor, pass ? 1 : 0));
     s->why = NS_WHY_NONE;

@@ -7,6 +7,11 @@
 
 enum { MAX_SWEEPS = 30 };
 
+/* Linear parts are deviations from the motion of the others.  Their errors do not come back to
+ * it: they are solved to rounding errors of theirs, without a sweep that shows nothing but
+ * those, and may have this many times the error of the motion, which is a fifth of the step. */
+static const double ASIDE = 32, ASIDE_LITTLE = DBL_EPSILON;
+
 /* Rates of the states of a block at X, and a sweep with them over the first `to` of its states:
  * returns its sum of squares. */
 static double sweep(ns_stepper *s, ns_gauss *g, const ns_rate_block *block, uint32_t to,
@@ -57,7 +62,7 @@ static bool integrate_part(ns_stepper *s, ns_gauss *g, const ns_rate_part *part,
 /* All parts but the first, where none has feedback. */
 static bool integrate_rest(ns_stepper *s, ns_gauss *g, const double *x, const double *x_lo)
 {
-    const ns_cascade *cascade = s->problem->cascade;
+    const ns_cascade *cascade = ns_problem_cascade(s->problem);
     bool finite = true;
     for (uint32_t p = 1; p < cascade->n && finite; p++)
         finite = integrate_part(s, g, &cascade->part[p], x, x_lo);
@@ -122,7 +127,8 @@ static ns_gauss_outcome iterate_part(ns_stepper *s, ns_gauss *g, const ns_rate_p
                                      double *contraction)
 {
     const double count = 8.0 * part->live, noise = ns_gauss_noise(count);
-    const double enough = ns_gauss_enough(g->little, count);
+    const double enough = ns_gauss_enough(
+        part->known ? ns_larger(g->little, ASIDE_LITTLE) : g->little, count);
     look error = {.limit = limit,
                   .early = ns_smaller(g->early, SHOWED * g->k->tail * g->k->tail),
                   .done = !(limit > 0)};
@@ -188,7 +194,7 @@ static ns_gauss_outcome iterate_part(ns_stepper *s, ns_gauss *g, const ns_rate_p
 ns_gauss_outcome ns_gauss_iterate(ns_stepper *s, ns_gauss *g, const double *x,
                                   const double *x_lo, double limit)
 {
-    const ns_cascade *cascade = s->problem->cascade;
+    const ns_cascade *cascade = ns_problem_cascade(s->problem);
     double slowest = 0;
     g->error = -1;
     g->factor = NS_GAUSS_GROWTH;
@@ -196,8 +202,14 @@ ns_gauss_outcome ns_gauss_iterate(ns_stepper *s, ns_gauss *g, const double *x,
     g->complete = false;
     ns_gauss_outcome result = NS_GAUSS_CONVERGED;
     const bool early = g->judging != NS_GAUSS_AT_END;
+    for (uint32_t p = 0; p < cascade->n && cascade->known; p++)
+        for (uint32_t i = 0; i < cascade->part[p].n && cascade->part[p].known; i++)
+            g->a.weight[cascade->part[p].state[i]] /= ASIDE;
     for (uint32_t p = 0; p < cascade->n && result == NS_GAUSS_CONVERGED && !g->complete; p++) {
         const ns_rate_part *part = &cascade->part[p];
+        if (part->known)
+            ns_program_eval8(part->known, g->work + part->place, g->a.time, g->a.X,
+                             g->a.X + 8 * ((size_t)s->n + part->first));
         if (part->feedback) {
             double rho = 0;
             result = iterate_part(s, g, part, x, x_lo, early && p == 0 ? limit : 0, &rho);

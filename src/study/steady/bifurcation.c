@@ -329,11 +329,15 @@ static void watch_modes(ns_follower *w, ns_place *a, ns_place *b, ns_place *at)
         return;
     double im = (im_a + im_b) / 2;
     nearest_pair(at->linear, &im);
-    ns_refine_pair(w, at, im);
+    double *by = NS_NEW_ARRAY(w->q->arena, double, w->q->spec.n_by + 1);
+    for (uint32_t i = 0; i < w->q->spec.n_by; i++)
+        by[i] = NAN;
+    ns_refine_pair(w, at, im, w->q->spec.n_by ? by : NULL);
     nearest_pair(at->linear, &im);
     ns_branch_look(w, at->y, at->K);
     note(w, at, a, b, "hopf",
-         ns_arena_format(w->q->arena, "a pair passes the imaginary axis at %.10g rad/s", im));
+         ns_arena_format(w->q->arena, "a pair passes the imaginary axis at %.10g rad/s", im))
+        ->by = by;
 }
 
 /* Looks between two neighbouring places. */

@@ -38,7 +38,8 @@ ns_steady_point ns_branch_record(ns_follower *w, ns_place *p);
 bool ns_refine_fold(ns_follower *w, ns_place *p);
 bool ns_refine_branch_point(ns_follower *w, ns_place *p);
 bool ns_refine_double_zero(ns_follower *w, ns_place *p);
-bool ns_refine_pair(ns_follower *w, ns_place *p, double im);
+/* by[spec.n_by]: derivatives of the parameter there, if they can be had; may be NULL */
+bool ns_refine_pair(ns_follower *w, ns_place *p, double im, double *by);
 void ns_bifurcation_watch(ns_follower *w, ns_place *a, ns_place *b);
 
 #endif

@@ -21,8 +21,7 @@ static ns_flow_program *held_program(ns_steady *q, const ns_ex *symbols)
     return ns_flow_program_new(q->field, out, q->h * (q->n + 1), NULL, 0);
 }
 
-/* Everything that is differentiated by the parameter of a branch. */
-static void prepare_branch(ns_steady *q)
+void ns_steady_prepare(ns_steady *q)
 {
     const ns_system *s = q->field->system;
     const uint32_t np = q->field->np, equations = s->constraints.n + s->start.extra.n;
@@ -90,7 +89,7 @@ ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *
     if (q->h)
         q->held = held_program(q, ns_system_state_symbols(s, arena));
     if (spec->over != UINT32_MAX)
-        prepare_branch(q);
+        ns_steady_prepare(q);
     return q;
 }
 

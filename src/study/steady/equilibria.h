@@ -24,6 +24,8 @@ typedef struct ns_steady_spec {
     uint32_t n_hold;
     uint32_t over; /* index of the parameter of a branch, UINT32_MAX: none */
     double low, high;
+    const uint32_t *by; /* [n_by] parameters by which special points are differentiated */
+    uint32_t n_by;
     bool at_rest;   /* equilibria only: all speeds c are zero */
     bool switching; /* follow the branches that leave at pitchforks and branch points, both
                     * ways */
@@ -49,6 +51,8 @@ typedef struct ns_steady_point {
     uint32_t rounds;   /* of Newton's method */
     ns_linear *linear; /* at branch points only eigenvalues and counts are kept */
     const struct ns_stability *stability; /* study/steady/stability.h; NULL on branches */
+    double *by; /* [spec.n_by] of a pair on the imaginary axis: derivatives of `parameter` by
+                 * other parameters; nan: not known.  Otherwise NULL */
     const char *label; /* of a special point: "fold", "hopf", ...; NULL otherwise */
     const char *note;  /* in words */
     double

@@ -33,6 +33,22 @@ bool ns_refine_settle(ns_refiner *f, ns_border what, double amplitude);
 /* A zero of value(context, s) near *s by the secant method; false if it leads away. */
 bool ns_refine_secant(double (*value)(void *context, double s), void *context, double *s);
 
+/* An eigenvalue of a steady motion and its vector (refine_spectrum.c). */
+typedef struct ns_pair {
+    ns_refiner *f;
+    double *e;        /* [2 n] fixes length and phase */
+    ns_fine *u;       /* [2 n + 2] real and imaginary parts, then lambda */
+    uint32_t unknown; /* 2 n + 2 */
+} ns_pair;
+
+/* Rows of (L - lambda) u, G u, and the two conditions, derived by u and lambda: S[2 (n + m) +
+ * 2][unknown]; what is left of them in left. */
+void ns_refine_pair_rows(const ns_pair *c, ns_fine *S, ns_fine *left);
+
+/* refine_by.c: derivatives of the parameter at which the real part of the eigenvalue vanishes
+ * by the parameters spec.by, nan where there are none. */
+void ns_refine_pair_by(const ns_pair *c, double *by);
+
 /* Puts the refined y into the place. */
 bool ns_refine_finish(const ns_refiner *f, ns_place *p);
 

@@ -14,15 +14,7 @@
 
 /* ---- pair -------------------------------------------------------------------------------- */
 
-typedef struct pair {
-    ns_refiner *f;
-    double *e;        /* [2 n] fixes length and phase */
-    ns_fine *u;       /* [2 n + 2] real and imaginary parts, then lambda */
-    uint32_t unknown; /* 2 n + 2 */
-} pair;
-
-/* Rows of (L - lambda) u, G u, and the two conditions; their residuals in left. */
-static void pair_rows(const pair *c, ns_fine *S, ns_fine *left)
+void ns_refine_pair_rows(const ns_pair *c, ns_fine *S, ns_fine *left)
 {
     const ns_refiner *f = c->f;
     const uint32_t n = f->n, m = f->m, M = f->N + 1, U = c->unknown;
@@ -62,7 +54,7 @@ static void pair_rows(const pair *c, ns_fine *S, ns_fine *left)
 static double real_part(void *context, double parameter)
 {
     enum { ROUNDS = 10 };
-    pair *c = context;
+    ns_pair *c = context;
     ns_refiner *f = c->f;
     const uint32_t rows = 2 * (f->n + f->m) + 2, U = c->unknown;
     f->y[f->N] = parameter;
@@ -76,7 +68,7 @@ static double real_part(void *context, double parameter)
         double *coarse = NS_NEW_ARRAY(f->arena, double, (size_t)rows * U);
         double *r = NS_NEW_ARRAY(f->arena, double, rows), size = 0, most = 0;
         double *step = NS_NEW_ARRAY(f->arena, double, U);
-        pair_rows(c, S, left);
+        ns_refine_pair_rows(c, S, left);
         for (size_t i = 0; i < (size_t)rows * U; i++)
             coarse[i] = (double)S[i];
         for (uint32_t i = 0; i < rows; i++)
@@ -98,10 +90,10 @@ static double real_part(void *context, double parameter)
 }
 
 /* `im`: about the imaginary part. */
-bool ns_refine_pair(ns_follower *w, ns_place *p, double im)
+bool ns_refine_pair(ns_follower *w, ns_place *p, double im, double *by)
 {
     ns_refiner f = ns_refine_new(w, p);
-    pair c = {.f = &f, .unknown = 2 * f.n + 2};
+    ns_pair c = {.f = &f, .unknown = 2 * f.n + 2};
     const uint32_t rows = 2 * (f.n + f.m), U = 2 * f.n;
     if (!ns_refine_settle(&f, NS_BORDER_NONE, 0))
         return false;
@@ -113,7 +105,7 @@ bool ns_refine_pair(ns_follower *w, ns_place *p, double im)
     double *coarse = NS_NEW_ARRAY(f.arena, double, (size_t)rows * U);
     double *sigma = NS_NEW_ARRAY(f.arena, double, U + 1);
     double *V = NS_NEW_ARRAY(f.arena, double, (size_t)U * U);
-    pair_rows(&c, S, left);
+    ns_refine_pair_rows(&c, S, left);
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t j = 0; j < U; j++)
             coarse[(size_t)i * U + j] = (double)S[(size_t)i * c.unknown + j];
@@ -122,7 +114,11 @@ bool ns_refine_pair(ns_follower *w, ns_place *p, double im)
     for (uint32_t j = 0; j < U; j++)
         c.u[j] = c.e[j] = V[(size_t)(U - 1) * U + j];
     double s = p->y[f.N];
-    return ns_refine_secant(real_part, &c, &s) && ns_refine_finish(&f, p);
+    if (!ns_refine_secant(real_part, &c, &s))
+        return false;
+    if (by && !isnan(real_part(&c, s)))
+        ns_refine_pair_by(&c, by);
+    return ns_refine_finish(&f, p);
 }
 
 /* ---- double zero ------------------------------------------------------------------------- */

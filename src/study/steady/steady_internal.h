@@ -24,6 +24,8 @@ struct ns_steady {
     ns_diag *diag;              /* collects complaints about starts */
 };
 
+/* Makes everything that is differentiated by the parameter spec.over. */
+void ns_steady_prepare(ns_steady *q);
 /* Sets the parameter of the branch. */
 void ns_steady_parameter(ns_steady *q, double value);
 /* Residuals r[rows] and Jacobian D[rows][N] by (x/sigma, c) at a state. */
