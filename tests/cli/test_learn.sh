@@ -129,6 +129,11 @@ cmp -s f.out g.out && grep -q "a,b=c" f.out && pass "the same claim" ||
 sed 's/within/withn/' f.claim >bad.claim
 expect 2 "no claim" "" "left as it is" -- format bad.claim
 
+expect 2 "a group of values" "" "did you mean .omega.?" -- run rattleback --show omga
+expect 2 "a claim" "" "did you mean .b-stability.?" -- reproduce b-stabilty
+printf '%s\n' 'coordinate x' "lagrangian x'^2/2 - Sin(x)" 'run { until 1 }' >capital.mech
+expect 2 "a capital" "" "did you mean .sin.?" -- run capital.mech
+
 # ---- from the descriptors -------------------------------------------------------------------
 
 # Each shell completes lines by what the program prints: the line, and what it must offer.
