@@ -18,7 +18,7 @@ help:
 	@echo 'make test             build and run the tests      [PRESET=release|dev|ci|asan]'
 	@echo 'make python           install the Python package into build/python'
 	@echo 'make playground       build/playground.html: noslip in a browser'
-	@echo 'make docs             build/docs: the documentation as pages, with search and live models'
+	@echo 'make docs             build/docs: the documentation as pages, search, live models'
 	@echo 'make deb              build/deb: Debian packages'
 	@echo 'make golden           write tests/models/golden.txt anew, see CONTRIBUTING.md'
 	@echo 'make bench            the speed table'

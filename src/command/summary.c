@@ -171,7 +171,7 @@ static void put_value(char *out, size_t room, double value, const double *low, i
 }
 
 /* Does it belong to the vector that begins with `first`, as its component `letter`?  Names have
- * the letter at `at`, perhaps with primes behind it. */
+ * the letter at `at`, perhaps with primes after it. */
 static bool is_component(const ns_observable *first, const ns_observable *v, size_t at,
                          char letter)
 {

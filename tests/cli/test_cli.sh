@@ -125,7 +125,7 @@ expect 2 "show unknown" "" "did you mean \`energy\`" -- run $O --show enery
 expect 0 "engine and precision that exist" "" "" -- run $O --engine interpreter \
     --precision double
 expect 0 "option with =" "0 to 2 s" "" -- run $O --until=2
-expect 0 "model behind --" "0 to 2 s" "" -- run --until 2 -- $O
+expect 0 "model after --" "0 to 2 s" "" -- run --until 2 -- $O
 expect 0 "standard input" "Oscillator" "" -- run - <$O
 
 # ---- bad input -------------------------------------------------------------------------------
