@@ -18,7 +18,7 @@ help:
 	@echo 'make test             build and run the tests      [PRESET=release|dev|ci|asan]'
 	@echo 'make python           install the Python package into build/python'
 	@echo 'make playground       build/playground.html: noslip in a browser'
-	@echo 'make docs             build/docs: the documentation as pages, with search'
+	@echo 'make docs             build/docs: the documentation as pages, search, live models'
 	@echo 'make deb              build/deb: Debian packages'
 	@echo 'make golden           write tests/models/golden.txt anew, see CONTRIBUTING.md'
 	@echo 'make bench            the speed table'
@@ -66,7 +66,9 @@ playground:
 	@scripts/build-playground
 	@echo 'To open in a browser: $(abspath build/playground.html)'
 
-docs: build/release/build.ninja
+# with the playground, which shows the models of the gallery live; `make docs LIVE=` without
+LIVE = playground
+docs: build/release/build.ninja $(LIVE)
 	@cmake --build --preset release -j $(JOBS) --target noslip_program
 	@/usr/bin/python3 scripts/build-docs build/release/noslip
 	@echo 'To open in a browser: $(abspath build/docs/index.html)'

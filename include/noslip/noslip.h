@@ -63,7 +63,7 @@ typedef enum ns_verdict {
     NS_FAILED = 3   /* the system failed: memory, disk */
 } ns_verdict;
 
-/* The i-th name of a list, NULL behind the last (or if there is no such list):
+/* The i-th name of a list, NULL after the last (or if there is no such list):
  *     "gallery"       bundled models
  *     "methods"       integration methods
  *     "formulations"  ways to equations
@@ -150,7 +150,7 @@ typedef enum ns_kind {
 } ns_kind;
 
 NS_API size_t ns_model_count(const ns_model *model, ns_kind kind);
-/* "" behind the last. */
+/* "" after the last. */
 NS_API const char *ns_model_name(const ns_model *model, ns_kind kind, size_t i);
 /* The number of a name, -1 if there is none. */
 NS_API long ns_model_index(const ns_model *model, ns_kind kind, const char *name);
@@ -169,7 +169,7 @@ NS_API const char *ns_model_quantity(const ns_model *model, ns_kind kind, size_t
  * "projected" or "watched"; events "record", "stop", "warn" or "singular". */
 NS_API const char *ns_model_role(const ns_model *model, ns_kind kind, size_t i);
 /* Numbers of the components of a vector of states, values or parameters: of "omega" those of
- * omega.x, omega.y, omega.z, of "quat" those of quat.w, .x, .y, .z; of a name that is no vector
+ * omega.x, omega.y, omega.z, of "quat" those of quat.w, .x, .y, .z; of any other name
  * its own.  At most `room` go to numbers; how many there are, 0 if there is no such name. */
 NS_API size_t ns_model_vector(const ns_model *model, ns_kind kind, const char *name,
                               size_t *numbers, size_t room);
@@ -276,7 +276,7 @@ NS_API ns_verdict ns_options_set_texts(ns_simulate_options *options, const char 
                                        const char *const *texts, size_t n);
 NS_API ns_verdict ns_options_set_progress(ns_simulate_options *options,
                                           ns_progress_function progress, void *context);
-/* The i-th option that can be set by name, NULL behind the last; its type is "number",
+/* The i-th option that can be set by name, NULL after the last; its type is "number",
  * "numbers", "text" or "texts". */
 NS_API const char *ns_options_name(size_t i, const char **type, const char **help);
 
@@ -509,7 +509,7 @@ NS_API const char *ns_study_json(const ns_study *study);
  * none. */
 NS_API const char *ns_study_report(ns_study *study);
 
-/* Facts: a name with a number or a text (then *text is not NULL).  "" behind the last. */
+/* Facts: a name with a number or a text (then *text is not NULL).  "" after the last. */
 NS_API size_t ns_study_fact_count(const ns_study *study);
 NS_API const char *ns_study_fact(const ns_study *study, size_t i, double *number,
                                  const char **text);
@@ -532,7 +532,7 @@ NS_API const double *ns_study_numbers(const ns_study *study, const char *table,
 NS_API ns_verdict ns_study_save(ns_study *study, const char *path);
 NS_API const char *ns_study_error(const ns_study *study);
 
-/* The options that a study takes: the i-th, NULL behind the last; its argument ("T"), "" if it
+/* The options that a study takes: the i-th, NULL after the last; its argument ("T"), "" if it
  * takes none. */
 NS_API const char *ns_study_option(const char *study, size_t i, const char **argument,
                                    const char **help);

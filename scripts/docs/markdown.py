@@ -21,6 +21,7 @@ class Page:
         self.target = target
         self.headings, self.links, self.title = [], [], ''
         self.taken = {}
+        text = re.sub(r'<!-- file (\S+) -->\n+', r'`\1`\n\n', text)  # a name above its block
         text = re.sub(r'<!--.*?-->\n?', '', text, flags=re.S)
         self.body = self.blocks(text.split('\n'))
 

@@ -33,7 +33,7 @@ struct ns_batch {
     ns_model *own; /* a copy: reading expressions adds to its graph */
     ns_arena *made;
     ns_sweep *sweep;
-    uint32_t shown; /* axes that the caller has given; those behind fix a variant's numbers */
+    uint32_t shown; /* axes that the caller has given; those after fix a variant's numbers */
     double *values; /* [rows][columns], nan where a row is not done */
     double *column; /* [rows] of the last column asked for by name */
     int *status;    /* [rows]; NOT_DONE */

@@ -78,7 +78,7 @@ const char *ns_model_role(const ns_model *model, ns_kind kind, size_t i)
 /* States know their vector; values and parameters go by the language's way to name components.
  *
  * The length of the name of the vector, 0 if the name is none of a component: of `omega.x'` the
- * stem is "omega", and what stands behind the component, the prime, belongs to the vector
+ * stem is "omega", and what stands after the component, the prime, belongs to the vector
  * too. */
 static size_t stem_of(const char *name, const char **behind)
 {

@@ -12,7 +12,7 @@ enum { ALIGN = 64, SMALL_ALIGN = 16, BLOCK = 64 * 1024 };
 
 typedef struct block {
     struct block *next;
-    size_t size, used; /* of the bytes behind the header */
+    size_t size, used; /* of the bytes after the header */
     char padding[ALIGN - 3 * sizeof(size_t)];
 } block;
 

@@ -1,6 +1,6 @@
 /* Diagnostics: messages with a place in a source text.
  *
- * A source is a model file, or the text behind a --set option.  A span is a range of bytes of
+ * A source is a model file, or the text after a --set option.  A span is a range of bytes of
  * one source.  Rendering prints  file:line:column: error: message [code],  the line and a
  * caret. */
 #ifndef NS_BASE_DIAG_H
@@ -13,7 +13,7 @@
 
 typedef struct ns_span {
     uint32_t source;     /* 0: no place; otherwise as returned by ns_diag_source */
-    uint32_t begin, end; /* bytes; end is behind the last */
+    uint32_t begin, end; /* bytes; end is after the last */
 } ns_span;
 
 typedef enum ns_severity { NS_NOTE, NS_WARNING, NS_ERROR } ns_severity;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The bytes of a file ("-": of standard input) in memory of malloc with a zero byte behind
+/* The bytes of a file ("-": of standard input) in memory from malloc with a zero byte after
  * them.  EFBIG if there are more than `most`, EISDIR for a folder. */
 int ns_file_read(const char *path, size_t most, char **bytes, size_t *length);
 
@@ -43,7 +43,7 @@ int ns_file_pattern(char *path, size_t room, const char *stem);
 
 /* All bytes to a descriptor; partial writes are continued. */
 int ns_file_put(int descriptor, const void *bytes, size_t length);
-/* The content of one file behind what another has. */
+/* The content of one file after what another has. */
 int ns_file_copy(int from, int to);
 /* A whole file at once, atomically. */
 int ns_file_write(const char *path, const void *bytes, size_t length);

@@ -1,10 +1,18 @@
 #include "base/near.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/check.h"
 
 enum { MOST = 64 }; /* longer words are near to nothing */
+
+/* Sin is sin. */
+static bool same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
 
 /* Number of edits (insert, delete, replace, swap) between two words. */
 static unsigned distance(const char *a, size_t m, const char *b, size_t n)
@@ -17,12 +25,12 @@ static unsigned distance(const char *a, size_t m, const char *b, size_t n)
         unsigned *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
         now[0] = (unsigned)i;
         for (size_t j = 1; j <= n; j++) {
-            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            unsigned best = last[j - 1] + !same(a[i - 1], b[j - 1]);
             if (last[j] + 1 < best)
                 best = last[j] + 1;
             if (now[j - 1] + 1 < best)
                 best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) &&
                 before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
             now[j] = best;

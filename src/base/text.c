@@ -92,7 +92,7 @@ static char *put_whole(char *end, uint64_t number)
     return end;
 }
 
-/* n digits, the point behind the first `point` of them; the end. */
+/* n digits, the point after the first `point` of them; the end. */
 static char *put_digits(char *at, const char *digits, int n, int point)
 {
     if (point <= 0) { /* 0.000ddd */

@@ -89,7 +89,7 @@ static void print_language(ns_host *host)
 static void print_units(ns_host *host)
 {
     fprintf(host->out,
-            "Units are factors behind a number: 6 cm, 0.5 deg, 3 m/s^2.  Everything is "
+            "Units are factors after a number: 6 cm, 0.5 deg, 3 m/s^2.  Everything is "
             "computed in SI.\n\n");
     for (const ns_unit *u = ns_units; u->name; u++) {
         char words[80];

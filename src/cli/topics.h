@@ -1,4 +1,4 @@
-/* Topics of `noslip help` that are no command, method or formulation. */
+/* Topics of `noslip help` other than commands, methods and formulations. */
 #ifndef NS_CLI_TOPICS_H
 #define NS_CLI_TOPICS_H
 

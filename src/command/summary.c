@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "expr/diff.h"
 #include "expr/graph.h"
 #include "session/output.h"
@@ -27,6 +28,20 @@ static bool belongs(const char *observable, const char *name, size_t length)
            (observable[length] == 0 || observable[length] == '.');
 }
 
+/* The value that is nearest to a word, or the group of values: `omega` of omega.x. */
+static const char *nearest_value(ns_arena *arena, const ns_model *model, const char *word)
+{
+    const ns_system *s = model->system;
+    ns_near near = {.word = word};
+    for (uint32_t i = 0; i < s->observables.n; i++) {
+        const char *name = s->observables.at[i].name, *dot = strrchr(name, '.');
+        ns_near_try(&near, name);
+        if (dot)
+            ns_near_try(&near, ns_arena_string(arena, name, (size_t)(dot - name)));
+    }
+    return near.found;
+}
+
 static bool choose_one(ns_host *host, const ns_model *model, const char *name, size_t length,
                        ns_shown *shown)
 {
@@ -46,7 +61,7 @@ static bool choose_one(ns_host *host, const ns_model *model, const char *name, s
     if (found)
         return true;
     const char *word = ns_arena_string(host->arena, name, length);
-    const char *nearest = ns_model_nearest_observable(model, word);
+    const char *nearest = nearest_value(host->arena, model, word);
     if (nearest)
         ns_command_wrong(host, "--show: there is no value `%s`; did you mean `%s`?", word,
                          nearest);
@@ -157,7 +172,7 @@ static void put_value(char *out, size_t room, double value, const double *low, i
 }
 
 /* Does it belong to the vector that begins with `first`, as its component `letter`?  Names have
- * the letter at `at`, perhaps with primes behind it. */
+ * the letter at `at`, perhaps with primes after it. */
 static bool is_component(const ns_observable *first, const ns_observable *v, size_t at,
                          char letter)
 {

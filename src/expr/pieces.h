@@ -39,7 +39,7 @@ struct ns_pieces {
     ns_text *out;
     const ns_shared *shared;
     bool latex;
-    bool plain; /* no brackets behind + and * of the same kind */
+    bool plain; /* no brackets after + and * of the same kind */
     NS_LIST(ns_piece) stack;
 };
 
@@ -53,7 +53,7 @@ void ns_pieces_index(ns_pieces *p, uint32_t index);
 
 /* ADD and SUB, with the minus of a term in place of a plus. */
 void ns_pieces_sum(ns_pieces *p, ns_ex e, const char *plus, const char *minus);
-/* POW and POWI: texts before the base, between it and the exponent, and behind. */
+/* POW and POWI: texts before the base, between it and the exponent, and after. */
 void ns_pieces_power(ns_pieces *p, ns_ex e, const char *before, const char *between,
                      const char *behind);
 /* Is the function's argument a lone name, which needs no brackets? */

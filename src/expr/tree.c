@@ -86,7 +86,7 @@ static ns_ex *find(work *w, terms *list, uint32_t at)
 static void forget(terms *list, uint32_t at)
 {
     for (uint32_t i = 0; i < list->n; i++)
-        if (list->at[i].at == at) { /* those behind keep their order */
+        if (list->at[i].at == at) { /* those after keep their order */
             memmove(list->at + i, list->at + i + 1, (list->n - i - 1) * sizeof *list->at);
             list->n--;
             return;

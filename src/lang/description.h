@@ -174,7 +174,7 @@ typedef struct ns_setting {
  *   start { roll 0.5 deg }           a block "start" with what sets no coordinate or state
  *   force S.tip = [0, 0, 1]          a block "force" with what acts on no coordinate
  *   constraint e: keep energy        a block "constraint", kind "keep", argument word "energy"
- *   constraint j: revolute(A, B)     the same for a word that is no function
+ *   constraint j: revolute(A, B)     the same for a word that is not a function
  * While names of its value are unknown (see ns_description_define) a property has neither word
  * nor values. */
 typedef struct ns_property {
@@ -209,7 +209,7 @@ typedef struct ns_draw_value {
 } ns_draw_value;
 
 typedef struct ns_draw_line {
-    const char *view;        /* the word behind `draw`, NULL if there is none */
+    const char *view;        /* the word after `draw`, NULL if there is none */
     const char *name, *kind; /* name may be NULL */
     ns_draw_value *values;
     uint32_t n;

@@ -37,7 +37,7 @@ static const ns_postfix *split_call(ns_reader *r, const ns_postfix *call)
     return args;
 }
 
-/* WORD(ARGUMENTS) where the word is no function */
+/* WORD(ARGUMENTS) where the word is not a function */
 static bool is_word_call(ns_reader *r, const ns_postfix *code, const char **word)
 {
     if (code->n == 0 || code->at[code->n - 1].op != NS_POSTFIX_CALL)

@@ -259,7 +259,7 @@ static int component(const char *suffix, size_t length)
     return index - 1;
 }
 
-/* Where the part behind the last dot begins; 0 if there is no dot. */
+/* Where the part after the last dot begins; 0 if there is no dot. */
 static size_t last_part(const char *text, size_t length)
 {
     while (length > 0 && text[length - 1] != '.')

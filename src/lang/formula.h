@@ -47,9 +47,9 @@ typedef struct ns_formula_world {
     void *context;                        /* of the functions */
 } ns_formula_world;
 
-/* Reads the expression at *at of a registered source, up to `end`, and moves *at behind it.
+/* Reads the expression at *at of a registered source, up to `end`, and moves *at after it.
  * `stops`: further characters that may follow it (none has a meaning in the language);
- * `word`: a word that may follow it, no unit behind a number; NULL if none.  False after a
+ * `word`: a word that may follow it, no unit after a number; NULL if none.  False after a
  * message. */
 bool ns_formula_read(ns_diag *diag, uint32_t source, const char *stops, const char *word,
                      uint32_t *at, uint32_t end, ns_formula *out);

@@ -19,7 +19,7 @@ typedef enum ns_part { NS_PART_NO, NS_PART_MAYBE, NS_PART_MUST } ns_part;
 typedef struct ns_block_form {
     const char *keyword;
     ns_part name, kind, body; /* a lone word is the name if there must be one */
-    bool values;              /* expressions directly behind the keyword */
+    bool values;              /* expressions directly after the keyword */
     const char *form, *help;  /* for people */
     const char *const
         *gives;        /* names it gives the rest of the model, ends with NULL; or NULL */

@@ -6,7 +6,7 @@
  *     event bounce: z = 0 falling { z' = -e*z'; rest { z' = 0; mode resting } }
  *     start { mode slip }
  *
- * Values are of the state before; what stands behind `if` is of the state after. */
+ * Values are of the state before; what stands after `if` is of the state after. */
 #include <string.h>
 
 #include "base/near.h"

@@ -150,7 +150,7 @@ typedef struct ns_job {
 typedef struct ns_call ns_call; /* remembered calls of functions: see evaluate.c */
 
 /* A value while code runs: a matrix by rows; a scalar keeps its entry inside.  No rows: there
- * is no value (the reason was reported, or a name is still to come). */
+ * is not a value (the reason was reported, or a name is still to come). */
 typedef struct ns_cell {
     uint32_t rows, cols;
     ns_ex one;
@@ -321,7 +321,7 @@ void ns_facts_set(ns_reader *r, ns_ex symbol, double value);
 /* Does all jobs that can be done with the names known by now, and fills the lists of the
  * description with the results. */
 void ns_elaborate_jobs(ns_reader *r);
-/* Is it a single word that is no value: a function, or unknown (and not to be known later)? */
+/* Is it a single word that is not a value: a function, or unknown (for good)? */
 bool ns_elaborate_is_word(ns_reader *r, const ns_postfix *code, const char **word);
 
 /* ---- input.c ----------------------------------------------------------------------------- */

@@ -376,7 +376,7 @@ static bool parse_constraint(ns_parser *p)
     uint32_t n = code[0].n;
     bool call = n && code[0].at[n - 1].op == NS_POSTFIX_CALL;
     if (call && ns_parser_at_end(p)) {
-        /* NAME(ARGUMENTS): a ready-made constraint of a formulation, if it is no function */
+        /* NAME(ARGUMENTS): a ready-made constraint of a formulation, if it is not a function */
         const ns_item *last = &code[0].at[n - 1];
         ns_span word = {.source = code[0].span.source, .begin = last->begin, .end = last->end};
         if (!ns_functions_is(ns_reader_text(r, word), word.end - word.begin)) {

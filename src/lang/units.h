@@ -19,7 +19,7 @@ extern const ns_unit ns_units[]; /* ends with a NULL name */
 /* A compound such as m/s^2, written without spaces; a leading 1 is allowed (1/s). */
 typedef struct ns_unit_part {
     const ns_unit *unit;
-    int power;           /* negative behind a slash */
+    int power;           /* negative after a slash */
     uint32_t begin, end; /* of the name within the text */
 } ns_unit_part;
 

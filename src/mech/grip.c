@@ -326,7 +326,7 @@ static uint32_t internal(work *k, const char *name, uint32_t i, ns_ex *symbol)
     return ns_system_add_state(s, NS_QUANTITY_OTHER, name, *symbol, ns_zero(k->g), "");
 }
 
-/* Symbols of internal states are needed before there are accelerations; their places are behind
+/* Symbols of internal states are needed before there are accelerations; their places are after
  * coordinates and velocities. */
 static void add_states(work *k)
 {

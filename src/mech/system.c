@@ -269,7 +269,7 @@ static bool same_branch(const ns_system *s, const double *p, const double *x, co
 }
 
 /* d/dt of a quantity as a sum of terms, one per state and the time, with the gradient
- * behind. */
+ * after. */
 typedef struct drift {
     const ns_system *s;
     uint32_t n;

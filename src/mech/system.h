@@ -79,7 +79,7 @@ static inline bool ns_event_stops(const ns_event *event)
     return event->action == NS_EVENT_STOP || event->action == NS_EVENT_SINGULAR;
 }
 
-/* A value that is no state and may be set at the start like one: components of a vector in
+/* A value that is not a state and may be set at the start like one: components of a vector in
  * another frame.  States first .. first+n-1 belong to it, and follow from its components given
  * and from the states through .. through+4 (a quaternion). */
 typedef struct ns_start_value {
@@ -97,8 +97,9 @@ typedef struct ns_start {
     bool *guess;   /* [n] free ones that the user wrote with ~: given up last; or NULL */
     bool *keep;    /* [n] free ones that change only if nothing else will do; or NULL */
     ns_span *span; /* [n] where the user set it; source 0 if not */
-    NS_LIST(ns_constraint) extra;  /* further equations for the start alone */
-    NS_LIST(ns_constraint) wishes; /* guesses of what is no state: met first, then given up */
+    NS_LIST(ns_constraint) extra; /* further equations for the start alone */
+    NS_LIST(ns_constraint)
+    wishes; /* guesses of what is not a state: met first, then given up */
     NS_LIST(ns_start_value) other;
     ns_ex *jacobian; /* [constraints, then extra][n] of the residuals by the states */
     ns_ex *wish;     /* [wishes][n] the same */
@@ -130,7 +131,7 @@ typedef struct ns_equation_line {
 
 typedef struct ns_replacement {
     ns_ex from,
-        to; /* an acceleration (or a velocity that is no state) and its value in states */
+        to; /* an acceleration (or a velocity that is not a state) and its value in states */
 } ns_replacement;
 
 /* Matrices whose ranks are watched along a motion: constraint rows A, m x n, and the mass
@@ -330,13 +331,13 @@ void ns_system_eval(const ns_system *s, const ns_ex *f, size_t nf, double t, con
 double ns_system_pivot(const ns_system *s, ns_arena *arena, double t, const double *p,
                        const double *x, uint32_t *size);
 
-/* e with accelerations (and velocities, where they are no states) replaced by the equations'
+/* e with accelerations (and velocities, where they are not states) replaced by the equations'
  * own. */
 ns_ex ns_system_in_states(ns_system *s, ns_ex e);
 
 /* For formulations */
 bool ns_system_start_prepare(const ns_description *d, ns_system *s);
-/* An equation for the start of something that is no state, or a guess of it. */
+/* An equation for the start of something that is not a state, or a guess of it. */
 void ns_system_start_equation(ns_system *s, const char *name, ns_ex residual, bool guess,
                               ns_span span);
 /* A new state, the number of which is returned.  Whether it is odd follows from its kind. */
@@ -349,7 +350,7 @@ uint32_t ns_system_add_vector(ns_system *s, ns_quantity kind, const char *name,
 void ns_system_group(ns_system *s, ns_quantity kind, const char *name, uint32_t first,
                      uint32_t n);
 /* The same for a coordinate of the description; for its velocity, whose unit is `bare` if the
- * coordinate has none; and for a velocity that is no state but has a value in states. */
+ * coordinate has none; and for a velocity that is not a state but has a value in states. */
 void ns_system_add_coordinate(ns_system *s, const ns_coordinate *c, ns_ex rate);
 void ns_system_add_velocity(ns_system *s, const ns_coordinate *c, ns_ex acceleration,
                             const char *bare);

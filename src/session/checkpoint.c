@@ -167,7 +167,7 @@ static void refuse(ns_record *r, const char *name, const char *key)
                        strcmp(key, "from") == 0 ? "begin" : key);
 }
 
-/* Checked so far: head and checksum.  `at` points behind the head. */
+/* Checked so far: head and checksum.  `at` points after the head. */
 static void restore(ns_record *r, const char *name, const char *at, size_t left)
 {
     fixed numbers;
@@ -187,7 +187,7 @@ static void restore(ns_record *r, const char *name, const char *at, size_t left)
     }
     const double sign = r->options.run.until < r->options.run.t0 ? -1 : 1;
     if (!(sign * numbers.t <= sign * r->options.run.until)) {
-        ns_record_fail(r, NS_ERR_USAGE, "%s is already at t = %g, behind the end of this run",
+        ns_record_fail(r, NS_ERR_USAGE, "%s is already at t = %g, beyond the end of this run",
                        name, numbers.t);
         return;
     }

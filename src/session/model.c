@@ -188,7 +188,7 @@ static void fill(ns_model *model, const char *name, int error, const ns_override
     } else if (error) {
         model->status = error == EIO ? NS_ERR_IO : NS_ERR_USAGE;
         ns_diag_error(model->diag, (ns_span){0}, "cannot read %s: %s", name,
-                      error == EFBIG ? "it is larger than 64 MB; this is no model"
+                      error == EFBIG ? "it is larger than 64 MB; this is not a model"
                                      : strerror(error));
     } else {
         copy_overrides(model, overrides, n_overrides);
@@ -217,7 +217,7 @@ ns_model_settings ns_model_no_settings(void)
                                .max_steps = none};
 }
 
-/* Takes the text, which is of malloc. */
+/* Takes the text, which malloc gave. */
 static ns_model *load(const char *name, char *text, size_t length, int error,
                       ns_model_kind kind, const ns_override *overrides, size_t n_overrides,
                       ns_model_depth depth)

@@ -49,7 +49,7 @@ typedef struct ns_model {
     ns_model_kind kind;
     const char *messages; /* rendered diagnostics, "" if there are none */
     const char *name;     /* file name as the user wrote it */
-    char *text;           /* of malloc */
+    char *text;           /* from malloc */
     size_t length;
     const ns_override *overrides;
     size_t n_overrides;

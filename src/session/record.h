@@ -53,6 +53,8 @@ typedef struct ns_record_options {
     const ns_output_format *const *formats; /* that they may have, ends with NULL */
     const ns_record_route *route;           /* NULL: integrate */
     bool motion;                            /* keep the motion, for pictures */
+    const uint32_t *drawn; /* the observables that pictures show; n_drawn 0: a fitting choice */
+    uint32_t n_drawn;
     bool keep; /* keep all rows in memory (otherwise only until they are written) */
     const char *checkpoint; /* file to save the run to now and then, NULL: none */
     const char *resume;     /* file to continue from, NULL: from the start */

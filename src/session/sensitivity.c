@@ -449,7 +449,7 @@ static bool hold(extension *e, const char *const *held, uint32_t n_held)
         else {
             *e->message = ns_arena_format(
                 e->a,
-                "`%s` is given at the start and is no state: there are no derivatives "
+                "`%s` is given at the start and is not a state: there are no derivatives "
                 "then",
                 held[i]);
             return false;

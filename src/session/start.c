@@ -142,7 +142,7 @@ static void demand(ns_arena *arena, ns_system *s, const char *name, ns_ex residu
     NS_PUSH(arena, s->start.extra, line);
 }
 
-/* Values that are no states: equations for those given at the start, from which the states
+/* Values that are not states: equations for those given at the start, from which the states
  * follow that belong to them. */
 static void demand_given(ns_arena *arena, ns_system *s, const ns_start_value *one)
 {
@@ -155,7 +155,7 @@ static void demand_given(ns_arena *arena, ns_system *s, const ns_start_value *on
         s->start.free[one->first + i] = true;
 }
 
-/* A value that is no state: an equation for the start. */
+/* A value that is not a state: an equation for the start. */
 static bool as_equation(ns_arena *arena, ns_system *s, const char *name, ns_ex symbol)
 {
     for (uint32_t i = 0; i < s->accelerations.n; i++) {
@@ -285,7 +285,7 @@ static bool find_names(ns_starter *q, ns_arena *arena, const char *const *names,
             if (in_start(d, names[k]))
                 *message = ns_arena_format(
                     arena,
-                    "`%s` of the start is no state; to vary it, give it a "
+                    "`%s` of the start is not a state; to vary it, give it a "
                     "parameter:  param p = ...; start { %s p }",
                     names[k], names[k]);
             else if (near && strcmp(near, names[k]) == 0)

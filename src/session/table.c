@@ -19,7 +19,7 @@ bool ns_table_reserve(ns_table *table, size_t rows)
     double *memory = malloc(all * room * sizeof(double));
     if (!memory)
         return false;
-    /* Columns lie one behind the other, so that each can be handed out as one array. */
+    /* Columns lie one after the other, so that each can be handed out as one array. */
     if (table->rows) {
         memcpy(memory, table->t, table->rows * sizeof(double));
         for (uint32_t i = 0; i < table->columns; i++)

@@ -43,7 +43,7 @@ ns_flow *ns_flow_new(ns_arena *arena, const ns_problem *problem, double t, const
                      const double *x);
 void ns_flow_bind(ns_flow *field, const double *p);
 
-/* A program of further expressions of states, time and parameters (extra inputs behind the
+/* A program of further expressions of states, time and parameters (extra inputs after the
  * states: symbols `more`). */
 ns_flow_program *ns_flow_program_new(ns_flow *field, const ns_ex *out, uint32_t n_out,
                                      const ns_ex *more, uint32_t n_more);
@@ -74,7 +74,7 @@ uint32_t ns_flow_tangent(ns_flow *field, const double *x, double *N);
 void ns_flow_along_tangent(ns_flow *field, const double *x, uint32_t r, const double *N,
                            double *JN);
 /* The same for further programs: the first outputs [rows][n] are derivatives by the states, out
- * [rows][r] takes them along the rows of N; what comes behind goes to rest as it is. */
+ * [rows][r] takes them along the rows of N; what comes after goes to rest as it is. */
 void ns_flow_program_along(ns_flow *field, ns_flow_program *program, uint32_t rows,
                            const double *x, uint32_t r, const double *N, double *out,
                            double *rest);

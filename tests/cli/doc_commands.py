@@ -1,6 +1,6 @@
 """Runs the commands of README.md, docs/*.md and docs/noslip.1, each page in its own folder.
 
-    doc_commands.py PROGRAM ROOT [PAGE...]
+    doc_commands.py PROGRAM ROOT [--write] [PAGE...]
 
 A command is a line of a block (indented, or fenced) that begins with `noslip`, after a prompt
 `$` or not; it must end with status 0 within a minute. A line with MODEL, NAME, FILE ... or
@@ -8,9 +8,14 @@ A command is a line of a block (indented, or fenced) that begins with `noslip`, 
 the pages steer this:
 
     <!-- file NAME -->          the next block is a model: written to NAME, for later commands
+                                (blocks fenced as python are run by tests/python)
     <!-- not run: reason -->    the next block is left out
     <!-- status N: reason -->   the commands of the next block end with status N
+
+A picture PAGE-NAME.svg of a page PAGE.md is NAME.svg as the page's commands write it, to the
+byte.  With --write before the pages, pictures that are not are replaced.
 """
+import filecmp
 import os
 import re
 import shutil
@@ -37,6 +42,7 @@ def blocks(text):
                 lines.append(line)
         elif line.startswith('```'):
             fenced = True
+            note = '<!-- python -->' if line == '```python' else note
         elif line.startswith('    ') and (gap or lines):
             lines.append(line[4:])
         else:
@@ -112,6 +118,20 @@ class Page:
                 self.run(command, int(status[1]) if status else 0)
 
 
+    def pictures(self, text, docs, write):
+        """Pictures in the page are those that its commands have made."""
+        page = self.name.removesuffix('.md')
+        for name in re.findall(rf'\]\(images/{page}-([\w-]+\.svg)\)', text):
+            made = os.path.join(self.folder, name)
+            shown = os.path.join(docs, 'images', f'{page}-{name}')
+            if not os.path.exists(made):
+                self.fail(name, 'no command of the page makes this picture')
+            elif write:
+                shutil.copyfile(made, shown)
+            elif not filecmp.cmp(made, shown, shallow=False):
+                self.fail(name, f'{shown} is another picture; --write replaces it')
+
+
 def missing_commands(program, docs):
     """Commands of `noslip help` that the list in cli.md or the manual page lacks."""
     text = subprocess.run([program, 'help'], capture_output=True, text=True).stdout
@@ -137,7 +157,8 @@ def broken_links(root, pages):
 def main():
     program, root = os.path.abspath(sys.argv[1]), sys.argv[2]
     docs = os.path.join(root, 'docs')
-    pages = sys.argv[3:] or [os.path.join(root, 'README.md')] + sorted(
+    write = '--write' in sys.argv[3:4]
+    pages = sys.argv[3 + write:] or [os.path.join(root, 'README.md')] + sorted(
         os.path.join(docs, f) for f in os.listdir(docs)
         if f.endswith(('.md', '.1')) and f not in LEFT_OUT)
     missing = list(missing_commands(program, docs)) + list(broken_links(root, pages))
@@ -151,6 +172,7 @@ def main():
             text = file.read()
         for block in (manual_blocks if path.endswith('.1') else blocks)(text):
             page.block(*block)
+        page.pictures(text, docs, write)
         shutil.rmtree(folder)
         failed += page.failed
         count += page.count

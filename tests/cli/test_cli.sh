@@ -125,7 +125,7 @@ expect 2 "show unknown" "" "did you mean \`energy\`" -- run $O --show enery
 expect 0 "engine and precision that exist" "" "" -- run $O --engine interpreter \
     --precision double
 expect 0 "option with =" "0 to 2 s" "" -- run $O --until=2
-expect 0 "model behind --" "0 to 2 s" "" -- run --until 2 -- $O
+expect 0 "model after --" "0 to 2 s" "" -- run --until 2 -- $O
 expect 0 "standard input" "Oscillator" "" -- run - <$O
 
 # ---- bad input -------------------------------------------------------------------------------
@@ -359,6 +359,18 @@ expect 0 "three files at once" "101 rows" "" -- run $O --every 0.1 --out a.csv -
     --out a.json
 expect 0 "a picture" "a.svg .picture" "" -- run $O --out a.svg
 head -c 4 a.svg | grep -q "<svg" || fail "a.svg is SVG"
+expect 0 "a picture of chosen values" "a.svg .picture" "" -- \
+    run rattleback --until 1 --show omega.x,omega.z,force.normal --out a.svg
+grep -q '>omega.z<' a.svg && grep -q '>force.normal (N)<' a.svg && ! grep -q 'omega.y' a.svg ||
+    fail "the picture shows what --show names"
+cat >slope.mech <<'END'
+title "a ball on a slope: the ground has a place of its own, but rests"
+ground plane { turn [0, 1, 0], 20 deg; origin [0, 0, 1] }
+body sphere(5 cm) { mass 1; uniform }
+start { contact [0, 0, 1] }
+run { until 1 }
+END
+expect 0 "a ground at rest does no work" "largest relative change$" "" -- run slope.mech
 printf '%s\n' "state x' = 1" 'start { x = 0 }' 'draw { ball [x, 0], 0.1 }' 'run { until 1 }' \
     >drawn.mech
 expect 0 "a scene" "s.glb .scene" "" -- run drawn.mech --out s.glb

@@ -96,7 +96,7 @@ expect 2 "resume with another parameter" "" "parameters" -- run $O $ENDLESS --re
 expect 2 "resume with another method" "" "method" -- run $O $ENDLESS --resume s.ckpt \
     --method dop853
 expect 2 "resume with other output" "" "output" -- run $O --until 1e9 --every 2 --resume s.ckpt
-expect 2 "resume behind the end" "" "behind the end" -- run $O --until 1 --every 1 \
+expect 2 "resume beyond the end" "" "beyond the end" -- run $O --until 1 --every 1 \
     --resume s.ckpt
 expect 2 "resume from nothing" "" "nosuch.ckpt" -- run $O --resume nosuch.ckpt
 expect 2 "resume from a model" "" "no checkpoint" -- run $O --resume $O

@@ -129,15 +129,61 @@ cmp -s f.out g.out && grep -q "a,b=c" f.out && pass "the same claim" ||
 sed 's/within/withn/' f.claim >bad.claim
 expect 2 "no claim" "" "left as it is" -- format bad.claim
 
+expect 2 "a group of values" "" "did you mean .omega.?" -- run rattleback --show omga
+expect 2 "a claim" "" "did you mean .b-stability.?" -- reproduce b-stabilty
+printf '%s\n' 'coordinate x' "lagrangian x'^2/2 - Sin(x)" 'run { until 1 }' >capital.mech
+expect 2 "a capital" "" "did you mean .sin.?" -- run capital.mech
+
 # ---- from the descriptors -------------------------------------------------------------------
 
-expect 0 "completion for bash" "" "" -- completion bash
-bash -n "$W/out" && found=$(bash -c ". '$W/out'; COMP_WORDS=(noslip run --me) COMP_CWORD=2
-    _noslip; echo \"\${COMPREPLY[*]}\"") && [ "$found" = --method ] && pass "it completes" ||
-    fail "it completes: $found"
-for shell in zsh fish; do
+# Each shell completes lines by what the program prints: the line, and what it must offer.
+mkdir -p shells
+for shell in bash zsh fish; do
     expect 0 "completion for $shell" "sensitivity" "" -- completion $shell
-    ! command -v $shell >/dev/null || $shell -n "$W/out" || fail "$shell reads it"
+    cp "$W/out" shells/$shell
+done
+cp shells/zsh shells/_noslip
+complete_bash() {
+    bash -c '. shells/bash
+        read -ra COMP_WORDS <<<"$1"
+        [[ $1 != *" " ]] || COMP_WORDS+=("")
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        _noslip && echo "${COMPREPLY[*]}"' - "$1"
+}
+complete_fish() {
+    HOME=$W fish --no-config -c 'source shells/fish; complete -C $argv[1]' "$1"
+}
+complete_zsh() { # zsh lists choices only for a person: in a terminal of its own
+    zsh -f -c 'zmodload zsh/zpty
+        zpty z zsh -f -i
+        zpty -w z "fpath=($PWD/shells \$fpath); autoload -Uz compinit; compinit -u -D
+            LISTMAX=9999; bindkey ^I list-choices; print REA''DY"
+        zpty -r z out "*READY*"
+        zpty -w -n z "$1"$'\''\t'\''
+        for (( i = 0; i < 200; i++ )); do
+            while zpty -r -t z part; do out+=$part; done
+            [[ $out != *$2* ]] || break
+            sleep 0.05
+        done
+        print -r -- "$out"
+        zpty -d z' - "$1" "$2"
+}
+for shell in bash zsh fish; do
+    command -v $shell >/dev/null || continue
+    while IFS=: read -r line wanted; do
+        found=$(complete_$shell "$line" "$wanted" 2>&1)
+        [[ $found == *"$wanted"* ]] && pass "$shell completes: $line" ||
+            fail "$shell completes: $line: $found"
+    done <<'END'
+noslip equil:equilibria
+noslip run rattleback-tur:rattleback-turned
+noslip run rattleback --unt:--until
+noslip run rattleback --method tay:taylor
+noslip explain body:body-shape
+noslip new fra:frame
+noslip emit oct:octave
+noslip help met:methods
+END
 done
 for command in $("$NOSLIP" man); do
     "$NOSLIP" man "$command" >page.1

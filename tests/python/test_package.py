@@ -1,6 +1,7 @@
 """The wheel, and the notebook of the documentation."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -52,3 +53,29 @@ def test_notebook_runs():
         cell.get("outputs")
         for cell in nbformat.read(os.path.join(HOME, "docs", "tour.ipynb"), as_version=4).cells
     )  # kept without output
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/python.md"])
+def test_blocks_of_the_guides(page, tmp_path, monkeypatch):
+    """Every block fenced as python runs, one after the other, beside the page's models."""
+    monkeypatch.syspath_prepend(os.path.join(HOME, "tests", "cli"))
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.chdir(tmp_path)
+    import doc_commands
+
+    with open(os.path.join(HOME, page)) as file:
+        text = file.read()
+    names, count = {}, 0
+    for note, lines in doc_commands.blocks(text):
+        model = re.match(r"<!-- file (\S+) -->", note)
+        source = "\n".join(lines) + "\n"
+        if model:
+            (tmp_path / model[1]).write_text(source)
+        elif note == "<!-- python -->":
+            if "matplotlib" in source:
+                pytest.importorskip("matplotlib")
+            if "scipy" in source:
+                pytest.importorskip("scipy")
+            exec(compile(source, page, "exec"), names)
+            count += 1
+    assert count

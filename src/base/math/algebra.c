@@ -116,7 +116,7 @@ static void swap_columns(uint32_t m, uint32_t n, double *A, uint32_t j, uint32_t
     }
 }
 
-/* The reflection of column k below row k, I - tau v v^T with v_k = 1, on the columns behind it
+/* The reflection of column k below row k, I - tau v v^T with v_k = 1, on the columns after it
  * and on b.  w[n]. */
 static void reflect(uint32_t m, uint32_t n, double *A, uint32_t k, double *b, double *w)
 {
@@ -154,7 +154,7 @@ static void reflect(uint32_t m, uint32_t n, double *A, uint32_t k, double *b, do
         b[k] -= tau * on_b;
 }
 
-/* Lengths of columns behind k, below row k: from those one row above, unless too much cancels.
+/* Lengths of columns after k, below row k: from those one row above, unless too much cancels.
  * `last`: as they were when last computed (Drmac and Bujanovic 2008). */
 static void shorten(uint32_t m, uint32_t n, const double *A, uint32_t k, double *length,
                     double *last)

@@ -34,7 +34,7 @@ static inline double ns_algebra_dot(uint32_t n, const double *a, const double *b
 size_t ns_algebra_svd_work(uint32_t m, uint32_t n);
 
 /* Singular values sigma[min(m,n)] of A[m][n], decreasing, and, unless V is NULL, right singular
- * vectors as rows of V[n][n]; those behind the rank span the kernel. */
+ * vectors as rows of V[n][n]; those after the rank span the kernel. */
 bool ns_algebra_svd(uint32_t m, uint32_t n, const double *A, double *sigma, double *V,
                     double *work);
 

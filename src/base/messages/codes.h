@@ -1,4 +1,4 @@
-/* The kind of a message, as a word: shown behind it in [ ], explained with an example and its
+/* The kind of a message, as a word: shown after it in [ ], explained with an example and its
  * cure by `noslip explain WORD` (docs/errors.md).
  *
  * A message gets its kind by what it says and by the file that says it: see the table.  A test

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 typedef struct ns_apart {
-    char *bytes; /* what the child has said, with a zero byte behind it; of malloc */
+    char *bytes; /* what the child has said, with a zero byte after it; from malloc */
     size_t length;
     char why[120]; /* it did not come to its end: why */
     bool memory;   /* of which there may have been too little */

@@ -2,34 +2,52 @@
 #include <string.h>
 
 #include "cli/program.h"
+#include "cli/topics.h"
+#include "command/learn/learn.h"
 #include "mech/system.h"
 #include "ode/auto.h"
 #include "session/gallery.h"
 
-/* The words that an option's value may be, or "file" or "" */
-static const char *values_of(const ns_option *o)
+/* Options whose value is a file. */
+static const char *const files[] = {"out",  "report", "checkpoint", "resume", "plot", "data",
+                                    "from", "figure", "join",       "write",  "csv"};
+enum { FILES = sizeof files / sizeof *files };
+
+/* Options whose value is one of some words; those of `method` are the methods. */
+static const struct {
+    const char *name, *words;
+} choices[] = {{"method", NULL},
+               {"engine", "interpreter native auto"},
+               {"precision", "double quad"},
+               {"simd", "plain avx2 avx512"}};
+enum { CHOICES = sizeof choices / sizeof *choices };
+
+static bool is_file(const ns_option *o)
 {
-    static const char *const files[] = {"out",  "report", "checkpoint", "resume", "plot",
-                                        "from", "figure", "join",       "write"};
-    if (strcmp(o->name, "method") == 0)
-        return "method";
-    if (strcmp(o->name, "engine") == 0)
-        return "interpreter native auto";
-    if (strcmp(o->name, "precision") == 0)
-        return "double quad";
-    if (strcmp(o->name, "simd") == 0)
-        return "plain avx2 avx512";
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    for (size_t i = 0; i < FILES; i++)
         if (strcmp(o->name, files[i]) == 0)
-            return "file";
-    return "";
+            return true;
+    return false;
 }
 
-static void put_methods(FILE *f)
+/* The words of choice i. */
+static void put_choice(FILE *f, size_t i)
 {
+    if (choices[i].words) {
+        fputs(choices[i].words, f);
+        return;
+    }
     for (const ns_method *const *m = ns_methods; *m; m++)
         fprintf(f, "%s ", (*m)->name);
     fputs(NS_METHOD_AUTO, f);
+}
+
+static size_t choice_of(const ns_option *o)
+{
+    size_t i = 0;
+    while (i < CHOICES && strcmp(o->name, choices[i].name) != 0)
+        i++;
+    return i;
 }
 
 static void put_options(FILE *f, const ns_command *c)
@@ -52,21 +70,35 @@ static void put_commands(FILE *f)
         fprintf(f, "%s%s", i ? " " : "", ns_program_command(i)->name);
 }
 
-/* What stands for the words of a command that are no options. */
-static const char *words_of(const ns_command *c)
+/* Does the word after the command come from a list?  Then put_first prints it. */
+static bool has_first(const ns_command *c)
 {
-    if (strcmp(c->name, "new") == 0)
-        return "rolling bodies lagrange frame lie planar";
-    if (strcmp(c->name, "completion") == 0)
-        return "bash zsh fish";
-    if (strcmp(c->name, "emit") == 0)
-        return "c fmu";
-    if (strcmp(c->name, "help") == 0 || strcmp(c->name, "man") == 0)
-        return "command";
+    return c->usage[strcspn(c->usage, " |")] == '|' || strcmp(c->usage, "[CODE]") == 0 ||
+           strcmp(c->usage, "[COMMAND]") == 0 || strcmp(c->usage, "[TOPIC]") == 0;
+}
+
+static void put_first(FILE *f, const ns_command *c)
+{
+    char code[64];
+    const char *text;
+    if (strcmp(c->usage, "[CODE]") == 0) {
+        for (const char *at = ns_explain_entries[0].text;
+             (at = ns_explain_next(at, code, &text));)
+            fprintf(f, "%s ", code);
+    } else if (c->usage[0] == '[') {
+        put_commands(f);
+        for (const ns_topic *t = ns_topics; strcmp(c->usage, "[TOPIC]") == 0 && t->name; t++)
+            fprintf(f, " %s", t->name);
+    } else {
+        for (const char *at = c->usage; *at && *at != ' '; at++)
+            fputc(*at == '|' ? ' ' : *at, f);
+    }
+}
+
+static bool takes_models(const ns_command *c)
+{
     return strstr(c->usage, "MODEL") || strstr(c->usage, "A B") ||
-                   strcmp(c->name, "gallery") == 0
-               ? "model"
-               : "";
+           strcmp(c->name, "gallery") == 0;
 }
 
 static void put_bash(FILE *f)
@@ -74,48 +106,59 @@ static void put_bash(FILE *f)
     fputs("# bash completion for noslip: made by `noslip completion bash`\n"
           "_noslip() {\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local command=${COMP_WORDS[1]} words= options=\n"
+          "    local command=${COMP_WORDS[1]} first= options= models=\n"
+          "    if [ \"$word\" = = ]; then # --method=\n"
+          "        word=\n"
+          "    elif [ \"$before\" = = ]; then\n"
+          "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
+          "    fi\n"
           "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
           "        COMPREPLY=($(compgen -W '",
           f);
     put_commands(f);
-    fputs("' -- \"$word\"))\n        return\n    fi\n    case $before in\n    --method) "
-          "COMPREPLY=($(compgen -W '",
-          f);
-    put_methods(f);
-    fputs("' -- \"$word\")); return ;;\n"
-          "    --engine) COMPREPLY=($(compgen -W 'interpreter native auto' -- \"$word\")); "
-          "return ;;\n"
-          "    --precision) COMPREPLY=($(compgen -W 'double quad' -- \"$word\")); return ;;\n"
-          "    --simd) COMPREPLY=($(compgen -W 'plain avx2 avx512' -- \"$word\")); return ;;\n"
-          "    --out | --report | --checkpoint | --resume | --plot | --figure | --from) "
-          "COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n"
-          "    esac\n    case $command in\n",
-          f);
+    fputs("' -- \"$word\"))\n        return\n    fi\n    case $before in\n", f);
+    for (size_t i = 0; i < CHOICES; i++) {
+        fprintf(f, "    --%s) COMPREPLY=($(compgen -W '", choices[i].name);
+        put_choice(f, i);
+        fputs("' -- \"$word\")); return ;;\n", f);
+    }
+    for (size_t i = 0; i < FILES; i++)
+        fprintf(f, "%s--%s", i ? " | " : "    ", files[i]);
+    fputs(
+        ") COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n    esac\n    case $command in\n",
+        f);
     const ns_command *c;
     for (size_t i = 0; (c = ns_program_command(i)); i++) {
-        const char *words = words_of(c);
         fprintf(f, "    %s)\n        options='", c->name);
         put_options(f, c);
-        fputs("'\n        words='", f);
-        if (strcmp(words, "model") == 0)
-            put_models(f);
-        else if (strcmp(words, "command") == 0)
-            put_commands(f);
-        else
-            fputs(words, f);
-        fputs("'\n        ;;\n", f);
+        fputs("'\n", f);
+        if (has_first(c)) {
+            fputs("        first='", f);
+            put_first(f, c);
+            fputs("'\n", f);
+        }
+        if (takes_models(c))
+            fputs("        models=yes\n", f);
+        fputs("        ;;\n", f);
     }
     fputs(
         "    esac\n"
-        "    case $word in\n"
-        "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
-        "    *) COMPREPLY=($(compgen -f -X '!*.mech' -- \"$word\") $(compgen -W \"$words\" -- "
-        "\"$word\")) ;;\n"
-        "    esac\n"
-        "}\n"
-        "complete -o filenames -o bashdefault -F _noslip noslip\n",
+        "    if [[ $word == -* ]]; then\n"
+        "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+        "    elif [ \"$COMP_CWORD\" = 2 ] && [ -n \"$first\" ]; then\n"
+        "        COMPREPLY=($(compgen -W \"$first\" -- \"$word\"))\n"
+        "    elif [ -n \"$models\" ]; then\n"
+        "        COMPREPLY=($(compgen -f -X '!*.mech' -- \"$word\") $(compgen -d -- \"$word\") "
+        "$(compgen -W '",
         f);
+    put_models(f);
+    fputs("' -- \"$word\"))\n"
+          "    else\n"
+          "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "    fi\n"
+          "}\n"
+          "complete -o filenames -F _noslip noslip\n",
+          f);
 }
 
 /* Text inside '...' of a shell, with what zsh's _arguments would read as its own masked. */
@@ -129,6 +172,29 @@ static void put_quoted(FILE *f, const char *text, const char *masked)
         else
             fputc(*text, f);
     }
+}
+
+static void put_zsh_option(FILE *f, const ns_option *o)
+{
+    const size_t choice = choice_of(o);
+    fprintf(f, " \\\n            '%s--%s%s[", o->repeat ? "*" : "", o->name,
+            o->argument && o->optional ? "=-" : "");
+    put_quoted(f, o->help, "[]:");
+    fputc(']', f);
+    if (o->argument) {
+        fputs(o->optional ? "::" : ":", f);
+        put_quoted(f, o->argument, "[]:");
+        if (is_file(o)) {
+            fputs(":_files", f);
+        } else if (choice < CHOICES) {
+            fputs(":(", f);
+            put_choice(f, choice);
+            fputc(')', f);
+        } else {
+            fputc(':', f);
+        }
+    }
+    fputc('\'', f);
 }
 
 static void put_zsh(FILE *f)
@@ -148,43 +214,39 @@ static void put_zsh(FILE *f)
           "        return\n    fi\n    case $words[2] in\n",
           f);
     for (size_t i = 0; (c = ns_program_command(i)); i++) {
-        const char *words = words_of(c);
-        fprintf(f, "    %s)\n        _arguments -s '2:: :'", c->name);
+        fprintf(f, "    %s)\n        _arguments -s '1:: :'", c->name);
         for (int own = 1; own >= 0; own--)
-            for (const ns_option *o = own ? c->options : ns_command_common; o && o->name; o++) {
-                fprintf(f, " \\\n            '%s--%s%s[", o->repeat ? "*" : "", o->name,
-                        !o->argument  ? ""
-                        : o->optional ? "=-"
-                                      : "");
-                put_quoted(f, o->help, "[]:");
-                fputc(']', f);
-                const char *values = values_of(o);
-                if (o->argument) {
-                    fputs(o->optional ? "::" : ":", f);
-                    put_quoted(f, o->argument, "[]:");
-                    if (strcmp(values, "file") == 0) {
-                        fputs(":_files", f);
-                    } else if (strcmp(values, "method") == 0) {
-                        fputs(":(", f);
-                        put_methods(f);
-                        fputc(')', f);
-                    } else {
-                        fprintf(f, *values ? ":(%s)" : ":%s", values); /* both with one word */
-                    }
-                }
-                fputc('\'', f);
-            }
-        if (strcmp(words, "model") == 0)
-            fputs(" \\\n            '*:model:{ compadd -a models; _files -g \"*.mech\" }'", f);
-        else if (strcmp(words, "command") == 0)
-            fputs(" \\\n            '*:command:{ _describe command commands }'", f);
-        else if (*words)
-            fprintf(f, " \\\n            '3:what:(%s)' '*:file:_files'", words);
-        else
-            fputs(" \\\n            '*:file:_files'", f);
+            for (const ns_option *o = own ? c->options : ns_command_common; o && o->name; o++)
+                put_zsh_option(f, o);
+        if (has_first(c)) {
+            fputs(" \\\n            '2:what:(", f);
+            put_first(f, c);
+            fputs(")'", f);
+        }
+        fputs(takes_models(c)
+                  ? " \\\n            '*:model:{ compadd -a models; _files -g \"*.mech\" }'"
+                  : " \\\n            '*:file:_files'",
+              f);
         fputs("\n        ;;\n", f);
     }
     fputs("    esac\n}\n_noslip \"$@\"\n", f);
+}
+
+static void put_fish_option(FILE *f, const ns_command *c, const ns_option *o)
+{
+    const size_t choice = choice_of(o);
+    fprintf(f, "complete -c noslip -n '__fish_seen_subcommand_from %s' -l %s", c->name,
+            o->name);
+    if (o->argument && !o->optional)
+        fputs(is_file(o) ? " -r" : " -x", f);
+    if (choice < CHOICES) {
+        fputs(" -a '", f);
+        put_choice(f, choice);
+        fputc('\'', f);
+    }
+    fputs(" -d '", f);
+    put_quoted(f, o->help, "");
+    fputs("'\n", f);
 }
 
 static void put_fish(FILE *f)
@@ -192,35 +254,24 @@ static void put_fish(FILE *f)
     const ns_command *c;
     fputs("# fish completion for noslip: made by `noslip completion fish`\n", f);
     for (size_t i = 0; (c = ns_program_command(i)); i++) {
-        const char *words = words_of(c);
         fprintf(f, "complete -c noslip -f -n __fish_use_subcommand -a %s -d '", c->name);
         put_quoted(f, c->summary, "");
         fputs("'\n", f);
-        const char *seen = ns_program_command(i)->name;
         for (int own = 1; own >= 0; own--)
-            for (const ns_option *o = own ? c->options : ns_command_common; o && o->name; o++) {
-                const char *values = values_of(o);
-                fprintf(f, "complete -c noslip -n '__fish_seen_subcommand_from %s' -l %s", seen,
-                        o->name);
-                if (o->argument && !o->optional)
-                    fputs(strcmp(values, "file") == 0 ? " -r" : " -x", f);
-                if (strcmp(values, "method") == 0) {
-                    fputs(" -a '", f);
-                    put_methods(f);
-                    fputc('\'', f);
-                } else if (*values && strcmp(values, "file") != 0) {
-                    fprintf(f, " -a `%s`", values);
-                }
-                fputs(" -d '", f);
-                put_quoted(f, o->help, "");
-                fputs("'\n", f);
-            }
-        if (*words && strcmp(words, "command") != 0) {
-            fprintf(f, "complete -c noslip -n '__fish_seen_subcommand_from %s' -a '", seen);
-            if (strcmp(words, "model") == 0)
-                put_models(f);
-            else
-                fputs(words, f);
+            for (const ns_option *o = own ? c->options : ns_command_common; o && o->name; o++)
+                put_fish_option(f, c, o);
+        if (has_first(c)) {
+            fprintf(f,
+                    "complete -c noslip -f -n 'test (count (commandline -opc)) = 2; "
+                    "and __fish_seen_subcommand_from %s' -a '",
+                    c->name);
+            put_first(f, c);
+            fputs("'\n", f);
+        }
+        if (takes_models(c)) {
+            fprintf(f, "complete -c noslip -n '%s__fish_seen_subcommand_from %s' -a '",
+                    has_first(c) ? "test (count (commandline -opc)) != 2; and " : "", c->name);
+            put_models(f);
             fputs("'\n", f);
         }
     }

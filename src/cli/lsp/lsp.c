@@ -38,7 +38,7 @@ typedef struct server {
 
 /* ---- messages ---------------------------------------------------------------------------- */
 
-/* The next message in memory of malloc; NULL at the end of the input. */
+/* The next message in memory from malloc; NULL at the end of the input. */
 static char *receive(size_t *length)
 {
     char line[256];

@@ -2,7 +2,7 @@
  *   - a statement begins at the beginning of its line; no blanks at the end of a line, no two
  *     empty lines in a row, one newline at the end;
  *   - models between << and >> are laid out as model files are (lang/syntax/format.c);
- *   - one blank at least behind the : of a statement; in `expect`, `figure` and `chart` behind
+ *   - one blank at least after the : of a statement; in `expect`, `figure` and `chart` after
  *     a comma, on either side of = < >, and before a comment.  More blanks stay: they align.
  * Words of commands and settings of runs end at a blank, so these stay as they are.  The text
  * that was made is read again: it must be the same claim. */

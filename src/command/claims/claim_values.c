@@ -389,7 +389,7 @@ static double of_hypergeometric(call *c)
 
 /* ---- output ------------------------------------------------------------------------------ */
 
-/* Arguments: a command, "text" [, k].  What it printed behind the k-th occurrence of the text;
+/* Arguments: a command, "text" [, k].  What it printed after the k-th occurrence of the text;
  * *good is false after a message. */
 static const char *behind(call *c, bool *good)
 {

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/near.h"
 #include "base/status.h"
 #include "command/claims/claim.h"
 #include "out/tables/sheet.h"
@@ -211,15 +212,25 @@ static bool run_files(ns_host *host, const ns_arguments *a, const char *folder, 
     return true;
 }
 
+static int no_claim(ns_host *host, const char *name)
+{
+    ns_near near = {.word = name};
+    for (unsigned i = 0; i < ns_claim_count; i++)
+        ns_near_try(&near, ns_claim_entries[i].name);
+    if (near.found)
+        return ns_command_wrong(host, "no claim `%s`; did you mean `%s`?", name, near.found);
+    return ns_command_wrong(host,
+                            "no claim `%s`; `noslip reproduce --list` lists the bundled "
+                            "ones, and files end in .claim",
+                            name);
+}
+
 static int reproduce(ns_host *host, const ns_arguments *a)
 {
     if (ns_command_flag(a, "list"))
         return list(host);
     if (stranger(a))
-        return ns_command_wrong(host,
-                                "no claim `%s`; `noslip reproduce --list` lists the bundled "
-                                "ones, and files end in .claim",
-                                stranger(a));
+        return no_claim(host, stranger(a));
     const char *folder = ns_command_text(a, "out");
     if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST) {
         fprintf(host->err, "noslip: %s: %s\n", folder, strerror(errno));

@@ -31,7 +31,7 @@ typedef struct result {
     NS_LIST(const char *) notes; /* coordinates that cannot carry a frame, and why */
 } result;
 
-/* The variable that NAME=.. names; c->dim if there is none.  *rest: behind the sign. */
+/* The variable that NAME=.. names; c->dim if there is none.  *rest: after the sign. */
 static uint32_t variable(const ns_parallel *c, const char *text, const char **rest)
 {
     const char *equals = strchr(text, '=');

@@ -6,8 +6,7 @@
 #include "command/command.h"
 #include "command/learn/learn.h"
 
-/* The next section: its heading's word and the text behind it.  NULL at the end. */
-static const char *next_section(const char *page, char word[64], const char **text)
+const char *ns_explain_next(const char *page, char word[64], const char **text)
 {
     const char *at = strstr(page, "\n## ");
     if (!at)
@@ -59,7 +58,7 @@ static int explain(ns_host *host, const ns_arguments *a)
     const char *page = ns_explain_count ? ns_explain_entries[0].text : "", *text;
     char word[64];
     ns_near near = {.word = a->words.n ? a->words.at[0] : ""};
-    for (const char *at = page; (at = next_section(at, word, &text));) {
+    for (const char *at = page; (at = ns_explain_next(at, word, &text));) {
         if (!a->words.n) {
             const char *begin = text + strspn(text, "\n");
             const char *line = ns_arena_string(host->arena, begin, strcspn(begin, ".:;\n"));

@@ -15,4 +15,8 @@ extern const unsigned ns_template_count;
 extern const struct ns_explain_entry ns_explain_entries[];
 extern const unsigned ns_explain_count;
 
+/* The next section of that page: its heading's word, a code, and the text after it.  NULL at
+ * the end. */
+const char *ns_explain_next(const char *page, char word[64], const char **text);
+
 #endif

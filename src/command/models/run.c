@@ -266,6 +266,10 @@ int ns_run_command_model(ns_host *host, const ns_arguments *a, ns_model *model)
     o.keep = ns_command_flag(a, "json") || ns_command_flag(a, "digits") ||
              (o.n_outputs == 0 && !host->quiet);
     o.motion = ns_command_flag(a, "report");
+    if (ns_command_flag(a, "show")) {
+        o.drawn = shown.at;
+        o.n_drawn = shown.n;
+    }
     o.route = ns_command_flag(a, "periodic") ? &ns_relative_route : NULL;
     ns_study_progress progress = {.host = host, .what = "t", .end = o.run.until};
     o.progress = tell;

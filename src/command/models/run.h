@@ -17,9 +17,10 @@
     {.name = "at", .argument = "T1,T2,...", .help = "output at these times"},                  \
     {.name = "every", .argument = "DT", .help = "output at the start and every DT from there"},\
     {.name = "out", .argument = "FILE", .repeat = true,                                        \
-     .help = "write the values at the output times: .h5, .csv or .json"},                      \
+     .help = "write the values at the output times (.h5, .csv, .json), a picture (.svg) "      \
+             "or the moving scene (.glb)"},                                                    \
     {.name = "show", .argument = "NAME,...",                                                   \
-     .help = "values in the tables; omega means all omega.*, all means all"},                  \
+     .help = "values in the tables and in a picture; omega means all omega.*, all means all"}, \
     {.name = "verbose",                                                                        \
      .help = "every value and every residual on a line of its own"},                           \
     {.name = "json", .help = "print one JSON object instead of the summary"},                  \

@@ -178,7 +178,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_brackets = {
     .name = "brackets",
-    .summary = "are the constraints holonomic? growth vector by iterated Lie brackets",
+    .summary = "Are the constraints holonomic? The growth vector by iterated Lie brackets",
     .usage = "MODEL [--depth N]",
     .doc =
         "The velocities that the constraints allow span a distribution on the space of\n"

@@ -164,7 +164,7 @@ static bool read_grid(job *j)
     if (!isfinite(spec->until))
         return ns_command_refuse(host, "the model says no end time; use --until");
     if (!(spec->until > spec->t0))
-        return ns_command_refuse(host, "--until must lie behind the beginning, t = %g s",
+        return ns_command_refuse(host, "--until must lie after the beginning, t = %g s",
                                  spec->t0);
     if (order != 0 && order != 1 && order != 3)
         return ns_command_refuse(host, "--order is 0, 1 or 3");

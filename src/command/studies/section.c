@@ -197,7 +197,7 @@ static bool choose_starts(job *j)
     return ns_command_refuse(host, "no start is left");
 }
 
-/* --plot X,Y: the values of the figure; the first two states that are no part of the
+/* --plot X,Y: the values of the figure; the first two states that are not part of the
  * surface. */
 static bool choose_axes(job *j)
 {

@@ -44,7 +44,7 @@ typedef struct ns_spot {
     ns_x86_operand cell; /* there */
 } ns_spot;
 
-/* Rows to be exchanged, written behind the function: row 0 of the spots with each other row. */
+/* Rows to be exchanged, written after the function: row 0 of the spots with each other row. */
 typedef struct ns_cold {
     uint32_t jump, back; /* from, to */
     uint32_t rows, columns, row;

@@ -149,7 +149,7 @@ static uint32_t cell_of(uint32_t place)
     return place / NS_STREAM_CELL;
 }
 
-/* A form at pc; acc: the cell whose value the accumulator has.  Returns the same behind it. */
+/* A form at pc; acc: the cell whose value the accumulator has.  Returns the same after it. */
 static uint32_t add_form(ns_machine *m, const uint32_t *pc, uint32_t acc)
 {
     const form f = forms[*pc];

@@ -9,7 +9,7 @@
 typedef struct opcode {
     uint8_t map, prefix, code;
     bool w;         /* W of the VEX form; EVEX has 1 for doubles */
-    bool immediate; /* a byte behind */
+    bool immediate; /* a byte after */
     bool scalar;    /* prefix F2 for one double */
 } opcode;
 

@@ -63,7 +63,7 @@ typedef struct ns_x86_operand {
     bool memory;
     bool spread;  /* memory: one number for all lanes */
     uint8_t reg;  /* the register; memory: the general register it is relative to */
-    int32_t disp; /* bytes behind it; NUMBERS: which number */
+    int32_t disp; /* bytes after it; NUMBERS: which number */
 } ns_x86_operand;
 
 typedef struct ns_x86_fixup {
@@ -112,7 +112,7 @@ enum {
 uint32_t ns_x86_jump(ns_x86 *x, uint8_t condition);
 void ns_x86_target(ns_x86 *x, uint32_t jump, uint32_t target);
 
-/* The numbers behind the code: after this the code is whole and can be put anywhere. */
+/* The numbers after the code: after this the code is whole and can be put anywhere. */
 void ns_x86_finish(ns_x86 *x);
 
 #endif

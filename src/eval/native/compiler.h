@@ -27,7 +27,7 @@ bool ns_compiler_wait(const ns_compiler *c, const char *complaints, pid_t child)
 /* Ends a compiler that is not wanted any more. */
 void ns_compiler_stop(pid_t child);
 
-/* The shared library made of one C text that needs the C library alone, as bytes of malloc. */
+/* The shared library made of one C text that needs the C library alone, bytes from malloc. */
 bool ns_compiler_library(const char *text, size_t length, char **bytes, size_t *n,
                          char *message, size_t room);
 

@@ -298,7 +298,7 @@ static void keep(emission *e, const instruction *i, uint32_t number, uint32_t ce
 }
 
 /* The text of a form, from `at` on, with the names of its operands put in and sums and products
- * as C writes them: macros would take longer to read than the rest.  Returns what is behind
+ * as C writes them: macros would take longer to read than the rest.  Returns what is after
  * it. */
 static const char *emit_expression(emission *e, uint32_t k, const word *operand, const char *at)
 {

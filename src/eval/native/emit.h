@@ -21,7 +21,7 @@
 enum { NS_EMIT_SMALL = 5, NS_EMIT_CHUNK = 500 };
 
 /* Lines of the text at which it can be cut in two: before a function, and before the macros
- * that all functions behind it use.  What comes before the first of these belongs to every
+ * that all functions after it use.  What comes before the first of these belongs to every
  * part. */
 #define NS_EMIT_CUT "/* function */\n"
 #define NS_EMIT_MACROS "/* macros */\n"

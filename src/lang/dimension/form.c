@@ -161,7 +161,7 @@ const char *ns_form_text(ns_forms *f, ns_form a)
             for (uint32_t i = 0; i < known.n; i++) {
                 const ns_form_term *term = &known.at[i];
                 const bool base = term->of < NS_FORM_BASES;
-                /* unknowns behind the bases, each in its turn */
+                /* unknowns after the bases, each in its turn */
                 if (term->power * sign <= 0 ||
                     (k < NS_FORM_BASES ? term->of != order[k] : base || k - NS_FORM_BASES != i))
                     continue;

@@ -1,7 +1,7 @@
 /* Rules, for everything outside strings and comments:
  *   - lines of a block are indented by four blanks for each open brace; further lines of a
  *     statement keep their distance from its first one;
- *   - no blank before , and ; and one at least behind them; one at least on either side of =
+ *   - no blank before , and ; and one at least after them; one at least on either side of =
  *     and ~ and inside { }; before a comment one at least.  More blanks stay: they align;
  *   - no blanks at the end of a line, no two empty lines in a row, one newline at the end.
  * Signs between numbers, names and units are left alone: 3 m/s and 3 m / s differ. */

@@ -45,7 +45,7 @@ bool ns_lexer_check(ns_diag *diag, uint32_t source, const char *text, size_t len
 ns_lexer ns_lexer_new(ns_diag *diag, uint32_t source, const char *text, size_t length);
 ns_token ns_lexer_next(ns_lexer *lexer);
 
-/* Directly behind a number or `in`: the text of a unit, if one stands there on the same line.
+/* Directly after a number or `in`: the text of a unit, if one stands there on the same line.
  * Words that belong to statements (rising, stop, in, ...) are not units. */
 bool ns_lexer_unit(ns_lexer *lexer, bool after_number, ns_token *unit);
 

@@ -201,7 +201,7 @@ static bool check_unit(ns_parser *p, ns_token token, bool after_number, ns_unit_
 bool ns_parser_unit(ns_parser *p, const ns_unit_product **unit, const char **text,
                     ns_span *span)
 {
-    /* The next token is `in`, so the lexer stands directly behind it. */
+    /* The next token is `in`, so the lexer stands directly after it. */
     ns_token token;
     ns_unit_product *product = NS_NEW(p->r->arena, ns_unit_product);
     if (!ns_lexer_unit(&p->lexer, false, &token)) {

@@ -23,7 +23,7 @@ bool ns_parser_at_word(const ns_parser *p, const char *word);
 bool ns_parser_accept_word(ns_parser *p, const char *word);
 /* End of a statement or of an entry of a block? */
 bool ns_parser_at_end(const ns_parser *p);
-/* The first character behind the next token, blanks and those of `skip` left out. */
+/* The first character after the next token, blanks and those of `skip` left out. */
 char ns_parser_behind(const ns_parser *p, const char *skip);
 ns_span ns_parser_span(const ns_parser *p); /* of the next token */
 const char *ns_parser_token_text(const ns_parser *p);

@@ -50,7 +50,7 @@ void ns_system_start_equation(ns_system *s, const char *name, ns_ex residual, bo
         NS_PUSH(s->arena, s->start.extra, line);
 }
 
-/* A velocity that is no state (hamel): an equation for the states instead. */
+/* A velocity that is not a state (hamel): an equation for the states instead. */
 static bool as_equation(ns_system *s, const ns_start_line *line)
 {
     for (uint32_t i = 0; i < s->accelerations.n; i++)
@@ -359,7 +359,7 @@ static bool in_turn(const ns_system *s, equations *q, double t, const double *p,
     return met_places && improve(s, q, t, p, rest, x, &which) < ns_start_met;
 }
 
-/* Brings x near the guesses of what is no state.  They are linear in the velocities, so one
+/* Brings x near the guesses of what is not a state.  They are linear in the velocities, so one
  * step of least norm is enough; places are not moved for them. */
 static void try_wishes(const ns_system *s, double t, const double *p, double *x)
 {

@@ -4,7 +4,7 @@
  * those before it (lexicographic least squares):
  *
  *     0.  J dx = -r                          the equations r(x) = 0
- *     1.  |W dx + w|^2 + |x + dx - guess|^2  least, over guesses of what is no state (w(x) = 0)
+ *     1.  |W dx + w|^2 + |x + dx - guess|^2  least, guesses of what is not a state (w(x) = 0)
  *     and of states
  *     2.  |x + dx - x_0|^2                   least, over states that should stay
  *     3.  |x + dx - x_0|^2                   least, over those left open
@@ -98,7 +98,7 @@ typedef struct search {
     const double *p, *goal; /* [n] guesses, and where the others began */
     const uint32_t *column; /* [columns] states that may move */
     uint32_t columns;
-    bool wishes; /* guesses of what is no state count */
+    bool wishes; /* guesses of what is not a state count */
     ns_ex *wish;
     double *w, *W; /* their residuals and Jacobian */
     double *x;

@@ -201,7 +201,7 @@ static bool resolve(work *w, uint32_t i, face *f)
         return from_function(w, word, span, f);
     if (function)
         ns_diag_error(w->d->diag, span,
-                      "`%s` is no surface: expected a function of three coordinates", word);
+                      "`%s` is not a surface: expected a function of three coordinates", word);
     else
         ns_diag_error(w->d->diag, span, "%s: expected the name of a %s%s%s%s", b->kind,
                       i ? "body, ground or surface" : "body", word ? ", found `" : "",

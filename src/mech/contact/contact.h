@@ -34,7 +34,8 @@ typedef struct ns_contact {
     bool level;       /* fixed horizontal plane, and no edge: the vertical is gamma */
     bool reduced;     /* only s and Omega, on a horizontal plane: eq (14) */
     bool rubber;      /* no twist: gamma.omega = 0; fixed grounds only */
-    bool moving;      /* the ground has a motion: B, o and their derivatives below */
+    bool moving;      /* the ground has a place of its own: B, o and their derivatives below */
+    bool driven;      /* which changes with time, so that the ground does work */
     ns_m3 B;          /* only if moving, as W ... */
     ns_v3 o, W;       /* origin and angular velocity of the ground, space */
     ns_v3 o1, o2, W1; /* first and second derivative of o, first of W */

@@ -114,7 +114,7 @@ static void residuals(const ns_symmetry *y, const ns_ex *rate)
     }
 }
 
-/* Group velocities, which are no states, in states: for starts and what the user observes. */
+/* Group velocities, which are not states, in states: for starts and what the user observes. */
 static void reconstruct(const ns_symmetry *y, const ns_ex *ddr, const ns_ex *z, const ns_ex *dz,
                         const ns_ex *rate, const ns_ex *Omega, const ns_ex *P)
 {

@@ -81,7 +81,7 @@ typedef struct map {
     bool reverses;
 } map;
 
-/* Velocities of the model in a value, where they are no states. */
+/* Velocities of the model in a value, where they are not states. */
 static ns_ex in_states(const ns_system *s, ns_ex e)
 {
     const uint32_t n = s->accelerations.n;

@@ -161,6 +161,7 @@ static bool read_motion(ns_description *d, ns_rolling *r)
     ns_m3 spin = ns_m3_mul(g, B1, ns_m3_transpose(c->B));
     c->W = ns_v3_make(spin.at[2][1], spin.at[0][2], spin.at[1][0]);
     c->W1 = ns_v3_diff(g, c->W, d->time);
+    c->driven = !ns_v3_is_zero(g, c->o1) || !ns_v3_is_zero(g, c->W);
     return true;
 }
 
@@ -445,7 +446,7 @@ void ns_rolling_tell(ns_description *d, ns_system *s, ns_rolling *r)
                    ns_side_is_curve(&r->contact.body) ? "touching with an edge"
                                                       : "touching with its surface");
     ns_system_fact(s, "ground", "%s%s", r->ground_block->kind,
-                   r->contact.moving ? ", moving" : "");
+                   r->contact.driven ? ", moving" : "");
 }
 
 static const char *const ground_names[] = {"tilt",
@@ -592,7 +593,7 @@ static bool derive(ns_description *d, ns_system *s)
     set_rates(s, r);
     s->energy = c->energy;
     s->kinetic = c->kinetic;
-    s->conservative = !loaded && !c->moving;
+    s->conservative = !loaded && !c->driven;
     ns_rolling_manifold(s, r);
     if (c->rubber)
         ns_rolling_constrain(s, "twist", ns_v3_dot(g, c->gamma, c->Omega),

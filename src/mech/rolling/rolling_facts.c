@@ -46,7 +46,7 @@ void ns_rolling_facts(ns_system *s, const ns_rolling *r)
     ns_graph *g = s->graph;
     const ns_contact *c = &r->contact;
     constants(s, r);
-    if (!s->conservative || c->rubber)
+    if (!s->conservative || c->moving || c->rubber)
         return;
     bool ball = r->body_block->kind && strcmp(r->body_block->kind, "sphere") == 0;
     bool centred = ns_v3_is_zero(g, r->mass.centre), round = ball && axial(g, &r->mass);

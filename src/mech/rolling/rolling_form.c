@@ -155,7 +155,7 @@ static bool evaluate(const ns_system *s, const double *p, const double *x, repor
     ns_graph *g = s->graph;
     const ns_description *d = s->description;
     *out = (report){.expected = c->reduced ? 4 : 6};
-    if (!s->conservative || c->rubber)
+    if (!s->conservative || c->moving || c->rubber)
         return false; /* a fixed ground without loads, and a body that may twist on it */
     const uint32_t n = s->states.n, np = d->params.n, all = n + np + 13;
     ns_ex free_symbols[12], size, size_Y;

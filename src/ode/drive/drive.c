@@ -65,7 +65,7 @@ typedef struct cell {
 typedef struct kept {
     double count; /* cells at hand, in the sense of the motion */
     double begun; /* 0: the first one is still to be made */
-    double next;  /* where the one behind them begins */
+    double next;  /* where the one after them begins */
     double level; /* of the last one, where the next is tried */
     double usual; /* of the last one without anything near */
     double rough; /* so many cells in a row without an end to their coefficients */
@@ -310,7 +310,7 @@ static cell next_cell(ns_drive *d, double at, double sense)
         c = larger;
         level++;
     }
-    if (good) /* otherwise something is near, and behind it all may be as before */
+    if (good) /* otherwise something is near, and after it all may be as before */
         k->usual = level;
     while (!good && level > floor)
         good = fits(d, at, --level, sense, &c);

@@ -16,7 +16,7 @@
 enum { NS_BUNDLE_STAGES = 16, NS_BUNDLE_DENSE = 7, NS_BUNDLE_MOST = 2 };
 
 /* The parts of a right-hand side (cascade.h) as lists without detours: all states that occur in
- * rates, part by part, and behind them the others, part by part. */
+ * rates, part by part, and after them the others, part by part. */
 typedef struct ns_bundle_state {
     uint32_t place; /* of the state in arrays [n][8], bytes */
     int32_t rate;   /* of its rate, bytes from ns_bundle.out on */

@@ -24,7 +24,7 @@ typedef struct ns_gauss_arrays {
     uint32_t n;
     double *Y, *Z, *X;               /* [n][8] derivatives, increments, stages */
     double *time, *hb, *hb_lo;       /* [8] times of the stages; h b_j = hb_j + hb_lo_j */
-    double *weight, *settle, *share; /* [n] of the states, see `prepare`; 0 behind the last */
+    double *weight, *settle, *share; /* [n] of the states, see `prepare`; 0 after the last */
     const double *size, *noise;      /* [n] of ns_stepper */
 } ns_gauss_arrays;
 

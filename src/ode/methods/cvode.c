@@ -234,7 +234,7 @@ static bool set_up(ns_stepper *s, cvode *c, bool stiff)
         CVodeInit(c->memory, rhs, s->now.t, c->x) != CV_SUCCESS ||
         CVodeSetUserData(c->memory, s) != CV_SUCCESS ||
         CVodeWFtolerances(c->memory, weights) != CV_SUCCESS ||
-        CVodeSetMaxErrTestFails(c->memory, 40) != CV_SUCCESS || /* a switch may lie behind */
+        CVodeSetMaxErrTestFails(c->memory, 40) != CV_SUCCESS || /* a switch may lie after */
         CVodeSetMaxHnilWarns(c->memory, -1) != CV_SUCCESS)
         return false;
     if (stiff) {

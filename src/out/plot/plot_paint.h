@@ -9,7 +9,7 @@ typedef struct ns_frame { /* of a panel, in pixels */
     double left, top, right, bottom;
 } ns_frame;
 
-/* A number with at most two digits behind the point, the same in every locale. */
+/* A number with at most two digits after the point, the same in every locale. */
 void ns_paint_number(ns_text *out, double value);
 /* Text that may contain anything, so that the file stays well-formed. */
 void ns_paint_escaped(ns_text *out, const char *text);

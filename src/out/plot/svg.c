@@ -1,4 +1,5 @@
-/* --out FILE.svg: paths in their plane and quantities over time, for paper or a quick look. */
+/* --out FILE.svg: paths in their plane and quantities over time, for paper or a quick look; or
+ * only the values that --show names. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -265,7 +266,42 @@ static void add_constraints(stage *s)
     show_errors(s, panel);
 }
 
+/* The values that were asked for, those of one unit in a panel. */
+static void add_drawn(stage *s, const uint32_t *drawn, uint32_t n)
+{
+    const ns_observable *all = s->r->system->observables.at;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *unit = all[drawn[i]].unit ? all[drawn[i]].unit : "";
+        ns_plot_panel *panel = NULL;
+        for (uint32_t k = 0; k < s->plot->panels.n; k++)
+            if (strcmp(s->plot->panels.at[k]->y.unit, unit) == 0 &&
+                s->plot->panels.at[k]->series.n < MOST_LINES)
+                panel = s->plot->panels.at[k];
+        if (!panel)
+            panel = ns_plot_add(s->plot, "", "time", "s", "", unit);
+        ns_plot_line(panel, all[drawn[i]].name, s->r->n, s->r->t,
+                     s->r->observed + (size_t)drawn[i] * s->r->n);
+    }
+    for (uint32_t k = 0; k < s->plot->panels.n; k++)
+        s->plot->panels.at[k]->y.label = axis_name(s, s->plot->panels.at[k], "values");
+    s->plot->columns = s->plot->panels.n > 1 ? 2 : 1;
+}
+
 /* ---- the whole --------------------------------------------------------------------------- */
+
+static void add_usual(stage *s)
+{
+    add_paths(s);
+    add_groups(s, "coordinates", false);
+    add_groups(s, "observe", false);
+    add_groups(s, "angular velocity", false);
+    add_groups(s, "force", false);
+    add_groups(s, "friction / normal force", false);
+    add_groups(s, "energy error", false);
+    add_constraints(s);
+    add_groups(s, "invariants", false);
+    add_groups(s, "observe", true);
+}
 
 static void fill(const ns_record *record, ns_arena *arena, ns_text *out)
 {
@@ -293,16 +329,10 @@ static void fill(const ns_record *record, ns_arena *arena, ns_text *out)
                                        : record->message[0]    ? "; "
                                                                : "",
                                        record->message);
-    add_paths(&s);
-    add_groups(&s, "coordinates", false);
-    add_groups(&s, "observe", false);
-    add_groups(&s, "angular velocity", false);
-    add_groups(&s, "force", false);
-    add_groups(&s, "friction / normal force", false);
-    add_groups(&s, "energy error", false);
-    add_constraints(&s);
-    add_groups(&s, "invariants", false);
-    add_groups(&s, "observe", true);
+    if (record->options.n_drawn)
+        add_drawn(&s, record->options.drawn, record->options.n_drawn);
+    else
+        add_usual(&s);
     ns_plot_svg(s.plot, out);
 }
 

@@ -554,7 +554,7 @@ void ns_emit_c_body(ns_emit_c_writer *w, const ns_ex *roots, uint32_t n, const c
         ns_text_add(&w->line, " = ");
         put(w, roots[i], SUM);
         ns_text_add(&w->line, d->end);
-        if (w->line.length + strlen(comment) < WIDTH - 12) /* not broken: behind it */
+        if (w->line.length + strlen(comment) < WIDTH - 12) /* not broken: after it */
             ns_text_addf(&w->line, " %s%s%s", d->remark, comment, d->remark_end);
         else
             ns_text_addf(w->out, "    %s%s%s\n", d->remark, comment, d->remark_end);

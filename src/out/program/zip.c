@@ -1,7 +1,7 @@
 /* Zip archives: see zip.h.
  *
  * PKWARE's APPNOTE: each member has a local header (4.3.7) before its bytes and an entry of the
- * central directory (4.3.12) behind all of them; the end record (4.3.16) says where that is.
+ * central directory (4.3.12) after all of them; the end record (4.3.16) says where that is.
  * Method 0 is "stored".  Times are always 1980-01-01, so that the same model makes the same
  * bytes. */
 #include "out/program/zip.h"

@@ -43,7 +43,7 @@ static hid_t create_dataset(hid_t at, const char *name, hid_t type, hsize_t chun
     return dataset;
 }
 
-/* Adds n values behind the `have` values a dataset has; creates it with a unit if new. */
+/* Adds n values after the `have` values a dataset has; creates it with a unit if new. */
 static bool append(hid_t at, const char *name, hid_t type, const char *unit, size_t have,
                    size_t n, const void *values, size_t chunk)
 {

@@ -86,7 +86,7 @@ void ns_affine_exp(ns_arena *scratch, const ns_generators *g, const double *c, n
         Z->b[i] = ldexp(Z->b[i], -halvings);
     ns_affine_set(out, term); /* identity */
     for (int k = 1; k <= TERMS; k++) {
-        /* term = Z term / k; behind the first the last column is [b; 0] */
+        /* term = Z term / k; after the first the last column is [b; 0] */
         ns_flow_multiply(n, n, n, Z->H, term->H, next->H);
         ns_affine_direct(Z, term->b, next->b);
         for (size_t i = 0; i < (size_t)n * n; i++)

@@ -18,7 +18,7 @@
 typedef struct ns_shift {
     const ns_group_factor *factor;
     double turn[9];   /* the rotation: SE(2) its angle in [0], SO(3) and SE(3) by rows */
-    double move[8];   /* translation behind it: x -> turn x + move; R(n): the differences */
+    double move[8];   /* translation after it: x -> turn x + move; R(n): the differences */
     double centre[2]; /* SE(2): the fixed point, nan if it does not turn */
     bool known;       /* false for groups given by fields that are not constant */
 } ns_shift;

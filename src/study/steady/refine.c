@@ -77,7 +77,7 @@ static void look_at_motion(const ns_refiner *f, const ns_fine *x)
     }
 }
 
-/* Rows from `first` on: `count` values, and behind them their gradients, in out. */
+/* Rows from `first` on: `count` values, and after them their gradients, in out. */
 static void look_at_values(const ns_refiner *f, uint32_t first, uint32_t count,
                            const ns_fine *out)
 {

@@ -133,7 +133,7 @@ typedef struct quotient {
     ns_fine *W;             /* [d][n] as rows */
 } quotient;
 
-/* S = (L -W; G 0; W^T 0) with d rows of W, and a column and `more` rows behind it that are
+/* S = (L -W; G 0; W^T 0) with d rows of W, and a column and `more` rows after it that are
  * zero. */
 static ns_fine *quotient_rows(const quotient *c, uint32_t d, uint32_t more, uint32_t *rows,
                               uint32_t *columns)

@@ -38,7 +38,7 @@ static const char *trim(ns_arena *arena, const char *from, const char *to)
 typedef struct parsed {
     ns_formula value;
     const char *text;  /* of the expression */
-    const char *place; /* behind @; NULL if there is none */
+    const char *place; /* after @; NULL if there is none */
 } parsed;
 
 /* False if it is no such thing; the reader of expressions will say why. */
@@ -185,7 +185,7 @@ static bool read_at(maker *m, const char *text, const char *value, const char *p
     if (!isfinite(get->t) || sense * get->t < sense * run->t0 ||
         sense * get->t > sense * run->until)
         return fail(m, ns_arena_format(arena,
-                                       "`%s`: expected an event or a time from %g to %g behind "
+                                       "`%s`: expected an event or a time from %g to %g after "
                                        "@, not `%s`",
                                        text, run->t0, run->until, place));
     return true;

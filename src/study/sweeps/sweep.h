@@ -79,10 +79,10 @@ typedef struct ns_sweep {
     ns_arena *arena;
     ns_plan plan;
     uint32_t n_axes, n_gets;
-    const char **axis;         /* [n_axes] names */
-    const char **label;        /* [n_axes] of the columns: start.NAME if it is no parameter */
-    ns_sweep_get *get;         /* [n_gets] */
-    size_t record;             /* bytes */
+    const char **axis;  /* [n_axes] names */
+    const char **label; /* [n_axes] of the columns: start.NAME if it is not a parameter */
+    ns_sweep_get *get;  /* [n_gets] */
+    size_t record;      /* bytes */
     const ns_problem *problem; /* of a system with the events that matter and no observables */
     ns_ensemble_options options;
     ns_sweep_station *station;

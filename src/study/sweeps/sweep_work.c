@@ -265,7 +265,7 @@ static void fill(const worker *w, const motion *m, double *out)
     }
 }
 
-/* The reason without the list of states behind it, as far as there is room. */
+/* The reason without the list of states after it, as far as there is room. */
 static void put_reason(char out[NS_SWEEP_REASON], const char *reason)
 {
     const char *states = strstr(reason, "; state there:");
