@@ -109,7 +109,7 @@ typedef struct ns_start {
         uint32_t first, n;
     } unless;
     const char *hint; /* what to do if the equations have no value there; or NULL */
-    /* What the start leaves open in a mode is what it was in the modes before, that hold more. */
+    /* What the start leaves open in a mode is as in the modes before, which hold more. */
     bool carry;
     /* The mode at the start: the first whose needs hold; empty: mode 0.  mode > 0: number + 1
      * of the one that the model says. */

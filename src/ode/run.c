@@ -45,30 +45,6 @@ static bool cross_switch(ns_run *run)
     return true;
 }
 
-/* The first step is no longer than a thousand times what the state takes to change by its own
- * size: the Taylor series of a motion that is a polynomial in time says nothing, and the
- * first sign of an event is judged by its size in the step. */
-static void limit_first(ns_run *run)
-{
-    static const double most = 1024;
-    ns_stepper *s = &run->s;
-    const ns_system *system = s->problem->system;
-    double x = 0, f = 0;
-    bool cuts = false;
-    for (uint32_t i = 0; i < system->events.n && !cuts; i++)
-        cuts = ns_events_wanted(run, i) && ns_event_cuts(&system->events.at[i]);
-    if (!cuts || s->first_step > 0 || s->fixed_step > 0)
-        return;
-    ns_stepper_rhs(s, run->work_rhs, s->now.t, s->x, run->f);
-    s->now.evaluations--; /* none of the method's */
-    for (uint32_t i = 0; i < s->n; i++) {
-        x = ns_larger(x, fabs(s->x[i]));
-        f = ns_larger(f, fabs(run->f[i]));
-    }
-    if (x > 0 && f > 0 && f < INFINITY)
-        s->now.h = ns_smaller(s->now.h, most * x / f);
-}
-
 /* A stretch begins at the present time and state, with the present problem. */
 static ns_status begin_stretch(ns_run *run)
 {
@@ -83,10 +59,7 @@ static ns_status begin_stretch(ns_run *run)
     cross_switch(run);
     ns_bump_begin(run);
     s->why_begin = "the method could not begin";
-    const ns_status status = s->method->begin(s);
-    if (status == NS_OK)
-        limit_first(run);
-    return status;
+    return s->method->begin(s);
 }
 
 /* The problem of a mode takes the place of the present one. */
@@ -331,27 +304,17 @@ static ns_status make_step(ns_run *run)
     return status;
 }
 
-/* A step, and the events in it: again and shorter where one comes too soon for its length. */
+/* A step, and the events in it. */
 static ns_status step_and_look(ns_run *run, ns_status *stop)
 {
-    enum { MOST = 16 };
     ns_stepper *s = &run->s;
-    double again = 0;
-    for (int k = 0; k < MOST; k++) {
-        ns_status status = again > 0 ? undo_step(s) : NS_OK;
-        s->cap = again > 0 ? again : s->cap;
-        if (status == NS_OK)
-            status = make_step(run);
-        s->cap = 0;
-        if (status != NS_OK)
-            return status;
-        NS_CHECK(s->sense * (s->now.t - s->now.from) > 0 &&
-                 s->sense * (s->until - s->now.t) >= 0);
-        s->now.moved = run->options.project && ns_project(run, s->now.t, s->x, s->x_lo);
-        *stop = ns_events_scan(run, k + 1 < MOST ? &again : NULL);
-        if (k + 1 == MOST || !(again > 0))
-            break;
-    }
+    const ns_status status = make_step(run);
+    s->cap = 0;
+    if (status != NS_OK)
+        return status;
+    NS_CHECK(s->sense * (s->now.t - s->now.from) > 0 && s->sense * (s->until - s->now.t) >= 0);
+    s->now.moved = run->options.project && ns_project(run, s->now.t, s->x, s->x_lo);
+    *stop = ns_events_scan(run);
     return NS_OK;
 }
 

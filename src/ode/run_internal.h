@@ -53,10 +53,9 @@ struct ns_run {
         *push_since; /* [pushes] least so far; when it was first negative, nan */
     double *observable_min, *observable_max;
     double *event_value,
-        *event_sign;     /* at the end of the last step; last sign that was not 0 */
-    double *event_first; /* at the start */
-    double *event_value_kept, *event_sign_kept; /* while a step is looked through */
-    double *batch_t, *batch_x;                  /* [8], [n][8] */
+        *event_sign;           /* at the end of the last step; last sign that was not 0 */
+    double *event_first;       /* at the start */
+    double *batch_t, *batch_x; /* [8], [n][8] */
     /* see modes.h: the state after a jump, and where jumps accumulate; [events] when they
      * jumped last, the time since the one before, the longest of these while they became
      * shorter */
@@ -143,8 +142,7 @@ void ns_events_begin(ns_run *run);
 void ns_events_changed(ns_run *run);                 /* parameters are others now */
 bool ns_events_reserve(ns_run *run, uint32_t count); /* room in the list; false: no memory */
 bool ns_events_record(ns_run *run, uint32_t event, int direction, double t, const double *x);
-/* again, if not NULL: > 0 if the step is to be made once more, not longer than this. */
-ns_status ns_events_scan(ns_run *run, double *again);
+ns_status ns_events_scan(ns_run *run);
 /* search.c: finds those of one event in the last step and appends them to the list; NOT_ALL: up
  * to the time `until`. */
 typedef enum ns_found {

@@ -105,7 +105,6 @@ static void layout_scratch(ns_run *run, ns_layout *l)
     run->triangle = ns_layout_doubles(l, m * m + 3 * m);
     run->x_try = ns_layout_doubles(l, 2 * ns_round8(n));
     run->drift = ns_layout_doubles(l, n_inv);
-    NS_LAYOUT_EACH(l, system->events.n, &run->event_value_kept, &run->event_sign_kept);
     NS_LAYOUT_EACH(l, n_look, &run->events_now, &run->events_begin, &run->events_end);
     run->events8 = ns_layout_doubles(l, 8 * n_look);
     run->ends8 = ns_layout_doubles(l, problem->probes->kinks ? 8 * n_look : 0);

@@ -157,9 +157,9 @@ static void disks(void **state)
                            NULL);
     assert_int_equal(motion_to(&a, 2.3), NS_OK);
     assert_int_equal(motion_to(&b, 2.3), NS_OK);
-    /* In space the disk stands upright and falls sideways with the rate sqrt(m g r/(J + m r^2)):
-     * rounding errors become slip across the way with exp(rate t), and the end of slip is late
-     * by some of it. */
+    /* In space the disk stands upright and falls sideways with the rate
+     * sqrt(m g r/(J + m r^2)): rounding errors become slip across the way with exp(rate t), and
+     * the end of slip is late by some of it. */
     const double falls = sqrt(1.5 * 9.81 * 0.2 / (0.03 + 1.5 * 0.04));
     uint32_t k = 0;
     for (; !isnan(motion_event(&b, "sticks", k)) || !isnan(motion_event(&a, "sticks", k)); k++)

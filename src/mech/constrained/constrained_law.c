@@ -1,6 +1,6 @@
 /* Contacts of `constrained` under a law of friction: rolling(S, G) where ground G has
- * `friction`.  The rows of a contact (constrained_contact.c) end with its slip u = (u_1, u_2) in
- * the tangent plane, A_u v + .. = u.
+ * `friction`.  The rows of a contact (constrained_contact.c) end with its slip u = (u_1, u_2)
+ * in the tangent plane, A_u v + .. = u.
  *
  *     roll:   u = 0, friction T = multipliers of these rows, as long as |T| <= mu_static N
  *     slide:  T = -mu_kinetic N d, d the direction of slip; or -C u (viscous); or 0 (none)

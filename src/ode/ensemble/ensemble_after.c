@@ -72,7 +72,7 @@ static unsigned look_for_events(ns_lanes *e, ns_lanes_group *g)
         if (suspects >> l & 1) {
             ns_lanes_get(g->value[0], run->event_value, n_ev, l);
             ns_lanes_get(g->sign, run->event_sign, n_ev, l);
-            status = ns_events_scan(run, NULL);
+            status = ns_events_scan(run);
             ns_lanes_put(g->sign, run->event_sign, n_ev, l);
             ns_lanes_put(g->value[4], run->event_value, n_ev, l);
         }

@@ -185,54 +185,17 @@ bool ns_events_wanted(const ns_run *run, uint32_t i)
     return !event->watched && !event->off && (ns_event_cuts(event) || !run->options.only_stops);
 }
 
-/* Signs and values at the beginning of the last step, kept while it is looked through. */
-static void keep(ns_run *run)
-{
-    const size_t bytes = run->s.problem->system->events.n * sizeof(double);
-    memcpy(run->event_sign_kept, run->event_sign, bytes);
-    memcpy(run->event_value_kept, run->event_value, bytes);
-}
-
-/* The first of the events found that ends the run or makes it jump may lie in a small part of a
- * long step, whose polynomial does not resolve it: the length of a shorter step which does, and
- * all is as it was before the search; otherwise 0. */
-static double shorter(ns_run *run, uint32_t first)
-{
-    static const double small = 1.0 / 1024, longer = 16, least = 1e-6; /* of the step */
-    const ns_stepper *s = &run->s;
-    const ns_event *events = s->problem->system->events.at;
-    const size_t bytes = s->problem->system->events.n * sizeof(double);
-    uint32_t k = first;
-    while (k < run->n_events && !ns_event_cuts(&events[run->events[k].event]))
-        k++;
-    if (k == run->n_events || s->fixed_step > 0)
-        return 0;
-    const double whole = fabs(s->now.t - s->now.from);
-    const double part = fabs(run->events[k].t - s->now.from) / whole;
-    if (!(part > 0 && part < small))
-        return 0;
-    memcpy(run->event_sign, run->event_sign_kept, bytes);
-    memcpy(run->event_value, run->event_value_kept, bytes);
-    run->n_events = first;
-    run->events_at = NAN;
-    return whole * (longer * part > least ? longer * part : least);
-}
-
-ns_status ns_events_scan(ns_run *run, double *again)
+ns_status ns_events_scan(ns_run *run)
 {
     ns_stepper *s = &run->s;
     const ns_system *system = s->problem->system;
     const uint32_t n_ev = system->events.n, first = run->n_events;
     uint32_t to_find = 0;
-    if (again)
-        *again = 0;
     for (uint32_t i = 0; i < n_ev; i++)
         to_find += ns_events_wanted(run, i);
     if (to_find == 0)
         return NS_OK;
     sample(run);
-    if (again)
-        keep(run);
     uint32_t unknown = UINT32_MAX; /* the event whose crossings are known up to `until` only */
     double until = s->now.t;
     for (uint32_t i = 0; i < n_ev; i++) {
@@ -250,8 +213,6 @@ ns_status ns_events_scan(ns_run *run, double *again)
     }
     if (run->n_events > first)
         sort(run, first);
-    if (again && (*again = shorter(run, first)) > 0)
-        return NS_OK;
     if (s->problem->jumps)
         jumps_last(run, first);
     uint32_t kept = first;
