@@ -727,6 +727,27 @@ static void test_sums(void **state)
     trial_free(t);
 }
 
+/* A pulse of height 10, width 0.1 and area sqrt(pi) after a long rest: the steps that run into
+ * it must be made again.  Those with a thousand times the error would miss by 1e-7. */
+static void test_pulse(void **state)
+{
+    (void)state;
+    static const char text[] = "param k = 0\n"
+                               "state x' = 10*exp(-100*(t - 5 - k)^2)\n"
+                               "start { x = 0 }\n";
+    const double area = 1.77245385090551602730; /* sqrt(pi) */
+    trial *t = trial_new(text, 9);
+    for (uint32_t k = 0; k < t->n; k++)
+        t->p[k][0] = 0.07 * k;
+    t->options.run.until = 10;
+    t->options.run.max_step = 0.5;
+    t->options.run.tolerance = 1e-10;
+    run(t);
+    for (uint32_t k = 0; k < t->n; k++)
+        assert_near(t->motions[k].x, &area, 1, 1e-9);
+    trial_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -738,7 +759,7 @@ int main(void)
         cmocka_unit_test(test_no_progress), cmocka_unit_test(test_nearly_flat),
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_unfused),
         cmocka_unit_test(test_parts),       cmocka_unit_test(test_stiff),
-        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_sums),        cmocka_unit_test(test_pulse),
     };
     static const char *const methods[] = {"dop853", "gauss"};
     int failed = 0;
