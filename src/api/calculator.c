@@ -355,8 +355,8 @@ static void put(double *to, const double *from, size_t n)
     memcpy(to + i, from + i, (n - i) * sizeof *to);
 }
 
-/* Ask for eight points that are needed soon: the program between hides them from the processor's
- * own foresight. */
+/* Ask for eight points that are needed soon: the program between hides them from the foresight
+ * of the processor. */
 static void expect(const ns_calculator *c, const double *x)
 {
     for (size_t k = 0; k < LANES * c->nx; k += 64 / sizeof *x)

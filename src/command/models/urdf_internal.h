@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "command/models/xml.h"
 #include "command/models/urdf.h"
+#include "command/models/xml.h"
 
 enum { NS_URDF_NONE = -1 };
 
