@@ -177,6 +177,8 @@ async function audit(page, expect) {
     for (let i = 0; i < 3 && await page.evaluate(() =>
         document.documentElement.dataset.theme !== 'dark'); i++)
         await page.evaluate(() => document.querySelector('#theme').click());
+    // buttons take a moment to change their colour
+    await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.finished)));
     for (const line of await violations(page, 'html', ['color-contrast', 'target-size',
         'scrollable-region-focusable']))
         expect(false, `accessibility, narrow and dark: ${line}`);

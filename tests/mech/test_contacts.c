@@ -513,7 +513,7 @@ static const struct refusal {
     {FLOOR BALL "constraint c: rolling(S, G, S)\n",
      "3:29: error: rolling: expected a particle"},
     {BALL "surface G(x, y) = x\nconstraint c: rolling(S, G)\n",
-     "3:26: error: `G` is no surface"},
+     "3:26: error: `G` is not a surface"},
     {BALL "constraint c: wheel(Q, 1)\n",
      "2:21: error: wheel: expected the name of a body, found `Q`"},
     {BALL "constraint c: wheel(S, S)\n", "2:24: error: wheel: expected a number, found `S`"},

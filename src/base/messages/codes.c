@@ -12,6 +12,8 @@ static const struct {
 } table[] = {
     {"claim", "claim", ""},
     {"contact-law", "law", ""},
+    {"contact-law", "constrained_law", ""},
+    {"constraint", "keep", ""},
     {"file", "", "cannot read"},
     {"file", "", "bundled model"},
     {"not-text", "", "this is not text"},

@@ -514,17 +514,21 @@ static bool find_multiplier(ns_host *host, const ns_arguments *a, ns_model *mode
         uint32_t k = 0;
         while (k < d->coordinates.n && strcmp(d->coordinates.at[k].name, words.at[i]) != 0)
             k++;
-        if (k == d->coordinates.n || k >= 32 || n == 32)
-            return ns_command_refuse(host, "--base: `%s` is not a coordinate of the model",
-                                     words.at[i]);
+        if (k == d->coordinates.n || k >= 32 || n == 32) {
+            ns_command_wrong(host, "--base: `%s` is not a coordinate of the model",
+                             words.at[i]);
+            return false;
+        }
         base[n++] = k;
     }
     if (given && !read_density(host, model, "--multiplier", given, &N))
         return false;
     r->given = N != 0;
     r->m = ns_multiplier_new(model->system, base, n, N, model->p, model->x0);
-    if (r->m->why && (text || given))
-        return ns_command_refuse(host, "%s: %s", text ? "--base" : "--multiplier", r->m->why);
+    if (r->m->why && (text || given)) {
+        ns_command_wrong(host, "%s: %s", text ? "--base" : "--multiplier", r->m->why);
+        return false;
+    }
     if (r->m->why || !r->m->measure || r->m->trivial || model->system->states.n > 20)
         return true;
     return search_multiplier(host, a, model, r);
