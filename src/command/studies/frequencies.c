@@ -15,18 +15,18 @@
 #include "mech/reduced/symmetry.h"
 #include "study/orbits/frequency.h"
 
-typedef struct signal {
+typedef struct observed {
     const char *name;
     ns_ex value[2]; /* the second 0 for a real one */
     bool plane;     /* a place in the plane: what is drawn */
-} signal;
+} observed;
 
 typedef struct work {
     ns_host *host;
     ns_model *model;
     uint32_t n, samples, lines;
     double until, dt;
-    signal signal[NS_FREQUENCY_SIGNALS];
+    observed signal[NS_FREQUENCY_SIGNALS];
     ns_frequency_signal of[NS_FREQUENCY_SIGNALS];
     double *value[NS_FREQUENCY_SIGNALS][4]; /* [samples] value, value; rate, rate */
     ns_frequencies found;
@@ -45,7 +45,7 @@ static bool add(work *w, const char *name, ns_ex x, ns_ex y, bool plane)
     if (w->n == NS_FREQUENCY_SIGNALS)
         return ns_command_refuse(w->host, "at most %d signals are analysed",
                                  NS_FREQUENCY_SIGNALS);
-    w->signal[w->n++] = (signal){.name = name, .value = {x, y}, .plane = plane};
+    w->signal[w->n++] = (observed){.name = name, .value = {x, y}, .plane = plane};
     return true;
 }
 
