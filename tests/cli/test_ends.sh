@@ -100,8 +100,9 @@ stops() {
         fail "$name: status $got: $(tail -2 e)"
 }
 stops "a signal in a run" 0.5 "interrupted at t" run swing.mech --until 1e9
-stops "a signal in a search" 4 "interrupted" invariants bicycle
-stops "a signal in a study" 2 "interrupted" lyapunov bicycle --until 1e6
+stops "a signal in a search" 8 "interrupted" invariants bicycle
+# the model is open by then, on a busy machine and under sanitizers too
+stops "a signal in a study" 8 "interrupted" lyapunov bicycle --until 1e6
 printf '#!/bin/sh\nexec sleep 60\n' >hangs
 chmod +x hangs
 export XDG_CACHE_HOME=$W/cache NOSLIP_CC=$W/hangs NOSLIP_NATIVE=c
