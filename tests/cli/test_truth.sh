@@ -10,7 +10,7 @@ cd "$W" || exit 1
 says() {
     local status=$1 name=$2 stdout=$3 stderr=$4
     shift 5
-    timeout 60 "$NOSLIP" "$@" >"$W/out" 2>"$W/err" </dev/null
+    timeout 300 "$NOSLIP" "$@" >"$W/out" 2>"$W/err" </dev/null
     local got=$?
     if [ $got != "$status" ]; then
         fail "$name: exit status $got, not $status: $(grep -v note "$W/err" | head -2)"
