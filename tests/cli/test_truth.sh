@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$0")/cli_lib.sh"
 cd "$W" || exit 1
 
-# says STATUS NAME STDOUT STDERR -- arguments: expect, with an end after 60 s
+# says STATUS NAME STDOUT STDERR -- arguments: expect, with an end after 300 s
 says() {
     local status=$1 name=$2 stdout=$3 stderr=$4
     shift 5
