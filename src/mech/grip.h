@@ -8,8 +8,7 @@
 #ifndef NS_MECH_GRIP_H
 #define NS_MECH_GRIP_H
 
-#include "mech/common/dalembert.h"
-#include "mech/contact/law.h"
+#include "mech/contact/sliding.h"
 
 typedef struct ns_grip {
     const char *dot; /* what its values begin with: "NAME.", or "" */
@@ -20,10 +19,8 @@ typedef struct ns_grip {
     ns_ex normal; /* in coordinates, velocities, accelerations and reactions */
 } ns_grip;
 
-enum { NS_GRIPS_MOST = 3 };
-
 typedef struct ns_grips {
-    ns_grip at[NS_GRIPS_MOST];
+    ns_grip at[NS_SLIDING_MOST];
     uint32_t n;
     const char *holds; /* the name of the mode without slip */
     bool bare;         /* normal force and friction are values already */

@@ -82,6 +82,11 @@ uint32_t ns_constrained_member(ns_description *d, ns_constrained *c, const char 
 const ns_coordinate *ns_constrained_coordinate(ns_description *d, const char *name,
                                                const char *unit, ns_span span);
 
+/* Names of shapes must not be used elsewhere.  False after an error. */
+bool ns_constrained_no_locals(ns_description *d, ns_ex e, ns_span span);
+/* constrained_start.c: what the block `start` says.  False after errors. */
+bool ns_constrained_start(ns_description *d, ns_system *s, const ns_constrained *c);
+
 /* The member that argument i of a ready-made constraint names: a body by its bare name, a
  * particle or label by its value.  UINT32_MAX if it is none (no message). */
 uint32_t ns_constrained_argument(const ns_constrained *c, const ns_block *block, uint32_t i);
