@@ -226,7 +226,7 @@ bool ns_scope_may_come(const ns_reader *r, ns_span missing);
 bool ns_scope_is_known(const ns_reader *r, const char *text, size_t length);
 /* Complains about a name that nobody defined, once per name. */
 void ns_scope_undefined(ns_reader *r, ns_span place, bool function);
-/* The component that .x .y .z or .1 .2 .. at the end names, counted from 0; -1 if there is none.
+/* The component that .x .y .z or .1 .2 .. at the end names, from 0 on; -1 if there is none.
  * *dot: where the part after the last dot begins; 0 if there is no dot. */
 int ns_scope_component(const char *text, size_t length, size_t *dot);
 

@@ -315,6 +315,9 @@ bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
 double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
                             const double *x);
 
+/* The number of the state of this name; states.n if there is none. */
+uint32_t ns_system_state_named(const ns_system *s, const char *name);
+
 /* Symbols of the states, their rates, symbols of the parameters, each [n + 1]: the last place
  * is free. */
 ns_ex *ns_system_state_symbols(const ns_system *s, ns_arena *arena);

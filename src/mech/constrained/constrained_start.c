@@ -1,5 +1,5 @@
-/* Starts of `constrained`: what is not said is at rest and not turned, and may be changed so that
- * the constraints hold.
+/* Starts of `constrained`: what is not said is at rest and not turned, and may change until the
+ * constraints hold.
  *
  *     start { P = [..]; P' = [..]; S.position = [..]; S.quat = [..]; S.omega = [..] } */
 #include <string.h>
@@ -41,11 +41,8 @@ static target find_target(const ns_system *s, const ns_constrained *c, const cha
                (strcmp(rest, ".omega") == 0 || strcmp(rest, ".omega.space") == 0)) {
         to.omega = true;
     } else {
-        for (uint32_t i = 0; i < s->states.n && !to.rows; i++)
-            if (strcmp(s->states.at[i].name, name) == 0) {
-                to.first = i;
-                to.rows = 1;
-            }
+        to.first = ns_system_state_named(s, name);
+        to.rows = to.first < s->states.n;
     }
     return to;
 }

@@ -429,7 +429,8 @@ static bool by_name(work *w)
             good = false;
         if (property)
             continue;
-        uint32_t state = 0, other = 0;
+        const uint32_t state = ns_system_state_named(w->s, p->name);
+        uint32_t other = 0;
         while (other < w->s->start.other.n &&
                strcmp(w->s->start.other.at[other].name, p->name) != 0)
             other++;
@@ -437,8 +438,6 @@ static bool by_name(work *w)
             good = as_equation(w, &w->s->start.other.at[other], p) && good;
             continue;
         }
-        while (state < w->s->states.n && strcmp(w->s->states.at[state].name, p->name) != 0)
-            state++;
         ns_ex value;
         if (state < w->s->states.n && p->assigned) {
             good = ns_block_scalar(w->d, p, 0, &value) && good;
