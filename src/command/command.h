@@ -157,7 +157,7 @@ bool ns_command_numbers(ns_host *host, const ns_arguments *arguments, const char
 
 /* The options that every command has beside its own; ends with a NULL name. */
 extern const ns_option ns_command_common[];
-/* By its name, of so many characters; NULL if there is none. */
+/* By its name, of this many characters; NULL if there is none. */
 const ns_option *ns_command_option(const ns_option *options, const char *name, size_t length);
 
 void ns_command_phase(const ns_host *host, ns_phase phase);

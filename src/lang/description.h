@@ -191,7 +191,7 @@ typedef struct ns_block {
     const ns_block_form *form;
     const char *name, *kind; /* may be NULL */
     const ns_value *args;
-    /* [nargs]: an argument that is no known name, or the bare name of a block; else NULL */
+    /* [nargs]: an argument that is not a known name, or the bare name of a block; else NULL */
     const char *const *arg_words;
     const ns_span *arg_spans; /* [nargs] */
     uint32_t nargs;
@@ -317,7 +317,7 @@ bool ns_description_setting(ns_diag *diag, const ns_setting *setting, double val
 bool ns_description_call(ns_description *d, const char *function, const ns_ex *args, uint32_t n,
                          ns_span place, ns_value *out);
 
-/* Where a name of so many bytes is defined, and as what ("a parameter"); for a part of a body
+/* Where a name of this many bytes is defined, and as what ("a parameter"); for a part of a body
  * (S.omega) the body.  False if the text does not define it. */
 bool ns_description_place(const ns_description *d, const char *name, size_t length,
                           ns_span *place, const char **kind);

@@ -24,7 +24,7 @@
 typedef struct ns_rate_block {
     const ns_program *rhs; /* NULL: nothing to evaluate */
     uint32_t n;
-    uint32_t live; /* so many, the first, occur in rates; of the others the end is enough */
+    uint32_t live; /* the first this many occur in rates; of the others the end is enough */
     const uint32_t *state;  /* [n] in the order in which they are updated */
     const uint32_t *row;    /* [n] output that is the rate, or NS_NO_ROW: see `source` */
     const uint32_t *source; /* [n] the state, updated before, that is the rate */
@@ -53,7 +53,7 @@ typedef struct ns_cascade {
     const uint32_t *state; /* all of them, in the order of the parts */
     const ns_rate_part *part;
     size_t work;    /* doubles: the work blocks of all */
-    uint32_t known; /* values of all parts: so many inputs come after the states */
+    uint32_t known; /* values of all parts: this many inputs come after the states */
 } ns_cascade;
 
 typedef struct ns_cascade_spec {

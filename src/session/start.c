@@ -342,7 +342,7 @@ ns_starter *ns_starter_new(ns_arena *arena, const ns_system *shared, double t0,
     c->system = system;
     c->n = states;
     c->x = ns_system_state_symbols(system, arena);
-    /* parameters without a symbol (a name that is a parameter takes no place behind) are left
+    /* parameters without a symbol (a name that is a parameter takes no place) are left
      * out */
     c->p = q->symbols;
     c->np = np + n;

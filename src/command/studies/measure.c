@@ -82,7 +82,7 @@ static void print_density(ns_host *host, const ns_system *s, const ns_measure *m
     ns_style_heading(host->out, &host->style_out, "Density rho of coordinates alone");
     if (!d->found) {
         fprintf(host->out, "  %s: %s\n",
-                d->too_large ? "not looked for in a system so large" : "none", d->why);
+                d->too_large ? "not looked for in a system this large" : "none", d->why);
         return;
     }
     for (uint32_t i = 0; i < d->n; i++)

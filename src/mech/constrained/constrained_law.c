@@ -185,7 +185,7 @@ static ns_ex onset_2(const ns_sliding *k, uint32_t mode, uint32_t i)
     return w->at[i].onset[ns_sliding_with(k, mode, i, false)][1];
 }
 
-/* A scale for how fast friction changes the slip; nothing that turns with it. */
+/* A scale for how fast friction changes the slip, which does not turn with it. */
 static ns_ex slowing(const ns_sliding *k, uint32_t mode, uint32_t i)
 {
     const work *w = k->own;

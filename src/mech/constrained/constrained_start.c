@@ -81,7 +81,7 @@ static bool start_property(ns_description *d, ns_system *s, const ns_constrained
         ns_diag_error(d->diag, to.rows ? p->value_span : p->span,
                       to.rows
                           ? "`%s` starts with %u numbers"
-                          : "`%s` is no position, velocity, quaternion or omega of a member",
+                          : "`%s` is not a position, velocity, quaternion or omega of a member",
                       p->name, to.rows);
         return false;
     }

@@ -11,7 +11,7 @@
  * terms of the ground normal (balls and ellipsoids on surfaces; tori and edges on planes): no
  * coordinates of the body.  Balls with isotropic inertia: angular velocity in space, which with
  * the contact on the ground makes a system of its own; the quaternion follows.  The names of
- * what is no state are values. */
+ * what is not a state is a value. */
 #include "mech/rolling/rolling.h"
 
 #include <math.h>
@@ -520,7 +520,7 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     if (ns_side_is_curve(&c->body) && ns_side_is_curve(&c->ground)) {
         ns_diag_error(
             d->diag, r->ground_block->span,
-            "an edge on a wire touches at one fixed point of both: that is no rolling");
+            "an edge on a wire touches at one fixed point of both: that is not rolling");
         return false;
     }
     if (c->moving) { /* coordinates in the ground's own frame */

@@ -232,7 +232,7 @@ static const ns_property *named(const work *w, const char *name)
     return p && p->assigned ? p : NULL;
 }
 
-/* Values that are no states but could be: they may start, and sweeps may vary them, as if they
+/* Values that are not states but could be: they may start, and sweeps may vary them, as if they
  * were. */
 static void offer(work *w, const char *name, ns_ex value, ns_ex given, bool spin)
 {
@@ -356,7 +356,7 @@ static bool velocity(work *w)
     return true;
 }
 
-/* The contact on the body where it is no state; its guess says nothing that is not known.  The
+/* The contact on the body where it is not a state; its guess says nothing new.  The
  * angular velocity has been read. */
 static bool as_equation(work *w, const ns_start_value *other, const ns_property *p)
 {

@@ -197,7 +197,7 @@ static void predict_first(const ns_stepper *s, const ns_gauss *g, double h)
 static void choose_iteration(const ns_gauss *g, double factor)
 {
     enum {
-        CONVINCED = 48, /* of the evidence below: so many steps that could be longer */
+        CONVINCED = 48, /* of the evidence below: this many steps that could be longer */
         STRONG = 12,    /* evidence by a step that could be longer than Newton's price */
         RETURN = 12,    /* evidence that takes sweeps back */
         WARY = 1000     /* after that: how far below it starts */
