@@ -86,8 +86,12 @@ struct ns_command {
     const char *usage;   /* after `noslip NAME` */
     const char *doc;     /* paragraphs; may be NULL */
     const ns_option *options;
-    unsigned least, most;                                     /* number of words */
-    bool plain;                                               /* the words are not models */
+    unsigned least, most; /* number of words */
+    unsigned models;      /* how many of them, the last, are models */
+    bool apart;           /* the library has functions of its own for it */
+    bool starts;          /* makes starts by itself: a variant's numbers are options */
+    /* The first word where it follows from the options; NULL: from nothing. */
+    const char *(*form)(const ns_arguments *arguments);
     int (*run)(ns_host *host, const ns_arguments *arguments); /* exit status */
 };
 

@@ -500,6 +500,7 @@ const ns_command ns_command_equilibria = {
         "may\n"
         "enter the equations or only the start.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = equilibria,

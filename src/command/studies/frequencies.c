@@ -533,6 +533,7 @@ const ns_command ns_command_frequencies = {
         "Without --of: the shape, the place and the angles of a `symmetry` block; height and\n"
         "contact of a rolling body.  Exit status 1: some lines are not combinations.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = frequencies,

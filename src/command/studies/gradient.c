@@ -142,6 +142,7 @@ const ns_command ns_command_gradient = {
         "is that of a few runs, whatever the number of parameters.  For many values and few\n"
         "parameters `noslip run --sensitivity` costs less.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = gradient,

@@ -142,6 +142,7 @@ const ns_command ns_command_lyapunov = {
         "which nonholonomic systems need not preserve.  Symmetries, conserved quantities and\n"
         "the direction of the motion give exponents zero, which converge as log(t)/t.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = lyapunov,

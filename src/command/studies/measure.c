@@ -610,6 +610,7 @@ const ns_command ns_command_measure = {
         "base, and nothing depends on them, Chaplygin's reducing multiplier is looked for: N\n"
         "such that the motion of the base is Hamiltonian in the time tau, dtau = N dt.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = measure,

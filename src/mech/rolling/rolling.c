@@ -410,8 +410,11 @@ static void add_scene(ns_system *s, const ns_rolling *r)
 {
     const ns_contact *c = &r->contact;
     ns_scene *scene = &s->scene;
-    if (c->reduced)
-        return; /* there is no place and no orientation to draw */
+    if (c->reduced) {
+        scene->unseen = "This body is `reduced`: its states tell how it leans, not where it is "
+                        "nor which way it faces. Without `reduced` the page shows it.";
+        return;
+    }
     ns_scene_body body = {.name = r->body_block->name ? r->body_block->name : "body",
                           .drawing = r->body.drawing,
                           .position = r->body_centre,
