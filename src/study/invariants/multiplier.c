@@ -49,7 +49,7 @@ typedef struct work {
     double *x; /* [states] a point */
 } work;
 
-/* A point near the start: coordinates and velocities moved, fibre velocities of no account. */
+/* A point near the start: coordinates and velocities moved, fibre velocities do not matter. */
 static void random_point(const work *w, uint64_t *seed)
 {
     for (uint32_t i = 0; i < w->s->states.n; i++) {

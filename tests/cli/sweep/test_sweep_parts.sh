@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sweeps in shards: joined they are the table of the whole, the same file bit for bit.
 set -uo pipefail
-. "$(dirname "$0")/cli_lib.sh"
+. "$(dirname "$0")/../cli_lib.sh"
 request=(sweep "$MODELS/chaplygin-sleigh.mech" --over a=0.1:2:7 --random "m=uniform(0.5, 3)"
     --count 5 --get "x,y,energy_drift"
     --until 2)
