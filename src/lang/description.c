@@ -156,6 +156,7 @@ static void add_entries(ns_reader *r, const ns_scope_entry *entries, uint32_t n)
             continue;
         name->kind = NS_NAME_ENTRY;
         name->unit = entries[i].unit;
+        name->axes = entries[i].axes;
         name->value = entries[i].value;
         name->value.at = ns_arena_copy(r->arena, entries[i].value.at,
                                        (size_t)name->value.rows * name->value.cols *

@@ -282,6 +282,7 @@ typedef struct ns_scope_entry {
         rate_of; /* a symbol whose time derivative the value is, whatever the symbol is called;
                   * or 0 */
     const char *unit; /* of SI; NULL or "": not known */
+    const char *axes; /* letters of the components in their order; NULL: x, y, z */
 } ns_scope_entry;
 
 /* For formulations whose blocks define names that the rest of the model uses (body S gives

@@ -146,13 +146,6 @@ static bool find(run *e, const char *text, size_t length, ns_span place, ns_cell
     return true;
 }
 
-static bool ends_with(const char *text, size_t length, const char *word)
-{
-    const size_t n = strlen(word);
-    return length >= n && memcmp(text + length - n, word, n) == 0 &&
-           (length == n || text[length - n - 1] == '.');
-}
-
 static ns_cell name_value(run *e, ns_span place)
 {
     ns_reader *r = e->r;
@@ -165,8 +158,10 @@ static ns_cell name_value(run *e, ns_span place)
     if (index >= 0 && find(e, text, dot - 1, place, &out)) {
         if (out.rows == 0)
             return out;
-        if (out.rows == 4 && ends_with(text, dot - 1, "quat") && text[dot] >= 'x')
-            index++; /* (w, x, y, z) */
+        const ns_name *of = ns_scope_find(&r->scope, text, dot - 1);
+        const char *letter = of && of->axes ? strchr(of->axes, text[dot]) : NULL;
+        if (letter) /* quaternions are (w, x, y, z) */
+            index = (int)(letter - of->axes);
         if (out.cols == 1 && (uint32_t)index < out.rows && out.rows > 1)
             return ns_arithmetic_scalar(out.at[index]);
         ns_diag_error(r->diag, place, "`%.*s` is %s and has no component %.*s", (int)(dot - 1),

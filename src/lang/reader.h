@@ -81,6 +81,7 @@ typedef struct ns_name {
     const ns_ex *symbols, *gradient; /* for grad: formal variables, derivatives by them */
     bool used;
     const char *unit; /* that others know of: of entries, of parameters; NULL if none */
+    const char *axes; /* of entries, see ns_scope_entry */
     const struct ns_agreed *agreed; /* its dimension, once that is known: walk.c */
     struct ns_name *next;           /* in its chain of the table */
 } ns_name;

@@ -40,6 +40,8 @@ void ns_grip_assemble(ns_dalembert *w, const ns_grips *grips,
 /* lagrange.c: formulation `lagrange` of a description whose grips have been read. */
 bool ns_lagrange_derive(ns_description *d, ns_system *s, ns_grips *grips);
 bool ns_lagrange_sizes(const ns_system *s, ns_diag *diag, const double *p);
+/* The equations of a system of this formulation; NULL for others. */
+const ns_dalembert *ns_lagrange_equations(const ns_system *s);
 
 /* Are the coefficients what they must be?  False after an error. */
 bool ns_grip_sizes(const ns_system *s, const ns_grips *grips, ns_diag *diag, const double *p);

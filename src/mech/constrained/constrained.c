@@ -216,6 +216,7 @@ static bool name_member(ns_description *d, const ns_member *m, names *list)
     ns_v3 space = ns_m3_apply(g, m->A, m->omega);
     NAME("%s.position", m->position.at, 3, "m");
     NAME("%s.quat", m->quat, 4, "1");
+    list->at[list->n - 1].axes = "wxyz";
     NAME("%s.omega", m->omega.at, 3, "rad/s");
     NAME("%s.omega.space", space.at, 3, "rad/s");
     NAME("%s.com", m->com_space.at, 3, "m");

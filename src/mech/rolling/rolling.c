@@ -274,6 +274,7 @@ void ns_rolling_values(ns_system *s, ns_rolling *r)
         return;
     }
     ns_system_define(s, "quat", c->quat, 4);
+    s->vectors.at[s->vectors.n - 1].axes = "wxyz";
     ns_system_observe_vector(s, NS_QUANTITY_PLACE, "com", c->com, "m", true);
     ns_system_observe_vector(s, NS_QUANTITY_PLACE, "centre", r->body_centre, "m", false);
     ns_system_observe_vector(s, NS_QUANTITY_PLACE, "contact", c->point, "m", true);
