@@ -75,7 +75,9 @@ typedef struct ns_constrained {
     NS_LIST(ns_shaped) shapes;
 } ns_constrained;
 
-/* constrained.c: a new member with its coordinates (its block is where it was asked for), and a
+/* constrained_members.c: those that the model names, with their names.  False after errors. */
+bool ns_constrained_members(ns_description *d, ns_constrained *c);
+/* A new member with its coordinates (its block is where it was asked for), and a
  * further coordinate.  Both become known to the derivation only. */
 uint32_t ns_constrained_member(ns_description *d, ns_constrained *c, const char *name,
                                const ns_block *block, bool is_body);
@@ -111,9 +113,9 @@ bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
  * labels, springs, forces on points. */
 bool ns_constrained_joints(ns_description *d, ns_constrained *c);
 
-/* constrained_solve.c: accelerations and multipliers from M, Q, A, b by the route the model
- * asks for. */
-bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c);
+/* constrained_solve.c: the route the model asks for, with room for what it gives (false after an
+ * error); by it accelerations and multipliers from M, Q, A, b. */
+bool ns_constrained_route(ns_description *d, ns_system *s, ns_constrained *c);
 void ns_constrained_accelerate(ns_system *s, const ns_constrained *c, ns_ex *a, ns_ex *lambda);
 /* constrained_law.c: contacts under a law of friction.  The law of a ground (NULL if it has
  * none); accelerations and multipliers by modes, where there are such contacts; states; then

@@ -12,13 +12,10 @@
  *
  * What is not said is found: the contact point of the body from orientation and ground (in
  * closed form where the shape has one), the rest by the equations of the manifold. */
-#include <math.h>
 #include <string.h>
 
-#include "base/math/vecmath.h"
 #include "expr/subst.h"
 #include "mech/common/block.h"
-#include "mech/common/dense.h"
 #include "mech/common/orientation.h"
 #include "mech/rolling/rolling.h"
 
