@@ -113,8 +113,8 @@ bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
  * labels, springs, forces on points. */
 bool ns_constrained_joints(ns_description *d, ns_constrained *c);
 
-/* constrained_solve.c: the route the model asks for, with room for what it gives (false after an
- * error); by it accelerations and multipliers from M, Q, A, b. */
+/* constrained_solve.c: the route the model asks for (false after an error), and by it
+ * accelerations and multipliers from M, Q, A, b. */
 bool ns_constrained_route(ns_description *d, ns_system *s, ns_constrained *c);
 void ns_constrained_accelerate(ns_system *s, const ns_constrained *c, ns_ex *a, ns_ex *lambda);
 /* constrained_law.c: contacts under a law of friction.  The law of a ground (NULL if it has

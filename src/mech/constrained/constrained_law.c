@@ -19,8 +19,6 @@
  * solution of the same equations with forces 0 and b = -u.
  *
  * Contacts do not open here: where N vanishes the run ends, `jams` is Painleve's paradox. */
-#include <string.h>
-
 #include "expr/diff.h"
 #include "expr/subst.h"
 #include "mech/common/block.h"
