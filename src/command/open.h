@@ -21,10 +21,9 @@
 #define NS_OPTION_LIMITS                                                                       \
     {.name = "max-steps",                                                                      \
      .argument = "N",                                                                          \
-     .help = "a motion ends after this many steps (the model's, otherwise " NS_LIMIT_TEXT      \
-             ")"},                                                                             \
+     .help = "a motion ends after so many steps (the model's, otherwise " NS_LIMIT_TEXT ")"},  \
     {                                                                                          \
-        .name = "max-seconds", .argument = "S", .help = "stop after this many seconds (never)" \
+        .name = "max-seconds", .argument = "S", .help = "stop after so many seconds (never)"   \
     }
 
 /* Loads the model called `name` (a file, "-", or a bundled model) with the --set options.

@@ -19,8 +19,8 @@ static bool taken(const ns_urdf *u, const char *id)
     return strcmp(id, "ground") == 0 || strcmp(id, "body") == 0;
 }
 
-/* A name of the language: letters, digits and _, four characters or more, so that it is neither
- * a unit nor a constant, and nobody else's. */
+/* A name of the language: letters, digits and _, at least four characters so that it is no unit
+ * and no constant, and nobody else's. */
 static const char *name_for(const ns_urdf *u, const char *name, const char *kind)
 {
     ns_text text = ns_text_new(u->arena);

@@ -62,7 +62,7 @@ static bool read_spec(job *j)
     if (!isfinite(j->spec.until))
         return ns_command_refuse(j->host, "the model says no end time; use --until");
     return j->spec.until > ns_model_run_options(j->model).t0 ||
-           ns_command_refuse(j->host, "--until must lie after the beginning");
+           ns_command_refuse(j->host, "--until must lie behind the beginning");
 }
 
 static void print(const job *j, const ns_adjoint *g)
@@ -142,7 +142,6 @@ const ns_command ns_command_gradient = {
         "is that of a few runs, whatever the number of parameters.  For many values and few\n"
         "parameters `noslip run --sensitivity` costs less.",
     .options = options,
-    .models = 1,
     .least = 1,
     .most = 1,
     .run = gradient,
