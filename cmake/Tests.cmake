@@ -1,11 +1,11 @@
-# Tests: every tests/*/test_*.c is one cmocka program linked to the static library (so that it
-# sees internal functions), every tests/*/test_*.sh one script run by bash.
+# Tests: every test_*.c in a folder of tests is one cmocka program linked to the static library
+# (so that it sees internal functions), every test_*.sh one script run by bash.
 enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(LAPACK REQUIRED IMPORTED_TARGET lapacke openblas) # a judge; no part of noslip
 
-file(GLOB test_programs CONFIGURE_DEPENDS "tests/*/test_*.c")
-file(GLOB test_scripts CONFIGURE_DEPENDS "tests/*/test_*.sh")
+file(GLOB test_programs CONFIGURE_DEPENDS "tests/*/test_*.c" "tests/*/*/test_*.c")
+file(GLOB test_scripts CONFIGURE_DEPENDS "tests/*/test_*.sh" "tests/*/*/test_*.sh")
 file(GLOB test_support CONFIGURE_DEPENDS "tests/support/*.c")
 
 # Debian's own interpreter is the one that has python3-h5py and python3-numpy.

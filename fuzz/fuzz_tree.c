@@ -8,11 +8,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void look(ns_arena *arena, const ns_tree *tree, const char *text, size_t size)
+static void look(ns_arena *arena, const ns_lsp_tree *tree, const char *text, size_t size)
 {
     if (tree->raw < text || tree->raw + tree->raw_length > text + size)
         abort();
-    const ns_tree *again = ns_tree_read(arena, tree->raw, tree->raw_length);
+    const ns_lsp_tree *again = ns_lsp_tree_read(arena, tree->raw, tree->raw_length);
     if (!again || again->kind != tree->kind)
         abort();
 }
@@ -28,14 +28,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const char *text = ns_arena_string(arena, (const char *)data, size);
-    const ns_tree *tree = ns_tree_read(arena, text, size);
+    const ns_lsp_tree *tree = ns_lsp_tree_read(arena, text, size);
     int looked = 0;
-    for (const ns_tree *at = tree; at && looked < MOST; looked++) {
+    for (const ns_lsp_tree *at = tree; at && looked < MOST; looked++) {
         look(arena, at, text, size);
         at = at->child ? at->child : at->next;
     }
-    ns_tree_number(tree, "params.position.line");
-    (void)strlen(ns_tree_text(tree, "params.textDocument.uri"));
+    ns_lsp_tree_number(tree, "params.position.line");
+    (void)strlen(ns_lsp_tree_text(tree, "params.textDocument.uri"));
     ns_arena_free(arena);
     return 0;
 }

@@ -148,7 +148,7 @@ static int add_problem(bench_session *s, const char *name)
     return wrong(*name == '-' ? "there is no option" : "there is no problem", name);
 }
 
-/* A positive number; 0 if it is none. */
+/* A positive number; 0 if it is not one. */
 static double number(const char *text)
 {
     char *end = NULL;

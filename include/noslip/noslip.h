@@ -221,7 +221,7 @@ NS_API size_t ns_calculator_columns(const ns_calculator *calculator);
 NS_API ns_verdict ns_calculator_eval(ns_calculator *calculator, size_t points, const double *t,
                                      size_t n_t, const double *x, const double *p, size_t n_p,
                                      double *out);
-/* Calls with so many points that they take milliseconds are shared by threads: at most so many,
+/* Calls with enough points to take milliseconds are shared by threads: at most this many,
  * 0 for as many as processors (which is the default), at most 4096.  The bits are the same. */
 NS_API ns_verdict ns_calculator_threads(ns_calculator *calculator, size_t threads);
 
@@ -342,7 +342,7 @@ NS_API ns_verdict ns_result_write(ns_result *result, const char *path);
  * page alone, docs/report.md), "motion" (the same without the formulas, which no number
  * changes), "live" (a page whose sliders recompute; it is made of the
  * playground, which the environment variable NOSLIP_PLAYGROUND names unless it is installed
- * with the program).  They belong to the caller (ns_free), with a zero byte behind; NULL with
+ * with the program).  They belong to the caller (ns_free), a zero byte after them; NULL with
  * ns_result_error if that is not possible. */
 NS_API void *ns_result_bytes(ns_result *result, const char *format, size_t *length);
 NS_API const char *ns_result_error(const ns_result *result);

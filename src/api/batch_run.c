@@ -96,7 +96,6 @@ static const char *make_plan(ns_batch *b, ns_plan *plan)
 /* Settings of the model that change from row to row would be taken at one value for all. */
 static const char *check_settings(ns_batch *b, const ns_plan *plan)
 {
-    const ns_description *d = b->own->description;
     const char **names = NS_NEW_ARRAY(b->made, const char *, plan->axes.n + 1);
     const char *message = "";
     for (uint32_t i = 0; i < plan->axes.n; i++)
@@ -105,18 +104,15 @@ static const char *check_settings(ns_batch *b, const ns_plan *plan)
                                                &message);
     if (!starter)
         return message;
-    for (uint32_t i = 0; i < d->settings.n && !b->model->variant; i++) {
-        const ns_setting *s = &d->settings.at[i];
-        const bool said = (strcmp(s->form->name, "until") == 0 && b->until_said) ||
-                          (strcmp(s->form->name, "tolerance") == 0 && b->tolerance_said) ||
-                          strcmp(s->form->name, "every") == 0;
-        if (!said && !s->word && s->value && ns_starter_varies(starter, s->value))
-            return ns_arena_format(b->made,
-                                   "`%s` of the run block depends on what is varied, and is "
-                                   "the same for all rows",
-                                   s->form->name);
-    }
-    return NULL;
+    const char *setting = b->model->variant
+                              ? NULL
+                              : ns_starter_setting(starter, b->own->description, b->until_said,
+                                                   b->tolerance_said);
+    return setting ? ns_arena_format(b->made,
+                                     "`%s` of the run block depends on what is varied, and is "
+                                     "the same for all rows",
+                                     setting)
+                   : NULL;
 }
 
 static const char *make_run(ns_batch *b, ns_run_options *run)

@@ -3,7 +3,7 @@
  * What a run evaluates too (rates, values, ...) is the run's own program, so that the bits are
  * the same; the rest is built here, on a fork of the system.  From a number of points on they
  * are evaluated eight at a time, by native code when there have been so many that it pays, and
- * by several threads when one call has so many.  The bits do not depend on any of it. */
+ * by several threads when one call has enough of them.  The bits do not depend on any of it. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -174,7 +174,7 @@ const char *ns_api_quantity_name(size_t i, const char **summary)
 
 /* ---- making one -------------------------------------------------------------------------- */
 
-/* Desks for so many threads; false if memory ran out. */
+/* Desks for this many threads; false if memory ran out. */
 static bool take_room(ns_calculator *c, uint32_t threads)
 {
     if (threads <= c->desks)

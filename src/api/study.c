@@ -42,22 +42,10 @@ struct ns_study {
     char error[400];
 };
 
-/* Is it about models, or about texts and claims? */
-static bool is_of_models(const ns_command *command)
-{
-    return command->least && !command->plain;
-}
-
-/* All commands but the one that has functions of its own. */
-static bool is_study(const ns_command *command)
-{
-    return strcmp(command->name, "run") != 0;
-}
-
 const char *ns_api_study_name(size_t i, const char **summary)
 {
     for (const ns_command *const *c = ns_commands; *c; c++)
-        if (is_study(*c) && i-- == 0) {
+        if (!(*c)->apart && i-- == 0) {
             *summary = (*c)->summary;
             return (*c)->name;
         }
@@ -67,7 +55,7 @@ const char *ns_api_study_name(size_t i, const char **summary)
 static const ns_command *find(const char *name)
 {
     const ns_command *command = ns_command_find(name);
-    return command && is_study(command) ? command : NULL;
+    return command && !command->apart ? command : NULL;
 }
 
 const char *ns_study_option(const char *study, size_t i, const char **argument,
@@ -87,11 +75,6 @@ const char *ns_study_option(const char *study, size_t i, const char **argument,
 }
 
 /* ---- the host of the command ------------------------------------------------------------- */
-
-static bool is_sweep(const ns_command *command)
-{
-    return strcmp(command->name, "sweep") == 0;
-}
 
 static ns_model *open_copy(void *context, const char *word, const ns_override *overrides,
                            size_t n)
@@ -181,21 +164,20 @@ static bool take_arguments(ns_study *s, ns_host *host, const ns_command *command
         /* facts may quote it: it lives as long as they */
         const char *value = *given ? ns_arena_string(host->arena, given, strlen(given)) : NULL;
         s->as_json = s->as_json || strcmp(names[i], "json") == 0;
-        if (!*names[i] && value && !is_of_models(command))
+        if (!*names[i] && value && !command->models)
             NS_PUSH(host->arena, a->words, value);
         else if (!ns_command_take(host, a, names[i], value))
             return false;
     }
-    if (!is_of_models(command))
+    if (!command->models)
         return ns_command_enough(host, a);
     for (int k = 0; k < 2; k++)
         s->word[k] = word_of(host->arena, s->given[k]);
-    if (strcmp(command->name, "emit") == 0)
-        NS_PUSH(host->arena, a->words, ns_command_text(a, "out") ? "fmu" : "c");
-    NS_PUSH(host->arena, a->words, s->word[0]);
-    if (strcmp(command->name, "compare") == 0)
-        NS_PUSH(host->arena, a->words, s->word[1]);
-    s->plain = is_sweep(command);
+    if (command->form)
+        NS_PUSH(host->arena, a->words, command->form(a));
+    for (uint32_t k = 0; k < command->models; k++)
+        NS_PUSH(host->arena, a->words, s->word[k]);
+    s->plain = command->starts;
     return ns_command_enough(host, a) && (!s->plain || take_variant(s, host, a));
 }
 
@@ -232,7 +214,7 @@ static void begin(ns_study *s, const ns_command *command, const char *const *nam
                     .style_err = ns_style_none,
                     .stop = &s->stop,
                     .context = s,
-                    .open = is_of_models(command) ? open_copy : NULL,
+                    .open = command->models ? open_copy : NULL,
                     .found = keep,
                     .progress = pass_progress};
     if (host.out && host.err)
@@ -263,9 +245,9 @@ ns_study *ns_study_run(ns_model *model, ns_model *other, const char *name,
     if (!command)
         s->verdict = asprintf(&s->err, "error: there is no study `%s`\n", name) < 0 ? NS_FAILED
                                                                                     : NS_WRONG;
-    else if (is_of_models(command) && !model)
+    else if (command->models && !model)
         return s;
-    else if (is_of_models(command) && (model->status != NS_OK || s->given[1]->status != NS_OK))
+    else if (command->models && (model->status != NS_OK || s->given[1]->status != NS_OK))
         s->verdict = asprintf(&s->err, "error: the model is wrong\n") < 0 ? NS_FAILED
                                                                           : NS_WRONG;
     else

@@ -14,7 +14,7 @@
 int ns_file_read(const char *path, size_t most, char **bytes, size_t *length);
 
 /* A file that is going to be written.  Nothing is visible under its name before the first
- * ns_file_publish; files that are no regular files (pipes, devices) are written in place. */
+ * ns_file_publish; files that are not regular files (pipes, devices) are written in place. */
 typedef struct ns_file_target {
     char *path;      /* symbolic links resolved */
     char *temporary; /* NULL if there is none now */

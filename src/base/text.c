@@ -112,7 +112,7 @@ static char *put_digits(char *at, const char *digits, int n, int point)
     return at + point;
 }
 
-/* As printf's %g with so many digits, at least 15; but no locale changes its point. */
+/* As printf's %g with this many digits, at least 15; but no locale changes its point. */
 static char *put_number(char *at, double size)
 {
     enum { USUAL = 15, LEAST_FIXED = -4 }; /* digits; exponent of those without an `e` */

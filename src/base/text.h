@@ -26,7 +26,7 @@ enum { NS_NUMBER_ROOM = 32 };
 size_t ns_text_number(char buffer[NS_NUMBER_ROOM], double value);
 void ns_text_add_double(ns_text *text, double value);
 
-/* Length of the well-formed UTF-8 character that a text of so many bytes begins with, 0 if
+/* Length of the well-formed UTF-8 character that a text of this many bytes begins with, 0 if
  * there is none. */
 size_t ns_text_character(const char *text, size_t length);
 

@@ -17,7 +17,7 @@ void ns_signals_catch(bool leads);
  * for studies, which write nothing before they are done.  Off: it has come back. */
 void ns_signals_insist(bool on);
 
-/* Sets the flag to NS_INTERRUPT_TIME after so many seconds. */
+/* Sets the flag to NS_INTERRUPT_TIME after this many seconds. */
 void ns_signals_limit(double seconds);
 
 #endif

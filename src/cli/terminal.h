@@ -10,7 +10,7 @@
 /* None where there is no terminal, or NO_COLOR is set. */
 ns_style ns_terminal_style(FILE *file);
 
-/* A bar on a terminal, from the second second on. */
+/* A bar on a terminal, once a second has passed. */
 typedef struct ns_bar {
     FILE *file;
     bool wanted, shown;

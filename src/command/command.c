@@ -162,9 +162,8 @@ bool ns_command_enough(ns_host *host, const ns_arguments *a)
     const ns_command *command = a->command;
     if (a->words.n < command->least)
         return ns_command_refuse(host, "`noslip %s` needs %s: noslip %s %s", command->name,
-                                 command->least == 1 && strncmp(command->usage, "MODEL", 5) == 0
-                                     ? "a model"
-                                     : "more arguments",
+                                 command->least == 1 && command->models ? "a model"
+                                                                        : "more arguments",
                                  command->name, command->usage);
     if (a->words.n > command->most)
         return ns_command_refuse(host, "unexpected argument `%s`: noslip %s %s",

@@ -86,8 +86,12 @@ struct ns_command {
     const char *usage;   /* after `noslip NAME` */
     const char *doc;     /* paragraphs; may be NULL */
     const ns_option *options;
-    unsigned least, most;                                     /* number of words */
-    bool plain;                                               /* the words are not models */
+    unsigned least, most; /* number of words */
+    unsigned models;      /* how many of them, the last, are models */
+    bool apart;           /* the library has functions of its own for it */
+    bool starts;          /* makes starts by itself: a variant's numbers are options */
+    /* The first word where it follows from the options; NULL: from nothing. */
+    const char *(*form)(const ns_arguments *arguments);
     int (*run)(ns_host *host, const ns_arguments *arguments); /* exit status */
 };
 
@@ -157,7 +161,7 @@ bool ns_command_numbers(ns_host *host, const ns_arguments *arguments, const char
 
 /* The options that every command has beside its own; ends with a NULL name. */
 extern const ns_option ns_command_common[];
-/* By its name, of so many characters; NULL if there is none. */
+/* By its name, of this many characters; NULL if there is none. */
 const ns_option *ns_command_option(const ns_option *options, const char *name, size_t length);
 
 void ns_command_phase(const ns_host *host, ns_phase phase);

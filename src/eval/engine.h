@@ -15,7 +15,7 @@ typedef struct ns_engine_math {
     void (*solve)(uint32_t n, const double *lu, double *x);
 } ns_engine_math;
 
-typedef struct ns_lanes {
+typedef struct ns_engine {
     const char *name;
     const ns_engine_math *math;
     ns_simd level; /* which it needs */
@@ -25,13 +25,13 @@ typedef struct ns_lanes {
     /* points[8][n] to lanes[n][8], and back */
     void (*pack)(size_t n, const double *points, double *lanes);
     void (*unpack)(size_t n, const double *lanes, double *points);
-    const struct ns_lanes *fused; /* with fused operations */
-} ns_lanes;
+    const struct ns_engine *fused; /* with fused operations */
+} ns_engine;
 
-extern const ns_lanes ns_lanes_plain, ns_lanes_fused_plain;
+extern const ns_engine ns_engine_plain, ns_engine_fused_plain;
 #if NS_X86
-extern const ns_lanes ns_lanes_avx2, ns_lanes_fused_avx2;
-extern const ns_lanes ns_lanes_avx512, ns_lanes_fused_avx512;
+extern const ns_engine ns_engine_avx2, ns_engine_fused_avx2;
+extern const ns_engine ns_engine_avx512, ns_engine_fused_avx512;
 #endif
 
 extern const ns_engine_math ns_scalar_math;

@@ -14,7 +14,7 @@ typedef struct ns_program_native ns_program_native;
 struct ns_program {
     const ns_tape *tape;
     const ns_stream *stream;
-    const ns_lanes *lanes;
+    const ns_engine *lanes;
     const ns_jet *jet; /* NULL if not asked for */
     uint32_t operations, bound;
     ns_program_native *native;
@@ -26,12 +26,12 @@ struct ns_program_native {
 };
 
 /* Best first. */
-static const ns_lanes *const all_lanes[] = {
+static const ns_engine *const all_lanes[] = {
 #if NS_X86
-    &ns_lanes_avx512,
-    &ns_lanes_avx2,
+    &ns_engine_avx512,
+    &ns_engine_avx2,
 #endif
-    &ns_lanes_plain,
+    &ns_engine_plain,
 };
 
 ns_program *ns_program_build(ns_arena *arena, const ns_program_spec *spec)
@@ -166,7 +166,7 @@ bool ns_program_choose_lanes(ns_program *program, const char *name)
 {
     const ns_simd level = ns_simd_level();
     for (size_t i = 0; i < sizeof all_lanes / sizeof *all_lanes; i++) {
-        const ns_lanes *lanes = all_lanes[i];
+        const ns_engine *lanes = all_lanes[i];
         if ((name && strcmp(name, lanes->name) != 0) || lanes->level > level)
             continue;
         program->lanes = lanes;

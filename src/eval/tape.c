@@ -442,7 +442,7 @@ double ns_tape_weight(const ns_tape *tape, uint32_t from, uint32_t to)
             weight += division - 1;
         else if (op->op == NS_OP_FACTOR)
             weight += op->b * (division - 1);
-        else if (op->op == NS_OP_POW || (op->op >= NS_OP_EXP && op->op <= NS_OP_ATANH))
+        else if (op->op == NS_OP_POW || (op->op >= NS_OP_EXP && op->op < NS_OP_NUMBER))
             weight += function - 1;
     }
     return weight;

@@ -50,8 +50,8 @@ typedef struct ns_tape {
 #define NS_TAPE_NONE UINT32_MAX
 
 /* Lowers what the roots need.  before[e], if given and not 0, is a node to be evaluated before
- * e though it is no argument of it (given by jets).  cell, if given, is set to an array in the
- * graph's scratch memory with the cell of every node. */
+ * e though it is not an argument of it (given by jets).  cell, if given, is set to an array in
+ * the graph's scratch memory with the cell of every node. */
 ns_tape *ns_tape_lower(ns_arena *arena, const ns_program_spec *spec, const ns_ex *roots,
                        size_t nroots, const ns_ex *before, const uint32_t **cell);
 

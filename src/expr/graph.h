@@ -54,8 +54,8 @@ typedef struct ns_node {
 } ns_node;
 
 ns_graph *ns_graph_new(ns_arena *arena);
-/* From now on a number that is no double becomes the double on its other side: 0.3, pi and the
- * like with an error as large as that of rounding, or larger, and of the other sign. */
+/* From now on a number that is not a double becomes the double on its other side: 0.3, pi and
+ * the like with an error as large as that of rounding, or larger, and of the other sign. */
 void ns_graph_shake(ns_graph *g);
 /* The same expressions under the same handles, in the memory of another arena: what is added to
  * either is not seen by the other.  Costs next to nothing; the graph must outlive the fork, and
@@ -72,7 +72,7 @@ uint32_t ns_graph_size(const ns_graph *g);
 const ns_node *ns_graph_node(const ns_graph *g, ns_ex e);
 const ns_ex *ns_graph_args(const ns_graph *g, ns_ex e);
 ns_op ns_graph_op(const ns_graph *g, ns_ex e);
-const ns_symbol *ns_graph_symbol(const ns_graph *g, ns_ex e); /* NULL if e is no symbol */
+const ns_symbol *ns_graph_symbol(const ns_graph *g, ns_ex e); /* NULL if e is not a symbol */
 
 /* A new symbol, different from all others even of the same name. */
 ns_ex ns_symbol_new(ns_graph *g, const char *name, ns_symbol_kind kind, uint32_t index);

@@ -9,7 +9,7 @@ typedef uint32_t ns_ex; /* handle of an expression; 0 is none */
 typedef struct ns_graph ns_graph;
 
 typedef enum ns_op {
-    NS_OP_NONE, /* so that a zeroed node is no operation */
+    NS_OP_NONE, /* so that a zeroed node is not an operation */
 #define NS_OP(ID, ...) NS_OP_##ID,
 #define NS_OP_SPECIAL(ID, ...) NS_OP_##ID,
 #include "expr/ops.def"

@@ -20,7 +20,7 @@
 
 typedef struct ns_tree ns_tree;
 
-/* NULL if L is not quadratic in v by its form, or if eliminating and solving for so many
+/* NULL if L is not quadratic in v by its form, or if eliminating and solving for this many
  * right-hand sides takes more than `most` operations; then nothing was added to the graph. */
 ns_tree *ns_tree_make(ns_graph *g, ns_arena *arena, ns_ex lagrangian, uint32_t n,
                       const ns_ex *v, uint32_t right, double most);

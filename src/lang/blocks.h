@@ -5,7 +5,7 @@
 #include "lang/statements.h"
 #include "lang/syntax/parser.h"
 
-/* After so many errors the text is something else than a model. */
+/* After this many errors the text is something other than a model. */
 enum { NS_STATEMENTS_MOST_ERRORS = 100 };
 
 /* statements.c */
@@ -44,7 +44,7 @@ uint32_t ns_blocks_find(ns_reader *r, uint32_t *number, const ns_block_form *for
 
 /* jumps.c: modes, and what events change */
 bool ns_jumps_parse_mode(ns_parser *p);
-/* Of an event, behind all else:  in MODE, ... { ... } */
+/* Of an event, after all else:  in MODE, ... { ... } */
 bool ns_jumps_parse(ns_parser *p, ns_job *job);
 /* start { mode NAME } */
 bool ns_jumps_parse_start(ns_parser *p);

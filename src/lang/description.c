@@ -156,6 +156,7 @@ static void add_entries(ns_reader *r, const ns_scope_entry *entries, uint32_t n)
             continue;
         name->kind = NS_NAME_ENTRY;
         name->unit = entries[i].unit;
+        name->axes = entries[i].axes;
         name->value = entries[i].value;
         name->value.at = ns_arena_copy(r->arena, entries[i].value.at,
                                        (size_t)name->value.rows * name->value.cols *
@@ -191,8 +192,8 @@ bool ns_description_awaits_reactions(const ns_description *d)
         const ns_job *job = &r->jobs.at[i];
         if ((job->kind == NS_JOB_FORCE || job->kind == NS_JOB_PROPERTY) &&
             job->progress == NS_READ_LATE && job->missing.source &&
-            ns_evaluate_is_reaction(ns_reader_text(r, job->missing),
-                                    job->missing.end - job->missing.begin))
+            ns_scope_is_reaction(ns_reader_text(r, job->missing),
+                                 job->missing.end - job->missing.begin))
             return true;
     }
     return false;
@@ -233,7 +234,7 @@ bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uin
         const ns_job *job = &r->jobs.at[i];
         if (job->progress == NS_READ_LATE && job->kind < NS_JOB_OBSERVE &&
             job->kind != NS_JOB_LET && job->missing.source && !waits_for_system(r, job))
-            ns_evaluate_undefined(r, job->missing, false);
+            ns_scope_undefined(r, job->missing, false);
     }
     if (d->diag->errors != errors)
         return false;
@@ -248,7 +249,7 @@ bool ns_description_finish(ns_description *d, const ns_scope_entry *entries, uin
 static bool complete(ns_reader *r, ns_evaluated outcome)
 {
     if (outcome.progress == NS_READ_LATE)
-        ns_evaluate_undefined(r, outcome.missing, false);
+        ns_scope_undefined(r, outcome.missing, false);
     return outcome.progress == NS_READ_DONE;
 }
 

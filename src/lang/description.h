@@ -191,7 +191,7 @@ typedef struct ns_block {
     const ns_block_form *form;
     const char *name, *kind; /* may be NULL */
     const ns_value *args;
-    /* [nargs]: an argument that is no known name, or the bare name of a block; else NULL */
+    /* [nargs]: an argument that is not a known name, or the bare name of a block; else NULL */
     const char *const *arg_words;
     const ns_span *arg_spans; /* [nargs] */
     uint32_t nargs;
@@ -282,6 +282,7 @@ typedef struct ns_scope_entry {
         rate_of; /* a symbol whose time derivative the value is, whatever the symbol is called;
                   * or 0 */
     const char *unit; /* of SI; NULL or "": not known */
+    const char *axes; /* letters of the components in their order; NULL: x, y, z */
 } ns_scope_entry;
 
 /* For formulations whose blocks define names that the rest of the model uses (body S gives
@@ -317,7 +318,7 @@ bool ns_description_setting(ns_diag *diag, const ns_setting *setting, double val
 bool ns_description_call(ns_description *d, const char *function, const ns_ex *args, uint32_t n,
                          ns_span place, ns_value *out);
 
-/* Where a name of so many bytes is defined, and as what ("a parameter"); for a part of a body
+/* Where a name of this many bytes is defined, and as what ("a parameter"); for a part of a body
  * (S.omega) the body.  False if the text does not define it. */
 bool ns_description_place(const ns_description *d, const char *name, size_t length,
                           ns_span *place, const char **kind);

@@ -106,7 +106,7 @@ void ns_draw_elaborate(ns_reader *r, ns_job *job)
         ns_evaluated outcome = ns_evaluate_code(r, code, &one->value);
         if (outcome.progress != NS_READ_DONE) {
             if (outcome.progress == NS_READ_LATE)
-                ns_evaluate_undefined(r, outcome.missing, false);
+                ns_scope_undefined(r, outcome.missing, false);
             job->progress = NS_READ_BROKEN;
         }
     }

@@ -146,7 +146,7 @@ static void elaborate_let(ns_reader *r, ns_job *job)
     ns_evaluate_name(r, job->target);
     job->progress = job->target->progress;
     if (job->progress == NS_READ_LATE && r->finishing) {
-        ns_evaluate_undefined(r, job->target->missing, false);
+        ns_scope_undefined(r, job->target->missing, false);
         job->progress = NS_READ_BROKEN;
     }
 }
@@ -158,8 +158,8 @@ static void elaborate_state(ns_reader *r, ns_job *job)
     job->progress = name->progress;
     job->missing = name->missing;
     r->strict = true;
-    if (name->progress == NS_READ_LATE && !ns_evaluate_may_come(r, name->missing)) {
-        ns_evaluate_undefined(r, name->missing, false);
+    if (name->progress == NS_READ_LATE && !ns_scope_may_come(r, name->missing)) {
+        ns_scope_undefined(r, name->missing, false);
         job->progress = NS_READ_BROKEN;
     }
     if (job->progress != NS_READ_DONE)
@@ -381,7 +381,7 @@ static void elaborate_named(ns_reader *r, ns_job *job)
         job->missing = job->target->missing;
         job->value = job->target->value;
         if (job->progress == NS_READ_LATE && r->finishing) {
-            ns_evaluate_undefined(r, job->missing, false);
+            ns_scope_undefined(r, job->missing, false);
             job->progress = NS_READ_BROKEN;
         }
     } else {

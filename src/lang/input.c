@@ -107,7 +107,7 @@ static bool parse_table(ns_parser *p, ns_input *input)
     }
 }
 
-/* The same in the text of an override, behind `from`. */
+/* The same in the text of an override, after `from`. */
 static bool table_override(ns_reader *r, const ns_override *o, ns_input *input, bool *good)
 {
     *good = true;

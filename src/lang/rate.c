@@ -24,8 +24,8 @@ static ns_evaluated state_rate(ns_reader *r, const ns_state_line *line, ns_span 
     }
     ns_evaluate_name(r, name);
     outcome = (ns_evaluated){.progress = name->progress, .missing = name->missing};
-    if (name->progress == NS_READ_LATE && !ns_evaluate_may_come(r, name->missing)) {
-        ns_evaluate_undefined(r, name->missing, false);
+    if (name->progress == NS_READ_LATE && !ns_scope_may_come(r, name->missing)) {
+        ns_scope_undefined(r, name->missing, false);
         outcome.progress = NS_READ_BROKEN;
     } else if (name->progress == NS_READ_DONE) {
         if (name->value.rows != 1 || name->value.cols != 1)

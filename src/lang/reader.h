@@ -81,6 +81,7 @@ typedef struct ns_name {
     const ns_ex *symbols, *gradient; /* for grad: formal variables, derivatives by them */
     bool used;
     const char *unit; /* that others know of: of entries, of parameters; NULL if none */
+    const char *axes; /* of entries, see ns_scope_entry */
     const struct ns_agreed *agreed; /* its dimension, once that is known: walk.c */
     struct ns_name *next;           /* in its chain of the table */
 } ns_name;
@@ -150,7 +151,7 @@ typedef struct ns_job {
 typedef struct ns_call ns_call; /* remembered calls of functions: see evaluate.c */
 
 /* A value while code runs: a matrix by rows; a scalar keeps its entry inside.  No rows: there
- * is not a value (the reason was reported, or a name is still to come). */
+ * is no value (the reason was reported, or a name is still to come). */
 typedef struct ns_cell {
     uint32_t rows, cols;
     ns_ex one;
@@ -216,6 +217,19 @@ ns_name *ns_scope_add(ns_arena *arena, ns_scope *scope, const char *text, size_t
 const char *ns_scope_nearest(const ns_scope *scope, const char *text);
 /* "a parameter", "a coordinate", ... */
 const char *ns_scope_kind_text(ns_name_kind kind);
+/* Is the part before the first dot the name of a block? */
+bool ns_scope_is_member(const ns_reader *r, const char *text, size_t length);
+/* Is it the name of a reaction: lambda.NAME, NAME.force, NAME.force.x? */
+bool ns_scope_is_reaction(const char *text, size_t length);
+/* May a name that is missing now still be defined?  Then it is no error to lack it. */
+bool ns_scope_may_come(const ns_reader *r, ns_span missing);
+/* Does it stand for a value, or a component of one? */
+bool ns_scope_is_known(const ns_reader *r, const char *text, size_t length);
+/* Complains about a name that nobody defined, once per name. */
+void ns_scope_undefined(ns_reader *r, ns_span place, bool function);
+/* The component that .x .y .z or .1 .2 .. at the end names, from 0 on; -1 if there is none.
+ * *dot: where the part after the last dot begins; 0 if there is no dot. */
+int ns_scope_component(const char *text, size_t length, size_t *dot);
 
 /* ---- statements.c ------------------------------------------------------------------------ */
 
@@ -281,18 +295,8 @@ ns_evaluated ns_evaluate_call(ns_reader *r, ns_name *function, ns_span place,
 /* functions.c: integral(F)(args).  False after an error; *outcome as of a call. */
 bool ns_functions_integral(ns_reader *r, ns_name *function, ns_span place, const ns_cell *args,
                            uint32_t n, ns_evaluated *outcome, ns_cell *out);
-/* Is the part before the first dot the name of a block? */
-bool ns_evaluate_is_member(const ns_reader *r, const char *text, size_t length);
-/* Is it the name of a reaction: lambda.NAME, NAME.force, NAME.force.x? */
-bool ns_evaluate_is_reaction(const char *text, size_t length);
-/* May a name that is missing now still be defined?  Then it is no error to lack it. */
-bool ns_evaluate_may_come(const ns_reader *r, ns_span missing);
-/* Does it stand for a value, or a component of one? */
-bool ns_evaluate_is_known(const ns_reader *r, const char *text, size_t length);
 /* How many values an item takes from the stack. */
 uint32_t ns_evaluate_taken(const ns_item *item);
-/* Complains about a name that nobody defined, once per name. */
-void ns_evaluate_undefined(ns_reader *r, ns_span place, bool function);
 /* Complains about all undefined names of a function that was never called. */
 void ns_evaluate_check_names(ns_reader *r, const ns_name *function);
 /* Adds to the work done; false when it is too much (said once). */

@@ -42,8 +42,9 @@ bool ns_grip_read(ns_description *d, ns_system *s, ns_grips *grips)
         const ns_property *slip = ns_block_find(b, "slip");
         ns_grip *one = &grips->at[grips->n];
         ns_ex u;
-        if (grips->n == NS_GRIPS_MOST) {
-            ns_diag_error(d->diag, b->span, "there may be %d contacts at most", NS_GRIPS_MOST);
+        if (grips->n == NS_SLIDING_MOST) {
+            ns_diag_error(d->diag, b->span, "there may be %d contacts at most",
+                          NS_SLIDING_MOST);
             return false;
         }
         if (!ns_block_known(d, b, names))
@@ -115,208 +116,84 @@ bool ns_grip_normals(ns_description *d, ns_system *s, const ns_dalembert *w, ns_
     return true;
 }
 
-typedef struct sizing {
-    const ns_system *s;
-    const double *p;
-} sizing;
-
-static double number_of(void *context, ns_ex e)
-{
-    const sizing *z = context;
-    double value;
-    ns_system_eval(z->s, &e, 1, 0, z->p, NULL, &value);
-    return value;
-}
-
 bool ns_grip_sizes(const ns_system *s, const ns_grips *grips, ns_diag *diag, const double *p)
 {
-    sizing z = {s, p};
     for (uint32_t i = 0; grips && i < grips->n; i++)
-        if (!ns_law_sizes(&grips->at[i].law, diag, number_of, &z))
+        if (!ns_law_sizes(&grips->at[i].law, diag, s, p))
             return false;
     return true;
 }
 
 /* ---- modes ------------------------------------------------------------------------------- */
 
-enum { MODES = 1 << NS_GRIPS_MOST };
-
-typedef struct outcome {
-    ns_ex *a, *lambda; /* of all rows: friction where one slides */
-    ns_ex normal[NS_GRIPS_MOST];
-    ns_ex firm; /* det(1 - B) */
-} outcome;
-
 typedef struct work {
     ns_dalembert *w;
     const ns_grips *grips;
     ns_system *s;
     ns_graph *g;
-    uint32_t n, m, count, modes;
+    uint32_t n, m, count;
     void (*solve)(const ns_dalembert *, ns_ex *a, ns_ex *lambda);
-    ns_ex z[NS_GRIPS_MOST];   /* normal forces as symbols */
-    ns_ex own[NS_GRIPS_MOST]; /* u */
-    ns_ex size[NS_GRIPS_MOST];
-    ns_ex way[NS_GRIPS_MOST], slide[NS_GRIPS_MOST], begin[NS_GRIPS_MOST];
-    uint32_t way_at[NS_GRIPS_MOST], slide_at[NS_GRIPS_MOST], begin_at[NS_GRIPS_MOST];
+    ns_sliding k;
+    ns_ex way[NS_SLIDING_MOST], begin[NS_SLIDING_MOST];
+    uint32_t way_at[NS_SLIDING_MOST], slide_at[NS_SLIDING_MOST], begin_at[NS_SLIDING_MOST];
     uint32_t friction_at;
-    outcome in[MODES];
 } work;
 
-static bool slides(uint32_t mode, uint32_t i)
+static ns_ex kinetic(const ns_sliding *k, uint32_t i, uint32_t unused)
 {
-    return mode >> i & 1;
+    (void)unused;
+    const work *w = k->own;
+    ns_ex size = ns_mul(w->g, k->at[i].law->moving, k->at[i].z);
+    return ns_neg(w->g, ns_mul(w->g, size, w->way[i]));
 }
 
-static ns_ex kinetic(const work *k, uint32_t i)
+static ns_ex normal(const ns_sliding *k, uint32_t i, const ns_sliding_outcome *o)
 {
-    ns_ex size = ns_mul(k->g, k->grips->at[i].law.moving, k->z[i]);
-    return ns_neg(k->g, ns_mul(k->g, size, k->way[i]));
+    const work *w = k->own;
+    ns_ex *accel = NS_NEW_ARRAY(k->s->arena, ns_ex, w->n);
+    for (uint32_t c = 0; c < w->n; c++)
+        accel[c] = w->w->d->coordinates.at[c].a;
+    return ns_subst_one(w->g, w->grips->at[i].normal, accel, o->a, w->n);
 }
 
-/* Which grip's slip a row is; UINT32_MAX if none. */
-static uint32_t grip_of(const work *k, uint32_t row)
+static void solve(const ns_sliding *k, const ns_dalembert *rows, ns_ex *a, ns_ex *lambda)
 {
-    for (uint32_t i = 0; i < k->count; i++)
-        if (k->grips->at[i].row == row)
-            return i;
-    return UINT32_MAX;
+    const work *w = k->own;
+    w->solve(rows, a, lambda);
 }
 
-/* a(z) and lambda(z): rows that hold, friction of those that do not. */
-static void solve_rows(work *k, uint32_t mode)
+/* Reactions in forces and in normal forces. */
+static void add_reactions(const ns_sliding *k, const ns_sliding_outcome *o,
+                          ns_sliding_unknowns *all)
 {
-    ns_graph *g = k->g;
-    ns_arena *arena = k->s->arena;
-    const uint32_t n = k->n;
-    ns_dalembert part = *k->w;
-    outcome *o = &k->in[mode];
-    ns_ex *held = NS_NEW_ARRAY(arena, ns_ex, k->m + 1);
-    part.A = NS_NEW_ARRAY(arena, ns_ex, (size_t)k->m * n + 1);
-    part.b = NS_NEW_ARRAY(arena, ns_ex, k->m + 1);
-    part.Q = ns_arena_copy(arena, k->w->Q, n * sizeof *part.Q);
-    part.m = 0;
-    o->a = NS_NEW_ARRAY(arena, ns_ex, n + 1);
-    o->lambda = NS_NEW_ARRAY(arena, ns_ex, k->m + 1);
-    for (uint32_t row = 0; row < k->m; row++) {
-        const uint32_t i = grip_of(k, row);
-        const ns_ex *A = k->w->A + (size_t)row * n;
-        if (i == UINT32_MAX || !slides(mode, i)) {
-            memcpy(part.A + (size_t)part.m * n, A, n * sizeof *A);
-            part.b[part.m++] = k->w->b[row];
-            continue;
-        }
-        o->lambda[row] = kinetic(k, i);
-        for (uint32_t c = 0; c < n; c++)
-            part.Q[c] = ns_add(g, part.Q[c], ns_mul(g, A[c], o->lambda[row]));
-    }
-    k->solve(&part, o->a, held);
-    for (uint32_t row = 0, at = 0; row < k->m; row++) {
-        const uint32_t i = grip_of(k, row);
-        if (i == UINT32_MAX || !slides(mode, i))
-            o->lambda[row] = held[at++];
-    }
-}
-
-/* Normal forces and reactions of a mode, solved for. */
-static void solve_mode(work *k, uint32_t mode)
-{
-    enum { MOST = NS_REACTIONS_MOST };
-    ns_graph *g = k->g;
-    const ns_dalembert *w = k->w;
-    outcome *o = &k->in[mode];
-    ns_ex z[MOST], y[MOST], value[MOST];
-    uint32_t unknowns = 0;
-    solve_rows(k, mode);
-    ns_ex *accel = NS_NEW_ARRAY(k->s->arena, ns_ex, k->n);
-    for (uint32_t i = 0; i < k->n; i++)
-        accel[i] = w->d->coordinates.at[i].a;
-    for (uint32_t i = 0; i < k->count; i++) {
-        o->normal[i] = ns_subst_one(g, k->grips->at[i].normal, accel, o->a, k->n);
-        if (slides(mode, i)) {
-            z[unknowns] = k->z[i];
-            y[unknowns++] = o->normal[i];
-        }
-    }
+    const work *of = k->own;
+    const ns_dalembert *w = of->w;
     for (uint32_t r = 0; r < w->n_reactions; r++) {
         bool used = false;
         for (uint32_t i = 0; i < w->n_used; i++)
             used = used || w->used[i] == r;
-        for (uint32_t i = 0; i < k->count; i++)
-            used = used || ns_graph_depends(g, k->grips->at[i].normal, w->reaction + r, 1);
-        if (used && unknowns < MOST) {
-            z[unknowns] = w->reaction[r];
-            y[unknowns++] = o->lambda[r];
+        for (uint32_t i = 0; i < of->count; i++)
+            used = used || ns_graph_depends(of->g, of->grips->at[i].normal, w->reaction + r, 1);
+        if (used && all->n < NS_REACTIONS_MOST) {
+            all->z[all->n] = w->reaction[r];
+            all->y[all->n++] = o->lambda[r];
         }
     }
-    o->firm = ns_one(g);
-    if (!unknowns)
-        return;
-    o->firm = ns_reactions_solve(g, unknowns, z, y, value);
-    ns_ex **at = NS_NEW_ARRAY(k->s->arena, ns_ex *, k->n + k->m + k->count);
-    uint32_t places = 0;
-    for (uint32_t i = 0; i < k->n; i++)
-        at[places++] = &o->a[i];
-    for (uint32_t i = 0; i < k->m; i++)
-        at[places++] = &o->lambda[i];
-    for (uint32_t i = 0; i < k->count; i++)
-        at[places++] = &o->normal[i];
-    ns_reactions_put(g, unknowns, z, value, at, places);
 }
 
-/* (static mu N)^2 - T^2 and T of contact i in this mode. */
-static ns_ex margin(const work *k, uint32_t mode, uint32_t i)
+/* The friction that contact i needs to hold. */
+static ns_ex needed(const ns_sliding *k, uint32_t mode, uint32_t i)
 {
-    const ns_grip *one = &k->grips->at[i];
-    ns_ex limit = ns_mul(k->g, one->law.fixed, k->in[mode].normal[i]);
-    return ns_sub(k->g, ns_powi(k->g, limit, 2),
-                  ns_powi(k->g, k->in[mode].lambda[one->row], 2));
+    return k->in[mode].lambda[k->at[i].row];
 }
 
-static ns_ex needed(const work *k, uint32_t mode, uint32_t i)
+/* The same, as if it held. */
+static ns_ex needed_held(const ns_sliding *k, uint32_t mode, uint32_t i)
 {
-    return k->in[mode].lambda[k->grips->at[i].row];
-}
-
-static ns_ex by_mode(work *k, ns_ex (*of)(work *k, uint32_t mode, uint32_t i), uint32_t i)
-{
-    ns_ex value[MODES];
-    for (uint32_t mode = 0; mode < k->modes; mode++)
-        value[mode] = of(k, mode, i);
-    return ns_system_by_mode(k->s, value);
+    return needed(k, ns_sliding_with(k, mode, i, false), i);
 }
 
 /* ---- states and values ------------------------------------------------------------------- */
-
-static ns_ex acceleration(work *k, uint32_t mode, uint32_t i)
-{
-    return k->in[mode].a[i];
-}
-
-static ns_ex multiplier(work *k, uint32_t mode, uint32_t row)
-{
-    return k->in[mode].lambda[row];
-}
-
-static ns_ex normal_force(work *k, uint32_t mode, uint32_t i)
-{
-    return k->in[mode].normal[i];
-}
-
-static ns_ex power(work *k, uint32_t mode, uint32_t unused)
-{
-    (void)unused;
-    ns_ex sum = ns_zero(k->g);
-    for (uint32_t i = 0; i < k->count; i++)
-        if (slides(mode, i))
-            sum = ns_add(k->g, sum, ns_mul(k->g, needed(k, mode, i), k->own[i]));
-    return sum;
-}
-
-static ns_ex held_slip(work *k, uint32_t mode, uint32_t i)
-{
-    return slides(mode, i) ? ns_zero(k->g) : k->own[i];
-}
 
 static uint32_t internal(work *k, const char *name, uint32_t i, ns_ex *symbol)
 {
@@ -341,7 +218,7 @@ static void add_states(work *k)
                                          ns_zero(k->g), "J");
     for (uint32_t i = 0; i < k->count; i++) {
         k->way_at[i] = internal(k, "way", i, &k->way[i]);
-        k->slide_at[i] = internal(k, "slide", i, &k->slide[i]);
+        k->slide_at[i] = internal(k, "slide", i, &k->k.at[i].slide);
         k->begin_at[i] = internal(k, "begin", i, &k->begin[i]);
         for (uint32_t at = k->way_at[i]; at <= k->begin_at[i]; at++)
             s->states.at[at].internal = true;
@@ -353,20 +230,29 @@ static void set_rates(work *k)
     ns_system *s = k->s;
     ns_dalembert *w = k->w;
     for (uint32_t i = 0; i < k->n; i++) {
-        ns_ex a = by_mode(k, acceleration, i);
+        ns_ex a = ns_sliding_by_mode(&k->k, ns_sliding_acceleration, i);
         s->states.at[k->n + i].rate = a;
         for (uint32_t j = 0; j < s->accelerations.n; j++)
             if (s->accelerations.at[j].from == w->d->coordinates.at[i].a)
                 s->accelerations.at[j].to = a;
     }
-    s->states.at[k->friction_at].rate = by_mode(k, power, 0);
+    s->states.at[k->friction_at].rate = ns_sliding_by_mode(&k->k, ns_sliding_power, 0);
     for (uint32_t r = 0; r < w->n_reactions; r++)
         NS_PUSH(s->arena, s->accelerations,
-                (ns_replacement){.from = w->reaction[r], .to = by_mode(k, multiplier, r)});
+                (ns_replacement){.from = w->reaction[r],
+                                 .to = ns_sliding_by_mode(&k->k, ns_sliding_multiplier, r)});
     for (uint32_t i = 0; i < k->count; i++) {
-        const uint32_t at = w->at_velocity[k->grips->at[i].row];
-        s->constraints.at[at].residual = by_mode(k, held_slip, i);
+        const uint32_t row = k->grips->at[i].row, at = w->at_velocity[row];
+        s->constraints.at[at].residual = ns_sliding_by_mode(&k->k, ns_sliding_held, row);
     }
+}
+
+static bool is_slip(const work *k, uint32_t row)
+{
+    for (uint32_t i = 0; i < k->count; i++)
+        if (k->grips->at[i].row == row)
+            return true;
+    return false;
 }
 
 static void add_values(work *k)
@@ -376,16 +262,18 @@ static void add_values(work *k)
     const ns_description *d = k->w->d;
     ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", s->energy, "J", true);
     for (uint32_t row = 0; row < k->m; row++)
-        ns_system_multiplier(s, d->constraints.at[row].name, by_mode(k, multiplier, row),
-                             grip_of(k, row) == UINT32_MAX);
+        ns_system_multiplier(s, d->constraints.at[row].name,
+                             ns_sliding_by_mode(&k->k, ns_sliding_multiplier, row),
+                             !is_slip(k, row));
     for (uint32_t i = 0; i < k->count; i++) {
         const char *dot = k->grips->at[i].dot;
         ns_system_observe(s, NS_QUANTITY_OTHER, ns_arena_format(s->arena, "%sslip", dot),
-                          k->own[i], "m/s", true);
+                          k->k.at[i].u[0], "m/s", true);
         if (k->grips->bare)
             continue;
-        ns_ex N = by_mode(k, normal_force, i);
-        ns_ex T = ns_abs(g, by_mode(k, multiplier, k->grips->at[i].row));
+        ns_ex N = ns_sliding_by_mode(&k->k, ns_sliding_normal, i);
+        ns_ex T = ns_abs(g,
+                         ns_sliding_by_mode(&k->k, ns_sliding_multiplier, k->grips->at[i].row));
         ns_system_observe(s, NS_QUANTITY_FORCE,
                           ns_arena_format(s->arena, "%sforce.normal", dot), N, "N", true);
         ns_system_observe(s, NS_QUANTITY_FORCE,
@@ -402,199 +290,101 @@ static void add_values(work *k)
 
 /* ---- jumps ------------------------------------------------------------------------------- */
 
-static void reset(work *k, ns_jump *j, uint32_t state, ns_ex value)
-{
-    NS_PUSH(k->s->arena, j->resets, (ns_reset){state, value});
-}
-
-static ns_ex opposite(work *k, ns_ex T)
+static ns_ex opposite(const work *k, ns_ex T)
 {
     ns_ex one = ns_one(k->g), two = ns_number(k->g, 2);
     return ns_sub(k->g, one, ns_mul(k->g, two, ns_step(k->g, T))); /* -sign, never 0 */
 }
 
-/* The mode after contact `i` is let go or tried to hold: what others do there. */
-static ns_ex others_slide(work *k, uint32_t mode, uint32_t to, uint32_t other)
+/* As the friction of contact i jumps, others may have to slide from then on, too. */
+static void settle_others(work *w, ns_jump *j, uint32_t i, bool let_go)
 {
-    return slides(mode, other) ? ns_one(k->g)
-                               : ns_step(k->g, ns_neg(k->g, margin(k, to, other)));
-}
-
-static void settle_others(work *k, ns_jump *j, uint32_t i, bool let_go)
-{
-    ns_graph *g = k->g;
-    for (uint32_t other = 0; other < k->count; other++) {
-        ns_ex goes[MODES], way[MODES], begins[MODES];
+    ns_graph *g = w->g;
+    const ns_sliding *k = &w->k;
+    for (uint32_t other = 0; other < k->n; other++) {
+        ns_ex goes[NS_SLIDING_MODES], way[NS_SLIDING_MODES], begins[NS_SLIDING_MODES];
         if (other == i)
             continue;
         for (uint32_t mode = 0; mode < k->modes; mode++) {
-            const uint32_t to = let_go ? mode | 1u << i : mode & ~(1u << i);
-            goes[mode] = others_slide(k, mode, to, other);
-            way[mode] = slides(mode, other) ? k->way[other] : opposite(k, needed(k, to, other));
-            if (let_go && !slides(mode, i)) { /* in the direction in which it begins */
-                const ns_ex begin = opposite(k, needed(k, mode, i));
-                goes[mode] = ns_subst_one(g, goes[mode], &k->way[i], &begin, 1);
-                way[mode] = ns_subst_one(g, way[mode], &k->way[i], &begin, 1);
+            const uint32_t to = ns_sliding_with(k, mode, i, let_go);
+            const bool slides = ns_sliding_slides(k, mode, other);
+            goes[mode] = slides ? ns_one(g)
+                                : ns_step(g, ns_neg(g, ns_sliding_margin(k, to, other)));
+            way[mode] = slides ? w->way[other] : opposite(w, needed(k, to, other));
+            if (let_go && !ns_sliding_slides(k, mode, i)) { /* in the direction in which it
+                                                             * begins */
+                const ns_ex begin = opposite(w, needed(k, mode, i));
+                goes[mode] = ns_subst_one(g, goes[mode], &w->way[i], &begin, 1);
+                way[mode] = ns_subst_one(g, way[mode], &w->way[i], &begin, 1);
             }
-            begins[mode] = slides(mode, other) ? k->begin[other] : ns_one(g);
+            begins[mode] = slides ? w->begin[other] : ns_one(g);
         }
-        reset(k, j, k->slide_at[other], ns_system_by_mode(k->s, goes));
-        reset(k, j, k->way_at[other], ns_system_by_mode(k->s, way));
-        reset(k, j, k->begin_at[other], ns_system_by_mode(k->s, begins));
+        ns_sliding_reset(k, j, w->slide_at[other], ns_system_by_mode(k->s, goes));
+        ns_sliding_reset(k, j, w->way_at[other], ns_system_by_mode(k->s, way));
+        ns_sliding_reset(k, j, w->begin_at[other], ns_system_by_mode(k->s, begins));
     }
 }
 
-/* To the mode that the states `slide` say. */
-static void add_ways(work *k, ns_jump *j)
+static void add_events_of(work *w, uint32_t i)
 {
-    ns_graph *g = k->g;
-    for (uint32_t mode = 0; mode < k->modes; mode++) {
-        ns_way way = {.mode = mode};
-        for (uint32_t i = 0; i < k->count; i++) {
-            ns_ex off = ns_sub(g, k->slide[i], ns_number(g, 0.5));
-            NS_PUSH(k->s->arena, way.needs, slides(mode, i) ? off : ns_neg(g, off));
-        }
-        NS_PUSH(k->s->arena, j->ways, way);
-    }
-}
-
-static ns_jump *jump(work *k, uint32_t i, const char *name, bool sliding, ns_ex value,
-                     int direction, bool hidden)
-{
-    ns_jump *j = NS_NEW(k->s->arena, ns_jump);
-    for (uint32_t mode = 0; mode < k->modes; mode++)
-        if (slides(mode, i) == sliding)
-            j->in |= (uint64_t)1 << mode;
-    NS_PUSH(k->s->arena, k->s->events,
-            (ns_event){.name = ns_arena_format(k->s->arena, "%s%s", k->grips->at[i].dot, name),
-                       .value = value,
-                       .direction = direction,
-                       .action = NS_EVENT_RECORD,
-                       .internal = hidden,
-                       .jump = j});
-    return j;
-}
-
-static ns_ex margin_here(work *k, uint32_t mode, uint32_t i)
-{
-    return slides(mode, i) ? ns_one(k->g) : margin(k, mode, i);
-}
-
-/* As if contact i held: its margin, and the friction it needs. */
-static ns_ex margin_held(work *k, uint32_t mode, uint32_t i)
-{
-    return margin(k, mode & ~(1u << i), i);
-}
-
-static ns_ex needed_held(work *k, uint32_t mode, uint32_t i)
-{
-    return needed(k, mode & ~(1u << i), i);
-}
-
-static ns_ex firm(work *k, uint32_t mode, uint32_t unused)
-{
-    (void)unused;
-    return k->in[mode].firm;
-}
-
-static void add_events_of(work *k, uint32_t i)
-{
-    ns_graph *g = k->g;
+    ns_graph *g = w->g;
+    const ns_sliding *k = &w->k;
+    const ns_ex size = k->at[i].size;
     ns_ex one = ns_one(g), zero = ns_zero(g);
-    ns_ex T = by_mode(k, needed_held, i);
-    ns_jump *j = jump(k, i, "slips", false, by_mode(k, margin_here, i), -1, false);
-    reset(k, j, k->slide_at[i], one);
-    reset(k, j, k->way_at[i], opposite(k, T));
-    reset(k, j, k->begin_at[i], one);
-    settle_others(k, j, i, true);
-    add_ways(k, j);
+    ns_ex T = ns_sliding_by_mode(k, needed_held, i);
+    ns_jump *j = ns_sliding_jump(k, i, "slips", false,
+                                 ns_sliding_by_mode(k, ns_sliding_margin_now, i), -1, false);
+    ns_sliding_reset(k, j, w->slide_at[i], one);
+    ns_sliding_reset(k, j, w->way_at[i], opposite(w, T));
+    ns_sliding_reset(k, j, w->begin_at[i], one);
+    settle_others(w, j, i, true);
+    ns_sliding_ways(k, j);
 
-    ns_ex along = ns_mul(g, k->way[i], k->own[i]);
-    ns_ex slack = ns_mul(g, k->begin[i], ns_mul(g, ns_number(g, nothing), k->size[i]));
-    j = jump(k, i, "sticks", true, ns_add(g, along, slack), -1, false);
-    reset(k, j, k->slide_at[i], ns_step(g, ns_neg(g, by_mode(k, margin_held, i))));
-    reset(k, j, k->way_at[i], opposite(k, T));
-    reset(k, j, k->begin_at[i], one);
-    settle_others(k, j, i, false);
-    add_ways(k, j);
+    ns_ex along = ns_mul(g, w->way[i], k->at[i].u[0]);
+    ns_ex slack = ns_mul(g, w->begin[i], ns_mul(g, ns_number(g, nothing), size));
+    j = ns_sliding_jump(k, i, "sticks", true, ns_add(g, along, slack), -1, false);
+    ns_ex margin = ns_sliding_by_mode(k, ns_sliding_margin_held, i);
+    ns_sliding_reset(k, j, w->slide_at[i], ns_step(g, ns_neg(g, margin)));
+    ns_sliding_reset(k, j, w->way_at[i], opposite(w, T));
+    ns_sliding_reset(k, j, w->begin_at[i], one);
+    settle_others(w, j, i, false);
+    ns_sliding_ways(k, j);
 
-    ns_ex more = ns_sub(g, along, ns_mul(g, ns_number(g, begins_at), k->size[i]));
-    ns_ex value = ns_sub(g, ns_mul(g, k->begin[i], more), ns_sub(g, one, k->begin[i]));
-    j = jump(k, i, "slip.begins", true, value, 1, true);
-    reset(k, j, k->begin_at[i], zero);
-
-    NS_PUSH(k->s->arena, k->s->events,
-            (ns_event){.name = ns_arena_format(k->s->arena, "%sliftoff", k->grips->at[i].dot),
-                       .value = by_mode(k, normal_force, i),
-                       .direction = -1,
-                       .condition = true,
-                       .action = NS_EVENT_STOP,
-                       .meaning = "the normal force vanishes: the contact would open"});
+    ns_ex more = ns_sub(g, along, ns_mul(g, ns_number(g, begins_at), size));
+    ns_ex value = ns_sub(g, ns_mul(g, w->begin[i], more), ns_sub(g, one, w->begin[i]));
+    j = ns_sliding_jump(k, i, "slip.begins", true, value, 1, true);
+    ns_sliding_reset(k, j, w->begin_at[i], zero);
+    ns_sliding_liftoff(k, i);
 }
 
 /* As many contacts as can hold do. */
-static void add_start(work *k)
+static void add_start(work *w)
 {
-    ns_graph *g = k->g;
-    ns_start *start = &k->s->start;
-    for (uint32_t count = 0; count <= k->count; count++)
-        for (uint32_t mode = 0; mode < k->modes; mode++) {
-            ns_way way = {.mode = mode};
-            if ((uint32_t)__builtin_popcount(mode) != count)
-                continue;
-            for (uint32_t i = 0; i < k->count; i++) {
-                if (slides(mode, i))
-                    continue;
-                ns_ex still = ns_mul(g, ns_number(g, touching), k->size[i]);
-                NS_PUSH(k->s->arena, way.needs, ns_sub(g, still, ns_abs(g, k->own[i])));
-                NS_PUSH(k->s->arena, way.needs, margin(k, mode, i));
-            }
-            NS_PUSH(k->s->arena, start->ways, way);
-        }
-    for (uint32_t i = 0; i < k->count; i++) {
-        ns_ex bit[MODES], one = ns_one(g);
-        for (uint32_t mode = 0; mode < k->modes; mode++)
-            bit[mode] = slides(mode, i) ? one : ns_zero(g);
-        ns_ex least = ns_mul(g, ns_number(g, touching), k->size[i]);
-        ns_ex moves = ns_step(g, ns_sub(g, ns_abs(g, k->own[i]), least));
-        ns_ex along = ns_neg(g, opposite(k, k->own[i]));
-        ns_ex begins = opposite(k, by_mode(k, needed_held, i));
+    ns_graph *g = w->g;
+    const ns_sliding *k = &w->k;
+    ns_ex speed[NS_SLIDING_MOST];
+    for (uint32_t i = 0; i < k->n; i++)
+        speed[i] = ns_abs(g, k->at[i].u[0]);
+    ns_sliding_start(k, speed, touching);
+    for (uint32_t i = 0; i < k->n; i++) {
+        ns_ex one = ns_one(g), slides = ns_sliding_by_mode(k, ns_sliding_is, i);
+        ns_ex least = ns_mul(g, ns_number(g, touching), k->at[i].size);
+        ns_ex moves = ns_step(g, ns_sub(g, speed[i], least));
+        ns_ex along = ns_neg(g, opposite(w, k->at[i].u[0]));
+        ns_ex begins = opposite(w, ns_sliding_by_mode(k, needed_held, i));
         ns_ex way = ns_add(g, begins, ns_mul(g, moves, ns_sub(g, along, begins)));
-        const ns_reset all[3] = {{k->slide_at[i], ns_system_by_mode(k->s, bit)},
-                                 {k->way_at[i], way},
-                                 {k->begin_at[i], ns_sub(g, one, moves)}};
+        const ns_reset all[3] = {{w->slide_at[i], slides},
+                                 {w->way_at[i], way},
+                                 {w->begin_at[i], ns_sub(g, one, moves)}};
         for (int r = 0; r < 3; r++)
-            NS_PUSH(k->s->arena, start->settle, all[r]);
+            NS_PUSH(k->s->arena, k->s->start.settle, all[r]);
     }
 }
 
 /* ---- the system -------------------------------------------------------------------------- */
 
-static void prepare(work *k)
-{
-    ns_graph *g = k->g;
-    ns_text name;
-    for (uint32_t i = 0; i < k->count; i++) {
-        const uint32_t row = k->grips->at[i].row;
-        const ns_ex *A = k->w->A + (size_t)row * k->n;
-        ns_ex sum = ns_number(g, 1e-6); /* 1 mm/s: something at rest has a scale, too */
-        for (uint32_t c = 0; c < k->n; c++)
-            sum = ns_add(g, sum, ns_powi(g, ns_mul(g, A[c], k->w->v[c]), 2));
-        k->own[i] = k->w->psi[row];
-        k->size[i] = ns_sqrt(g, sum);
-        k->z[i] = ns_symbol_new(g, "normal force", NS_SYM_LOCAL, i);
-    }
-    for (uint32_t mode = 0; mode < k->modes; mode++) {
-        name = ns_text_new(k->s->arena);
-        for (uint32_t i = 0; i < k->count; i++)
-            ns_text_addf(&name, "%s%s", i ? "+" : "",
-                         slides(mode, i) ? "slide" : k->grips->holds);
-        NS_PUSH(k->s->arena, k->s->modes, ns_text_string(&name));
-    }
-}
-
 void ns_grip_assemble(ns_dalembert *w, const ns_grips *grips,
-                      void (*solve)(const ns_dalembert *, ns_ex *a, ns_ex *lambda))
+                      void (*solve_all)(const ns_dalembert *, ns_ex *a, ns_ex *lambda))
 {
     work k = {.w = w,
               .grips = grips,
@@ -603,17 +393,31 @@ void ns_grip_assemble(ns_dalembert *w, const ns_grips *grips,
               .n = w->n,
               .m = w->m,
               .count = grips->n,
-              .modes = 1u << grips->n,
-              .solve = solve};
-    prepare(&k);
+              .solve = solve_all,
+              .k = {.s = w->s,
+                    .eq = w,
+                    .n = grips->n,
+                    .modes = 1u << grips->n,
+                    .own = &k,
+                    .friction = kinetic,
+                    .normal = normal,
+                    .solve = solve,
+                    .more = add_reactions}};
+    for (uint32_t i = 0; i < grips->n; i++)
+        k.k.at[i] = (ns_sliding_contact){.dot = grips->at[i].dot,
+                                         .law = &grips->at[i].law,
+                                         .row = grips->at[i].row,
+                                         .rows = 1,
+                                         .bit = (int)i};
+    ns_sliding_begin(&k.k, grips->holds);
     add_states(&k);
-    for (uint32_t mode = 0; mode < k.modes; mode++)
-        solve_mode(&k, mode);
+    for (uint32_t mode = 0; mode < k.k.modes; mode++)
+        ns_sliding_solve(&k.k, mode, w->b, &k.k.in[mode]);
     set_rates(&k);
     add_values(&k);
     for (uint32_t i = 0; i < k.count; i++)
         add_events_of(&k, i);
-    ns_reactions_watch(w->s, by_mode(&k, firm, 0));
+    ns_reactions_watch(w->s, ns_sliding_by_mode(&k.k, ns_sliding_firm, 0));
     add_start(&k);
     w->given = w->Q;
 }

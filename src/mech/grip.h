@@ -8,8 +8,7 @@
 #ifndef NS_MECH_GRIP_H
 #define NS_MECH_GRIP_H
 
-#include "mech/common/dalembert.h"
-#include "mech/contact/law.h"
+#include "mech/contact/sliding.h"
 
 typedef struct ns_grip {
     const char *dot; /* what its values begin with: "NAME.", or "" */
@@ -20,10 +19,8 @@ typedef struct ns_grip {
     ns_ex normal; /* in coordinates, velocities, accelerations and reactions */
 } ns_grip;
 
-enum { NS_GRIPS_MOST = 3 };
-
 typedef struct ns_grips {
-    ns_grip at[NS_GRIPS_MOST];
+    ns_grip at[NS_SLIDING_MOST];
     uint32_t n;
     const char *holds; /* the name of the mode without slip */
     bool bare;         /* normal force and friction are values already */
@@ -43,6 +40,8 @@ void ns_grip_assemble(ns_dalembert *w, const ns_grips *grips,
 /* lagrange.c: formulation `lagrange` of a description whose grips have been read. */
 bool ns_lagrange_derive(ns_description *d, ns_system *s, ns_grips *grips);
 bool ns_lagrange_sizes(const ns_system *s, ns_diag *diag, const double *p);
+/* The equations of a system of this formulation; NULL for others. */
+const ns_dalembert *ns_lagrange_equations(const ns_system *s);
 
 /* Are the coefficients what they must be?  False after an error. */
 bool ns_grip_sizes(const ns_system *s, const ns_grips *grips, ns_diag *diag, const double *p);

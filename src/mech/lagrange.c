@@ -470,3 +470,8 @@ const ns_formulation ns_formulation_lagrange = {
     .verify = verify,
     .blocks = blocks,
 };
+
+const ns_dalembert *ns_lagrange_equations(const ns_system *s)
+{
+    return s->formulation == &ns_formulation_lagrange ? s->own : NULL;
+}

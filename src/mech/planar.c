@@ -316,7 +316,7 @@ static ns_ex add_grip(planar *w, const roller *a, ns_ex slip)
     ns_grips *all = &w->grips;
     ns_ex pull[2];
     forces(w, a, pull);
-    if (all->n < NS_GRIPS_MOST)
+    if (all->n < NS_SLIDING_MOST)
         all->at[all->n] = (ns_grip){.dot = a->dot,
                                     .span = a->block->span,
                                     .row = w->d->constraints.n,
@@ -522,7 +522,7 @@ static bool read_law(planar *w)
     const ns_property *friction = ns_block_find(w->ground, "friction");
     if (!friction)
         return true;
-    const char *why = w->n > NS_GRIPS_MOST
+    const char *why = w->n > NS_SLIDING_MOST
                           ? "there are too many disks for friction: three at most"
                       : w->rods       ? "disks with rods only roll: leave `friction` out"
                       : w->s->modes.n ? "friction has modes of its own: leave `mode` lines out"

@@ -132,9 +132,10 @@ static bool read_block(pontryagin *w)
 static bool read_functions(pontryagin *w)
 {
     ns_description *d = w->d;
-    const ns_scope_entry names[] = {{"omega", {3, 1, w->Omega.at}, 0, "rad/s"},
-                                    {"Y", {3, 1, w->Y.at}, 0, "m/s"},
-                                    {"Gamma", {3, 1, w->Gamma.at}, 0, "1"}};
+    const ns_scope_entry names[] = {
+        {.name = "omega", .value = {3, 1, w->Omega.at}, .unit = "rad/s"},
+        {.name = "Y", .value = {3, 1, w->Y.at}, .unit = "m/s"},
+        {.name = "Gamma", .value = {3, 1, w->Gamma.at}, .unit = "1"}};
     if (!ns_description_define(d, names, 3))
         return false;
     /* with its properties, now that they have names */
@@ -342,6 +343,7 @@ static void add_values(pontryagin *w, const ns_ex *z)
                               3);
     s->conservative = !ns_graph_depends(g, w->l, &w->d->time, 1);
     ns_system_define(s, "quat", w->quat, 4);
+    s->vectors.at[s->vectors.n - 1].axes = "wxyz";
     ns_system_observe_vector(s, NS_QUANTITY_PLACE, "com", com, "m", true);
     ns_system_observe_vector(s, NS_QUANTITY_PLACE, "contact", contact, "m", true);
     ns_system_observe(s, NS_QUANTITY_ENERGY, "energy", s->energy, "J", true);

@@ -126,10 +126,7 @@ void ns_system_observe_vector(ns_system *s, ns_quantity kind, const char *name, 
     s->vectors.at[s->vectors.n - 1].unit = unit;
     for (int i = 0; i < 3; i++) {
         const char *component = ns_arena_format(s->arena, "%s.%c", name, axes[i]);
-        bool state = false;
-        for (uint32_t k = 0; k < s->states.n; k++)
-            state = state || strcmp(s->states.at[k].name, component) == 0;
-        if (!state)
+        if (ns_system_state_named(s, component) == s->states.n)
             ns_system_observe(s, kind, component, v.at[i], unit, basic);
     }
 }
@@ -201,6 +198,14 @@ void ns_system_params(const ns_system *s, const bool *is_set, const double *p_se
             ns_eval(s->graph, &param->value, 1, symbols, p, i, &p[i]);
         symbols[i] = param->symbol;
     }
+}
+
+uint32_t ns_system_state_named(const ns_system *s, const char *name)
+{
+    uint32_t i = 0;
+    while (i < s->states.n && strcmp(s->states.at[i].name, name) != 0)
+        i++;
+    return i;
 }
 
 ns_ex *ns_system_state_symbols(const ns_system *s, ns_arena *arena)

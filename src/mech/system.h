@@ -194,7 +194,7 @@ struct ns_system {
     NS_LIST(ns_scope_entry) vectors; /* further names for observe, event, invariant */
     NS_LIST(ns_observable) observables;
     NS_LIST(ns_constraint) constraints;
-    uint32_t levels; /* so many of the last constraints keep integrals: not met by a start */
+    uint32_t levels; /* how many constraints, the last, keep integrals: no start meets them */
     NS_LIST(ns_invariant) invariants; /* user's and the formulation's, not the energy */
     NS_LIST(ns_event) events;
     NS_LIST(const char *) modes; /* names; none or one: an ordinary system */
@@ -214,8 +214,8 @@ struct ns_system {
     ns_correction *correction;    /* NULL: the smallest change, all states alike */
     ns_rank_watch *watch;         /* NULL if there are no ranks to watch */
     struct ns_symmetry *symmetry; /* mech/reduced/symmetry.h; NULL if the model has none */
-    uint32_t reduced; /* > 0: the first so many states are closed, the rest are reconstructed */
-    uint32_t motion;  /* > 0: the states after the first so many are deviations from them */
+    uint32_t reduced; /* > 0: that many states are closed by themselves, the others follow */
+    uint32_t motion;  /* > 0: that many states are a motion, the others deviations from it */
     void *own;        /* of the formulation */
     ns_evaluator *evaluator;    /* NULL: the graph itself */
     struct ns_system **in_mode; /* [modes] on the same bench, made when first asked for */
@@ -314,6 +314,9 @@ bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
  * the manifold, relative to the size of its terms. */
 double ns_system_drift_rate(const ns_system *s, ns_ex quantity, const double *p,
                             const double *x);
+
+/* The number of the state of this name; states.n if there is none. */
+uint32_t ns_system_state_named(const ns_system *s, const char *name);
 
 /* Symbols of the states, their rates, symbols of the parameters, each [n + 1]: the last place
  * is free. */

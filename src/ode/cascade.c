@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "expr/linear.h"
 #include "expr/normal/quick.h"
 #include "expr/normal/shorten.h"
+#include "expr/split.h"
 
 /* Whether splitting pays, in operations.  A part with feedback is evaluated SWEEPS times, one
  * without once.  Each time also costs a product with the matrix of the method per state, and a
@@ -303,17 +303,17 @@ static bool take_linear(splitter *b)
     uint32_t *state = NS_NEW_ARRAY(b->arena, uint32_t, b->n);
     uint32_t *late = NS_NEW_ARRAY(b->scratch, uint32_t, b->n);
     uint32_t *ring = NS_NEW_ARRAY(b->scratch, uint32_t, b->n);
-    ns_ex *rate = NS_NEW_ARRAY(b->scratch, ns_ex, b->n),
-                               *v = NS_NEW_ARRAY(b->scratch, ns_ex, b->n);
+    ns_ex *rate = NS_NEW_ARRAY(b->scratch, ns_ex, b->n);
+    ns_ex *v = NS_NEW_ARRAY(b->scratch, ns_ex, b->n);
     ns_ex *of = NS_NEW_ARRAY(b->scratch, ns_ex, b->n);
     memcpy(before, b->placed, b->n * sizeof *before);
     ns_ex *runs = NS_NEW_ARRAY(b->scratch, ns_ex, b->n + 1);
     memcpy(runs, rhs->x, b->n * sizeof *runs);
     runs[b->n] = rhs->time;
-    ns_linear l = {.graph = rhs->graph,
-                   .arena = b->scratch,
-                   .runs = runs,
-                   .n_runs = b->n + (rhs->time ? 1 : 0)};
+    ns_split l = {.graph = rhs->graph,
+                  .arena = b->scratch,
+                  .runs = runs,
+                  .n_runs = b->n + (rhs->time ? 1 : 0)};
     double joint = 0;
     while (good && (n = next_ring(b, before, &at, ring))) {
         const uint64_t price = count_all(b, ring, n);
@@ -323,7 +323,7 @@ static bool take_linear(splitter *b)
             v[k] = rhs->x[ring[k]];
             of[k] = rhs->out[ring[k]];
         }
-        good = price * n <= MOST_LINEAR && ns_linear_split(&l, v, n, of);
+        good = price * n <= MOST_LINEAR && ns_split_linear(&l, v, n, of);
         for (uint32_t k = 0; k < n; k++) {
             rate[ring[k]] = of[k];
             if (k < own)

@@ -13,7 +13,7 @@
  *
  * Rings whose rates are linear in their own states, as deviations from a motion are, can be
  * taken together as one part, whose coefficients are evaluated once, before its sweeps
- * (linear.h). */
+ * (split.h). */
 #ifndef NS_ODE_CASCADE_H
 #define NS_ODE_CASCADE_H
 
@@ -24,7 +24,7 @@
 typedef struct ns_rate_block {
     const ns_program *rhs; /* NULL: nothing to evaluate */
     uint32_t n;
-    uint32_t live; /* so many, the first, occur in rates; of the others the end is enough */
+    uint32_t live; /* the first this many occur in rates; of the others the end is enough */
     const uint32_t *state;  /* [n] in the order in which they are updated */
     const uint32_t *row;    /* [n] output that is the rate, or NS_NO_ROW: see `source` */
     const uint32_t *source; /* [n] the state, updated before, that is the rate */
@@ -42,7 +42,7 @@ typedef struct ns_rate_part {
     const ns_rate_block *block;
     bool feedback; /* its rates depend on its own states */
     /* Values that are known before its sweeps, from the states of earlier parts: inputs of its
-     * blocks behind the states, from `first` on.  NULL: none. */
+     * blocks after the states, from `first` on.  NULL: none. */
     const ns_program *known;
     size_t place; /* of its work block */
     uint32_t first;
@@ -53,7 +53,7 @@ typedef struct ns_cascade {
     const uint32_t *state; /* all of them, in the order of the parts */
     const ns_rate_part *part;
     size_t work;    /* doubles: the work blocks of all */
-    uint32_t known; /* values of all parts: so many inputs come behind the states */
+    uint32_t known; /* values of all parts: this many inputs come after the states */
 } ns_cascade;
 
 typedef struct ns_cascade_spec {

@@ -153,7 +153,7 @@ static const char *check_sizes(const ns_run *run, const header *h, size_t size)
     return NULL;
 }
 
-/* A byte that is neither 0 nor 1 is no bool: it must not be read as one. */
+/* A byte that is neither 0 nor 1 is not a bool: it must not be read as one. */
 static bool is_bool(const bool *value)
 {
     unsigned char byte;

@@ -115,7 +115,7 @@ bool ns_problem_compile(const ns_problem *problem, const ns_native_request *requ
 void ns_problem_interpret(const ns_problem *problem);
 /* For ns_problem_new: where the code will be. */
 struct ns_problem_code *ns_problem_code_new(ns_arena *arena);
-/* Does native code pay for the rest of a job, of which the part `done` (0 to 1) took so many
+/* Does native code pay for the rest of a job, of which the part `done` (0 to 1) took this many
  * seconds, interpreted? It saves two thirds of the rest and more; making it takes 0.1 to 2
  * seconds with a compiler, 0.1 to 10 milliseconds without. */
 bool ns_problem_native_pays(const ns_problem *problem, double seconds, double done);

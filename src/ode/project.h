@@ -5,7 +5,7 @@
 #include "ode/run_internal.h"
 
 enum { NS_PROJECT_ROUNDS = 8 };
-#define NS_PROJECT_ENOUGH 4.0   /* a residual of so many rounding errors is left alone */
+#define NS_PROJECT_ENOUGH 4.0   /* a residual of this many rounding errors is left alone */
 #define NS_PROJECT_PROGRESS 0.5 /* a round that leaves more of it was the last */
 #define NS_PROJECT_TERMS 1e-3 /* part of the size of a residual that its terms have at least */
 

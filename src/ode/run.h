@@ -61,7 +61,7 @@ typedef struct ns_outcome {
     uint64_t steps, rejected, evaluations; /* evaluations count each lane */
     double smallest_step, largest_step;
     double energy_first, energy_last,
-        energy_drift;             /* drift as in DESIGN section 6; nan if none */
+        energy_drift;             /* largest relative change; nan if there is no energy */
     const double *residual;       /* [constraints] largest |residual| */
     const double *drift;          /* [invariants] largest |I - I0| / max(|I0|, scale) */
     const double *first, *change; /* [invariants] I0, largest |I - I0| */

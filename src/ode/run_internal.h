@@ -99,7 +99,7 @@ struct ns_run {
 
     void *block;    /* everything above but the events */
     size_t n_block; /* bytes */
-    size_t common;  /* so many at its beginning mean the same in every mode */
+    size_t common;  /* this many at its beginning mean the same in every mode */
 
     /* for ensembles, which do with less */
     bool no_tally;          /* no diagnostics */
@@ -132,7 +132,7 @@ ns_status ns_run_judge(ns_run *run);
 void ns_tally_begin(ns_run *run);
 void ns_tally_add(ns_run *run); /* the end of the last step */
 void ns_tally_flush(ns_run *run);
-/* Around a jump: the energy changes by it, which is no fault of the method. */
+/* Around a jump: the energy changes by it, which is not the method's fault. */
 void ns_tally_leave(ns_run *run);
 void ns_tally_enter(ns_run *run);
 

@@ -223,7 +223,7 @@ void ns_checkpoint_parse(ns_record *r, const char *name, const void *bytes, size
 {
     const char *text = bytes;
     if (length < sizeof magic || memcmp(text, magic, sizeof magic - 1) != 0) {
-        ns_record_fail(r, NS_ERR_USAGE, "%s is no checkpoint of noslip", name);
+        ns_record_fail(r, NS_ERR_USAGE, "%s is not a checkpoint of noslip", name);
         return;
     }
     uint64_t sum;
@@ -284,7 +284,7 @@ const ns_method *ns_checkpoint_method(ns_record *r, const char *path)
     const char *end = memmem(text, length, "\n\n", 2);
     const char *at = end ? memmem(text, (size_t)(end - text), key, sizeof key - 1) : NULL;
     if (length < sizeof magic || memcmp(text, magic, sizeof magic - 1) != 0 || !at) {
-        ns_record_fail(r, NS_ERR_USAGE, "%s is no checkpoint of noslip", path);
+        ns_record_fail(r, NS_ERR_USAGE, "%s is not a checkpoint of noslip", path);
         return NULL;
     }
     at += sizeof key - 1;

@@ -39,7 +39,7 @@ typedef struct ns_model_settings {
 /* Variants of a model, from its text on. */
 typedef enum ns_model_kind {
     NS_MODEL_PLAIN,
-    NS_MODEL_SHAKEN, /* every given number that is no double rounded the other way
+    NS_MODEL_SHAKEN, /* every given number that is not a double rounded the other way
                       * (ns_graph_shake) */
     NS_MODEL_PRECISE /* for quadruple precision: what is iterated takes more rounds */
 } ns_model_kind;

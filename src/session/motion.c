@@ -7,7 +7,7 @@
 enum {
     MOST_ROWS = 16384,     /* even */
     MOST_BYTES = 64000000, /* of all states */
-    MOST_JUMPS = 8         /* one in so many rows may be a jump */
+    MOST_JUMPS = 8         /* one in this many rows may be a jump */
 };
 
 /* ---- gathering --------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ typedef struct ns_motion {
     uint32_t *mode;    /* [room] the system is in */
     unsigned per_step; /* samples of a step */
     uint64_t counter;  /* samples offered so far */
-    uint64_t stride;   /* one in so many is kept */
+    uint64_t stride;   /* one in this many is kept */
     size_t jumps;      /* pairs of rows at one time */
     double reached;    /* end of the last step seen */
     bool ended;        /* the last row is the end of the run, whatever the stride */

@@ -12,7 +12,7 @@ ns_pool *ns_pool_start(uint32_t threads, void (*work)(void *context), void *cont
 /* How many were started, and how many of them have not ended. */
 uint32_t ns_pool_size(const ns_pool *pool);
 uint32_t ns_pool_running(ns_pool *pool);
-/* Waits until a thread ends, at most so long; not at all if one has since the last call. */
+/* Waits until a thread ends, at most this long; not at all if one has since the last call. */
 void ns_pool_rest(ns_pool *pool, double seconds);
 /* Waits for all of them. */
 void ns_pool_free(ns_pool *pool);

@@ -32,9 +32,7 @@ typedef struct extension {
 
 static uint32_t find_state(const extension *e, const char *name)
 {
-    uint32_t i = 0;
-    while (i < e->n && strcmp(e->s->states.at[i].name, name) != 0)
-        i++;
+    const uint32_t i = ns_system_state_named(e->s, name);
     return i < e->n ? i : NONE;
 }
 
@@ -562,10 +560,8 @@ static double size_of_column(const ns_model *model, const char *label)
     for (uint32_t i = 0; i < d->params.n; i++)
         if (strcmp(d->params.at[i].name, label) == 0)
             return fabs(model->p[i]);
-    for (uint32_t i = 0; i < model->sensitivity->n; i++)
-        if (strcmp(s->states.at[i].name, label + strlen("start.")) == 0)
-            return ns_max(fabs(model->x0[i]), 1e-3);
-    return 0;
+    const uint32_t i = ns_system_state_named(s, label + strlen("start."));
+    return i < model->sensitivity->n ? ns_max(fabs(model->x0[i]), 1e-3) : 0;
 }
 
 bool ns_sensitivity_useless(const ns_model *model, const double *last, double t0, double t,

@@ -121,13 +121,29 @@ struct ns_starter {
     NS_LIST(dependent) dependents;
 };
 
-bool ns_starter_varies(const ns_starter *q, ns_ex e)
+/* Does the expression, of parameters alone, change with what is varied? */
+static bool varies(const ns_starter *q, ns_ex e)
 {
     const ns_graph *g = q->system->graph;
     for (uint32_t i = 0; i < q->np + q->n; i++)
         if (q->varied[i] && ns_graph_depends(g, e, &q->symbols[i], 1))
             return true;
     return false;
+}
+
+const char *ns_starter_setting(const ns_starter *q, const ns_description *d, bool until,
+                               bool tolerance)
+{
+    for (uint32_t i = 0; i < d->settings.n; i++) {
+        const ns_setting *s = &d->settings.at[i];
+        const char *name = s->form->name;
+        const bool given = (strcmp(name, "until") == 0 && until) ||
+                           (strcmp(name, "tolerance") == 0 && tolerance) ||
+                           strcmp(name, "every") == 0;
+        if (!given && !s->word && s->value && varies(q, s->value))
+            return name;
+    }
+    return NULL;
 }
 
 static void demand(ns_arena *arena, ns_system *s, const char *name, ns_ex residual, bool anew)
@@ -238,7 +254,7 @@ static void find_dependents(ns_starter *q, ns_arena *arena)
 {
     const ns_description *d = q->system->description;
     for (uint32_t i = 0; i < q->np; i++) {
-        if (q->varied[i] || !ns_starter_varies(q, d->params.at[i].value))
+        if (q->varied[i] || !varies(q, d->params.at[i].value))
             continue;
         const ns_program_spec spec = {.graph = q->system->graph,
                                       .x = NULL,
@@ -342,7 +358,7 @@ ns_starter *ns_starter_new(ns_arena *arena, const ns_system *shared, double t0,
     c->system = system;
     c->n = states;
     c->x = ns_system_state_symbols(system, arena);
-    /* parameters without a symbol (a name that is a parameter takes no place behind) are left
+    /* parameters without a symbol (a name that is a parameter takes no place) are left
      * out */
     c->p = q->symbols;
     c->np = np + n;

@@ -17,8 +17,10 @@ typedef struct ns_starter ns_starter;
 ns_starter *ns_starter_new(ns_arena *arena, const ns_system *system, double t0,
                            const char *const *names, uint32_t n, const char **message);
 
-/* Does the expression, of parameters alone, change with what is varied? */
-bool ns_starter_varies(const ns_starter *starter, ns_ex e);
+/* The first setting of the block `run` that changes with what is varied: many motions take it
+ * at one value.  NULL: none does.  until, tolerance: these are given otherwise. */
+const char *ns_starter_setting(const ns_starter *starter, const ns_description *description,
+                               bool until, bool tolerance);
 
 /* From the values of the names: parameters p[np] and start x[n].  False, with a reason in
  * words, if there is no such start. */

@@ -1,7 +1,7 @@
 /* The vector field of a system with everything a study asks of it at one state: the field, its
  * exact Jacobian, the manifold it lives on, and derivatives by a parameter.
  *
- * A field belongs to one thread.  Arrays it returns nothing of are the caller's. */
+ * A field belongs to one thread.  Arrays that are passed in are the caller's. */
 #ifndef NS_STUDY_FLOW_H
 #define NS_STUDY_FLOW_H
 

@@ -99,7 +99,7 @@ expect 2 "resume with other output" "" "output" -- run $O --until 1e9 --every 2 
 expect 2 "resume beyond the end" "" "beyond the end" -- run $O --until 1 --every 1 \
     --resume s.ckpt
 expect 2 "resume from nothing" "" "nosuch.ckpt" -- run $O --resume nosuch.ckpt
-expect 2 "resume from a model" "" "no checkpoint" -- run $O --resume $O
+expect 2 "resume from a model" "" "not a checkpoint" -- run $O --resume $O
 head -c 1000 s.ckpt >short.ckpt
 expect 2 "resume from half a checkpoint" "" "damaged" -- run $O $ENDLESS --resume short.ckpt
 expect 2 "unwritable checkpoint" "" "cannot write nosuch/c" -- run $O --checkpoint nosuch/c

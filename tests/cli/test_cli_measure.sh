@@ -17,7 +17,7 @@ expect 0 "balanced sleigh on se(2)" "the volume in the velocities is invariant" 
     measure sleigh-se2 --set a=0
 expect 0 "density of a coordinate" "d log\(rho\)/d theta *= -0.2027" "" -- \
     measure falling-disk-frame --until 1
-expect 0 "a large system" "not looked for in a system so large" "" \
+expect 0 "a large system" "not looked for in a system this large" "" \
     -- measure five-rollers-curve --until 0.1
 expect 0 "given density" "given density *invariant" "" -- \
     measure veselova --density "sqrt(g.31^2/A + g.32^2/B + g.33^2/C)" --until 5

@@ -18,7 +18,7 @@ grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$(dirname "$NOSLIP")/CMakeCache.txt
 grep -q '^NOSLIP_SANITIZE:[A-Z]*=..*$' "$(dirname "$NOSLIP")/CMakeCache.txt" &&
     skip 'sanitizers count too'
 
-# at_most MILLIONS WHAT WORDS...: so many instructions the command may take
+# at_most MILLIONS WHAT WORDS...: this many instructions the command may take
 at_most() {
     local limit=$1 what=$2 count
     shift 2

@@ -17,7 +17,7 @@
 
 static char cache[] = "/tmp/noslip-prune-XXXXXX";
 
-/* A file of so many bytes that was used so many days ago. */
+/* A file of this many bytes that was used this many days ago. */
 static void put_file(const char *name, size_t bytes, double days)
 {
     char path[300];

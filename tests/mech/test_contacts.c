@@ -491,7 +491,7 @@ static const struct refusal {
     {POINT "constraint a: rod(P, [0, 0, 0], 1)\nconstraint b: rod(P, [0, 0, 0], 2)\n"
            "start { P ~ [1, 0, 0] }\n",
      "contradict"},
-    {BALL "force S.omega = [0, 0, 1]\n", "2:7: error: `S.omega` is no point"},
+    {BALL "force S.omega = [0, 0, 1]\n", "2:7: error: `S.omega` is not a point"},
     {BALL "damper { from S.position; to [0, 0, 0] }\n", "2:1: error: a damper needs"},
     {BALL "ground G plane { mu 0.3 }\nconstraint c: rolling(S)\n",
      "2:18: error: `mu` is not a property of `ground`"},

@@ -71,8 +71,8 @@ static void stationary(void **state)
 }
 
 /* The balanced disk in a circle is a pendulum of length (k + 1)(R - r); unbalanced it obeys
- * (6.54) as corrected in SEED-ERRATA: theta = turn + slope, theta_0 its value at the lowest
- * point. */
+ * (6.54) as corrected in docs/theory/planar.md, with theta = turn + slope and theta_0 its value
+ * at the lowest point. */
 static void in_circle(void **state)
 {
     (void)state;

@@ -306,7 +306,7 @@ static void continued(void **state)
     fclose(f);
     on = ns_record_new(model, &o);
     assert_int_equal(on->status, NS_ERR_USAGE);
-    assert_non_null(strstr(on->message, "no checkpoint"));
+    assert_non_null(strstr(on->message, "not a checkpoint"));
     ns_record_free(on);
     remove(path);
     on = ns_record_new(model, &o);

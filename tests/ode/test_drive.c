@@ -184,7 +184,7 @@ static const char *const methods[] = {"gauss", "dop853", "taylor", "bdf",
                                       "adams", "auto",   "quad"};
 enum { METHODS = 7, QUAD = 6 };
 
-/* What a method makes of its tolerance: errors of so many steps, more of them at low orders. */
+/* What a method makes of its tolerance: errors of this many steps, more at low orders. */
 static double granted(const char *method, double tolerance)
 {
     if (tolerance == 0)

@@ -209,7 +209,7 @@ static void test_double_crossing(void **state)
         }
 }
 
-/* Touching zero is no crossing: g = 1 - x and g = x^2. */
+/* Touching zero is not a crossing: g = 1 - x and g = x^2. */
 static void test_touching(void **state)
 {
     (void)state;

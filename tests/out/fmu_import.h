@@ -383,7 +383,7 @@ static void fmu_extrapolate(fmu *f, double t, double h, double *x)
     free(work);
 }
 
-/* From one time to another in so many steps; false if the model ended the motion. */
+/* From one time to another in this many steps; false if the model ended the motion. */
 static bool fmu_exchange(fmu *f, double from, double to, int steps)
 {
     double *x = calloc(f->states, sizeof *x), *dx = calloc(f->states, sizeof *dx);

@@ -31,12 +31,12 @@ typedef struct ns_newton {
     bool (*solve)(void *context, double *r, double *D, double *dz);
     double rcond;
     int rounds;    /* at most */
-    int halvings;  /* so many lengths are tried, each half of the last; 0: one, and taken */
+    int halvings;  /* this many lengths are tried, each half of the last; 0: one, and taken */
     bool damped;   /* Levenberg and Marquardt; `halvings` is not used */
     double exact;  /* settled when not farther off than this */
     double near;   /* settled when nearer than this, and no longer nearer than half of before */
     double enough; /* a step that ends not farther off is taken though it leads away */
-    double wild;   /* given up when a step leads so many times farther off; 0: never */
+    double wild;   /* given up when a step leads this many times farther off; 0: never */
 } ns_newton;
 
 typedef struct ns_newton_end {

@@ -161,13 +161,13 @@ static void put_bash(FILE *f)
           f);
 }
 
-/* Text inside '...' of a shell, with what zsh's _arguments would read as its own masked. */
-static void put_quoted(FILE *f, const char *text, const char *masked)
+/* Text inside '...' of a shell, with what zsh's _arguments would read as its own escaped. */
+static void put_quoted(FILE *f, const char *text, const char *special)
 {
     for (; *text; text++) {
         if (*text == '\'')
             fputs("'\\''", f);
-        else if (strchr(masked, *text))
+        else if (strchr(special, *text))
             fprintf(f, "\\%c", *text);
         else
             fputc(*text, f);

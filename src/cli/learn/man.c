@@ -6,7 +6,7 @@
 #include "cli/program.h"
 #include "noslip/noslip.h"
 
-/* Text for roff: backslashes, hyphens and signs at the beginning of a line masked. */
+/* Text for roff: backslashes, hyphens and signs at the beginning of a line escaped. */
 static void put(FILE *f, const char *text)
 {
     bool first = true;

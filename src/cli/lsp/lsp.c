@@ -69,10 +69,10 @@ static void send(server *s, ns_json *j)
 }
 
 /* {"jsonrpc": "2.0", "id": ..., "result": ... : the caller adds the result and ends it. */
-static ns_json answer(server *s, const ns_tree *request)
+static ns_json answer(server *s, const ns_lsp_tree *request)
 {
     ns_json j = ns_json_new(s->arena);
-    const ns_tree *id = ns_tree_at(request, "id");
+    const ns_lsp_tree *id = ns_lsp_tree_at(request, "id");
     ns_json_object(&j, NULL);
     ns_json_text(&j, "jsonrpc", "2.0");
     ns_json_literal(&j, "id", id ? ns_arena_string(s->arena, id->raw, id->raw_length) : "null");
@@ -110,10 +110,10 @@ static void put_range(ns_json *j, const char *text, size_t begin, size_t end)
     ns_json_end(j);
 }
 
-static size_t offset_of(const char *text, const ns_tree *position)
+static size_t offset_of(const char *text, const ns_lsp_tree *position)
 {
-    double line = ns_tree_number(position, "line"),
-           unit = ns_tree_number(position, "character");
+    double line = ns_lsp_tree_number(position, "line"),
+           unit = ns_lsp_tree_number(position, "character");
     size_t i = 0;
     for (; line > 0 && text[i]; i++)
         line -= text[i] == '\n';
@@ -219,9 +219,9 @@ static void read_text(server *s, document *d, const char *text)
         publish(s, d, d->model ? d->model->diag : NULL);
 }
 
-static void open_document(server *s, const ns_tree *m)
+static void open_document(server *s, const ns_lsp_tree *m)
 {
-    const char *uri = ns_tree_text(m, "params.textDocument.uri");
+    const char *uri = ns_lsp_tree_text(m, "params.textDocument.uri");
     document *d = find(s, uri);
     if (!d) {
         d = calloc(1, sizeof *d);
@@ -232,25 +232,25 @@ static void open_document(server *s, const ns_tree *m)
         d->next = s->documents;
         s->documents = d;
     }
-    read_text(s, d, ns_tree_text(m, "params.textDocument.text"));
+    read_text(s, d, ns_lsp_tree_text(m, "params.textDocument.text"));
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the server has it in its list */
 }
 
-static void change_document(server *s, const ns_tree *m)
+static void change_document(server *s, const ns_lsp_tree *m)
 {
-    document *d = find(s, ns_tree_text(m, "params.textDocument.uri"));
-    const ns_tree *changes = ns_tree_at(m, "params.contentChanges");
-    const ns_tree *last = changes ? changes->child : NULL;
+    document *d = find(s, ns_lsp_tree_text(m, "params.textDocument.uri"));
+    const ns_lsp_tree *changes = ns_lsp_tree_at(m, "params.contentChanges");
+    const ns_lsp_tree *last = changes ? changes->child : NULL;
     while (last && last->next)
         last = last->next;
     if (d && last)
-        read_text(s, d, ns_tree_text(last, "text"));
+        read_text(s, d, ns_lsp_tree_text(last, "text"));
 }
 
-static void close_document(server *s, const ns_tree *m)
+static void close_document(server *s, const ns_lsp_tree *m)
 {
     for (document **d = &s->documents; *d; d = &(*d)->next)
-        if (strcmp((*d)->uri, ns_tree_text(m, "params.textDocument.uri")) == 0) {
+        if (strcmp((*d)->uri, ns_lsp_tree_text(m, "params.textDocument.uri")) == 0) {
             document *gone = *d;
             *d = gone->next;
             forget_models(gone);
@@ -294,9 +294,9 @@ static void add_name(ns_text *out, const ns_model *m, const char *word)
     for (uint32_t i = 0; i < d->params.n; i++)
         if (strcmp(d->params.at[i].name, word) == 0)
             add_value(out, word, m->p[i], d->params.at[i].unit, " (a parameter)");
-    for (uint32_t i = 0; i < m->system->states.n && !out->length; i++)
-        if (strcmp(m->system->states.at[i].name, word) == 0)
-            add_value(out, word, m->x0[i], m->system->states.at[i].unit, " at the start");
+    const uint32_t state = ns_system_state_named(m->system, word);
+    if (state < m->system->states.n && !out->length)
+        add_value(out, word, m->x0[state], m->system->states.at[state].unit, " at the start");
     for (uint32_t i = 0; i < m->system->observables.n && !out->length; i++) {
         const ns_observable *v = &m->system->observables.at[i];
         if (strcmp(v->name, word) == 0)
@@ -309,13 +309,13 @@ static void add_name(ns_text *out, const ns_model *m, const char *word)
         ns_text_addf(out, "`%s`: %s", word, kind);
 }
 
-static void hover(server *s, const ns_tree *m)
+static void hover(server *s, const ns_lsp_tree *m)
 {
-    const document *d = find(s, ns_tree_text(m, "params.textDocument.uri"));
+    const document *d = find(s, ns_lsp_tree_text(m, "params.textDocument.uri"));
     ns_json j = answer(s, m);
     size_t begin, length;
     ns_text out = ns_text_new(s->arena);
-    if (d && word_at(d->text, offset_of(d->text, ns_tree_at(m, "params.position")), &begin,
+    if (d && word_at(d->text, offset_of(d->text, ns_lsp_tree_at(m, "params.position")), &begin,
                      &length)) {
         const char *word = ns_arena_string(s->arena, d->text + begin, length);
         if (d->good)
@@ -338,15 +338,15 @@ static void hover(server *s, const ns_tree *m)
     send(s, &j);
 }
 
-static void definition(server *s, const ns_tree *m)
+static void definition(server *s, const ns_lsp_tree *m)
 {
-    const document *d = find(s, ns_tree_text(m, "params.textDocument.uri"));
+    const document *d = find(s, ns_lsp_tree_text(m, "params.textDocument.uri"));
     ns_json j = answer(s, m);
     size_t begin, length;
     ns_span place;
     const char *kind;
     if (d && d->good &&
-        word_at(d->text, offset_of(d->text, ns_tree_at(m, "params.position")), &begin,
+        word_at(d->text, offset_of(d->text, ns_lsp_tree_at(m, "params.position")), &begin,
                 &length) &&
         ns_description_place(d->good->description, d->text + begin, length, &place, &kind)) {
         ns_json_object(&j, "result");
@@ -387,9 +387,9 @@ static void put_words(ns_json *j)
         put_item(j, u->name, UNIT, u->help);
 }
 
-static void completion(server *s, const ns_tree *m)
+static void completion(server *s, const ns_lsp_tree *m)
 {
-    const document *d = find(s, ns_tree_text(m, "params.textDocument.uri"));
+    const document *d = find(s, ns_lsp_tree_text(m, "params.textDocument.uri"));
     ns_json j = answer(s, m);
     ns_json_array(&j, "result");
     put_words(&j);
@@ -407,9 +407,9 @@ static void completion(server *s, const ns_tree *m)
     send(s, &j);
 }
 
-static void formatting(server *s, const ns_tree *m)
+static void formatting(server *s, const ns_lsp_tree *m)
 {
-    const document *d = find(s, ns_tree_text(m, "params.textDocument.uri"));
+    const document *d = find(s, ns_lsp_tree_text(m, "params.textDocument.uri"));
     ns_json j = answer(s, m);
     ns_text out = ns_text_new(s->arena);
     ns_json_array(&j, "result");
@@ -425,7 +425,7 @@ static void formatting(server *s, const ns_tree *m)
     send(s, &j);
 }
 
-static void initialize(server *s, const ns_tree *m)
+static void initialize(server *s, const ns_lsp_tree *m)
 {
     ns_json j = answer(s, m);
     ns_json_object(&j, "result");
@@ -446,7 +446,7 @@ static void initialize(server *s, const ns_tree *m)
     send(s, &j);
 }
 
-static void nothing(server *s, const ns_tree *m)
+static void nothing(server *s, const ns_lsp_tree *m)
 {
     ns_json j = answer(s, m);
     ns_json_literal(&j, "result", "null");
@@ -454,15 +454,15 @@ static void nothing(server *s, const ns_tree *m)
     send(s, &j);
 }
 
-static void shut_down(server *s, const ns_tree *m)
+static void shut_down(server *s, const ns_lsp_tree *m)
 {
     s->ended = true;
     nothing(s, m);
 }
 
-static void unknown(server *s, const ns_tree *m)
+static void unknown(server *s, const ns_lsp_tree *m)
 {
-    if (!ns_tree_at(m, "id"))
+    if (!ns_lsp_tree_at(m, "id"))
         return; /* notifications need no answer */
     ns_json j = answer(s, m);
     ns_json_object(&j, "error");
@@ -473,11 +473,11 @@ static void unknown(server *s, const ns_tree *m)
     send(s, &j);
 }
 
-static void handle(server *s, const ns_tree *m)
+static void handle(server *s, const ns_lsp_tree *m)
 {
     static const struct {
         const char *method;
-        void (*run)(server *s, const ns_tree *m);
+        void (*run)(server *s, const ns_lsp_tree *m);
     } table[] = {
         {"initialize", initialize},
         {"shutdown", shut_down},
@@ -489,7 +489,7 @@ static void handle(server *s, const ns_tree *m)
         {"textDocument/completion", completion},
         {"textDocument/formatting", formatting},
     };
-    const char *method = ns_tree_text(m, "method");
+    const char *method = ns_lsp_tree_text(m, "method");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].method, method) == 0) {
             table[i].run(s, m);
@@ -506,8 +506,8 @@ static int serve(ns_host *host, const ns_arguments *a)
     bool asked = false;
     for (char *body; !asked && (body = receive(&length)); free(body)) {
         s.arena = ns_arena_new();
-        const ns_tree *m = s.arena ? ns_tree_read(s.arena, body, length) : NULL;
-        asked = m && strcmp(ns_tree_text(m, "method"), "exit") == 0;
+        const ns_lsp_tree *m = s.arena ? ns_lsp_tree_read(s.arena, body, length) : NULL;
+        asked = m && strcmp(ns_lsp_tree_text(m, "method"), "exit") == 0;
         if (m && !asked)
             handle(&s, m);
         ns_arena_free(s.arena);

@@ -14,7 +14,7 @@ typedef struct source {
     int depth;
 } source;
 
-static ns_tree *value(source *s);
+static ns_lsp_tree *value(source *s);
 
 static void skip(source *s)
 {
@@ -115,16 +115,16 @@ static const char *string(source *s)
 }
 
 /* Members or elements up to the closing bracket; false after an error. */
-static bool list(source *s, ns_tree *t, char close, bool keys)
+static bool list(source *s, ns_lsp_tree *t, char close, bool keys)
 {
-    ns_tree **last = &t->child;
+    ns_lsp_tree **last = &t->child;
     if (accept(s, close))
         return true;
     do {
         const char *key = keys ? string(s) : NULL;
         if (keys && (!key || !accept(s, ':')))
             return false;
-        ns_tree *child = value(s);
+        ns_lsp_tree *child = value(s);
         if (!child)
             return false;
         child->key = key;
@@ -143,7 +143,7 @@ static bool word(source *s, const char *text)
     return true;
 }
 
-static bool number(source *s, ns_tree *t)
+static bool number(source *s, ns_lsp_tree *t)
 {
     char buffer[64], *stop;
     size_t n = 0;
@@ -157,40 +157,40 @@ static bool number(source *s, ns_tree *t)
     return n && !*stop;
 }
 
-static bool fill(source *s, ns_tree *t)
+static bool fill(source *s, ns_lsp_tree *t)
 {
     switch (*s->at) {
     case '{':
         s->at++;
-        t->kind = NS_TREE_OBJECT;
+        t->kind = NS_LSP_TREE_OBJECT;
         return list(s, t, '}', true);
     case '[':
         s->at++;
-        t->kind = NS_TREE_ARRAY;
+        t->kind = NS_LSP_TREE_ARRAY;
         return list(s, t, ']', false);
     case '"':
-        t->kind = NS_TREE_TEXT;
+        t->kind = NS_LSP_TREE_TEXT;
         t->text = string(s);
         return t->text;
     case 't':
     case 'f':
-        t->kind = NS_TREE_BOOL;
+        t->kind = NS_LSP_TREE_BOOL;
         t->number = *s->at == 't';
         return word(s, *s->at == 't' ? "true" : "false");
     case 'n':
         return word(s, "null");
     default:
-        t->kind = NS_TREE_NUMBER;
+        t->kind = NS_LSP_TREE_NUMBER;
         return number(s, t);
     }
 }
 
-static ns_tree *value(source *s)
+static ns_lsp_tree *value(source *s)
 {
     skip(s);
     if (s->at >= s->end || s->depth >= MOST_DEPTH)
         return NULL;
-    ns_tree *t = NS_NEW(s->arena, ns_tree);
+    ns_lsp_tree *t = NS_NEW(s->arena, ns_lsp_tree);
     const char *begin = s->at;
     s->depth++;
     const bool good = fill(s, t);
@@ -200,19 +200,19 @@ static ns_tree *value(source *s)
     return good ? t : NULL;
 }
 
-const ns_tree *ns_tree_read(ns_arena *arena, const char *text, size_t length)
+const ns_lsp_tree *ns_lsp_tree_read(ns_arena *arena, const char *text, size_t length)
 {
     source s = {.arena = arena, .at = text, .end = text + length};
-    ns_tree *t = value(&s);
+    ns_lsp_tree *t = value(&s);
     skip(&s);
     return s.at == s.end ? t : NULL;
 }
 
-const ns_tree *ns_tree_at(const ns_tree *tree, const char *path)
+const ns_lsp_tree *ns_lsp_tree_at(const ns_lsp_tree *tree, const char *path)
 {
     while (tree && *path) {
         const size_t n = strcspn(path, ".");
-        const ns_tree *child = tree->kind == NS_TREE_OBJECT ? tree->child : NULL;
+        const ns_lsp_tree *child = tree->kind == NS_LSP_TREE_OBJECT ? tree->child : NULL;
         while (child && (strlen(child->key) != n || memcmp(child->key, path, n) != 0))
             child = child->next;
         tree = child;
@@ -221,14 +221,14 @@ const ns_tree *ns_tree_at(const ns_tree *tree, const char *path)
     return tree;
 }
 
-const char *ns_tree_text(const ns_tree *tree, const char *path)
+const char *ns_lsp_tree_text(const ns_lsp_tree *tree, const char *path)
 {
-    const ns_tree *t = ns_tree_at(tree, path);
-    return t && t->kind == NS_TREE_TEXT ? t->text : "";
+    const ns_lsp_tree *t = ns_lsp_tree_at(tree, path);
+    return t && t->kind == NS_LSP_TREE_TEXT ? t->text : "";
 }
 
-double ns_tree_number(const ns_tree *tree, const char *path)
+double ns_lsp_tree_number(const ns_lsp_tree *tree, const char *path)
 {
-    const ns_tree *t = ns_tree_at(tree, path);
-    return t && t->kind == NS_TREE_NUMBER ? t->number : 0;
+    const ns_lsp_tree *t = ns_lsp_tree_at(tree, path);
+    return t && t->kind == NS_LSP_TREE_NUMBER ? t->number : 0;
 }

@@ -28,7 +28,7 @@ static bool ends_blank(const ns_text *out)
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
-/* Behind the first : that is not in a string; n if there is none. */
+/* After the first : that is not in a string; n if there is none. */
 static size_t behind_colon(const char *line, size_t n)
 {
     bool string = false;

@@ -213,7 +213,7 @@ static bool event_at(call *c, ns_claims_run **run, uint32_t *event)
 }
 
 /* The k-th time it happened, k from 0, as an index of the outcome's list; the length of that
- * list if it did not happen so often.  *seen: how often in all, up to there. */
+ * list if it did not happen that often.  *seen: how often in all, up to there. */
 static uint32_t occurrence_of(const ns_outcome *o, uint32_t event, double k, uint32_t *seen)
 {
     *seen = 0;

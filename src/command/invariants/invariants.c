@@ -133,6 +133,7 @@ const ns_command ns_command_invariants = {
         "shape\n"
         "variable and all integrals, the amended potential says between which limits it stays.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = invariants,

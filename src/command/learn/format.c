@@ -90,6 +90,5 @@ const ns_command ns_command_format = {
     .options = options,
     .least = 1,
     .most = 100000,
-    .plain = true,
     .run = format,
 };

@@ -78,6 +78,5 @@ const ns_command ns_command_new = {
            "Without a file name the model is printed.  A file that exists is never touched.",
     .least = 1,
     .most = 2,
-    .plain = true,
     .run = make,
 };

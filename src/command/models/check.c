@@ -385,6 +385,7 @@ const ns_command ns_command_check = {
         "derivative along the equations of motion, at states near the start.  An invariant\n"
         "that is not constant is an error of the model (exit status 2).",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = check,

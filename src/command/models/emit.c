@@ -63,6 +63,12 @@ static int emit_fmu(ns_host *host, const ns_arguments *a, const ns_model *model,
     return 0;
 }
 
+/* For hosts without words: a file is asked for by an FMU alone. */
+static const char *form_of(const ns_arguments *a)
+{
+    return ns_command_text(a, "out") ? "fmu" : "c";
+}
+
 static int emit(ns_host *host, const ns_arguments *a)
 {
     host->quiet = ns_command_flag(a, "quiet");
@@ -124,6 +130,8 @@ const ns_command ns_command_emit = {
         "derivatives,\n"
         "with its source and a binary for this machine.",
     .options = options,
+    .models = 1,
+    .form = form_of,
     .least = 2,
     .most = 2,
     .run = emit,

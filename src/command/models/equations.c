@@ -279,6 +279,7 @@ const ns_command ns_command_equations = {
            "derivatives of the states.  Expressions that occur several times are named t1,\n"
            "t2, ... and listed at the end, each in terms of those before it.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = equations,

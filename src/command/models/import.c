@@ -68,6 +68,5 @@ const ns_command ns_command_import = {
     .options = options,
     .least = 1,
     .most = 1,
-    .plain = true,
     .run = import,
 };

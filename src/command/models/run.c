@@ -331,6 +331,8 @@ const ns_command ns_command_run = {
            "error.  Exit status: 0 done; 1 the motion ended early (everything up to then is\n"
            "kept); 2 the command or the model is wrong; 3 the system failed.",
     .options = options,
+    .models = 1,
+    .apart = true,
     .least = 1,
     .most = 1,
     .run = run,

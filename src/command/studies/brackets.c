@@ -193,6 +193,7 @@ const ns_command ns_command_brackets = {
         "vanishes, as for balls that roll on each other without twist with radii as 3 to 1,\n"
         "the symmetries are the exceptional group G2.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = brackets,

@@ -302,6 +302,7 @@ const ns_command ns_command_compare = {
     .doc = "Both models are integrated side by side and every value that has the same name in\n"
            "both is compared.  Quaternions are compared up to their sign.",
     .options = options,
+    .models = 2,
     .least = 2,
     .most = 2,
     .run = compare,

@@ -425,7 +425,7 @@ static bool read_by(job *j, const char *over)
         while (i < d->params.n && strcmp(d->params.at[i].name, words.at[k]) != 0)
             i++;
         if (i == d->params.n) {
-            ns_command_wrong(host, "--sensitivity: `%s` is no parameter of the model",
+            ns_command_wrong(host, "--sensitivity: `%s` is not a parameter of the model",
                              words.at[k]);
             return false;
         }
@@ -500,6 +500,7 @@ const ns_command ns_command_equilibria = {
         "may\n"
         "enter the equations or only the start.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = equilibria,

@@ -295,6 +295,7 @@ const ns_command ns_command_fit = {
            "correlations; warns, with status 1, of combinations that the data does not tell\n"
            "apart.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = fit,

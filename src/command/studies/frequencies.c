@@ -339,7 +339,7 @@ static void print(const work *w)
                 2 * 3.14159265358979323846 / fabs(w->found.omega[b]));
     if (w->found.unknown)
         fprintf(out,
-                "  %u lines are no combination of them: not quasi-periodic, or too short\n",
+                "  %u lines are not combinations of them: not quasi-periodic, or too short\n",
                 w->found.unknown);
     else if (w->found.n)
         fprintf(out, "  quasi-periodic on a torus of dimension %u\n", w->found.n);
@@ -515,7 +515,7 @@ static const ns_option options[] = {
      .repeat = true},
     {.name = "until", .argument = "T", .help = "length of the motion that is analysed"},
     {.name = "samples", .argument = "N", .help = "a power of two (8192)"},
-    {.name = "lines", .argument = "N", .help = "at most so many lines of a signal (12)"},
+    {.name = "lines", .argument = "N", .help = "at most this many lines of a signal (12)"},
     NS_STUDY_OPTIONS,
     {0},
 };
@@ -531,8 +531,9 @@ const ns_command ns_command_frequencies = {
         "Zenkov 2009, Theorem 6.1).  Says whether a path in the plane drifts, and draws it in\n"
         "the frame that turns or drifts with it, where it is a closed curve (--out FILE.svg).\n"
         "Without --of: the shape, the place and the angles of a `symmetry` block; height and\n"
-        "contact of a rolling body.  Exit status 1: some lines are no combination.",
+        "contact of a rolling body.  Exit status 1: some lines are not combinations.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = frequencies,

@@ -431,6 +431,7 @@ const ns_command ns_command_linearise = {
         "that determine their own rates; a message names what is missing.  --lqr minimises\n"
         "the integral of sum w z^2 + sum w u^2.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = linearise,

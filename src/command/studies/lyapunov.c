@@ -122,7 +122,7 @@ static int lyapunov(ns_host *host, const ns_arguments *a)
 
 static const ns_option options[] = {
     {.name = "until", .argument = "T", .help = "length of the motion that counts"},
-    {.name = "transient", .argument = "T", .help = "first so long without counting"},
+    {.name = "transient", .argument = "T", .help = "this long, first, without counting"},
     {.name = "every", .argument = "DT", .help = "time between two orthonormalisations"},
     {.name = "exponents", .argument = "N", .help = "only the N largest (faster)"},
     {.name = "tol", .argument = "R", .help = "tolerance of the integration (1e-12)"},
@@ -142,6 +142,7 @@ const ns_command ns_command_lyapunov = {
         "which nonholonomic systems need not preserve.  Symmetries, conserved quantities and\n"
         "the direction of the motion give exponents zero, which converge as log(t)/t.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = lyapunov,

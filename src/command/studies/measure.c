@@ -82,7 +82,7 @@ static void print_density(ns_host *host, const ns_system *s, const ns_measure *m
     ns_style_heading(host->out, &host->style_out, "Density rho of coordinates alone");
     if (!d->found) {
         fprintf(host->out, "  %s: %s\n",
-                d->too_large ? "not looked for in a system so large" : "none", d->why);
+                d->too_large ? "not looked for in a system this large" : "none", d->why);
         return;
     }
     for (uint32_t i = 0; i < d->n; i++)
@@ -610,6 +610,7 @@ const ns_command ns_command_measure = {
         "base, and nothing depends on them, Chaplygin's reducing multiplier is looked for: N\n"
         "such that the motion of the base is Hamiltonian in the time tau, dtau = N dt.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = measure,

@@ -285,6 +285,7 @@ const ns_command ns_command_period = {
         "status\n"
         "1: the motion did not come back.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = period,

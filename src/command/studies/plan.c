@@ -326,6 +326,7 @@ const ns_command ns_command_plan = {
         "--set 'u=from \"FILE.csv\" order 3'.  Of several guesses the cheapest end counts; a\n"
         "plan is a local optimum.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = plan,

@@ -265,6 +265,7 @@ const ns_command ns_command_portrait = {
         "are followed; levels of the energy (or --of) and some motions fill the figure (--out\n"
         "FILE.svg).  Separatrices that leave a saddle are red, those that enter it blue.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = portrait,

@@ -501,6 +501,7 @@ const ns_command ns_command_section = {
            "up to\n"
            "the symmetries of the model: reduced motions and their phase.",
     .options = options,
+    .models = 1,
     .least = 1,
     .most = 1,
     .run = section,

@@ -262,6 +262,8 @@ const ns_command ns_command_sweep = {
         "threads\n"
         "and lanes.",
     .options = options,
+    .models = 1,
+    .starts = true,
     .least = 1,
     .most = 1,
     .run = sweep,

@@ -21,7 +21,7 @@ bool ns_sweep_figure_possible(ns_host *host, const ns_arguments *a, const ns_swe
     if (!ns_sweep_wants_figure(a))
         return true;
     const char *why = ns_command_flag(a, "shard")
-                          ? "a shard is no map; join the shards with --join first"
+                          ? "a shard is not a map; join the shards with --join first"
                           : ns_sweep_map_refuses(sweep);
     if (why)
         return ns_command_refuse(host, "--%s: %s", option, why);

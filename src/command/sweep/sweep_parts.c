@@ -86,7 +86,7 @@ static int join_file(ns_sweep_job *job, const char *path, const ns_sweep_fact *f
     char *shard = ns_sweep_table_shard(path);
     if (!shard || (*shard && !read_shard(shard, &k, &n)) || n > part.plan.rows) {
         free(shard);
-        return ns_command_wrong(host, "--join %s: this is no table of a sweep", path);
+        return ns_command_wrong(host, "--join %s: this is not a table of a sweep", path);
     }
     own[n_facts - 1].text = shard;
     take(&part.plan, k, n);

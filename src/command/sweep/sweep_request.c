@@ -153,7 +153,6 @@ static bool read_plan(ns_host *host, const ns_arguments *a, ns_model *model, ns_
 static bool settings_fixed(ns_host *host, const ns_arguments *a, ns_model *model,
                            const ns_plan *plan)
 {
-    const ns_description *d = model->description;
     const char **names = NS_NEW_ARRAY(host->arena, const char *, plan->axes.n);
     const char *message;
     for (uint32_t i = 0; i < plan->axes.n; i++)
@@ -162,21 +161,14 @@ static bool settings_fixed(ns_host *host, const ns_arguments *a, ns_model *model
                                                plan->axes.n, &message);
     if (!starter)
         return ns_command_refuse(host, "%s", message);
-    for (uint32_t i = 0; i < d->settings.n; i++) {
-        const ns_setting *s = &d->settings.at[i];
-        const bool given =
-            (strcmp(s->form->name, "until") == 0 && ns_command_flag(a, "until")) ||
-            (strcmp(s->form->name, "tolerance") == 0 && ns_command_flag(a, "tol")) ||
-            strcmp(s->form->name, "every") == 0;
-        if (given || s->word || !s->value || !ns_starter_varies(starter, s->value))
-            continue;
-        return ns_command_refuse(
-            host,
-            "`%s` of the run block depends on what is varied, and is the same for "
-            "all rows of a sweep%s",
-            s->form->name, strcmp(s->form->name, "until") == 0 ? ": give --until" : "");
-    }
-    return true;
+    const char *setting = ns_starter_setting(
+        starter, model->description, ns_command_flag(a, "until"), ns_command_flag(a, "tol"));
+    return !setting ||
+           ns_command_refuse(
+               host,
+               "`%s` of the run block depends on what is varied, and is the same for "
+               "all rows of a sweep%s",
+               setting, strcmp(setting, "until") == 0 ? ": give --until" : "");
 }
 
 static bool read_run(ns_host *host, const ns_arguments *a, const ns_model *model,

@@ -5,11 +5,11 @@
 #define NS_ENGINE(name) lanes_##name
 #include "eval/interp/lanes.inc"
 
-const ns_lanes ns_lanes_avx2 = {.name = "avx2",
-                                .math = &lanes_math,
-                                .level = NS_SIMD_AVX2,
-                                .bind = lanes_bind,
-                                .eval = lanes_eval,
-                                .pack = lanes_pack,
-                                .unpack = lanes_unpack,
-                                .fused = &ns_lanes_fused_avx2};
+const ns_engine ns_engine_avx2 = {.name = "avx2",
+                                  .math = &lanes_math,
+                                  .level = NS_SIMD_AVX2,
+                                  .bind = lanes_bind,
+                                  .eval = lanes_eval,
+                                  .pack = lanes_pack,
+                                  .unpack = lanes_unpack,
+                                  .fused = &ns_engine_fused_avx2};

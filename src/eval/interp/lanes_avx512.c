@@ -5,11 +5,11 @@
 #define NS_ENGINE(name) lanes_##name
 #include "eval/interp/lanes.inc"
 
-const ns_lanes ns_lanes_avx512 = {.name = "avx512",
-                                  .math = &lanes_math,
-                                  .level = NS_SIMD_AVX512,
-                                  .bind = lanes_bind,
-                                  .eval = lanes_eval,
-                                  .pack = lanes_pack,
-                                  .unpack = lanes_unpack,
-                                  .fused = &ns_lanes_fused_avx512};
+const ns_engine ns_engine_avx512 = {.name = "avx512",
+                                    .math = &lanes_math,
+                                    .level = NS_SIMD_AVX512,
+                                    .bind = lanes_bind,
+                                    .eval = lanes_eval,
+                                    .pack = lanes_pack,
+                                    .unpack = lanes_unpack,
+                                    .fused = &ns_engine_fused_avx512};

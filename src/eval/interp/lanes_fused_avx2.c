@@ -3,4 +3,4 @@
 #define NS_WIDTH 4
 #include "eval/interp/lanes_fused.inc"
 
-const ns_lanes ns_lanes_fused_avx2 = {.name = "avx2", .bind = lanes_bind, .eval = lanes_eval};
+const ns_engine ns_engine_fused_avx2 = {.name = "avx2", .bind = lanes_bind, .eval = lanes_eval};

@@ -3,5 +3,5 @@
 #define NS_WIDTH 8
 #include "eval/interp/lanes_fused.inc"
 
-const ns_lanes ns_lanes_fused_avx512 = {
+const ns_engine ns_engine_fused_avx512 = {
     .name = "avx512", .bind = lanes_bind, .eval = lanes_eval};

@@ -3,4 +3,5 @@
 #define NS_WIDTH 2
 #include "eval/interp/lanes_fused.inc"
 
-const ns_lanes ns_lanes_fused_plain = {.name = "plain", .bind = lanes_bind, .eval = lanes_eval};
+const ns_engine ns_engine_fused_plain = {
+    .name = "plain", .bind = lanes_bind, .eval = lanes_eval};

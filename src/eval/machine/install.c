@@ -21,7 +21,7 @@ static bool is_asked_for(const ns_native_request *r, int which)
     return which == ONE ? r->one : which == EIGHT ? r->eight : r->eight_fused;
 }
 
-/* A function of a program on this machine; false: it cannot be. */
+/* A function of a program on this machine; false: not possible. */
 static bool target_for(const ns_program *program, int which, ns_machine_target *target)
 {
     const char *lanes = ns_program_lanes_name(program);
@@ -44,7 +44,7 @@ bool ns_install_can(const ns_program *program)
 
 enum { NOT_THERE = -1 };
 
-/* Where the function begins, NOT_THERE: not asked for.  false: it cannot be. */
+/* Where the function begins, NOT_THERE: not asked for.  false: not possible. */
 static bool write_one(ns_x86 *x, ns_arena *scratch, const ns_native_request *r, int which,
                       int64_t *begins)
 {

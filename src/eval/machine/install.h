@@ -10,7 +10,7 @@ typedef struct ns_installed {
     size_t length, code; /* of the memory, of the code */
 } ns_installed;
 
-/* Has this machine the instructions that we write? */
+/* Does this machine have the instructions that we write? */
 bool ns_install_can(const ns_program *program);
 /* Makes the programs use machine code.  false: this machine has no instructions that we write,
  * or the system lets nothing be run that was just written; then nothing has changed. */

@@ -33,7 +33,7 @@ typedef struct work {
     ns_polys p;
     ns_ex atom[NS_ATOMS];
     uint32_t atoms;
-    ratio square[NS_ATOMS]; /* of roots, where it is no polynomial; den.n = 0 for others */
+    ratio square[NS_ATOMS]; /* of roots, where it is not a polynomial; den.n = 0 for others */
     bool cosines;           /* remove squares of cosines, not of sines */
     const ns_normal_names *names;
     ratio *known; /* by node */
@@ -73,7 +73,7 @@ static ratio cancel(work *w, ratio r)
         return r;
     if (ns_poly_divide(p, r.num, r.den, &q))
         return whole(w, q);
-    p->failed = false; /* a failed attempt at division is none of the result */
+    p->failed = false; /* a failed attempt at division is not part of the result */
     if (r.num.n > 1 && ns_poly_divide(p, r.den, r.num, &q)) {
         r.num = ns_poly_number(p, 1);
         r.den = q;

@@ -39,7 +39,7 @@ void ns_mathml_escape(const char *text, size_t length, ns_text *out)
         }
 }
 
-/* Number of the Unicode character of a Greek letter's name, 0 if it is none. */
+/* Number of the Unicode character of a Greek letter's name, 0 if it is not one. */
 static unsigned greek(const char *word, size_t length)
 {
     static const char *const letters[] = {

@@ -5,7 +5,7 @@
 
 /* Exponents are sums and products of a few small numbers: below this they are 0. */
 static const double TINY = 1e-9;
-/* More terms than this no formula of a model has; it then becomes an unknown of its own. */
+/* No formula of a model has more terms; one that had would be an unknown of its own. */
 enum { MOST_TERMS = 64 };
 
 void ns_form_begin(ns_forms *f, ns_arena *arena)

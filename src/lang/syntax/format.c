@@ -130,7 +130,7 @@ static void lay_out(const char *text, size_t length, ns_text *out)
     }
 }
 
-/* Are they the same tokens?  Comments are no tokens; put_content copies them. */
+/* Are they the same tokens?  Comments are not tokens; put_content copies them. */
 static bool same_tokens(ns_arena *arena, const char *a, size_t n, const char *b, size_t m)
 {
     ns_diag *diag = ns_diag_new(arena);

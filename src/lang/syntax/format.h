@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-/* Appends the text in its layout; false, with nothing appended, if it is no text or if its
+/* Appends the text in its layout; false, with nothing appended, if it is not text or if its
  * tokens would not stay the same. */
 bool ns_format_text(const char *text, size_t length, ns_text *out);
 

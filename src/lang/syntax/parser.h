@@ -32,7 +32,7 @@ bool ns_parser_unexpected(ns_parser *p, const char *what);
 
 /* A name, taken; NULL after a message. */
 const char *ns_parser_name(ns_parser *p, const char *what, ns_span *span);
-/* Behind `in`: a unit with its SI label. */
+/* After `in`: a unit with its SI label. */
 bool ns_parser_unit(ns_parser *p, const ns_unit_product **unit, const char **text,
                     ns_span *span);
 bool ns_parser_expression(ns_parser *p, ns_postfix *out);

@@ -30,11 +30,9 @@ ns_ex ns_system_by_mode(ns_system *s, const ns_ex *value)
 /* The states that a name means: itself, or the components of a vector; how many. */
 static uint32_t states_of(const ns_system *s, const char *name, uint32_t *first)
 {
-    for (uint32_t i = 0; i < s->states.n; i++)
-        if (strcmp(s->states.at[i].name, name) == 0) {
-            *first = i;
-            return 1;
-        }
+    *first = ns_system_state_named(s, name);
+    if (*first < s->states.n)
+        return 1;
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->states.n; i++)
         if (s->states.at[i].vector && strcmp(s->states.at[i].vector, name) == 0)

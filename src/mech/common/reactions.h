@@ -17,7 +17,7 @@ enum { NS_REACTIONS_MOST = 8 };
 /* Is a force affine in the reactions z[n]?  False after an error at its place. */
 bool ns_reactions_affine(ns_system *s, ns_ex force, const ns_ex *z, uint32_t n, ns_span span);
 
-/* Is something that is no force free of them?  False after an error. */
+/* Is something that is not a force free of them?  False after an error. */
 bool ns_reactions_absent(ns_system *s, ns_ex e, const ns_ex *z, uint32_t n, ns_span span,
                          const char *where);
 

@@ -75,12 +75,19 @@ typedef struct ns_constrained {
     NS_LIST(ns_shaped) shapes;
 } ns_constrained;
 
-/* constrained.c: a new member with its coordinates (its block is where it was asked for), and a
+/* constrained_members.c: those that the model names, with their names.  False after errors. */
+bool ns_constrained_members(ns_description *d, ns_constrained *c);
+/* A new member with its coordinates (its block is where it was asked for), and a
  * further coordinate.  Both become known to the derivation only. */
 uint32_t ns_constrained_member(ns_description *d, ns_constrained *c, const char *name,
                                const ns_block *block, bool is_body);
 const ns_coordinate *ns_constrained_coordinate(ns_description *d, const char *name,
                                                const char *unit, ns_span span);
+
+/* Names of shapes must not be used elsewhere.  False after an error. */
+bool ns_constrained_no_locals(ns_description *d, ns_ex e, ns_span span);
+/* constrained_start.c: what the block `start` says.  False after errors. */
+bool ns_constrained_start(ns_description *d, ns_system *s, const ns_constrained *c);
 
 /* The member that argument i of a ready-made constraint names: a body by its bare name, a
  * particle or label by its value.  UINT32_MAX if it is none (no message). */
@@ -106,9 +113,9 @@ bool ns_constrained_contact_verify(const ns_system *s, ns_diag *diag, double t0,
  * labels, springs, forces on points. */
 bool ns_constrained_joints(ns_description *d, ns_constrained *c);
 
-/* constrained_solve.c: accelerations and multipliers from M, Q, A, b by the route the model
- * asks for. */
-bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c);
+/* constrained_solve.c: the route the model asks for (false after an error), and by it
+ * accelerations and multipliers from M, Q, A, b. */
+bool ns_constrained_route(ns_description *d, ns_system *s, ns_constrained *c);
 void ns_constrained_accelerate(ns_system *s, const ns_constrained *c, ns_ex *a, ns_ex *lambda);
 /* constrained_law.c: contacts under a law of friction.  The law of a ground (NULL if it has
  * none); accelerations and multipliers by modes, where there are such contacts; states; then

@@ -495,10 +495,11 @@ static bool forces(work *w)
         for (int i = 0; i < 3; i++)
             place = place && !ns_graph_depends_kind(w->g, point.at[i], NS_SYM_VELOCITY, NULL);
         if (!place) {
-            ns_diag_error(w->d->diag, p->span,
-                          "`%s` is no point: a force acts at a point, a torque on a body as  "
-                          "force BODY.torque = [x, y, z]",
-                          p->name);
+            ns_diag_error(
+                w->d->diag, p->span,
+                "`%s` is not a point: a force acts at a point, a torque on a body as  "
+                "force BODY.torque = [x, y, z]",
+                p->name);
             return false;
         }
         push(w, point, false, F, p->span);

@@ -427,7 +427,7 @@ void ns_constrained_accelerate(ns_system *s, const ns_constrained *c, ns_ex *a, 
         lambda[k] = ns_neg(s->graph, x[c->eq.n + k]);
 }
 
-bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c)
+bool ns_constrained_route(ns_description *d, ns_system *s, ns_constrained *c)
 {
     if (!read_route(d, &c->kappa2, &c->pinv, &c->baumgarte))
         return false;
@@ -436,9 +436,5 @@ bool ns_constrained_solve(ns_description *d, ns_system *s, ns_constrained *c)
     c->acceleration = NS_NEW_ARRAY(s->arena, ns_ex, c->eq.n);
     c->multiplier = NS_NEW_ARRAY(s->arena, ns_ex, c->eq.m + 1);
     s->iterated = true;
-    if (!ns_constrained_law_solve(d, s, c))
-        return false;
-    if (!c->slips)
-        ns_constrained_accelerate(s, c, c->acceleration, c->multiplier);
     return true;
 }

@@ -21,14 +21,14 @@ typedef struct ns_contact {
     ns_ex quat[4];
     ns_v3 Omega;       /* if ball: derived from omega_space, which is given then */
     ns_v3 omega_space; /* A Omega */
-    /* closed: the body's contact point is no state but follows from the ground normal, by
+    /* closed: the body's contact point is not a state but follows from the ground normal, by
      *   an ellipsoid's squared half axes   s + centre = -D gamma/sqrt(gamma.D gamma)
      *   a ball's radius                    s + centre = -radius gamma
      *   the circle's lowest point, or `support`, in terms of the outward normal `way` */
     bool closed, quadric;
     bool ball; /* closed, a ball with isotropic inertia about its centre: contact_ball.c */
     ns_v3 squares;
-    ns_ex radius; /* 0 if it is no ball */
+    ns_ex radius; /* 0 if it is not a ball */
     ns_v3 support;
     ns_ex way[3];
     bool level;       /* fixed horizontal plane, and no edge: the vertical is gamma */

@@ -112,8 +112,14 @@ bool ns_law_read(ns_description *d, const ns_block *ground, ns_law *law)
     return true;
 }
 
-bool ns_law_sizes(const ns_law *law, ns_diag *diag, double (*value)(void *, ns_ex),
-                  void *context)
+static double number(const ns_system *s, ns_ex e, const double *p)
+{
+    double value;
+    ns_system_eval(s, &e, 1, 0, p, NULL, &value);
+    return value;
+}
+
+bool ns_law_sizes(const ns_law *law, ns_diag *diag, const ns_system *s, const double *p)
 {
     const struct {
         ns_ex e;
@@ -129,14 +135,14 @@ bool ns_law_sizes(const ns_law *law, ns_diag *diag, double (*value)(void *, ns_e
                {law->normal, law->poisson ? 6 : 3, 1, "a coefficient of restitution"},
                {law->tangential, 4, 1, "a coefficient of restitution"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const ns_property *p = law->given[all[i].property];
-        if (!all[i].e || !p)
+        const ns_property *given = law->given[all[i].property];
+        if (!all[i].e || !given)
             continue;
-        const double v = value(context, all[i].e);
+        const double v = number(s, all[i].e, p);
         const double least = all[i].property == 4 ? -1 : 0;
         if (v >= least && v <= all[i].most)
             continue;
-        ns_diag_error(diag, p->value_span, "%s must %s; it is %.6g", all[i].name,
+        ns_diag_error(diag, given->value_span, "%s must %s; it is %.6g", all[i].name,
                       all[i].most > 1 ? "not be negative"
                       : least < 0     ? "lie between -1 and 1"
                                       : "lie between 0 and 1",
@@ -145,7 +151,7 @@ bool ns_law_sizes(const ns_law *law, ns_diag *diag, double (*value)(void *, ns_e
     }
     if (law->friction != NS_FRICTION_COULOMB)
         return true;
-    const double fixed = value(context, law->fixed), moving = value(context, law->moving);
+    const double fixed = number(s, law->fixed, p), moving = number(s, law->moving, p);
     if (fixed >= moving)
         return true;
     ns_diag_error(diag, law->given[0]->value_span,

@@ -10,7 +10,7 @@
 #ifndef NS_MECH_CONTACT_LAW_H
 #define NS_MECH_CONTACT_LAW_H
 
-#include "lang/description.h"
+#include "mech/system.h"
 
 typedef enum ns_friction {
     NS_FRICTION_IDEAL, /* not said: as much as rolling needs */
@@ -37,9 +37,7 @@ extern const char *const ns_law_properties[]; /* ends with NULL */
 /* False after errors. */
 bool ns_law_read(ns_description *d, const ns_block *ground, ns_law *out);
 
-/* Numbers that a law may have; `value` evaluates an expression of parameters.  False after an
- * error. */
-bool ns_law_sizes(const ns_law *law, ns_diag *diag, double (*value)(void *context, ns_ex e),
-                  void *context);
+/* Are its numbers, for these parameters, what they may be?  False after an error. */
+bool ns_law_sizes(const ns_law *law, ns_diag *diag, const ns_system *s, const double *p);
 
 #endif

@@ -34,7 +34,7 @@ typedef struct ns_meet {
     ns_v3 reach;    /* the body's contact point, ground frame */
     ns_ex place[2]; /* of the closest point on a plane, in its base */
     ns_ex size;     /* |s| */
-    ns_ex faint;    /* square of an angular velocity that is nothing */
+    ns_ex faint;    /* square of an angular velocity that counts as zero */
     ns_ex gap;      /* how far it is above the ground */
     ns_v3 relative; /* its velocity relative to the ground, ground frame */
     ns_ex approach; /* d gap/dt */

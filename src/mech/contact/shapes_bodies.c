@@ -180,7 +180,7 @@ bool ns_shapes_extruded(ns_shapes_work *w)
     ns_ex x, z;
     if (w->block->nargs != 2) {
         ns_diag_error(w->d->diag, w->block->kind_span,
-                      "extruded takes two functions of u: ns_shapes_extruded(x, z)");
+                      "extruded takes two functions of u: extruded(x, z)");
         return false;
     }
     /* d/du x d/dv = (x', 0, z') x (0, 1, 0) = (-z', 0, x'): upwards where x grows */

@@ -30,7 +30,7 @@ bool ns_drawer_complain(const ns_drawer *w, const ns_draw_value *v, const char *
     return false;
 }
 
-/* The n-th value in order, counted from 0; NULL if there are not so many. */
+/* The n-th value in order, counted from 0; NULL if there are fewer. */
 const ns_draw_value *ns_drawer_nth(const ns_draw_line *line, uint32_t n)
 {
     for (uint32_t i = 0; i < line->n; i++)

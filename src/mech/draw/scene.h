@@ -149,7 +149,8 @@ typedef enum ns_scene_view {
 
 typedef struct ns_scene {
     ns_scene_view view;
-    const char *unit; /* of lengths; NULL: m */
+    const char *unseen; /* why there is nothing to see, for pages; NULL: not known */
+    const char *unit;   /* of lengths; NULL: m */
     NS_LIST(ns_scene_body) bodies;
     NS_LIST(ns_scene_path) paths;
     NS_LIST(ns_scene_arrow) arrows;

@@ -480,11 +480,11 @@ static bool start_with(work *k, const ns_property *p)
     ns_lie *w = k->w;
     uint32_t n = w->n, count = p->values == 1 ? p->value[0].rows * p->value[0].cols : 0;
     const ns_ex *at = count ? p->value[0].at : NULL;
-    for (uint32_t i = 0; i < s->states.n; i++)
-        if (strcmp(s->states.at[i].name, p->name) == 0 && count == 1) {
-            set(s, i, at[0], p);
-            return true;
-        }
+    const uint32_t state = ns_system_state_named(s, p->name);
+    if (state < s->states.n && count == 1) {
+        set(s, state, at[0], p);
+        return true;
+    }
     if (strcmp(p->name, "v") == 0 && count == n) {
         for (uint32_t a = 0; a < n; a++)
             set(s, a, at[a], p);

@@ -28,14 +28,6 @@ static bool is_map(const ns_block *b)
     return b->form == &ns_block_symmetry && b->kind && strcmp(b->kind, "map") == 0;
 }
 
-static uint32_t state_named(const ns_system *s, const char *name)
-{
-    uint32_t i = 0;
-    while (i < s->states.n && strcmp(s->states.at[i].name, name) != 0)
-        i++;
-    return i;
-}
-
 bool ns_symmetry_maps_known(const ns_description *d, const ns_system *s)
 {
     bool good = true;
@@ -55,7 +47,7 @@ bool ns_symmetry_maps_known(const ns_description *d, const ns_system *s)
             const bool time = strcmp(p->name, "t") == 0;
             const bool number = p->assigned && !p->guess && p->values == 1 &&
                                 p->value[0].rows == 1 && p->value[0].cols == 1;
-            if (!number || (!time && state_named(s, p->name) == s->states.n)) {
+            if (!number || (!time && ns_system_state_named(s, p->name) == s->states.n)) {
                 ns_diag_error(d->diag, p->span,
                               number ? "`%s` is not a state of the system"
                                      : "expected `%s = EXPRESSION`",
@@ -105,7 +97,7 @@ static map read_map(const ns_system *s, const ns_block *block, const char **name
     ns_text text = ns_text_new(s->arena);
     for (uint32_t k = 0; k < block->properties.n; k++) {
         const ns_property *p = &block->properties.at[k];
-        const uint32_t i = state_named(s, p->name);
+        const uint32_t i = ns_system_state_named(s, p->name);
         const ns_source *source = &s->description->diag->sources.at[p->span.source - 1];
         ns_text_addf(&text, "%s%s -> %.*s", k ? ", " : "", p->name,
                      (int)(p->value_span.end - p->value_span.begin),
@@ -124,7 +116,7 @@ static map read_map(const ns_system *s, const ns_block *block, const char **name
         const size_t length = strlen(own);
         if (named[i] || length < 2 || own[length - 1] != '\'')
             continue;
-        const uint32_t q = state_named(s, ns_arena_string(s->arena, own, length - 1));
+        const uint32_t q = ns_system_state_named(s, ns_arena_string(s->arena, own, length - 1));
         ns_ex rate;
         if (q == n)
             continue;

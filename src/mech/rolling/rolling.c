@@ -11,7 +11,7 @@
  * terms of the ground normal (balls and ellipsoids on surfaces; tori and edges on planes): no
  * coordinates of the body.  Balls with isotropic inertia: angular velocity in space, which with
  * the contact on the ground makes a system of its own; the quaternion follows.  The names of
- * what is no state are values. */
+ * what is not a state is a value. */
 #include "mech/rolling/rolling.h"
 
 #include <math.h>
@@ -274,6 +274,7 @@ void ns_rolling_values(ns_system *s, ns_rolling *r)
         return;
     }
     ns_system_define(s, "quat", c->quat, 4);
+    s->vectors.at[s->vectors.n - 1].axes = "wxyz";
     ns_system_observe_vector(s, NS_QUANTITY_PLACE, "com", c->com, "m", true);
     ns_system_observe_vector(s, NS_QUANTITY_PLACE, "centre", r->body_centre, "m", false);
     ns_system_observe_vector(s, NS_QUANTITY_PLACE, "contact", c->point, "m", true);
@@ -410,8 +411,11 @@ static void add_scene(ns_system *s, const ns_rolling *r)
 {
     const ns_contact *c = &r->contact;
     ns_scene *scene = &s->scene;
-    if (c->reduced)
-        return; /* there is no place and no orientation to draw */
+    if (c->reduced) {
+        scene->unseen = "This body is `reduced`: its states tell how it leans, not where it is "
+                        "nor which way it faces. Without `reduced` the page shows it.";
+        return;
+    }
     ns_scene_body body = {.name = r->body_block->name ? r->body_block->name : "body",
                           .drawing = r->body.drawing,
                           .position = r->body_centre,
@@ -520,7 +524,7 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     if (ns_side_is_curve(&c->body) && ns_side_is_curve(&c->ground)) {
         ns_diag_error(
             d->diag, r->ground_block->span,
-            "an edge on a wire touches at one fixed point of both: that is no rolling");
+            "an edge on a wire touches at one fixed point of both: that is not rolling");
         return false;
     }
     if (c->moving) { /* coordinates in the ground's own frame */

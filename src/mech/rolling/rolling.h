@@ -91,6 +91,8 @@ void ns_rolling_guess(const ns_system *s, double t0, const double *p, double *x)
  * at its origin? */
 bool ns_rolling_flipped(const ns_system *s, const ns_v3 *normal, uint32_t first, double t0,
                         const double *p, const double *x);
+/* rolling_start_verify.c: is the start found what was meant?  False after an error; doubts are
+ * warnings. */
 void ns_rolling_doubts(const ns_system *s, ns_diag *diag, double t0, const double *p,
                        const double *x);
 bool ns_rolling_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
@@ -104,8 +106,8 @@ bool ns_rolling_overlap(ns_description *d, ns_system *s, const ns_rolling *r, ns
 void ns_rolling_prepare_overlap(ns_description *d, ns_system *s, ns_rolling *r);
 double ns_rolling_overlaps(const ns_system *s, double t0, const double *p, const double *x);
 
-/* Are the sizes of a shape positive, or not negative, as its table asks?  False after an
- * error. */
+/* Are the sizes of a shape positive, or not negative, as its table asks?  Numbers of laws and
+ * axes, too.  False after an error. */
 bool ns_rolling_all_sizes(const ns_system *s, ns_diag *diag, const double *p);
 bool ns_rolling_sizes(const ns_system *s, ns_diag *diag, const double *p, const ns_shape *shape,
                       const ns_block *block);

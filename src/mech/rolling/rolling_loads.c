@@ -13,14 +13,15 @@ bool ns_rolling_names(ns_description *d, ns_rolling *r)
     ns_contact *c = &r->contact;
     for (uint32_t i = 0; i < 4; i++)
         r->reaction[i] = ns_symbol_new(d->graph, reactions[i], NS_SYM_LOCAL, i);
-    ns_scope_entry names[] = {{"force.normal", {1, 1, &r->reaction[0]}, 0, "N"},
-                              {"omega", {3, 1, c->Omega.at}, 0, "rad/s"},
-                              {"vertical", {3, 1, c->vertical.at}, 0, "1"},
-                              {"quat", {4, 1, c->quat}, 0, "1"},
-                              {"com", {3, 1, c->com.at}, 0, "m"},
-                              {"contact", {3, 1, c->point.at}, 0, "m"},
-                              {"velocity", {3, 1, c->velocity.at}, 0, "m/s"},
-                              {"force", {3, 1, &r->reaction[1]}, 0, "N"}};
+    ns_scope_entry names[] = {
+        {.name = "force.normal", .value = {1, 1, &r->reaction[0]}, .unit = "N"},
+        {.name = "omega", .value = {3, 1, c->Omega.at}, .unit = "rad/s"},
+        {.name = "vertical", .value = {3, 1, c->vertical.at}, .unit = "1"},
+        {.name = "quat", .value = {4, 1, c->quat}, .unit = "1", .axes = "wxyz"},
+        {.name = "com", .value = {3, 1, c->com.at}, .unit = "m"},
+        {.name = "contact", .value = {3, 1, c->point.at}, .unit = "m"},
+        {.name = "velocity", .value = {3, 1, c->velocity.at}, .unit = "m/s"},
+        {.name = "force", .value = {3, 1, &r->reaction[1]}, .unit = "N"}};
     return ns_description_define(d, names, c->reduced ? 3 : 8);
 }
 

@@ -171,7 +171,7 @@ static double leaves(const ray *a, double from)
     return out;
 }
 
-/* For points by rays, with parameters p; room for x, y, z behind them. */
+/* For points by rays, with parameters p; room for x, y, z after them. */
 static ray ray_new(const work *w, const double *p)
 {
     const ns_drawing *d = &w->r->body.drawing;

@@ -225,9 +225,7 @@ static bool by_name(work *w)
         }
         if (property)
             continue;
-        uint32_t state = 0;
-        while (state < w->s->states.n && strcmp(w->s->states.at[state].name, p->name) != 0)
-            state++;
+        const uint32_t state = ns_system_state_named(w->s, p->name);
         ns_ex value;
         if (state < w->s->states.n && p->assigned && !w->s->states.at[state].internal) {
             good = ns_block_scalar(w->d, p, 0, &value) && good;

@@ -68,7 +68,7 @@ typedef struct kept {
     double next;  /* where the one after them begins */
     double level; /* of the last one, where the next is tried */
     double usual; /* of the last one without anything near */
-    double rough; /* so many cells in a row without an end to their coefficients */
+    double rough; /* this many cells in a row without an end to their coefficients */
     cell at[CELLS];
     double
         size[]; /* [2][n] of the drivers at the last cell; sums of size times length so far */

@@ -60,7 +60,7 @@ static bool take(ns_run *run)
     const double now = run->s.now.t;
     bool any = false, due = false;
     for (; (size_t)k->done < q->n && q->changes[(size_t)k->done].t <= now; k->done++) {
-        const ns_change *c = &q->changes[(size_t)k->done];
+        const ns_schedule_change *c = &q->changes[(size_t)k->done];
         set(run, c->param, c->value);
         any = true;
     }

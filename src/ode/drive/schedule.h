@@ -11,11 +11,11 @@
 struct ns_run;
 
 /* From the time t on a parameter has this value. */
-typedef struct ns_change {
+typedef struct ns_schedule_change {
     double t;
     uint32_t param;
     double value;
-} ns_change;
+} ns_schedule_change;
 
 /* At origin + k period, k = 0, 1, ... */
 typedef struct ns_sampling {
@@ -24,7 +24,7 @@ typedef struct ns_sampling {
 } ns_sampling;
 
 typedef struct ns_schedule {
-    const ns_change *changes; /* ascending in time */
+    const ns_schedule_change *changes; /* ascending in time */
     size_t n;
     double begin, end; /* known between these times */
     const char *of;    /* whose values begin and end there, in words; NULL: for ever */

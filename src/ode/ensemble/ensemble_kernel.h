@@ -145,7 +145,7 @@ struct ns_bundle_kernel {
     /* A step tried in every bundle; several side by side hide each other's latencies.  Returns
      * which bundles have come to the end of theirs, one bit each: at least one. */
     unsigned (*attempt)(ns_bundle *const *bundles, uint32_t count);
-    /* Stages and coefficients of the interpolant in the last step, by so many evaluations. */
+    /* Stages and coefficients of the interpolant in the last step, by this many evaluations. */
     uint32_t (*dense)(ns_bundle *b);
     /* States at a quarter, half or three quarters of the last step, roughly, into w; times into
      * stage_t. */

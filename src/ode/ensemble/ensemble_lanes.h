@@ -77,14 +77,14 @@ static inline void ns_lanes_put_noise(ns_bundle *b, const ns_stepper *s, uint32_
         b->noise[8 * (size_t)i + l] = 4 * s->noise[i];
 }
 
-/* Number of the step at which the noise of the rates is measured next, after so many. */
+/* Number of the step at which the noise of the rates is measured next, after this many. */
 static inline double ns_lanes_next_probe(double steps, bool noisy)
 {
     enum { NOW_AND_THEN = 1024 };
     return steps + (noisy ? NS_STEPPER_SOON : NOW_AND_THEN);
 }
 
-/* Number of the step at which a motion is judged next, after so many. */
+/* Number of the step at which a motion is judged next, after this many. */
 static inline double ns_lanes_next_judgement(const ns_run_options *o, double steps)
 {
     const double next = steps + NS_STEPPER_WINDOW, most = (double)o->max_steps;

@@ -19,7 +19,7 @@
  * Signs.  Where the polynomial is within its error of zero, g itself is evaluated, with a
  * state as accurate as the steps; at an extremum that close to zero the extremum of g itself
  * is sought.  Values within their rounding errors, which enclosures of a point give, count as
- * zero, and zero counts as no sign: touching zero is no crossing, and noise about zero fires
+ * zero, and zero has no sign: touching zero is not a crossing, and noise about zero fires
  * nothing.  A singularity that is passed in an instant, as by a disk that rocks over its flat
  * position, leaves a corner in g: there the least value is sought.  These events are searched
  * without probes.

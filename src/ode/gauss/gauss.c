@@ -27,10 +27,7 @@
 #include "ode/gauss/gauss_newton.h"
 #include "ode/gauss/gauss_table.h"
 
-const double ns_method_nodes[8] = {
-    0.019855071751231884, 0.10166676129318664, 0.2372337950418355, 0.4082826787521751,
-    0.591717321247825,    0.7627662049581645,  0.8983332387068134, 0.9801449282487681,
-};
+const double ns_method_nodes[8] = {GAUSS_NODES};
 
 /* Sweeps that contract by less than CONTRACTION cost more than shorter steps would. */
 #define CONTRACTION 0.2
@@ -197,7 +194,7 @@ static void predict_first(const ns_stepper *s, const ns_gauss *g, double h)
 static void choose_iteration(const ns_gauss *g, double factor)
 {
     enum {
-        CONVINCED = 48, /* of the evidence below: so many steps that could be longer */
+        CONVINCED = 48, /* of the evidence below: this many steps that could be longer */
         STRONG = 12,    /* evidence by a step that could be longer than Newton's price */
         RETURN = 12,    /* evidence that takes sweeps back */
         WARY = 1000     /* after that: how far below it starts */

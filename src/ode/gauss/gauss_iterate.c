@@ -134,7 +134,7 @@ static ns_gauss_outcome iterate_part(ns_stepper *s, ns_gauss *g, const ns_rate_p
                   .done = !(limit > 0)};
     double first = 0, last = 0;
     double seen = 0; /* the last change that was more than noise, */
-    int sweeps = 0;  /* after so many sweeps */
+    int sweeps = 0;  /* after this many sweeps */
     double slow = 1; /* what it would be if sweeps were slow */
     int passed = 0;
     ns_gauss_outcome result = NS_GAUSS_DIVERGED;

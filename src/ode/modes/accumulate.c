@@ -21,11 +21,11 @@
 
 #define NEAR 1e-6
 #define NEAR_TOLERANCE                                                                         \
-    3              /* or so many square roots of the tolerance: heights of hops go as their
+    3              /* or this many square roots of the tolerance: heights of hops go as their
                           * squares, and are to be more than errors of the method */
 #define AGREE 0.05 /* of what is left: the last T and the best one */
 #define MOST_RATIO 0.6
-#define PLACES 1e4 /* or what is left is so many units in the last place of the time */
+#define PLACES 1e4 /* or what is left is this many units in the last place of the time */
 enum { MOST_LAG = 1 << 16 };
 
 /* From an occurrence in the list to the one `count` before it, of the same event. */

@@ -20,7 +20,7 @@ void ns_paint_number(ns_text *out, double value)
     ns_text_add(out, text);
 }
 
-/* Length of the UTF-8 character at p, 0 if it is none. */
+/* Length of the UTF-8 character at p, 0 if it is not one. */
 static size_t character(const unsigned char *p)
 {
     size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;

@@ -385,12 +385,8 @@ void ns_report_put_scene(ns_report *r)
     ns_json_object(j, "scene");
     if (!is_drawn(s.scene) || !r->n) {
         ns_json_text(j, "kind", "none");
-        /* a body that rolls is drawn unless its states do not say where it is */
-        if (strcmp(r->system->formulation->name, "rolling") == 0)
-            ns_json_text(
-                j, "hint",
-                "This body is `reduced`: its states tell how it leans, not where it is "
-                "nor which way it faces. Without `reduced` the page shows it.");
+        if (s.scene->unseen)
+            ns_json_text(j, "hint", s.scene->unseen);
         ns_json_end(j);
         put_algebra(&s);
         return;

@@ -114,7 +114,7 @@ static int panel_of(const ns_report *r, uint32_t k)
         return POSITION;
     case NS_QUANTITY_VELOCITY:
         return state ? VELOCITIES : FURTHER;
-    default: /* work done and levels kept are no coordinates */
+    default: /* work done and levels kept are not coordinates */
         return !state                                                ? FURTHER
                : strcmp(r->system->observables.at[k].unit, "J") == 0 ? ENERGY
                                                                      : COORDINATES;

@@ -36,7 +36,7 @@ ns_sweep_table *ns_sweep_table_open(const ns_sweep *sweep, const ns_sweep_fact *
                                     uint32_t n_facts, const char *path, bool *fresh,
                                     ns_status *status, char message[400]);
 /* Which shard of a sweep a table holds ("" for the whole), whatever sweep it belongs to; to be
- * freed.  NULL if it is no table of a sweep. */
+ * freed.  NULL if it is not a table of a sweep. */
 char *ns_sweep_table_shard(const char *path);
 void ns_sweep_table_close(ns_sweep_table *table);
 

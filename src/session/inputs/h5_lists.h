@@ -10,7 +10,7 @@
 
 typedef struct ns_h5_list {
     const char *name; /* its attribute `name`, else that of the dataset */
-    size_t rank;      /* 1, or it is no list and has no values */
+    size_t rank;      /* 1, or it is not a list and has no values */
     size_t rows;
     double *value;
 } ns_h5_list;

@@ -33,7 +33,7 @@ static const char *path_of(const ns_model *model, const ns_input *input)
 }
 
 typedef struct changes {
-    NS_LIST(ns_change) list;
+    NS_LIST(ns_schedule_change) list;
     double begin, end;
     const char *of;
 } changes;
@@ -74,9 +74,10 @@ static bool read_table(ns_model *model, const ns_input *input, changes *q)
     ns_series_spline(a, s.rows, s.t, y, input->order, c);
     const size_t pieces = input->order ? s.rows - 1 : s.rows;
     for (size_t k = 0; k < pieces; k++) {
-        NS_PUSH(a, q->list, (ns_change){s.t[k], input->param, s.t[k]});
+        NS_PUSH(a, q->list, (ns_schedule_change){s.t[k], input->param, s.t[k]});
         for (uint32_t i = 0; i < width; i++)
-            NS_PUSH(a, q->list, (ns_change){s.t[k], input->param + 1 + i, c[k * width + i]});
+            NS_PUSH(a, q->list,
+                    (ns_schedule_change){s.t[k], input->param + 1 + i, c[k * width + i]});
     }
     const double end = input->order ? s.t[s.rows - 1] : (double)INFINITY;
     if (!q->of || s.t[0] > q->begin || end < q->end)
@@ -88,7 +89,7 @@ static bool read_table(ns_model *model, const ns_input *input, changes *q)
 
 static int earlier(const void *a, const void *b)
 {
-    const ns_change *p = a, *q = b;
+    const ns_schedule_change *p = a, *q = b;
     if (p->t != q->t)
         return p->t < q->t ? -1 : 1;
     return (p->param > q->param) - (p->param < q->param);
@@ -99,7 +100,7 @@ static void set_first(ns_model *model, const changes *q, double t0)
 {
     ns_description *d = model->description;
     for (uint32_t i = 0; i < q->list.n; i++) {
-        const ns_change *c = &q->list.at[i];
+        const ns_schedule_change *c = &q->list.at[i];
         if (c->t > t0)
             break;
         d->params.at[c->param].value = ns_number(model->system->graph, c->value);

@@ -48,7 +48,7 @@ static void sizes_free(sizes *q)
     free(q->zero);
 }
 
-/* With the states x and y of the runs after so much time. */
+/* With the states x and y of the runs after this much time. */
 static void sizes_update(sizes *q, const double *x, const double *y, const double *noise,
                          double elapsed)
 {

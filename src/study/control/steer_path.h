@@ -30,7 +30,7 @@ typedef struct ns_path {
 /* NULL with a message if the system cannot be planned for. */
 ns_path *ns_path_new(ns_arena *arena, ns_flow *flow, const ns_steer_spec *spec,
                      const double *x0, const char **message);
-/* How many doubles the derivatives take with so many steps. */
+/* How many doubles the derivatives take with this many steps. */
 double ns_path_room(const ns_path *p, uint32_t steps);
 /* Knots and steps; steps is a multiple of the pieces. */
 void ns_path_grid(ns_path *p, uint32_t steps);

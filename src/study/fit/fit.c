@@ -396,10 +396,8 @@ static double first_value(const ns_model *model, const char *name)
         if (strcmp(d->params.at[i].name, name) == 0)
             return model->p[i];
     name += strncmp(name, "start.", 6) == 0 ? 6 : 0;
-    for (uint32_t i = 0; i < model->system->states.n; i++)
-        if (strcmp(model->system->states.at[i].name, name) == 0)
-            return model->x0[i];
-    return 0;
+    const uint32_t i = ns_system_state_named(model->system, name);
+    return i < model->system->states.n ? model->x0[i] : 0;
 }
 
 static void make_room(fitting *f)

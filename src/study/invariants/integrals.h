@@ -87,7 +87,7 @@ typedef struct ns_integrals {
     uint32_t states;
     uint32_t n;       /* of sigma */
     double *sigma;    /* [n] ascending, 1/s */
-    uint32_t zero;    /* so many vanish */
+    uint32_t zero;    /* this many vanish */
     double margin;    /* sigma[zero]/sigma[zero - 1]; over 1e-16 sigma[n - 1] if zero = 0 */
     uint32_t trivial; /* of the zeros: energy, products and functions of others */
     NS_LIST(const char *) apart; /* the trivial ones in words */
@@ -129,7 +129,7 @@ typedef struct ns_linear_integrals {
     bool constant;        /* B is the same everywhere */
     uint32_t points;      /* Chebyshev points */
     double *u;            /* [points] decreasing */
-    uint32_t found, rank; /* solutions; so many are independent functions */
+    uint32_t found, rank; /* solutions; this many are independent functions */
     uint32_t candidates;  /* small singular values of the collocation matrix */
     double *c;            /* [found][parts][points] */
     double *sigma;        /* [n_sigma] ascending, of the collocation matrix */

@@ -108,7 +108,10 @@ bool ns_linear_go_to(ns_linear_work *q, double target, double *x)
 /* F states with this value of u, and the terms there; false if they are not found. */
 bool ns_linear_sample(ns_linear_work *q, double u)
 {
-    enum { TRIES = 60, FIRST = 15 }; /* so many may fail in all, and before the first success */
+    enum {
+        TRIES = 60,
+        FIRST = 15
+    }; /* this many may fail in all, and before the first success */
     ns_integrals_work *w = q->w;
     ns_flow *flow = w->flow;
     ns_arena *a = flow->scratch;
@@ -182,7 +185,7 @@ void ns_linear_choose(ns_linear_work *q)
 }
 
 /* At the present states: T[K][K] with c' = T c, and rows B[n][K] of the c that can be met; n.
- * c belongs to phi/size.  `expected` > 0: so many, if they can be met to fewer digits. */
+ * c belongs to phi/size.  `expected` > 0: this many, if they can be met to fewer digits. */
 uint32_t ns_linear_conditions(ns_linear_work *q, uint32_t expected, double *T, double *B)
 {
     const uint32_t K = q->K, F = q->F;

@@ -11,7 +11,7 @@ typedef struct ns_integrals_work {
     ns_sampler *sampler;
     const ns_run_options *run;
     const ns_integrals_options *options; /* for progress; NULL: nobody asks */
-    double progress, share; /* so much is done, and the next candidate is worth so much */
+    double progress, share; /* how much is done, and what the next candidate is worth */
     bool stopped;           /* by progress */
     const double *x0;
     uint32_t atoms, terms;

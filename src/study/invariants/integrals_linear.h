@@ -42,7 +42,7 @@ bool ns_linear_sample(ns_linear_work *q, double u);
 /* Keeps the terms that are independent at the present states: they come first in the list. */
 void ns_linear_choose(ns_linear_work *q);
 /* At the present states: T[K][K] with c' = T c, and rows B[n][K] of the c that can be met; n.
- * c belongs to phi/size.  `expected` > 0: so many, if they can be met to fewer digits. */
+ * c belongs to phi/size.  `expected` > 0: this many, if they can be met to fewer digits. */
 uint32_t ns_linear_conditions(ns_linear_work *q, uint32_t expected, double *T, double *B);
 /* Chebyshev coefficients a[M + 1] of values f[M + 1]. */
 void ns_linear_coefficients(uint32_t M, const double *f, double *a);

@@ -28,7 +28,7 @@ typedef struct ns_measure_algebra {
     bool preserved;    /* the residual vanishes */
     bool *eigenvector; /* [constraints] a^s is one of the inertia (by the Killing form) */
     double difference; /* largest difference between the graph's divergence and left.v */
-    uint32_t points;   /* at so many random states */
+    uint32_t points;   /* at this many random states */
     double spatial;    /* largest relative failure of (5.7); nan if the group is not followed */
 } ns_measure_algebra;
 

@@ -33,7 +33,7 @@ typedef struct ns_parallel {
     ns_ex *scale;      /* [m] sqrt of the diagonal of I_S */
     ns_ex *terms;      /* [n_terms] in the units of K: what its size is compared with */
     uint32_t pairs, n_terms,
-        n_structure;          /* the first n_structure are no terms of the equation */
+        n_structure;          /* the first n_structure are not terms of the equation */
     uint32_t n_Q, n_tau, n_D; /* then those of Q, tau, D */
     /* z' = delta, Phi' = -T_i delta_i Phi, (ln W)' = -Tr T_i delta_i: states z, delta, Phi, ln
      * W */

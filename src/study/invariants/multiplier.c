@@ -28,8 +28,7 @@
 #include "expr/diff.h"
 #include "expr/eval.h"
 #include "expr/subst.h"
-#include "mech/common/dalembert.h"
-#include "mech/formulations.h"
+#include "mech/grip.h"
 
 enum { MOST = 8, POINTS = 12 };
 
@@ -49,7 +48,7 @@ typedef struct work {
     double *x; /* [states] a point */
 } work;
 
-/* A point near the start: coordinates and velocities moved, fibre velocities of no account. */
+/* A point near the start: coordinates and velocities moved, fibre velocities do not matter. */
 static void random_point(const work *w, uint64_t *seed)
 {
     for (uint32_t i = 0; i < w->s->states.n; i++) {
@@ -150,9 +149,9 @@ static const char *find_base(work *w)
 static const char *choose(work *w, const uint32_t *base, uint32_t n_base)
 {
     const ns_system *s = w->s;
-    if (s->formulation != &ns_formulation_lagrange)
+    w->eq = ns_lagrange_equations(s);
+    if (!w->eq)
         return "written with coordinates (formulation `lagrange`) it would be looked for";
-    w->eq = s->own;
     w->nq = w->eq->n;
     w->m = w->eq->m;
     if (!w->m || w->eq->grips)

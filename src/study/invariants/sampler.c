@@ -43,7 +43,7 @@ static bool visit(ns_sampler *s, const ns_run_options *o, const double *x0,
     ns_run_free(run);
     if (status == NS_ERR_MEMORY)
         ns_arena_exhausted(flow->arena);
-    for (uint32_t i = 0; i < n; i++) { /* never nothing: the run may be a steady motion */
+    for (uint32_t i = 0; i < n; i++) { /* never zero: the run may be a steady motion */
         s->middle[i] = 0.5 * (low[i] + high[i]);
         s->width[i] = ns_max(0.75 * (high[i] - low[i]), 0.5 * flow->sigma[i]);
     }

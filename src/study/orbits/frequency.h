@@ -37,7 +37,7 @@ typedef struct ns_frequencies {
     uint32_t n;                       /* basis: how many, 0 if the signals are at rest */
     double omega[NS_FREQUENCY_BASIS]; /* the first from the first signal, positive; others
                                        * between -omega/2 and omega/2 of it */
-    uint32_t unknown;                 /* lines that are no combination of them */
+    uint32_t unknown;                 /* lines that are not combinations of them */
     double bin;                       /* 2 pi over the length of the signal */
 } ns_frequencies;
 

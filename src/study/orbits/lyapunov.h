@@ -9,8 +9,8 @@
 
 typedef struct ns_lyapunov_spec {
     ns_run_options run; /* t0: the beginning */
-    double transient;   /* first so long without counting */
-    double span;        /* then so long */
+    double transient;   /* this long, first, without counting */
+    double span;        /* then this long */
     double interval;    /* between two orthonormalisations; 0: chosen from the motion */
     uint32_t count;     /* how many exponents, the largest first; 0: all */
     uint32_t rows;      /* running values kept */

@@ -363,7 +363,7 @@ static bool reduce(plane *w)
             if (depends(s, s->states.at[place[k]].rate, i)) {
                 w->out->message = ns_arena_format(
                     w->arena,
-                    "the rate of %s depends on %s: the two are no system of their own",
+                    "the rate of %s depends on %s: the two are not a system of their own",
                     s->states.at[place[k]].name, s->states.at[i].name);
                 return false;
             }

@@ -16,7 +16,7 @@ typedef struct ns_portrait_spec {
     double from[2], to[2]; /* the window */
     ns_run_options run;    /* tolerance and method */
     double span;           /* how long curves are followed, both ways */
-    uint32_t orbits;       /* about so many further curves */
+    uint32_t orbits;       /* about this many further curves */
     uint32_t levels;       /* of the quantity; 0: none */
     ns_ex quantity;        /* of the two states; 0: none */
 } ns_portrait_spec;

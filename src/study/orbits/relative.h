@@ -33,7 +33,7 @@ ns_relative *ns_relative_find(ns_arena *arena, ns_flow *flow, const ns_generator
                               const ns_run_options *options, const double *x);
 
 /* x(t): where a time lies in the period, t = t0 + k T + rest; how large the difference from the
- * true state may be after so many periods, in units of the states' sizes. */
+ * true state may be after this many periods, in units of the states' sizes. */
 uint64_t ns_relative_periods(const ns_relative *r, double t0, double t, double *rest);
 double ns_relative_error(const ns_relative *r, uint64_t periods);
 

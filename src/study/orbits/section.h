@@ -25,8 +25,8 @@ bool ns_starts_solve(ns_starts *q, const bool *fixed, double *x);
 typedef struct ns_section_spec {
     ns_surface surface;
     ns_run_options run; /* until: the latest time */
-    uint32_t crossings; /* at most so many of each start */
-    uint64_t patience;  /* a motion ends after so many steps without a crossing; 0: never */
+    uint32_t crossings; /* at most this many of each start */
+    uint64_t patience;  /* a motion ends after this many steps without a crossing; 0: never */
     uint32_t threads;   /* 0: as many as the machine has */
     const ns_generators *modulo; /* periodic motions: closed up to these; NULL: closed */
     bool (*progress)(void *context, double fraction); /* false stops; may be NULL */

@@ -24,9 +24,9 @@ uint32_t ns_family_size(const ns_family *f)
 
 static ns_ex value_of(const ns_system *s, const char *name)
 {
-    for (uint32_t i = 0; i < s->states.n; i++)
-        if (strcmp(s->states.at[i].name, name) == 0)
-            return s->states.at[i].symbol;
+    const uint32_t state = ns_system_state_named(s, name);
+    if (state < s->states.n)
+        return s->states.at[state].symbol;
     for (uint32_t i = 0; i < s->observables.n; i++)
         if (strcmp(s->observables.at[i].name, name) == 0)
             return s->observables.at[i].value;

@@ -333,7 +333,7 @@ static const double *kernel_of(const ns_refiner *f, uint32_t count)
     return V + (size_t)(N - count) * N;
 }
 
-/* A place on the tangent, before or behind p by about a step of the parameter. */
+/* A place on the tangent, before or after p by about a step of the parameter. */
 static bool look_beside(const ns_refiner *f, const ns_place *p, double sign)
 {
     double *y = ns_arena_copy(f->arena, p->y, (f->N + 1) * sizeof *y);
@@ -344,7 +344,7 @@ static bool look_beside(const ns_refiner *f, const ns_place *p, double sign)
 }
 
 /* The kernel of D0 at p has one dimension more than the family: v.  There nothing tells them
- * apart, and the kernel's last directions are any mixture of both; before and behind p the
+ * apart, and the kernel's last directions are any mixture of both; before and after p the
  * family is the whole kernel, so what is common to both sides is the family at p. */
 static bool split_kernel(ns_refiner *f, const ns_place *p)
 {

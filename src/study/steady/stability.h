@@ -38,7 +38,7 @@ typedef struct ns_stability {
     const char *leaf;   /* what is said on a level of conserved quantities; "" if nothing */
     uint32_t family;    /* dimension of the manifold of steady motions, if it is one */
     bool is_manifold;   /* neighbours were found in all its directions */
-    uint32_t told;      /* of them so many are told apart by conserved quantities */
+    uint32_t told;      /* of them this many are told apart by conserved quantities */
     uint32_t centre;    /* dimension of the centre manifold, the family included */
     double least;       /* of the definite second variation: smallest over largest eigenvalue */
     const ns_conserved *conserved;

@@ -48,7 +48,7 @@ typedef struct ns_sweep_get {
 
 enum { NS_SWEEP_REASON = 92 };
 
-/* Behind the doubles of a record: values of the axes, then of the quantities. */
+/* After the doubles of a record: values of the axes, then of the quantities. */
 typedef struct ns_sweep_end {
     int32_t status;               /* ns_status of the motion; NS_ERR_MODEL: it has no start */
     char reason[NS_SWEEP_REASON]; /* "" if it came to its end; filled up with zeros */

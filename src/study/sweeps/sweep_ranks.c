@@ -366,7 +366,7 @@ static void obey(ns_sweep_follower *f, const head *h, volatile int *stop)
     pthread_mutex_unlock(&f->lock);
 }
 
-/* Until a thread has news, at most so long. */
+/* Until a thread has news, at most this long. */
 static void wait_for_news(ns_sweep_follower *f, long nanoseconds)
 {
     struct timespec until;

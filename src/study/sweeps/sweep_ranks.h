@@ -2,7 +2,7 @@
  * for them, and takes their records; its own threads take blocks from the same client.
  *
  *     leader                                    follower
- *                        <- HELLO identity, n   the same program, model and request? so many
+ *                        <- HELLO identity, n   the same program, model and request? this many
  *                                               threads
  *                        <- WANT n              room for n more blocks
  *     BLOCK first, count ->

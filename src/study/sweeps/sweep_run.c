@@ -12,7 +12,7 @@
 enum {
     MOST_BLOCK = 1024,
     FIRST_BLOCK = 8,
-    SHARES = 4 /* of what is left a block takes at most so small a part for each thread */
+    SHARES = 4 /* of what is left a block takes at most this part for each thread */
 };
 static const double block_seconds = 0.5, sync_seconds = 2, look_seconds = 0.1;
 static const double serve_seconds = 0.002; /* other ranks have a block in reserve meanwhile */

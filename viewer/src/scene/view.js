@@ -367,7 +367,7 @@ export class View {
         }
     }
 
-    /** The picture as a PNG blob, so many pixels wide (0: as on the screen). */
+    /** The picture as a PNG blob, this many pixels wide (0: as on the screen). */
     async picture(width = 0) {
         const most = this.renderer.capabilities.maxTextureSize;
         if (width) {

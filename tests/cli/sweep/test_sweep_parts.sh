@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sweeps in shards: joined they are the table of the whole, the same file bit for bit.
 set -uo pipefail
-. "$(dirname "$0")/cli_lib.sh"
+. "$(dirname "$0")/../cli_lib.sh"
 request=(sweep "$MODELS/chaplygin-sleigh.mech" --over a=0.1:2:7 --random "m=uniform(0.5, 3)"
     --count 5 --get "x,y,energy_drift"
     --until 2)
@@ -23,7 +23,7 @@ cmp -s "$W/whole.h5" "$W/some.h5" && pass "completed: the same file" ||
 expect 2 "another sweep" '' 'another' -- "${request[@]}" --tol 1e-9 --join "$W/part-1.h5" \
     --out "$W/y.h5"
 expect 2 "another shard" '' 'another shard' -- "${request[@]}" --shard 2/4 --out "$W/part-1.h5"
-expect 2 "no table" '' 'no table of a sweep' -- "${request[@]}" --join "$MODELS/coin.mech" \
+expect 2 "no table" '' 'not a table of a sweep' -- "${request[@]}" --join "$MODELS/coin.mech" \
     --out "$W/z.h5"
 expect 2 "no file" '' 'no such file' -- "${request[@]}" --join "$W/none-*.h5" --out "$W/z.h5"
 expect 2 "no whole" '' 'needs --out' -- "${request[@]}" --join "$W/part-1.h5"

@@ -2,7 +2,7 @@
 # Figures of sweeps: what they show is what the table holds, and the command of a point repeats
 # its row.
 set -uo pipefail
-. "$(dirname "$0")/cli_lib.sh"
+. "$(dirname "$0")/../cli_lib.sh"
 
 # Falls when the tilt passes 60 degrees: with negative `mu` it may never, with a large one there
 # is no start.

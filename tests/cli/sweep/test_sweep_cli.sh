@@ -4,7 +4,7 @@
 # h5py).
 set -u
 : "${NOSLIP:?path of the program}"
-. "$(dirname "$0")/cli_lib.sh"
+. "$(dirname "$0")/../cli_lib.sh"
 cd "$W" || exit 1
 R=$MODELS/rattleback.mech
 S=$MODELS/chaplygin-sleigh.mech

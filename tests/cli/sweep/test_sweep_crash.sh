@@ -9,7 +9,7 @@
 #   disk      a tmpfs that somebody else fills at a random moment; without the right to mount:
 #             a limit on the size of files
 set -uo pipefail
-. "$(dirname "$0")/cli_lib.sh"
+. "$(dirname "$0")/../cli_lib.sh"
 ROUNDS=${ROUNDS:-1}
 RANDOM=${SEED:-7}
 mounted=

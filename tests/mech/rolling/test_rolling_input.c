@@ -47,6 +47,7 @@ static const bad refused[] = {
     {PLANE BALL "start { quat [0, 0, 0, 0] }", "not a finite number"},
     {PLANE BALL "start { omga [1, 2, 3] }", "did you mean `omega`"},
     {PLANE BALL "start { omega [1, 2] }", "omega: expected a vector of 3, found a vector of 2"},
+    {"ground extruded([u, 0])\n" BALL, "takes two functions of u: extruded(x, z)"},
     /* whether it fits */
     {"ground sphere(0.05) { side inside }\n" BALL "start { contact [0, 0, -0.05] }",
      "does not fit the ground"},

@@ -1,11 +1,11 @@
-/* Linear rates, taken apart: see linear.h.  J is the derivative of the rates by v, which must
+/* Linear rates, taken apart: see split.h.  J is the derivative of the rates by v, which must
  * not contain v; c are the rates at v = 0. */
-#include "expr/linear.h"
+#include "expr/split.h"
 
 #include "expr/diff.h"
 #include "expr/subst.h"
 
-static ns_ex stand_in(ns_linear *l, ns_ex e)
+static ns_ex stand_in(ns_split *l, ns_ex e)
 {
     if (!ns_graph_depends(l->graph, e, l->runs, l->n_runs))
         return e;
@@ -18,12 +18,12 @@ static ns_ex stand_in(ns_linear *l, ns_ex e)
     return symbol;
 }
 
-bool ns_linear_split(ns_linear *l, const ns_ex *v, uint32_t n, ns_ex *rate)
+bool ns_split_linear(ns_split *l, const ns_ex *v, uint32_t n, ns_ex *rate)
 {
     ns_graph *g = l->graph;
     ns_ex *J = NS_NEW_ARRAY(l->arena, ns_ex, (size_t)n * n + 1);
-    ns_ex *c = NS_NEW_ARRAY(l->arena, ns_ex, n + 1),
-                            *zero = NS_NEW_ARRAY(l->arena, ns_ex, n + 1);
+    ns_ex *c = NS_NEW_ARRAY(l->arena, ns_ex, n + 1);
+    ns_ex *zero = NS_NEW_ARRAY(l->arena, ns_ex, n + 1);
     ns_diff_jacobian(g, rate, n, v, n, J);
     const uint32_t size = ns_graph_size(g);
     bool *used = NS_NEW_ARRAY(l->arena, bool, size);

@@ -3,7 +3,7 @@
 # lanes; wrong requests are said once; a rank that wants something else is found out; a signal
 # keeps what there is.
 set -uo pipefail
-. "$(dirname "$0")/cli_lib.sh"
+. "$(dirname "$0")/../cli_lib.sh"
 export ASAN_OPTIONS=detect_leaks=0
 if ! command -v mpirun >/dev/null || [ ! -e "$(dirname "$NOSLIP")/noslip-mpi.so" ]; then
     echo "skip MPI is not there (scripts/setup installs it)"
