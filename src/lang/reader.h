@@ -78,6 +78,7 @@ typedef struct ns_name {
     ns_span missing;            /* NS_READ_LATE: the name that was not found */
     const char *const *formals; /* functions */
     uint32_t arity;
+    const struct ns_table *table;    /* of a function through measured values: table.c */
     const ns_ex *symbols, *gradient; /* for grad: formal variables, derivatives by them */
     bool used;
     const char *unit; /* that others know of: of entries, of parameters; NULL if none */
@@ -323,6 +324,12 @@ void ns_facts_set(ns_reader *r, ns_ex symbol, double value);
 void ns_elaborate_jobs(ns_reader *r);
 /* Is it a single word that is not a value: a function, or unknown (for good)? */
 bool ns_elaborate_is_word(ns_reader *r, const ns_postfix *code, const char **word);
+
+/* ---- table.c ----------------------------------------------------------------------------- */
+
+/* The value of a function that is a table.  False after an error. */
+bool ns_table_call(ns_reader *r, const ns_name *function, ns_span place, const ns_cell *args,
+                   ns_cell *out);
 
 /* ---- input.c ----------------------------------------------------------------------------- */
 

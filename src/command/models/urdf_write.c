@@ -291,8 +291,20 @@ static void quaternion(const double R[3][3], double q[4])
         q[k] = k == most ? root / 2 : pair[most][k] / (2 * root);
 }
 
+/* Does it stand on wheels or casters?  Height and tilt follow from these then: angles in files
+ * are rounded, 1.57 for a right angle. */
+static bool stands(const ns_urdf *u)
+{
+    for (uint32_t i = 0; i < u->links.n; i++)
+        if (u->links.at[i].wheel ||
+            (u->links.at[i].caster && !is_world(u, u->links.at[i].body)))
+            return true;
+    return false;
+}
+
 static void put_start(const ns_urdf *u, ns_text *t)
 {
+    const bool open = stands(u);
     ns_text_add(t, "start {\n");
     for (uint32_t i = 0; i < u->links.n; i++) {
         const ns_urdf_link *l = &u->links.at[i];
@@ -301,10 +313,18 @@ static void put_start(const ns_urdf *u, ns_text *t)
         double q[4];
         quaternion(l->frame.R, q);
         /* what the constraints leave open is as here; the others are found near it */
-        const char *sign = (int)i == u->root ? "=" : "~";
-        ns_text_addf(t, "    %s.position %s ", l->id, sign);
-        put_vector(t, l->frame.p);
-        ns_text_addf(t, "; %s.quat %s [", l->id, sign);
+        const bool first = (int)i == u->root;
+        if (first && open)
+            for (int k = 0; k < 3; k++) {
+                ns_text_addf(t, "%s%s.%c %s ", k ? "; " : "    ", l->id, "xyz"[k],
+                             k < 2 ? "=" : "~");
+                ns_text_add_double(t, clean(l->frame.p[k]));
+            }
+        else {
+            ns_text_addf(t, "    %s.position %s ", l->id, first ? "=" : "~");
+            put_vector(t, l->frame.p);
+        }
+        ns_text_addf(t, "; %s.quat %s [", l->id, first && !open ? "=" : "~");
         for (int k = 0; k < 4; k++) {
             ns_text_add(t, k ? ", " : "");
             ns_text_add_double(t, clean(q[k]));
