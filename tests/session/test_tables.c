@@ -222,7 +222,6 @@ static void bad_tables(void **state)
                    "the order of a function is 1 (lines) or 3");
     motion_refused("let h(u, v, w) from \"good.csv\"\nstate x' = h(x, x, x)\nstart { x = 0 }\n",
                    "a table has one or two arguments");
-    motion_refused("let h(u) from \"good.csv\"\nstate x' = h([[x]])\nstart { x = 0 }\n", "h");
     motion_refused("let h(u) from \"good.csv\"\nstate x' = h(x, x)\nstart { x = 0 }\n",
                    "h takes 1 argument, found 2");
     motion_refused("surface h(u) from \"good.csv\"\nstate x' = 1\nstart { x = 0 }\n", "=");

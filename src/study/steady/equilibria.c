@@ -56,6 +56,19 @@ void ns_steady_prepare(ns_steady *q)
     q->diag = ns_diag_like(q->arena, s->description->diag);
 }
 
+ns_steady *ns_steady_along(const ns_steady *q, uint32_t over)
+{
+    ns_steady *other = ns_arena_copy(q->arena, q, sizeof *q);
+    const uint32_t np = q->field->np;
+    other->spec.over = over;
+    other->spec.low = 0;
+    other->spec.high = 1;
+    other->is_set = ns_arena_copy(q->arena, q->is_set, (np + 1) * sizeof *q->is_set);
+    other->p_set = ns_arena_copy(q->arena, q->p_set, (np + 1) * sizeof *q->p_set);
+    ns_steady_prepare(other);
+    return other;
+}
+
 ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *spec,
                          const double *x)
 {
@@ -278,6 +291,8 @@ ns_steady_set ns_steady_find_all(ns_steady *q, uint32_t n, const double *x)
         } else if (!is_known(q, &set, &point)) {
             point.linear = ns_linear_at(q->field, q->g, q->arena, point.x, point.c, NULL);
             point.stability = ns_stability_at(q, &point);
+            if (q->spec.n_by)
+                point.rates = ns_steady_derive(q, &point);
             NS_PUSH(q->arena, set.found, point);
         }
     }
