@@ -180,7 +180,9 @@ static void root(const quad *p, quad v, const double near[2], quad x[2])
     }
 }
 
-/* Capsize, weave and castering at 5 m/s by each parameter, at constant speed. */
+/* Capsize, weave and castering at 5 m/s by each parameter, at constant speed.  Capsize, 0.3/s,
+ * lies beside the zeros of the symmetries, with rates of 1e3/s: it has nine digits, the others
+ * have ten. */
 static void test_eigenvalues(void **state)
 {
     (void)state;
@@ -219,7 +221,7 @@ static void test_eigenvalues(void **state)
             const double re = (double)((above[0] - below[0]) / (2 * h));
             const double im = (double)((above[1] - below[1]) / (2 * h));
             const double off = hypot(e.re - re, e.im - im) / fmax(hypot(re, im), 1e-2);
-            if (!(off < 1e-9))
+            if (!(off < (k == 0 ? 2e-9 : 1e-10)))
                 fail_msg("%.6g %+.6g i by %s: %.15g %+.15g i, differences %.15g %+.15g i",
                          near[0], near[1], names[i], e.re, e.im, re, im);
             worst = fmax(worst, off);
