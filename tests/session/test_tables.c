@@ -1,5 +1,5 @@
-/* Functions through measured values: splines that must be exact, as a curve and as a ground that
- * bodies roll on, with all derivatives, and what bad tables say. */
+/* Functions through measured values: splines that must be exact, as a curve and as a ground
+ * that bodies roll on, with all derivatives, and what bad tables say. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,13 +92,13 @@ static void two_arguments(void **state)
     motion m = motion_text("let h(x, y) from \"ground.csv\"\nstate a' = 1, b' = 0.8*cos(t)\n"
                            "start { a = -0.9; b = -0.7 }\nrun { until 2 }\n"
                            "let f(x, y) = (1 + x - 2*x^3)*(2 - y + y^3/3), g = grad(h)(a, b), "
-                           "G = grad(f)(a, b)\nlet mixed(x, y) = diff(grad(h)(a, b)[1], b)\n"
+                           "G = grad(f)(a, b)\n"
                            "observe wrong = h(a, b) - f(a, b), wrong1 = norm(g - G)\n"
                            "observe wrong2 = diff(g[1], b) - diff(G[1], b), wrong3 = "
                            "diff(g[2], b) - diff(G[2], b)\n",
                            NULL);
-    for (double t = 0; t < 2; t += 0.0625) {
-        assert_int_equal(motion_to(&m, t), NS_OK);
+    for (int k = 0; k < 32; k++) {
+        assert_int_equal(motion_to(&m, 0.0625 * k), NS_OK);
         assert_true(fabs(motion_get(&m, "wrong")) < 1e-13);
         assert_true(fabs(motion_get(&m, "wrong1")) < 1e-12);
         assert_true(fabs(motion_get(&m, "wrong2")) < 1e-11);

@@ -1,7 +1,7 @@
 /* How the weave speed and the eigenvalues of the bicycle move with each of its 25 parameters:
- * exact derivatives of the branch of its nonlinear model against differences in quadruple precision of the linear
- * equations of J. P. Meijaard, J. M. Papadopoulos, A. Ruina, A. L. Schwab, Proc. R. Soc. A 463
- * (2007), appendix A.  Nothing is shared but the parameters. */
+ * exact derivatives of its nonlinear model against differences in quadruple precision of the
+ * linear equations of J. P. Meijaard, J. M. Papadopoulos, A. Ruina, A. L. Schwab, Proc. R. Soc.
+ * A 463 (2007), appendix A.  Nothing is shared but the parameters. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <string.h>

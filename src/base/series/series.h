@@ -25,7 +25,8 @@ typedef struct ns_series {
     const size_t *line; /* [rows] of a CSV file; NULL otherwise */
 } ns_series;
 
-/* The columns alone; then also `t`.  False, with a message in words in the arena (file, line and column of what is wrong). */
+/* The columns alone; then also `t`.  False, with a message in words in the arena (file, line
+ * and column of what is wrong). */
 bool ns_series_columns(ns_arena *arena, const char *path, ns_series *series,
                        const char **message);
 bool ns_series_read(ns_arena *arena, const char *path, ns_series *series, const char **message);

@@ -466,8 +466,8 @@ static bool read_holds(job *j)
     return true;
 }
 
-/* Parameters by which steady motions, or special points, are differentiated: names, or `all` of those that are
- * given and not computed, but for that of the branch. */
+/* Parameters by which steady motions, or special points, are differentiated: names, or `all` of
+ * those that are given and not computed, but for that of the branch. */
 static bool read_by(job *j, const char *over)
 {
     ns_host *host = j->host;

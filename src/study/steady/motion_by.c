@@ -134,7 +134,8 @@ static void put_right(const mover *w, const double *u, double *in, double *right
     }
 }
 
-/* Rows of (L - lambda) u, G u and conj(u).u, derived by u and lambda: S[2 (n + m) + 2][2 n + 2]. */
+/* Rows of (L - lambda) u, G u and conj(u).u, derived by u and lambda:
+ * S[2 (n + m) + 2][2 n + 2]. */
 static void put_border(const mover *w, ns_eigenvalue e, const double *u, double *S)
 {
     const uint32_t n = w->n, R = n + w->m, rows = 2 * R + 2, columns = 2 * n + 2;

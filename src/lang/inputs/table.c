@@ -13,7 +13,8 @@
  *
  *   e_k = step(sign(u - u_k) + 1/2),    I_k = e_k - e_(k+1),    c_i = sum_k I_k c_ki,
  *
- * so that all derivatives are those of the one polynomial, at the knots too, and cost little. */
+ * so that all derivatives are those of the one polynomial, at the knots too, and cost
+ * little. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
