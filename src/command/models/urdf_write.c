@@ -4,6 +4,8 @@
 
 #include "base/math/vecmath.h"
 #include "command/models/urdf_internal.h"
+#include "expr/ops.h"
+#include "lang/functions.h"
 #include "lang/syntax/lexer.h"
 
 /* ---- names ------------------------------------------------------------------------------- */
@@ -19,6 +21,20 @@ static bool taken(const ns_urdf *u, const char *id)
     return strcmp(id, "ground") == 0 || strcmp(id, "body") == 0;
 }
 
+/* Is it the name of a function of the language, or might it be one that is made here, of an
+ * input, a value, a constraint? */
+static bool means_more(const char *id)
+{
+    static const char *const made[] = {"u_", "at_", "rate_", "drive_", "roll_", "caster"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (strncmp(id, made[i], strlen(made[i])) == 0)
+            return true;
+    for (const ns_builtin *b = ns_builtins; b->name; b++)
+        if (strcmp(id, b->name) == 0)
+            return true;
+    return ns_ops_find(id) != NS_OP_NONE || ns_lexer_reserved(id, strlen(id));
+}
+
 /* A name of the language: letters, digits and _, at least four characters so that it is no unit
  * and no constant, and nobody else's. */
 static const char *name_for(const ns_urdf *u, const char *name, const char *kind)
@@ -27,12 +43,13 @@ static const char *name_for(const ns_urdf *u, const char *name, const char *kind
     for (const char *c = name; *c && c - name < 60; c++) {
         const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
         const bool digit = *c >= '0' && *c <= '9';
-        if (c == name && !letter)
-            ns_text_addf(&text, "%s_", kind);
         ns_text_addf(&text, "%c", letter || digit ? *c : '_');
     }
     const char *id = ns_text_string(&text);
-    if (strlen(id) < 4 || ns_lexer_reserved(id, strlen(id)) || taken(u, id))
+    const char first = *id == '_' ? '0' : *id;
+    if ((first >= '0' && first <= '9') || means_more(id))
+        id = ns_arena_format(u->arena, "%s_%s", kind, id);
+    if (strlen(id) < 4 || taken(u, id))
         id = ns_arena_format(u->arena, "%s_%s", id, kind);
     const char *stem = id;
     for (int k = 2; taken(u, id); k++)
