@@ -195,13 +195,14 @@ typedef struct ns_reader {
     NS_LIST(ns_cell) stack;    /* of values while code runs */
     ns_call **calls;
     uint32_t calls_size, calls_n;
-    uint64_t work;  /* operations done so far */
-    bool exhausted; /* the limit was reached and reported */
-    uint32_t depth; /* of definitions within definitions */
-    bool strict;    /* names must be known now */
-    bool defined;   /* names of blocks are known */
-    bool reactions; /* names of reactions are known */
-    bool finishing; /* all names of the formulation are known */
+    uint64_t tables; /* hash of the values that functions go through; 0: there are none */
+    uint64_t work;   /* operations done so far */
+    bool exhausted;  /* the limit was reached and reported */
+    uint32_t depth;  /* of definitions within definitions */
+    bool strict;     /* names must be known now */
+    bool defined;    /* names of blocks are known */
+    bool reactions;  /* names of reactions are known */
+    bool finishing;  /* all names of the formulation are known */
 } ns_reader;
 
 const char *ns_reader_text(const ns_reader *r, ns_span span); /* the source's bytes there */

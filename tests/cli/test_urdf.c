@@ -132,8 +132,8 @@ static void test_slider(void **state)
     ns_arena_free(arena);
 }
 
-/* Angles in files are rounded, 1.57 for a right angle: the wheels tilt by 8e-4, and with a caster
- * the robot leans until all stand.  It rests, and what bears it is its weight. */
+/* Angles in files are rounded, 1.57 for a right angle: the wheels tilt by 8e-4, and with a
+ * caster the robot leans until all stand.  It rests, and what bears it is its weight. */
 static void test_rounded(void **state)
 {
     (void)state;

@@ -179,6 +179,27 @@ static void bead(void **state)
     motion_close(&m);
 }
 
+static uint64_t tables_of(const char *file)
+{
+    write_file("other.csv", file);
+    ns_model *model = motion_model_text("let h(u) from \"other.csv\"\nstate x' = h(x)\n"
+                                        "start { x = 0 }\n",
+                                        NULL);
+    const uint64_t tables = ns_description_tables(model->description);
+    ns_model_free(model);
+    return tables;
+}
+
+/* Checkpoints and sweeps must notice that a file is another one, though the text is the same. */
+static void another_table(void **state)
+{
+    (void)state;
+    const uint64_t first = tables_of("u,h\n0,1\n1,2\n");
+    assert_true(first && first == tables_of("# again\nu,h\n0.0,1\n1,2.0\n"));
+    assert_true(first != tables_of("u,h\n0,1\n1,2.000000001\n"));
+    assert_true(first != tables_of("u,h\n0,1\n1.000000001,2\n"));
+}
+
 static void bad_tables(void **state)
 {
     (void)state;
@@ -232,7 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_argument), cmocka_unit_test(two_arguments),
         cmocka_unit_test(rolling),      cmocka_unit_test(bead),
-        cmocka_unit_test(bad_tables),
+        cmocka_unit_test(bad_tables),   cmocka_unit_test(another_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/series/series.h"
 #include "lang/blocks.h"
 
@@ -236,6 +237,15 @@ static ns_table *read_table(reading *q, const char *column, uint32_t n, uint32_t
     return t;
 }
 
+static void remember(ns_reader *r, const reading *q, uint32_t order)
+{
+    const size_t bytes = q->s.rows * sizeof(double);
+    uint64_t hash = ns_hash_bytes(r->tables ? r->tables : ns_hash_start, &order, sizeof order);
+    for (uint32_t i = 0; i < MOST_ARGS && q->at[i]; i++)
+        hash = ns_hash_bytes(hash, q->at[i], bytes);
+    r->tables = ns_hash_bytes(hash, q->value, bytes);
+}
+
 /* `from` and what follows it in the definition of a function. */
 bool ns_table_parse(ns_parser *p, ns_name *name)
 {
@@ -263,6 +273,8 @@ bool ns_table_parse(ns_parser *p, ns_name *name)
                  .names = name->formals};
     name->table = read_table(&q, input.column ? input.column : name->text, name->arity,
                              input.order);
+    if (name->table)
+        remember(r, &q, input.order);
     return name->table != NULL;
 }
 
