@@ -190,7 +190,7 @@ static uint64_t tables_of(const char *file)
     return tables;
 }
 
-/* Checkpoints and sweeps must notice that a file is another one, though the text is the same. */
+/* Checkpoints and sweeps must notice another file, though the text of the model is the same. */
 static void another_table(void **state)
 {
     (void)state;

@@ -21,7 +21,8 @@ static ns_flow_program *held_program(ns_steady *q, const ns_ex *symbols)
     return ns_flow_program_new(q->field, out, q->h * (q->n + 1), NULL, 0);
 }
 
-void ns_steady_prepare(ns_steady *q)
+/* Makes everything that is differentiated by the parameter spec.over. */
+static void prepare(ns_steady *q)
 {
     const ns_system *s = q->field->system;
     const uint32_t np = q->field->np, equations = s->constraints.n + s->start.extra.n;
@@ -65,7 +66,7 @@ ns_steady *ns_steady_along(const ns_steady *q, uint32_t over)
     other->spec.high = 1;
     other->is_set = ns_arena_copy(q->arena, q->is_set, (np + 1) * sizeof *q->is_set);
     other->p_set = ns_arena_copy(q->arena, q->p_set, (np + 1) * sizeof *q->p_set);
-    ns_steady_prepare(other);
+    prepare(other);
     return other;
 }
 
@@ -102,7 +103,7 @@ ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *
     if (q->h)
         q->held = held_program(q, ns_system_state_symbols(s, arena));
     if (spec->over != UINT32_MAX)
-        ns_steady_prepare(q);
+        prepare(q);
     return q;
 }
 

@@ -24,8 +24,6 @@ struct ns_steady {
     ns_diag *diag;              /* collects complaints about starts */
 };
 
-/* Makes everything that is differentiated by the parameter spec.over. */
-void ns_steady_prepare(ns_steady *q);
 /* The same search along another parameter, which has the value it has. */
 ns_steady *ns_steady_along(const ns_steady *q, uint32_t over);
 /* motion_by.c: derivatives by the parameters spec.by. */
