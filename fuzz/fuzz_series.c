@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "session/inputs/series.h"
+#include "base/series/series.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

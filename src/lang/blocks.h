@@ -21,6 +21,12 @@ void ns_statements_recover(ns_parser *p, uint32_t begin, bool in_block);
 
 /* input.c */
 bool ns_input_parse(ns_parser *p);
+/* "FILE" [column "NAME"] [order N]; the order is left as it is if none is named. */
+bool ns_input_table(ns_parser *p, ns_input *input);
+
+/* table.c */
+/* The same for a function of the model: reads the file. */
+bool ns_table_parse(ns_parser *p, ns_name *name);
 
 /* draw.c */
 bool ns_draw_parse(ns_parser *p);

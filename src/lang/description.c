@@ -287,6 +287,11 @@ bool ns_description_call(ns_description *d, const char *function, const ns_ex *a
     return true;
 }
 
+uint64_t ns_description_tables(const ns_description *d)
+{
+    return d->reader->tables;
+}
+
 const char *ns_description_nearest(const ns_description *d, const char *name)
 {
     return ns_scope_nearest(&d->reader->scope, name);

@@ -26,7 +26,7 @@ typedef struct ns_param {
     ns_span span;
 } ns_param;
 
-/* input NAME ...: see lang/input.c.  A table has the parameters NAME.at, NAME.c0 ... NAME.cN
+/* input NAME ...: see lang/inputs/input.c.  A table has the parameters NAME.at, NAME.c0 ...
  * one after another from `param` on; others the parameter itself, or none. */
 #define NS_INPUT_NO_PARAM UINT32_MAX /* a function of time */
 typedef struct ns_input {
@@ -328,6 +328,10 @@ bool ns_description_place(const ns_description *d, const char *name, size_t leng
 ns_ex ns_description_param(ns_description *d, const char *name, const char *unit);
 
 /* The name of the model nearest to a misspelt one, NULL if none is near. */
+/* A hash of the values in files that functions of the model go through, which its text does not
+ * hold; 0 if there are none. */
+uint64_t ns_description_tables(const ns_description *d);
+
 const char *ns_description_nearest(const ns_description *d, const char *name);
 
 #endif

@@ -78,6 +78,7 @@ typedef struct ns_name {
     ns_span missing;            /* NS_READ_LATE: the name that was not found */
     const char *const *formals; /* functions */
     uint32_t arity;
+    const struct ns_table *table;    /* of a function through measured values: table.c */
     const ns_ex *symbols, *gradient; /* for grad: formal variables, derivatives by them */
     bool used;
     const char *unit; /* that others know of: of entries, of parameters; NULL if none */
@@ -195,13 +196,14 @@ typedef struct ns_reader {
     NS_LIST(ns_cell) stack;    /* of values while code runs */
     ns_call **calls;
     uint32_t calls_size, calls_n;
-    uint64_t work;  /* operations done so far */
-    bool exhausted; /* the limit was reached and reported */
-    uint32_t depth; /* of definitions within definitions */
-    bool strict;    /* names must be known now */
-    bool defined;   /* names of blocks are known */
-    bool reactions; /* names of reactions are known */
-    bool finishing; /* all names of the formulation are known */
+    uint64_t tables; /* hash of the values that functions go through; 0: there are none */
+    uint64_t work;   /* operations done so far */
+    bool exhausted;  /* the limit was reached and reported */
+    uint32_t depth;  /* of definitions within definitions */
+    bool strict;     /* names must be known now */
+    bool defined;    /* names of blocks are known */
+    bool reactions;  /* names of reactions are known */
+    bool finishing;  /* all names of the formulation are known */
 } ns_reader;
 
 const char *ns_reader_text(const ns_reader *r, ns_span span); /* the source's bytes there */
@@ -327,6 +329,12 @@ void ns_facts_set(ns_reader *r, ns_ex symbol, double value);
 void ns_elaborate_jobs(ns_reader *r);
 /* Is it a single word that is not a value: a function, or unknown (for good)? */
 bool ns_elaborate_is_word(ns_reader *r, const ns_postfix *code, const char **word);
+
+/* ---- table.c ----------------------------------------------------------------------------- */
+
+/* The value of a function that is a table.  False after an error. */
+bool ns_table_call(ns_reader *r, const ns_name *function, ns_span place, const ns_cell *args,
+                   ns_cell *out);
 
 /* ---- input.c ----------------------------------------------------------------------------- */
 

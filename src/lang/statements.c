@@ -212,7 +212,7 @@ static bool formals(ns_parser *p, ns_name *name)
 static bool definition(ns_parser *p, bool surface)
 {
     ns_span span;
-    ns_postfix code;
+    ns_postfix code = {0};
     const char *text = ns_parser_name(p, surface ? "the name of a surface" : "a name", &span);
     if (!text)
         return false;
@@ -223,7 +223,16 @@ static bool definition(ns_parser *p, bool surface)
                                           span);
     if (name)
         name->progress = NS_READ_BROKEN; /* until its code is known */
-    if ((function && !formals(p, name)) || !equals(p, &code))
+    if (function && !formals(p, name))
+        return false;
+    const bool table = !surface && ns_parser_at_word(p, "from");
+    if (table && !function) {
+        ns_diag_error(p->r->diag, ns_parser_span(p),
+                      "a table makes a function: `let %s(u) from \"FILE\"`", text);
+        return false;
+    }
+    if (table ? !ns_parser_accept_word(p, "from") || !ns_table_parse(p, name)
+              : !equals(p, &code))
         return false;
     if (!name)
         return true;

@@ -66,6 +66,8 @@ static void describe(const ns_record *r, head *h)
     add(h, "%s", magic);
     add(h, "version %s\n", NS_VERSION);
     add(h, "model %016" PRIx64 "\n", ns_hash_bytes(ns_hash_start, m->text, m->length));
+    if (ns_description_tables(m->description))
+        add(h, "tables %016" PRIx64 "\n", ns_description_tables(m->description));
     if (m->schedule)
         add(h, "inputs %016" PRIx64 "\n", hash_inputs(m->schedule));
     add(h, "parameters %016" PRIx64 "\n",

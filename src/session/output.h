@@ -38,9 +38,6 @@ struct ns_output {
     char error[300];
 };
 
-/* What is said where HDF5 is asked for and was left out (CMake: NOSLIP_HDF5). */
-#define NS_WITHOUT_HDF5 "this program was built without HDF5"
-
 /* The format of a file name among those of a list that ends with NULL; NULL if its extension is
  * not known. */
 const ns_output_format *ns_output_find(const ns_output_format *const *formats,

@@ -132,6 +132,72 @@ static void test_slider(void **state)
     ns_arena_free(arena);
 }
 
+/* Angles in files are rounded, 1.57 for a right angle: the wheels tilt by 8e-4, and with a
+ * caster the robot leans until all stand.  It rests, and what bears it is its weight. */
+static void test_rounded(void **state)
+{
+    (void)state;
+    static const char urdf[] =
+        "<robot name='cart'><link name='base'><inertial><origin xyz='-0.02 0 0.03'/><mass "
+        "value='0.8'/><inertia ixx='2e-3' ixy='0' ixz='0' iyy='2e-3' iyz='0' izz='2e-3'/>"
+        "</inertial></link>"
+        "<link name='left'><collision><geometry><cylinder length='0.02' radius='0.033'/>"
+        "</geometry></collision><inertial><mass value='0.03'/><inertia ixx='1e-5' ixy='0' "
+        "ixz='0' iyy='1e-5' iyz='0' izz='2e-5'/></inertial></link>"
+        "<link name='right'><collision><geometry><cylinder length='0.02' radius='0.033'/>"
+        "</geometry></collision><inertial><mass value='0.03'/><inertia ixx='1e-5' ixy='0' "
+        "ixz='0' iyy='1e-5' iyz='0' izz='2e-5'/></inertial></link>"
+        "<link name='ball'><collision><geometry><sphere radius='0.006'/></geometry></collision>"
+        "</link>"
+        "<joint name='l' type='continuous'><origin xyz='0 0.08 0.033' rpy='-1.57 0 0'/><parent "
+        "link='base'/><child link='left'/><axis xyz='0 0 1'/></joint>"
+        "<joint name='r' type='continuous'><origin xyz='0 -0.08 0.033' rpy='-1.57 0 "
+        "0'/><parent "
+        "link='base'/><child link='right'/><axis xyz='0 0 1'/></joint>"
+        "<joint name='b' type='fixed'><origin xyz='-0.08 0 0.006' rpy='-1.57 0 0'/><parent "
+        "link='base'/><child link='ball'/></joint></robot>";
+    ns_arena *arena = ns_arena_new();
+    ns_urdf_notes notes = {0};
+    const char *message, *model = convert(arena, urdf, &message, &notes);
+    if (!model)
+        fail_msg("%s", message);
+    motion m = motion_begin_until(motion_model_text(model, NULL), NULL, 1);
+    assert_int_equal(motion_to(&m, 0.5), NS_OK);
+    assert_true(fabs(motion_get(&m, "base.x'")) <
+                1e-6); /* what the tilt drives: 8e-4 of 8e-4 */
+    assert_true(fabs(motion_get(&m, "roll_left.force.z") +
+                     motion_get(&m, "roll_right.force.z") + motion_get(&m, "caster4.force.z") -
+                     0.86 * 9.81) < 1e-6);
+    motion_close(&m);
+    ns_arena_free(arena);
+}
+
+/* Names that mean something to the language, or to what is made of other names. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"u_arm1", "at_arm1", "rate_arm1", "drive_arm1", "norm",
+                                        "sqrt",   "cross",   "roll_x",    "caster3",    "input",
+                                        "u-arm1", "_a",      "9x",        "integral",   "body"};
+    for (size_t i = 0; i < 2 * sizeof names / sizeof *names; i++) {
+        char text[1000];
+        snprintf(
+            text, sizeof text,
+            "<robot><link name='world'/><link name='%s'><inertial><mass value='1'/><inertia "
+            "ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link><joint "
+            "name='%s' type='continuous'><parent link='world'/><child link='%s'/><axis "
+            "xyz='0 1 0'/></joint></robot>",
+            names[i / 2], i % 2 ? names[i / 2] : "arm1", names[i / 2]);
+        ns_arena *arena = ns_arena_new();
+        ns_urdf_notes notes = {0};
+        const char *message, *model = convert(arena, text, &message, &notes);
+        if (!model)
+            fail_msg("%s", message);
+        ns_model_free(motion_model_text(model, NULL));
+        ns_arena_free(arena);
+    }
+}
+
 static void test_messages(void **state)
 {
     (void)state;
@@ -228,7 +294,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rover),  cmocka_unit_test(test_arm),
-        cmocka_unit_test(test_slider), cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_slider), cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_names),  cmocka_unit_test(test_messages),
         cmocka_unit_test(test_depth),  cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/series/series.h"
 #include "noslip/noslip.h"
-#include "session/inputs/series.h"
 #include "support/motion.h"
 
 static void write_file(const char *path, const char *text)

@@ -68,9 +68,12 @@ static const ns_steer *find(bench *b)
     return plan;
 }
 
-/* Writes the plan as a table and runs the model with it: how far from the goals? */
-static double in_a_run(const bench *b, const char *text, const ns_steer *plan)
+/* Writes the plan as a table and runs the model with it: how far from the goals?  The largest
+ * sample of a value on the way, if one is named. */
+static double follow(const bench *b, const char *text, const ns_steer *plan, const char *watch,
+                     double *most)
 {
+    enum { SAMPLES = 500 };
     char set[200] = "";
     FILE *file = fopen("test_plan.csv", "w");
     assert_non_null(file);
@@ -90,12 +93,21 @@ static double in_a_run(const bench *b, const char *text, const ns_steer *plan)
     fputs("\n", file);
     assert_int_equal(fclose(file), 0);
     motion m = motion_text(text, set);
+    for (int k = 1; k <= SAMPLES && watch; k++) {
+        motion_to(&m, b->spec.t0 + (b->spec.until - b->spec.t0) * k / SAMPLES);
+        *most = fmax(*most, motion_get(&m, watch));
+    }
     motion_to(&m, b->spec.until);
     double off = 0;
     for (uint32_t i = 0; i < b->spec.n_goals; i++)
         off = fmax(off, fabs(motion_get(&m, b->goals[i].name) - b->goals[i].low));
     motion_close(&m);
     return off;
+}
+
+static double in_a_run(const bench *b, const char *text, const ns_steer *plan)
+{
+    return follow(b, text, plan, NULL, NULL);
 }
 
 static const char integrator[] = "input u = 0\nstate x' = v, v' = u\nstart { x = 0; v = 0 }\n"
@@ -185,6 +197,44 @@ static void sleigh(void **state)
     close_bench(&b);
 }
 
+/* The same sleigh, pushed over the ground by the edge itself: what the edge bears, along it and
+ * across it, stays within the cone of friction.  Bounds hold at the nodes of the steps; between
+ * them it may be a few hundredths more. */
+static void cone(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "param m = 2, J = 0.5, g = 9.81\ninput push = 0, torque = 0\ncoordinate x, y, th\n"
+        "lagrangian m/2*(x'^2 + y'^2) + J/2*th'^2\n"
+        "constraint blade: y'*cos(th) - x'*sin(th) = 0\n"
+        "force x = push*cos(th), y = push*sin(th), th = torque\n"
+        "observe cone = sqrt(push^2 + lambda.blade^2 + 1e-6)/(m*g)\n"
+        "start { x = 0; y = 0; th = 0; x' = 0; y' = 0; th' = 0 }\nrun { until 2 }\n";
+    double most[2] = {0}, cost[2];
+    for (int k = 0; k < 2; k++) {
+        bench b;
+        open_bench(&b, text, 3);
+        b.spec.pieces = 16;
+        static const char *const names[] = {"x", "y", "th", "x'", "y'", "th'"};
+        static const double to[] = {0.2, 0.5, 0, 0, 0, 0};
+        for (int i = 0; i < 6; i++)
+            goal(&b, names[i], to[i]);
+        const double mu = 0.8 * most[0];
+        b.keep = value(&b, "cone", -(double)INFINITY, mu);
+        b.spec.keeps = &b.keep;
+        b.spec.n_keeps = (uint32_t)k;
+        const ns_steer *plan = find(&b);
+        assert_int_equal(plan->status, NS_OK);
+        cost[k] = plan->cost;
+        assert_true(follow(&b, text, plan, "cone", &most[k]) < 1e-10);
+        if (k)
+            assert_true(most[1] < 1.03 * mu && most[1] > 0.97 * mu);
+        close_bench(&b);
+    }
+    print_message("cone: %.3g, %.3g; cost %.5g, %.5g\n", most[0], most[1], cost[0], cost[1]);
+    assert_true(cost[1] > cost[0]);
+}
+
 /* Second derivatives against differences of first ones, on a system with everything. */
 static void derivatives(void **state)
 {
@@ -259,6 +309,7 @@ int main(void)
         cmocka_unit_test(double_integrator),
         cmocka_unit_test(heisenberg),
         cmocka_unit_test(sleigh),
+        cmocka_unit_test(cone),
         cmocka_unit_test(derivatives),
         cmocka_unit_test(hopeless),
     };

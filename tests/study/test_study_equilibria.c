@@ -329,14 +329,74 @@ static void at_rest(void **state)
     study_close(&s);
 }
 
+/* Derivatives by the first parameter, with the arena of the study. */
+static const ns_steady_point *moved(study *s, uint32_t n_by, const uint32_t *by)
+{
+    const ns_steady_spec spec = {.over = UINT32_MAX, .by = by, .n_by = n_by};
+    ns_steady *q = ns_steady_new(s->arena, s->flow, &spec, s->model->x0);
+    const ns_steady_set set = ns_steady_find_all(q, 1, s->model->x0);
+    assert_int_equal(set.found.n, 1);
+    return &set.found.at[0];
+}
+
+/* A bead on a turning hoop rests where cos q = g/(R W^2) and swings with the rate W sin q; with
+ * the damping 2 d the rate is -d +- i sqrt(W^2 sin^2 q - d^2).  At a fold nothing has
+ * derivatives; where eigenvalues coincide they have none. */
+static void derivatives(void **state)
+{
+    (void)state;
+    static const uint32_t by[] = {0, 1, 2};
+    study s = open_model(motion_model_text(
+        "param W = 7, d = 0.5, R = 0.5, g = 9.81\ncoordinate q\n"
+        "lagrangian R^2/2*(q'^2 + W^2*sin(q)^2) + g*R*cos(q)\nforce q = -2*d*R^2*q'\n"
+        "start { q = 1; q' = 0 }\nobserve twice = 2*R*q\n",
+        NULL));
+    const ns_steady_point *p = moved(&s, 3, by);
+    const double W = 7, R = 0.5, d = 0.5, q = acos(g / (R * W * W)), sine = sin(q);
+    const double q_W = 2 * g / (R * W * W * W) / sine, q_R = g / (R * R * W * W) / sine;
+    const double rate = sqrt(W * W * sine * sine - d * d);
+    const int64_t twice = ns_model_observable(s.model, "twice");
+    const uint32_t m = s.model->system->observables.n;
+    assert_true(fabs(p->rates->state[0] - q_W) < 1e-14);
+    assert_true(fabs(p->rates->value[twice] - 2 * R * q_W) < 1e-14);
+    assert_true(fabs(p->rates->value[m + twice]) < 1e-14);
+    assert_true(fabs(p->rates->value[2 * m + twice] - 2 * q - 2 * R * q_R) < 1e-14);
+    assert_int_equal(p->linear->n, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        const double sign = p->linear->eigenvalue[i].im > 0 ? 1 : -1;
+        const ns_eigenvalue *e = &p->rates->eigenvalue[i];
+        assert_true(
+            hypot(e[0].re, e[0].im - sign * (W * sine * sine + W * W * sine * cos(q) * q_W) /
+                                         rate) < 1e-13);
+        assert_true(hypot(e[2].re + 1, e[2].im + sign * d / rate) < 1e-13);
+    }
+    study_close(&s);
+    s = open_model(motion_model_text("param a = 0, k = 2\nstate x' = a - x^2, y' = -k*y\n"
+                                     "start { x = 0; y = 0 }\n",
+                                     NULL));
+    p = moved(&s, 2, by);
+    assert_true(isnan(p->rates->state[0]));
+    /* by k nothing moves */
+    assert_true(fabs(p->rates->value[s.model->system->observables.n +
+                                     (size_t)ns_model_observable(s.model, "x")]) < 1e-15);
+    study_close(&s);
+    s = open_model(motion_model_text("param a = 1, k = 2\nstate x' = a - k*x, y' = -k*y\n"
+                                     "start { x = 0; y = 0 }\n",
+                                     NULL));
+    p = moved(&s, 2, by);
+    assert_true(fabs(p->rates->state[0] - 0.5) < 1e-15);
+    assert_true(isnan(p->rates->eigenvalue[2].re));
+    study_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normal_forms), cmocka_unit_test(bead),
-        cmocka_unit_test(on_top),       cmocka_unit_test(wheels),
-        cmocka_unit_test(directions),   cmocka_unit_test(rattleback),
-        cmocka_unit_test(bicycle),      cmocka_unit_test(joined),
-        cmocka_unit_test(at_rest),
+        cmocka_unit_test(derivatives), cmocka_unit_test(normal_forms),
+        cmocka_unit_test(bead),        cmocka_unit_test(on_top),
+        cmocka_unit_test(wheels),      cmocka_unit_test(directions),
+        cmocka_unit_test(rattleback),  cmocka_unit_test(bicycle),
+        cmocka_unit_test(joined),      cmocka_unit_test(at_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,8 @@ static const struct {
     {"input", "input", "table"},
     {"input", "input", "period"},
     {"input", "input", "%s"},
+    {"table", "table", ""},
+    {"table", "statements", "a table makes a function"},
     {"undefined-name", "", "undefined %s"},
     {"undefined-name", "", "undefined name"},
     {"undefined-name", "", "the model has no function"},

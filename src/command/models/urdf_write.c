@@ -4,6 +4,8 @@
 
 #include "base/math/vecmath.h"
 #include "command/models/urdf_internal.h"
+#include "expr/ops.h"
+#include "lang/functions.h"
 #include "lang/syntax/lexer.h"
 
 /* ---- names ------------------------------------------------------------------------------- */
@@ -19,6 +21,20 @@ static bool taken(const ns_urdf *u, const char *id)
     return strcmp(id, "ground") == 0 || strcmp(id, "body") == 0;
 }
 
+/* Is it the name of a function of the language, or might it be one that is made here, of an
+ * input, a value, a constraint? */
+static bool means_more(const char *id)
+{
+    static const char *const made[] = {"u_", "at_", "rate_", "drive_", "roll_", "caster"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (strncmp(id, made[i], strlen(made[i])) == 0)
+            return true;
+    for (const ns_builtin *b = ns_builtins; b->name; b++)
+        if (strcmp(id, b->name) == 0)
+            return true;
+    return ns_ops_find(id) != NS_OP_NONE || ns_lexer_reserved(id, strlen(id));
+}
+
 /* A name of the language: letters, digits and _, at least four characters so that it is no unit
  * and no constant, and nobody else's. */
 static const char *name_for(const ns_urdf *u, const char *name, const char *kind)
@@ -27,12 +43,13 @@ static const char *name_for(const ns_urdf *u, const char *name, const char *kind
     for (const char *c = name; *c && c - name < 60; c++) {
         const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
         const bool digit = *c >= '0' && *c <= '9';
-        if (c == name && !letter)
-            ns_text_addf(&text, "%s_", kind);
         ns_text_addf(&text, "%c", letter || digit ? *c : '_');
     }
     const char *id = ns_text_string(&text);
-    if (strlen(id) < 4 || ns_lexer_reserved(id, strlen(id)) || taken(u, id))
+    const char first = *id == '_' ? '0' : *id;
+    if ((first >= '0' && first <= '9') || means_more(id))
+        id = ns_arena_format(u->arena, "%s_%s", kind, id);
+    if (strlen(id) < 4 || taken(u, id))
         id = ns_arena_format(u->arena, "%s_%s", id, kind);
     const char *stem = id;
     for (int k = 2; taken(u, id); k++)
@@ -291,8 +308,20 @@ static void quaternion(const double R[3][3], double q[4])
         q[k] = k == most ? root / 2 : pair[most][k] / (2 * root);
 }
 
+/* Does it stand on wheels or casters?  Height and tilt follow from these then: angles in files
+ * are rounded, 1.57 for a right angle. */
+static bool stands(const ns_urdf *u)
+{
+    for (uint32_t i = 0; i < u->links.n; i++)
+        if (u->links.at[i].wheel ||
+            (u->links.at[i].caster && !is_world(u, u->links.at[i].body)))
+            return true;
+    return false;
+}
+
 static void put_start(const ns_urdf *u, ns_text *t)
 {
+    const bool open = stands(u);
     ns_text_add(t, "start {\n");
     for (uint32_t i = 0; i < u->links.n; i++) {
         const ns_urdf_link *l = &u->links.at[i];
@@ -301,10 +330,18 @@ static void put_start(const ns_urdf *u, ns_text *t)
         double q[4];
         quaternion(l->frame.R, q);
         /* what the constraints leave open is as here; the others are found near it */
-        const char *sign = (int)i == u->root ? "=" : "~";
-        ns_text_addf(t, "    %s.position %s ", l->id, sign);
-        put_vector(t, l->frame.p);
-        ns_text_addf(t, "; %s.quat %s [", l->id, sign);
+        const bool first = (int)i == u->root;
+        if (first && open)
+            for (int k = 0; k < 3; k++) {
+                ns_text_addf(t, "%s%s.%c %s ", k ? "; " : "    ", l->id, "xyz"[k],
+                             k < 2 ? "=" : "~");
+                ns_text_add_double(t, clean(l->frame.p[k]));
+            }
+        else {
+            ns_text_addf(t, "    %s.position %s ", l->id, first ? "=" : "~");
+            put_vector(t, l->frame.p);
+        }
+        ns_text_addf(t, "; %s.quat %s [", l->id, first && !open ? "=" : "~");
         for (int k = 0; k < 4; k++) {
             ns_text_add(t, k ? ", " : "");
             ns_text_add_double(t, clean(q[k]));

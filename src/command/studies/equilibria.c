@@ -71,6 +71,43 @@ static void print_stability_of(ns_host *host, const ns_stability *s)
         fprintf(host->out, "  momentum equation: %s\n", momentum_words(s->conserved->momentum));
 }
 
+static const char *name_of(const job *j, uint32_t parameter)
+{
+    return j->model->description->params.at[parameter].name;
+}
+
+/* How the motion and its eigenvalues move with other parameters. */
+static void print_rates(const job *j, const ns_steady_point *p, int width)
+{
+    const ns_system *s = j->model->system;
+    const ns_linear *l = p->linear;
+    FILE *out = j->host->out;
+    for (uint32_t k = 0; k < j->spec.n_by; k++) {
+        ns_style_heading(
+            out, &j->host->style_out,
+            ns_arena_format(j->host->arena, "Derivatives by %s", name_of(j, j->spec.by[k])));
+        const double *value = p->rates->value + (size_t)k * s->observables.n;
+        for (uint32_t i = 0; i < j->shown.n; i++)
+            fprintf(out, "  %-*s % .15g\n", width, s->observables.at[j->shown.at[i]].name,
+                    value[j->shown.at[i]]);
+        for (uint32_t i = 0; i < l->n; i++) {
+            const ns_eigenvalue at = l->eigenvalue[i],
+                                e = p->rates->eigenvalue[(size_t)k * l->n + i];
+            if (at.im < 0)
+                continue;
+            fprintf(out, "  of the eigenvalue %.6g", at.re);
+            if (at.im > 0)
+                fprintf(out, " + %.6g i", at.im);
+            if (isnan(e.re))
+                fprintf(out, ": none, it is not simple\n");
+            else if (at.im > 0)
+                fprintf(out, ": % .15g %+.15g i\n", e.re, e.im);
+            else
+                fprintf(out, ": % .15g\n", e.re);
+        }
+    }
+}
+
 static void print_point(const job *j, const ns_generators *g, const ns_steady_point *p)
 {
     ns_host *host = j->host;
@@ -109,13 +146,16 @@ static void print_point(const job *j, const ns_generators *g, const ns_steady_po
     fprintf(host->out, "  %u conserved quantities are independent here\n", l->conserved);
     ns_style_heading(host->out, &host->style_out, "Eigenvalues (1/s)");
     print_eigenvalues(host, l);
+    if (p->rates)
+        print_rates(j, p, width);
     ns_style_heading(host->out, &host->style_out, "Verdict");
     fprintf(host->out, "  %s\n", ns_linear_verdict(host->arena, l));
     print_stability_of(host, p->stability);
 }
 
 /* Tables: eigenvalues (first: it is what CSV gets), values, speeds; a number for the start. */
-static void add_eigenvalues(ns_sheet *sheet, const ns_steady_point *points, uint32_t n)
+static void add_eigenvalues(const job *j, ns_sheet *sheet, const ns_steady_point *points,
+                            uint32_t n)
 {
     size_t rows = 0, at = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -130,6 +170,39 @@ static void add_eigenvalues(ns_sheet *sheet, const ns_steady_point *points, uint
             re[at] = points[i].linear->eigenvalue[k].re;
             im[at] = points[i].linear->eigenvalue[k].im;
         }
+    for (uint32_t b = 0; b < j->spec.n_by; b++) {
+        const char *name = name_of(j, j->spec.by[b]);
+        ns_arena *a = j->host->arena;
+        double *re_by = ns_sheet_numbers(sheet, t, ns_arena_format(a, "re by %s", name), "");
+        double *im_by = ns_sheet_numbers(sheet, t, ns_arena_format(a, "im by %s", name), "");
+        for (uint32_t i = 0; i < n; i++) {
+            const uint32_t m = points[i].linear->n;
+            for (uint32_t k = 0; k < m; k++) {
+                *re_by++ = points[i].rates->eigenvalue[(size_t)b * m + k].re;
+                *im_by++ = points[i].rates->eigenvalue[(size_t)b * m + k].im;
+            }
+        }
+    }
+}
+
+/* Derivatives of the values. */
+static void add_rates(const job *j, ns_sheet *sheet, const ns_steady_point *points, uint32_t n)
+{
+    const ns_system *s = j->model->system;
+    const uint32_t m = s->observables.n;
+    ns_sheet_table *t = ns_sheet_add(sheet, "derivatives", (size_t)n * m);
+    double *number = ns_sheet_numbers(sheet, t, "point", "");
+    const char **name = ns_sheet_words(sheet, t, "name");
+    for (size_t i = 0; i < (size_t)n * m; i++) {
+        number[i] = (double)(i / m + 1);
+        name[i] = s->observables.at[i % m].name;
+    }
+    for (uint32_t k = 0; k < j->spec.n_by; k++) {
+        double *by = ns_sheet_numbers(
+            sheet, t, ns_arena_format(j->host->arena, "by %s", name_of(j, j->spec.by[k])), "");
+        for (size_t i = 0; i < (size_t)n * m; i++)
+            by[i] = points[i / m].rates->value[(size_t)k * m + i % m];
+    }
 }
 
 static void add_points(const job *j, ns_sheet *sheet, const ns_generators *g,
@@ -214,8 +287,10 @@ static int find_all(const job *j)
     ns_sheet *sheet = ns_sheet_new(host->arena, "equilibria", j->model->description->title);
     ns_sheet_text(sheet, "status", set.found.n ? "done" : "stopped");
     ns_sheet_number(sheet, "symmetries", g->count);
-    add_eigenvalues(sheet, set.found.at, set.found.n);
+    add_eigenvalues(j, sheet, set.found.at, set.found.n);
     add_points(j, sheet, g, set.found.at, set.found.n);
+    if (j->spec.n_by)
+        add_rates(j, sheet, set.found.at, set.found.n);
     for (uint32_t i = 0; i < set.found.n && j->table; i++) {
         if (i)
             fputc('\n', host->out);
@@ -257,11 +332,6 @@ static void print_stability(const job *j, const ns_branch *b, const char *name)
             fprintf(host->out, "linearly stable\n");
         begin = i + 1;
     }
-}
-
-static const char *name_of(const job *j, uint32_t parameter)
-{
-    return j->model->description->params.at[parameter].name;
 }
 
 static void print_special(const job *j, const ns_steady_point *p, const char *name)
@@ -396,8 +466,8 @@ static bool read_holds(job *j)
     return true;
 }
 
-/* Parameters by which special points are differentiated: names, or `all` of those that are
- * given and not computed, but for that of the branch. */
+/* Parameters by which steady motions, or special points, are differentiated: names, or `all` of
+ * those that are given and not computed, but for that of the branch. */
 static bool read_by(job *j, const char *over)
 {
     ns_host *host = j->host;
@@ -405,17 +475,13 @@ static bool read_by(job *j, const char *over)
     const ns_description *d = j->model->description;
     if (!text)
         return true;
-    if (!over) {
-        ns_command_wrong(host, "--sensitivity goes with --over: special points of a branch");
-        return false;
-    }
-    const size_t length = strcspn(over, "=");
+    const size_t length = over ? strcspn(over, "=") : 0;
     const ns_study_words words = ns_study_split(host->arena, text, ',');
     const bool all = words.n == 1 && strcmp(words.at[0], "all") == 0;
     uint32_t *by = NS_NEW_ARRAY(host->arena, uint32_t, d->params.n + words.n + 1);
     for (uint32_t i = 0; i < d->params.n && all; i++) {
         const ns_ex value = d->params.at[i].value;
-        const bool own = strlen(d->params.at[i].name) == length &&
+        const bool own = over && strlen(d->params.at[i].name) == length &&
                          strncmp(d->params.at[i].name, over, length) == 0;
         if (!own && !ns_graph_depends_kind(d->graph, value, NS_SYM_PARAM, NULL))
             by[j->spec.n_by++] = i;
@@ -476,8 +542,8 @@ static const ns_option options[] = {
      .help = "follow the branch while a parameter changes; locate folds and bifurcations"},
     {.name = "sensitivity",
      .argument = "NAME,...|all",
-     .help = "with --over: how points where a pair of eigenvalues passes the imaginary axis "
-             "move with other parameters"},
+     .help = "derivatives of values and eigenvalues by parameters; with --over: how points "
+             "where a pair of eigenvalues passes the imaginary axis move"},
     {.name = "rest", .help = "only equilibria, no steady motions along symmetries"},
     {.name = "show", .argument = "NAME,...", .help = "which values to print"},
     NS_STUDY_OPTIONS,

@@ -1,6 +1,7 @@
 /* What the options of `noslip sweep` ask for: the plan, how to run, what to compute, where it
  * goes; and the facts that tell one request from another. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -329,6 +330,9 @@ void ns_sweep_make_facts(ns_host *host, const ns_arguments *a, const ns_model *m
     for (uint32_t i = 0; i < a->options.n; i++)
         if (strcmp(a->options.at[i].option->name, "get") == 0)
             ns_text_addf(&gets, "%s\n", a->options.at[i].value);
+    const uint64_t tables = ns_description_tables(model->description);
+    if (tables)
+        ns_text_addf(&set, "tables %016" PRIx64 "\n", tables);
     const ns_run_options *run = &sweep->options.run;
     const char *how = ns_arena_format(host->arena,
                                       "method %s, tolerance %.17g, from %.17g until %.17g",
@@ -339,7 +343,8 @@ void ns_sweep_make_facts(ns_host *host, const ns_arguments *a, const ns_model *m
         how = ns_arena_format(host->arena, "%s, sizes from %.17g", how, run->least_size);
     const ns_sweep_fact facts[NS_SWEEP_FACTS] = {
         {"model", model->text, "another model"},
-        {"set", ns_text_string(&set), "other values of --set"},
+        {"set", ns_text_string(&set),
+         tables ? "other values of --set or in its tables" : "other values of --set"},
         {"plan", ns_plan_text(host->arena, &sweep->plan), "another plan"},
         {"quantities", ns_text_string(&gets), "other quantities"},
         {"run", how, "another method, tolerance or time"},

@@ -287,7 +287,7 @@ static ns_agreed call(ns_walk *c, const ns_agreed *args, uint32_t n, ns_span pla
     if (!name || name->kind != NS_NAME_FUNCTION)
         return gradient ? anything(span)
                         : builtin(c, ns_arena_string(r->arena, text, length), args, n, span);
-    if (c->depth >= MOST_DEPTH || (n != 1 && n != name->arity))
+    if (c->depth >= MOST_DEPTH || name->table || (n != 1 && n != name->arity))
         return anything(span);
     ns_agreed *given = NS_NEW_ARRAY(r->arena, ns_agreed, name->arity + 1);
     for (uint32_t i = 0; i < name->arity; i++)

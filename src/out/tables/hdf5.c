@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/process/apart.h"
+#include "base/series/h5_lists.h"
 #include "out/formats.h"
 #include "out/tables/h5.h"
 

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/file.h"
-#include "session/inputs/h5_lists.h"
+#include "base/series/h5_lists.h"
 
 enum { MOST_AXES = 1000 };
 static const size_t most_bytes = (size_t)1 << 36;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/inputs/series.h"
+#include "base/series/series.h"
 
 int64_t ns_inputs_find(const ns_description *d, const char *name)
 {

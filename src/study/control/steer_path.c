@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/math/vecmath.h"
+#include "base/series/series.h"
 #include "expr/diff.h"
 #include "expr/subst.h"
 #include "mech/common/dense.h"
 #include "ode/gauss/gauss_table.h"
-#include "session/inputs/series.h"
 
 /* ---- programs ---------------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 #ifndef NS_STUDY_FIT_FIT_H
 #define NS_STUDY_FIT_FIT_H
 
-#include "session/inputs/series.h"
+#include "base/series/series.h"
 #include "session/model.h"
 
 typedef struct ns_fit_column {

@@ -21,7 +21,8 @@ static ns_flow_program *held_program(ns_steady *q, const ns_ex *symbols)
     return ns_flow_program_new(q->field, out, q->h * (q->n + 1), NULL, 0);
 }
 
-void ns_steady_prepare(ns_steady *q)
+/* Makes everything that is differentiated by the parameter spec.over. */
+static void prepare(ns_steady *q)
 {
     const ns_system *s = q->field->system;
     const uint32_t np = q->field->np, equations = s->constraints.n + s->start.extra.n;
@@ -54,6 +55,19 @@ void ns_steady_prepare(ns_steady *q)
     q->start_rate = NS_NEW_ARRAY(q->arena, double, q->n + 1);
     q->scale = q->spec.high - q->spec.low;
     q->diag = ns_diag_like(q->arena, s->description->diag);
+}
+
+ns_steady *ns_steady_along(const ns_steady *q, uint32_t over)
+{
+    ns_steady *other = ns_arena_copy(q->arena, q, sizeof *q);
+    const uint32_t np = q->field->np;
+    other->spec.over = over;
+    other->spec.low = 0;
+    other->spec.high = 1;
+    other->is_set = ns_arena_copy(q->arena, q->is_set, (np + 1) * sizeof *q->is_set);
+    other->p_set = ns_arena_copy(q->arena, q->p_set, (np + 1) * sizeof *q->p_set);
+    prepare(other);
+    return other;
 }
 
 ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *spec,
@@ -89,7 +103,7 @@ ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *
     if (q->h)
         q->held = held_program(q, ns_system_state_symbols(s, arena));
     if (spec->over != UINT32_MAX)
-        ns_steady_prepare(q);
+        prepare(q);
     return q;
 }
 
@@ -278,6 +292,8 @@ ns_steady_set ns_steady_find_all(ns_steady *q, uint32_t n, const double *x)
         } else if (!is_known(q, &set, &point)) {
             point.linear = ns_linear_at(q->field, q->g, q->arena, point.x, point.c, NULL);
             point.stability = ns_stability_at(q, &point);
+            if (q->spec.n_by)
+                point.rates = ns_steady_derive(q, &point);
             NS_PUSH(q->arena, set.found, point);
         }
     }

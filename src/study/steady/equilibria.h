@@ -24,7 +24,8 @@ typedef struct ns_steady_spec {
     uint32_t n_hold;
     uint32_t over; /* index of the parameter of a branch, UINT32_MAX: none */
     double low, high;
-    const uint32_t *by; /* [n_by] parameters by which special points are differentiated */
+    const uint32_t *by; /* [n_by] parameters by which special points, or steady motions found
+                         * one by one, are differentiated */
     uint32_t n_by;
     bool at_rest;   /* equilibria only: all speeds c are zero */
     bool switching; /* follow the branches that leave at pitchforks and branch points, both
@@ -43,6 +44,13 @@ ns_steady *ns_steady_new(ns_arena *arena, ns_flow *field, const ns_steady_spec *
                          const double *x);
 const ns_generators *ns_steady_generators(const ns_steady *q);
 
+/* Derivatives of a steady motion by the parameters spec.by; nan: there are none. */
+typedef struct ns_steady_rates {
+    double *state;             /* [n_by][n + generators] */
+    double *value;             /* [n_by][observables] */
+    ns_eigenvalue *eigenvalue; /* [n_by][linear->n] */
+} ns_steady_rates;
+
 typedef struct ns_steady_point {
     double parameter;
     double *x, *c; /* [n], [generators] */
@@ -51,6 +59,7 @@ typedef struct ns_steady_point {
     uint32_t rounds;   /* of Newton's method */
     ns_linear *linear; /* at branch points only eigenvalues and counts are kept */
     const struct ns_stability *stability; /* study/steady/stability.h; NULL on branches */
+    const ns_steady_rates *rates;         /* with spec.by; NULL on branches */
     double *by; /* [spec.n_by] of a pair on the imaginary axis: derivatives of `parameter` by
                  * other parameters; nan: not known.  Otherwise NULL */
     const char *label; /* of a special point: "fold", "hopf", ...; NULL otherwise */

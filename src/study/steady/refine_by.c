@@ -42,20 +42,6 @@ static ns_flow_program *mixed_program(const ns_steady *q)
     return ns_flow_program_new(q->field, one, n + m, extra, more);
 }
 
-/* The same search with another parameter, which has the value it has. */
-static ns_steady *along_parameter(const ns_steady *q, uint32_t over)
-{
-    ns_steady *other = ns_arena_copy(q->arena, q, sizeof *q);
-    const uint32_t np = q->field->np;
-    other->spec.over = over;
-    other->spec.low = 0;
-    other->spec.high = 1;
-    other->is_set = ns_arena_copy(q->arena, q->is_set, (np + 1) * sizeof *q->is_set);
-    other->p_set = ns_arena_copy(q->arena, q->p_set, (np + 1) * sizeof *q->p_set);
-    ns_steady_prepare(other);
-    return other;
-}
-
 /* z'[N] by the parameter of `q`; false if there is none. */
 static bool motion_by(const ns_pair *c, ns_steady *q, ns_fine *dz)
 {
@@ -85,7 +71,7 @@ static double real_part_by(const ns_pair *c, ns_flow_program *mixed, const ns_fi
 {
     const ns_refiner *f = c->f;
     const uint32_t n = f->n, m = f->m, rows = 2 * (n + m) + 2, U = c->unknown;
-    ns_steady *q = along_parameter(f->w->q, over);
+    ns_steady *q = ns_steady_along(f->w->q, over);
     const uint32_t np = q->field->np;
     const double *sigma = q->field->sigma;
     ns_arena *a = f->arena;

@@ -24,8 +24,10 @@ struct ns_steady {
     ns_diag *diag;              /* collects complaints about starts */
 };
 
-/* Makes everything that is differentiated by the parameter spec.over. */
-void ns_steady_prepare(ns_steady *q);
+/* The same search along another parameter, which has the value it has. */
+ns_steady *ns_steady_along(const ns_steady *q, uint32_t over);
+/* motion_by.c: derivatives by the parameters spec.by. */
+const ns_steady_rates *ns_steady_derive(ns_steady *q, const ns_steady_point *p);
 /* Sets the parameter of the branch. */
 void ns_steady_parameter(ns_steady *q, double value);
 /* Residuals r[rows] and Jacobian D[rows][N] by (x/sigma, c) at a state. */

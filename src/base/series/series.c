@@ -1,4 +1,4 @@
-#include "session/inputs/series.h"
+#include "base/series/series.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/near.h"
-#include "session/inputs/h5_lists.h"
+#include "base/series/h5_lists.h"
 
 enum { MOST_BYTES = 1 << 30 };
 
@@ -214,13 +214,20 @@ static bool find_time(reader *r)
     return true;
 }
 
-bool ns_series_read(ns_arena *arena, const char *path, ns_series *series, const char **message)
+bool ns_series_columns(ns_arena *arena, const char *path, ns_series *series,
+                       const char **message)
 {
     *series = (ns_series){.path = path};
     reader r = {.arena = arena, .s = series, .message = message};
     const char *dot = strrchr(path, '.');
     const bool hdf5 = dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0);
-    return (hdf5 ? open_hdf5(&r) : open_csv(&r)) && find_time(&r);
+    return hdf5 ? open_hdf5(&r) : open_csv(&r);
+}
+
+bool ns_series_read(ns_arena *arena, const char *path, ns_series *series, const char **message)
+{
+    reader r = {.arena = arena, .s = series, .message = message};
+    return ns_series_columns(arena, path, series, message) && find_time(&r);
 }
 
 const double *ns_series_find(ns_arena *arena, const ns_series *s, const char *name,

@@ -4,8 +4,8 @@
  * CSV: the first line names the columns, lines that begin with # are comments, numbers are
  * separated by commas.  HDF5: datasets of one dimension, `t` and the values, in the root or in
  * the group `values`. */
-#ifndef NS_SESSION_INPUTS_SERIES_H
-#define NS_SESSION_INPUTS_SERIES_H
+#ifndef NS_BASE_SERIES_SERIES_H
+#define NS_BASE_SERIES_SERIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,10 @@ typedef struct ns_series {
     const size_t *line; /* [rows] of a CSV file; NULL otherwise */
 } ns_series;
 
-/* False, with a message in words in the arena (file, line and column of what is wrong). */
+/* The columns alone; then also `t`.  False, with a message in words in the arena (file, line
+ * and column of what is wrong). */
+bool ns_series_columns(ns_arena *arena, const char *path, ns_series *series,
+                       const char **message);
 bool ns_series_read(ns_arena *arena, const char *path, ns_series *series, const char **message);
 /* A column by its name; NULL, with a message that names the nearest. */
 const double *ns_series_find(ns_arena *arena, const ns_series *series, const char *name,

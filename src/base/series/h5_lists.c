@@ -2,13 +2,11 @@
  *     head    length of the name, rank, rows
  *     name    bytes
  *     values  doubles, if the rank is 1 */
-#include "session/inputs/h5_lists.h"
+#include "base/series/h5_lists.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "session/output.h"
 
 #if NS_HDF5
 #include <hdf5.h>

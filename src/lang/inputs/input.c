@@ -85,9 +85,8 @@ static bool text_between(ns_parser *p, const char *what, const char **text)
 }
 
 /* "FILE" [column "NAME"] [order N] */
-static bool parse_table(ns_parser *p, ns_input *input)
+bool ns_input_table(ns_parser *p, ns_input *input)
 {
-    input->order = 1;
     input->file_span = ns_parser_span(p);
     if (!text_between(p, "the name of the file between \" \"", &input->file))
         return false;
@@ -123,7 +122,8 @@ static bool table_override(ns_reader *r, const ns_override *o, ns_input *input, 
     if (!*good)
         return true;
     ns_parser_next(&p);
-    *good = parse_table(&p, input) &&
+    input->order = 1;
+    *good = ns_input_table(&p, input) &&
             (ns_parser_at_end(&p) || ns_parser_unexpected(&p, "column, order or the end"));
     return true;
 }
@@ -215,7 +215,8 @@ static bool parse_value(ns_parser *p, ns_name *name, ns_input *input)
     bool good, table = false;
     if (ns_parser_accept_word(p, "from")) {
         table = true;
-        if (!parse_table(p, input))
+        input->order = 1;
+        if (!ns_input_table(p, input))
             return false;
     } else if (ns_parser_accept(p, '=') && !ns_parser_expression(p, &code)) {
         return false;

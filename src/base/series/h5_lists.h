@@ -1,12 +1,15 @@
 /* Lists of numbers in HDF5 files of anybody, read in a process of its own: a file that makes
  * HDF5 crash or loop gets a message. */
-#ifndef NS_SESSION_INPUTS_H5_LISTS_H
-#define NS_SESSION_INPUTS_H5_LISTS_H
+#ifndef NS_BASE_SERIES_H5_LISTS_H
+#define NS_BASE_SERIES_H5_LISTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
+
+/* What is said where HDF5 is asked for and was left out (CMake: NOSLIP_HDF5). */
+#define NS_WITHOUT_HDF5 "this program was built without HDF5"
 
 typedef struct ns_h5_list {
     const char *name; /* its attribute `name`, else that of the dataset */
