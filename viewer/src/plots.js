@@ -548,7 +548,7 @@ class Panel {
             ctx.lineTo(bbox.left + bbox.width, y);
             ctx.stroke();
             ctx.textAlign = 'right';
-            ctx.fillText(l.name, bbox.left + bbox.width - 4 * ratio, y - 4 * ratio);
+            legible(ctx, l.name, bbox.left + bbox.width - 4 * ratio, y - 4 * ratio);
             ctx.textAlign = 'left';
         }
         ctx.restore();
@@ -569,6 +569,19 @@ class Panel {
         composePng(source, this.title, entries,
             fileName(`${this.owner.data.title}-${this.title}`, '.png'));
     }
+}
+
+/** Text over curves: in a rim of the colour of the ground. */
+function legible(c, words, x, y) {
+    c.save();
+    c.setLineDash([]);
+    c.lineJoin = 'round';
+    c.lineWidth = 4 * uPlot.pxRatio;
+    c.strokeStyle = css('--card');
+    c.globalAlpha = 0.8;
+    c.strokeText(words, x, y);
+    c.restore();
+    c.fillText(words, x, y);
 }
 
 /** A plot with its title and legend as a PNG file. */

@@ -1,6 +1,6 @@
-// The motion as a video. Where the browser has encoders (WebCodecs) every frame is drawn for its
-// moment, 30 a second of the video, however long drawing takes; elsewhere the picture is played
-// and what is seen is recorded (MediaRecorder).
+// The motion as a video. Where the browser has encoders (WebCodecs) every frame is drawn for
+// its moment, 30 a second of the video, however long drawing takes; elsewhere the picture is
+// played and what is seen is recorded (MediaRecorder).
 import { button, byId, download, el, fileName } from './dom.js';
 import { webm } from './webm.js';
 

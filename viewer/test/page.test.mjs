@@ -339,6 +339,7 @@ describe('figures of studies', () => {
             (range[2] - range[3]) / (area.bottom - area.top)];
         assert.ok(Math.abs(scale[0] / scale[1] - 1) < 0.02, String(scale));
         assert.match(await page.textContent('#results'), /largest value0.123456789012/);
+        assert.doesNotMatch(await page.textContent('#results'), /status|reason/);
         assert.match(await page.textContent('#tables'), /41 of 5000 rows; the CSV has 41/);
         assert.equal(await page.evaluate(() => window.injected), undefined);
         assertQuiet(notes);
