@@ -100,10 +100,12 @@ export class Plots {
         // what one looks at first; the pictures in the plane come after it
         const first = ['observe', 'force', 'friction / normal force', 'slip',
             'angular velocity'];
-        const lead = this.panels.findIndex((p) => !first.includes(p.group));
-        const cards = [...this.panels.map((p) => p.card)];
-        cards.splice(Math.max(2, Math.min(5, lead < 0 ? cards.length : lead)), 0,
-            ...this.xy.map((p) => p.card));
+        const leads = this.panels.filter((p) => first.includes(p.group));
+        const zero = leads.filter((p) => p.flat); // but for rounding errors
+        const cards = [...leads.filter((p) => !p.flat),
+            ...this.panels.filter((p) => !leads.includes(p))].map((p) => p.card);
+        cards.splice(Math.max(2, Math.min(5, leads.length - zero.length)), 0,
+            ...this.xy.map((p) => p.card), ...zero.map((p) => p.card));
         this.grid.replaceChildren(...cards);
         for (const card of cards) this.watcher.observe(card);
     }
@@ -226,6 +228,7 @@ class Panel {
     measure() {
         this.noise = this.list.some((s) => s.log) ? 0
             : 4e-15 * (this.owner.largest.get(this.unit) ?? 0);
+        this.flat = this.list.every((s) => s.data.every((v) => !(Math.abs(v) > this.noise)));
     }
 
     /** Other numbers of the same series. */
@@ -523,16 +526,21 @@ class Panel {
         ctx.textBaseline = 'alphabetic';
         ctx.textAlign = 'left';
         let free = -Infinity;
-        let last = -Infinity;
+        const seen = [];
         for (const e of this.owner.events) {
             const x = Math.round(u.valToPos(e.t, 'x', true));
-            if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1 || x - last < 2) continue;
-            last = x;
+            if (x >= bbox.left - 1 && x <= bbox.left + bbox.width + 1 &&
+                !(x - seen.at(-1)?.x < 2)) seen.push({ x, name: e.name });
+        }
+        // lines through the curves, unless so many that one would not see these
+        const dense = seen.length > bbox.width / (10 * ratio);
+        if (dense) ctx.setLineDash([]);
+        for (const { x, name } of seen) {
             ctx.beginPath();
             ctx.moveTo(x, bbox.top);
-            ctx.lineTo(x, bbox.top + bbox.height);
+            ctx.lineTo(x, bbox.top + (dense ? 5 * ratio : bbox.height));
             ctx.stroke();
-            const label = e.name.length > 22 ? e.name.slice(0, 21) + '…' : e.name;
+            const label = name.length > 22 ? name.slice(0, 21) + '…' : name;
             const width = ctx.measureText(label).width;
             const left = Math.min(x, bbox.left + bbox.width - width);
             if (left > free) {
@@ -540,6 +548,7 @@ class Panel {
                 free = left + width + 8 * ratio;
             }
         }
+        ctx.setLineDash([4 * ratio, 3 * ratio]);
         for (const l of this.levels) {
             const y = Math.round(u.valToPos(l.value, 'y', true));
             if (!(y >= bbox.top - 1 && y <= bbox.top + bbox.height + 1)) continue;
