@@ -99,7 +99,7 @@ export class Plots {
         this.xy = data.plots.map((p) => new XYPlot(this, p));
         // what one looks at first; the pictures in the plane come after it
         const first = ['observe', 'force', 'friction / normal force', 'slip',
-            'angular velocity'];
+            'angular velocity', 'quasivelocities', 'momenta'];
         const leads = this.panels.filter((p) => first.includes(p.group));
         const zero = leads.filter((p) => p.flat); // but for rounding errors
         const cards = [...leads.filter((p) => !p.flat),
