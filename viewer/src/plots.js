@@ -101,11 +101,11 @@ export class Plots {
         const first = ['observe', 'force', 'friction / normal force', 'slip',
             'angular velocity', 'quasivelocities', 'momenta'];
         const leads = this.panels.filter((p) => first.includes(p.group));
-        const zero = leads.filter((p) => p.flat); // but for rounding errors
+        const flat = leads.filter((p) => p.flat); // but for rounding errors
         const cards = [...leads.filter((p) => !p.flat),
             ...this.panels.filter((p) => !leads.includes(p))].map((p) => p.card);
-        cards.splice(Math.max(2, Math.min(5, leads.length - zero.length)), 0,
-            ...this.xy.map((p) => p.card), ...zero.map((p) => p.card));
+        cards.splice(Math.max(2, Math.min(5, leads.length - flat.length)), 0,
+            ...this.xy.map((p) => p.card), ...flat.map((p) => p.card));
         this.grid.replaceChildren(...cards);
         for (const card of cards) this.watcher.observe(card);
     }
@@ -228,7 +228,13 @@ class Panel {
     measure() {
         this.noise = this.list.some((s) => s.log) ? 0
             : 4e-15 * (this.owner.largest.get(this.unit) ?? 0);
-        this.flat = this.list.every((s) => s.data.every((v) => !(Math.abs(v) > this.noise)));
+        const still = this.group === 'observe' ? 1e-12 : 0; // an expected value, say
+        this.flat = this.list.every((s) => {
+            const first = s.data[0];
+            const most = Math.max(this.noise, still * Math.abs(first));
+            return s.data.every((v) => !(Math.abs(v) > most)) ||
+                (still && s.data.every((v) => !(Math.abs(v - first) > most)));
+        });
     }
 
     /** Other numbers of the same series. */
