@@ -160,6 +160,17 @@ static void memory_of_a_contact(void **state)
     release(r);
 }
 
+/* Impacts that keep the energy do no work but rounding. */
+static void work_that_is_rounding(void **state)
+{
+    (void)state;
+    ns_record *r = recorded_file("superball-ground", 2.5); /* three impacts */
+    judged(r);
+    assert_true(isnan(r->trust->until));
+    assert_true(r->trust->largest < 1e-10);
+    release(r);
+}
+
 /* A state that begins as rounding and grows to its full size is no rounding any more: a pencil
  * on its tip, which should stand.  Its angle grows as exp(5 t), from 1e-17 to 1 in about 8
  * s. */
@@ -199,6 +210,7 @@ int main(void)
                                        cmocka_unit_test(ended),
                                        cmocka_unit_test(rounding_alone),
                                        cmocka_unit_test(memory_of_a_contact),
+                                       cmocka_unit_test(work_that_is_rounding),
                                        cmocka_unit_test(rounding_that_grows),
                                        cmocka_unit_test(passed_over)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,15 @@ static bool sizes_new(sizes *q, const ns_problem *problem, const ns_system *syst
     return true;
 }
 
+/* Work done is as large as the energy it changes, even where only rounding is done. */
+static void sizes_of_work(sizes *q, const ns_outcome *outcome)
+{
+    const double energy = ns_max(fabs(outcome->energy_first), fabs(outcome->energy_last));
+    for (uint32_t i = 0; i < q->n; i++)
+        if (isfinite(energy) && strcmp(q->system->states.at[i].unit, "J") == 0)
+            q->own[i] = energy;
+}
+
 static void sizes_free(sizes *q)
 {
     free(q->own);
@@ -216,6 +225,7 @@ bool ns_trust_judge(ns_record *r, char *message, size_t room)
     ns_run *a = NULL, *b = NULL;
     o.until = r->outcome->t;
     if (work && q && sizes_new(&s, problem, r->model->system) && o.until != o.t0) {
+        sizes_of_work(&s, r->outcome);
         const ns_exact *exact = r->method->precise ? ns_model_exact(r->model, false) : NULL;
         double *p = work + 2 * (size_t)n, *x0 = p + np;
         a = ns_run_new(problem, &o, exact ? exact->p : r->model->p,
