@@ -1,8 +1,8 @@
 // Sheets to look at: models of the gallery in the playground and in reports, at desktop and
 // phone size, light and dark.
 //
-//     [LOOKS=desktop-light,...] [KINDS=playground,report] node sheets.mjs PLAYGROUND.html NOSLIP
-//         OUT-FOLDER [NAME...]
+//     [LOOKS=desktop-light,...] [KINDS=playground,report] node sheets.mjs \
+//         PLAYGROUND.html NOSLIP OUT-FOLDER [NAME...]
 //
 // Writes OUT-FOLDER/{playground,report}-{desktop,phone}-{light,dark}-N.png, twelve models each.
 // Every model is opened once; the window and the colours change around it.

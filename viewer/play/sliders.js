@@ -37,7 +37,7 @@ function nice(v) {
     return Number((Math.round(v / e) * e).toPrecision(3));
 }
 
-/** Six digits, in the shorter of the two ways to write them: it has to fit into its field. */
+/** Six digits, in the shorter of the two ways to write them: they have to fit. */
 function shown(v) {
     const rounded = Number(v.toPrecision(6));
     const [plain, power] = [String(rounded), rounded.toExponential()];
