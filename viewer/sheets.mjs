@@ -1,7 +1,8 @@
 // Sheets to look at: models of the gallery in the playground and in reports, at desktop and
 // phone size, light and dark.
 //
-//     [LOOKS=desktop-light,...] node sheets.mjs PLAYGROUND.html NOSLIP OUT-FOLDER [NAME...]
+//     [LOOKS=desktop-light,...] [KINDS=playground,report] node sheets.mjs \
+//         PLAYGROUND.html NOSLIP OUT-FOLDER [NAME...]
 //
 // Writes OUT-FOLDER/{playground,report}-{desktop,phone}-{light,dark}-N.png, twelve models each.
 // Every model is opened once; the window and the colours change around it.
@@ -19,6 +20,7 @@ const perSheet = 12;
 const sizes = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
 const looks = (process.env.LOOKS ?? 'desktop-light,desktop-dark,phone-light,phone-dark')
     .split(',').map((l) => l.split('-'));
+const kinds = (process.env.KINDS ?? 'playground,report').split(',');
 await mkdir(folder, { recursive: true });
 const browser = await launch();
 
@@ -76,7 +78,8 @@ async function ofReport(name) {
 
 const sheet = await (await browser.newContext({ viewport: { width: 1640, height: 1200 } }))
     .newPage();
-for (const [kind, make] of [['playground', ofPlayground], ['report', ofReport]])
+for (const [kind, make] of [['playground', ofPlayground], ['report', ofReport]]
+    .filter(([name]) => kinds.includes(name)))
     for (let i = 0; i < names.length; i += perSheet) {
         const some = names.slice(i, i + perSheet);
         const taken = [];

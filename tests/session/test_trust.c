@@ -147,6 +147,30 @@ static void rounding_alone(void **state)
     }
 }
 
+/* A body that has come to roll remembers the way in which it slipped last: in two runs another
+ * one, which says nothing about the motion. */
+static void memory_of_a_contact(void **state)
+{
+    (void)state;
+    ns_record *r = recorded_file("bowling-ball", 3); /* sticks at 1.967 s */
+    judged(r);
+    assert_true(isnan(r->trust->until));
+    /* on its way it meets a turn of 65 rad/s for 3 s: 200 rad of rounding errors */
+    assert_true(r->trust->largest < 1e-10);
+    release(r);
+}
+
+/* Impacts that keep the energy do no work but rounding. */
+static void work_that_is_rounding(void **state)
+{
+    (void)state;
+    ns_record *r = recorded_file("superball-ground", 2.5); /* three impacts */
+    judged(r);
+    assert_true(isnan(r->trust->until));
+    assert_true(r->trust->largest < 1e-10);
+    release(r);
+}
+
 /* A state that begins as rounding and grows to its full size is no rounding any more: a pencil
  * on its tip, which should stand.  Its angle grows as exp(5 t), from 1e-17 to 1 in about 8
  * s. */
@@ -185,6 +209,8 @@ int main(void)
                                        cmocka_unit_test(regular),
                                        cmocka_unit_test(ended),
                                        cmocka_unit_test(rounding_alone),
+                                       cmocka_unit_test(memory_of_a_contact),
+                                       cmocka_unit_test(work_that_is_rounding),
                                        cmocka_unit_test(rounding_that_grows),
                                        cmocka_unit_test(passed_over)};
     return cmocka_run_group_tests(tests, NULL, NULL);

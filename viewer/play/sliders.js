@@ -37,7 +37,12 @@ function nice(v) {
     return Number((Math.round(v / e) * e).toPrecision(3));
 }
 
-const shown = (v) => String(Number(v.toPrecision(6)));
+/** Six digits, in the shorter of the two ways to write them: they have to fit. */
+function shown(v) {
+    const rounded = Number(v.toPrecision(6));
+    const [plain, power] = [String(rounded), rounded.toExponential()];
+    return power.length < plain.length ? power : plain;
+}
 
 export class Sliders {
     /** changed(numbers, done): while a slider moves, and when it stays. */

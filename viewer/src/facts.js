@@ -118,9 +118,12 @@ function saveTable(data, t) {
 export function buildFacts(data, clock) {
     const host = byId('facts');
     const cards = [];
-    if (data.results.length) {
+    // how it ended is said with the study; what has no value is not said
+    const results = data.results.filter((r) => !['status', 'reason'].includes(r.name) &&
+        (r.text || r.value !== null));
+    if (results.length) {
         cards.push(section('results', 'Results',
-            el('dl', { class: 'facts' }, data.results.map((r) => [
+            el('dl', { class: 'facts' }, results.map((r) => [
             el('dt', {}, words(r.name)), el('dd', {},
                 r.text || (typeof r.value === 'number'
                     ? number(r.value, 12)

@@ -99,11 +99,13 @@ export class Plots {
         this.xy = data.plots.map((p) => new XYPlot(this, p));
         // what one looks at first; the pictures in the plane come after it
         const first = ['observe', 'force', 'friction / normal force', 'slip',
-            'angular velocity'];
-        const lead = this.panels.findIndex((p) => !first.includes(p.group));
-        const cards = [...this.panels.map((p) => p.card)];
-        cards.splice(Math.max(2, Math.min(5, lead < 0 ? cards.length : lead)), 0,
-            ...this.xy.map((p) => p.card));
+            'angular velocity', 'quasivelocities', 'momenta'];
+        const leads = this.panels.filter((p) => first.includes(p.group));
+        const flat = leads.filter((p) => p.flat); // but for rounding errors
+        const cards = [...leads.filter((p) => !p.flat),
+            ...this.panels.filter((p) => !leads.includes(p))].map((p) => p.card);
+        cards.splice(Math.max(2, Math.min(5, leads.length - flat.length)), 0,
+            ...this.xy.map((p) => p.card), ...flat.map((p) => p.card));
         this.grid.replaceChildren(...cards);
         for (const card of cards) this.watcher.observe(card);
     }
@@ -226,6 +228,13 @@ class Panel {
     measure() {
         this.noise = this.list.some((s) => s.log) ? 0
             : 4e-15 * (this.owner.largest.get(this.unit) ?? 0);
+        const still = this.group === 'observe' ? 1e-12 : 0; // an expected value, say
+        this.flat = this.list.every((s) => {
+            const first = s.data[0];
+            const most = Math.max(this.noise, still * Math.abs(first));
+            return s.data.every((v) => !(Math.abs(v) > most)) ||
+                (still && s.data.every((v) => !(Math.abs(v - first) > most)));
+        });
     }
 
     /** Other numbers of the same series. */
@@ -523,16 +532,21 @@ class Panel {
         ctx.textBaseline = 'alphabetic';
         ctx.textAlign = 'left';
         let free = -Infinity;
-        let last = -Infinity;
+        const seen = [];
         for (const e of this.owner.events) {
             const x = Math.round(u.valToPos(e.t, 'x', true));
-            if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1 || x - last < 2) continue;
-            last = x;
+            if (x >= bbox.left - 1 && x <= bbox.left + bbox.width + 1 &&
+                !(x - seen.at(-1)?.x < 2)) seen.push({ x, name: e.name });
+        }
+        // lines through the curves, unless so many that one would not see these
+        const dense = seen.length > bbox.width / (10 * ratio);
+        if (dense) ctx.setLineDash([]);
+        for (const { x, name } of seen) {
             ctx.beginPath();
             ctx.moveTo(x, bbox.top);
-            ctx.lineTo(x, bbox.top + bbox.height);
+            ctx.lineTo(x, bbox.top + (dense ? 5 * ratio : bbox.height));
             ctx.stroke();
-            const label = e.name.length > 22 ? e.name.slice(0, 21) + '…' : e.name;
+            const label = name.length > 22 ? name.slice(0, 21) + '…' : name;
             const width = ctx.measureText(label).width;
             const left = Math.min(x, bbox.left + bbox.width - width);
             if (left > free) {
@@ -540,6 +554,7 @@ class Panel {
                 free = left + width + 8 * ratio;
             }
         }
+        ctx.setLineDash([4 * ratio, 3 * ratio]);
         for (const l of this.levels) {
             const y = Math.round(u.valToPos(l.value, 'y', true));
             if (!(y >= bbox.top - 1 && y <= bbox.top + bbox.height + 1)) continue;
@@ -548,7 +563,7 @@ class Panel {
             ctx.lineTo(bbox.left + bbox.width, y);
             ctx.stroke();
             ctx.textAlign = 'right';
-            ctx.fillText(l.name, bbox.left + bbox.width - 4 * ratio, y - 4 * ratio);
+            legible(ctx, l.name, bbox.left + bbox.width - 4 * ratio, y - 4 * ratio);
             ctx.textAlign = 'left';
         }
         ctx.restore();
@@ -569,6 +584,19 @@ class Panel {
         composePng(source, this.title, entries,
             fileName(`${this.owner.data.title}-${this.title}`, '.png'));
     }
+}
+
+/** Text over curves: in a rim of the colour of the ground. */
+function legible(c, words, x, y) {
+    c.save();
+    c.setLineDash([]);
+    c.lineJoin = 'round';
+    c.lineWidth = 4 * uPlot.pxRatio;
+    c.strokeStyle = css('--card');
+    c.globalAlpha = 0.8;
+    c.strokeText(words, x, y);
+    c.restore();
+    c.fillText(words, x, y);
 }
 
 /** A plot with its title and legend as a PNG file. */

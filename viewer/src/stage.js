@@ -193,7 +193,7 @@ export class Stage {
     far() {
         const { world } = this;
         const pixels = 0.42 * Math.min(this.view.width, this.view.height) / world.stretch;
-        return world.far || (world.bodies.length > 0 && pixels < 8);
+        return world.far || (world.bodies.length > 0 && pixels < (world.scenery ? 6 : 8));
     }
 
     /** An earlier motion, see-through behind this one; null: none. */

@@ -62,12 +62,17 @@ export class Transport {
             mark.title = s.name;
             this.marks.append(mark);
         }
-        for (const e of data.events.slice(0, 400)) {
-            if (!Number.isFinite(e.t)) continue;
+        let last = -1;
+        let marks = 0;
+        for (const at of data.events.map((e) => this.fraction(e.t)).sort((a, b) => a - b)) {
+            if (!Number.isFinite(at) || at - last < 0.004) continue; // one mark for several
+            last = at;
+            marks++;
             const mark = el('i', { class: 'event' });
-            mark.style.left = `${100 * this.fraction(e.t)}%`;
+            mark.style.left = `${100 * at}%`;
             this.marks.append(mark);
         }
+        this.marks.classList.toggle('dense', marks > 60);
     }
 
     fraction(t) {

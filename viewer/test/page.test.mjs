@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { makeTemplate } from '../build.mjs';
 import { launch, openPage } from './browser.mjs';
-import { fill, placeholder } from './encode.mjs';
+import { f64, fill, placeholder } from './encode.mjs';
 import { fixtures } from './fixtures.mjs';
 
 const decode = (text) => {
@@ -258,6 +258,25 @@ describe('time', () => {
         assertQuiet(notes);
         await context.close();
     });
+
+    test('many events are marked to the end; what is zero is not the first plot', async () => {
+        const file = join(folder, 'many.html');
+        const t = decode(data.disk.time);
+        await writeFile(file, fill(template, { ...data.disk,
+            events: Array.from({ length: 1000 }, (_, k) =>
+                ({ name: 'hit', t: 12 * (k + 1) / 1000 })),
+            series: [{ name: 'error', unit: 'm', group: 'observe', data: f64(t.map(() => 0)) },
+                ...data.disk.series] }));
+        const { page, context, notes } = await open(file);
+        const places = await page.evaluate(() => [...document.querySelectorAll('.marks .event')]
+            .map((m) => parseFloat(m.style.left)));
+        assert.ok(places.length > 60 && places.length <= 250, `${places.length} marks`);
+        assert.ok(places.at(-1) > 99);
+        const titles = await page.locator('.panel h3').allTextContents();
+        assert.ok(titles.findIndex((x) => /observe/i.test(x)) >= 2, titles.join());
+        assertQuiet(notes);
+        await context.close();
+    });
 });
 
 describe('figures of studies', () => {
@@ -339,6 +358,7 @@ describe('figures of studies', () => {
             (range[2] - range[3]) / (area.bottom - area.top)];
         assert.ok(Math.abs(scale[0] / scale[1] - 1) < 0.02, String(scale));
         assert.match(await page.textContent('#results'), /largest value0.123456789012/);
+        assert.doesNotMatch(await page.textContent('#results'), /status|reason/);
         assert.match(await page.textContent('#tables'), /41 of 5000 rows; the CSV has 41/);
         assert.equal(await page.evaluate(() => window.injected), undefined);
         assertQuiet(notes);

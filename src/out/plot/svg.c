@@ -293,6 +293,8 @@ static void add_usual(stage *s)
 {
     add_paths(s);
     add_groups(s, "coordinates", false);
+    add_groups(s, "quasivelocities", false);
+    add_groups(s, "momenta", false);
     add_groups(s, "observe", false);
     add_groups(s, "angular velocity", false);
     add_groups(s, "force", false);

@@ -28,6 +28,8 @@ enum {
     RATIO, /* of friction to the normal force */
     SLIP,
     ANGULAR,
+    QUASIVELOCITIES,
+    MOMENTA,
     COORDINATES,
     VELOCITIES,
     MULTIPLIERS,
@@ -43,14 +45,17 @@ enum {
 /* In which order they come: of bodies in space the picture shows where they are, and how good
  * the motion is comes first; of coordinates these are what one looks at. */
 static const uint8_t order_of_bodies[PANELS] = {
-    OBSERVE,    FORCE,       RATIO,    SLIP,    ANGULAR, QUALITY, COORDINATES,
-    VELOCITIES, MULTIPLIERS, POSITION, ON_BODY, ENERGY,  FURTHER, ORIENTATION};
+    OBSERVE, FORCE,   RATIO,       SLIP,       ANGULAR,     QUASIVELOCITIES,
+    MOMENTA, QUALITY, COORDINATES, VELOCITIES, MULTIPLIERS, POSITION,
+    ON_BODY, ENERGY,  FURTHER,     ORIENTATION};
 static const uint8_t order_of_coordinates[PANELS] = {
-    OBSERVE,     FORCE,   RATIO,    SLIP,    ANGULAR, COORDINATES, VELOCITIES,
-    MULTIPLIERS, QUALITY, POSITION, ON_BODY, ENERGY,  FURTHER,     ORIENTATION};
+    OBSERVE,    FORCE,       RATIO,   SLIP,     ANGULAR, QUASIVELOCITIES, MOMENTA, COORDINATES,
+    VELOCITIES, MULTIPLIERS, QUALITY, POSITION, ON_BODY, ENERGY,          FURTHER, ORIENTATION};
 
 static const char *const panels[PANELS] = {[OBSERVE] = "observe",
                                            [ANGULAR] = "angular velocity",
+                                           [QUASIVELOCITIES] = "quasivelocities",
+                                           [MOMENTA] = "momenta",
                                            [COORDINATES] = "coordinates",
                                            [VELOCITIES] = "velocities",
                                            [FORCE] = "force",
@@ -99,7 +104,12 @@ static int panel_of(const ns_report *r, uint32_t k)
         return OBSERVE;
     case NS_QUANTITY_QUATERNION:
     case NS_QUANTITY_QUATERNION_RATE:
+    case NS_QUANTITY_MATRIX:
         return ORIENTATION;
+    case NS_QUANTITY_QUASIVELOCITY:
+        return state ? QUASIVELOCITIES : FURTHER;
+    case NS_QUANTITY_MOMENTUM:
+        return state ? MOMENTA : FURTHER;
     case NS_QUANTITY_FORCE:
         return is_value(r->system->observables.at[k].name, "force.ratio") ? RATIO : FORCE;
     case NS_QUANTITY_MULTIPLIER:

@@ -23,16 +23,17 @@ double ns_trust_cost(const ns_record *r)
 
 typedef struct sizes {
     const ns_problem *problem;
+    const ns_system *system;
     uint32_t n;
     double *own, *of_vector; /* [n] largest so far */
     double *noise;           /* [n] of the rates, largest so far */
     bool *zero;              /* [n] nothing but rounding so far */
 } sizes;
 
-static bool sizes_new(sizes *q, const ns_problem *problem)
+static bool sizes_new(sizes *q, const ns_problem *problem, const ns_system *system)
 {
     const uint32_t n = problem->n;
-    *q = (sizes){.problem = problem, .n = n};
+    *q = (sizes){.problem = problem, .system = system, .n = n};
     q->own = calloc(3 * (size_t)n + 1, sizeof *q->own);
     q->zero = calloc(n + (size_t)1, sizeof *q->zero);
     if (!q->own || !q->zero)
@@ -40,6 +41,15 @@ static bool sizes_new(sizes *q, const ns_problem *problem)
     q->of_vector = q->own + n;
     q->noise = q->of_vector + n;
     return true;
+}
+
+/* Work done is as large as the energy it changes, even where only rounding is done. */
+static void sizes_of_work(sizes *q, const ns_outcome *outcome)
+{
+    const double energy = ns_max(fabs(outcome->energy_first), fabs(outcome->energy_last));
+    for (uint32_t i = 0; i < q->n; i++)
+        if (isfinite(energy) && strcmp(q->system->states.at[i].unit, "J") == 0)
+            q->own[i] = energy;
 }
 
 static void sizes_free(sizes *q)
@@ -74,10 +84,19 @@ static void sizes_update(sizes *q, const double *x, const double *y, const doubl
     }
 }
 
+/* What a formulation keeps for itself (the way in which a contact last slipped: of a body that
+ * sticks that is rounding) shows in the motion where it matters. */
+static bool is_motion(const sizes *q, uint32_t i)
+{
+    return !q->system->states.at[i].internal;
+}
+
 static double separation(const sizes *q, const double *x, const double *y)
 {
     double most = 0;
     for (uint32_t i = 0; i < q->n; i++) {
+        if (!is_motion(q, i))
+            continue;
         const double off = fabs(x[i] - y[i]), size = q->zero[i] ? q->of_vector[i] : q->own[i];
         const bool counts = !q->zero[i] || size > q->own[i];
         if (counts && size > 0 && !(off / size <= most))
@@ -110,7 +129,7 @@ static bool follow(const ns_record *r, ns_run *a, ns_run *b, sizes *s, double *w
         q->off[q->n++] = separation(s, x, y);
     }
     for (uint32_t i = s->n; i-- > 0;)
-        if (s->zero[i] && s->own[i] > 0) {
+        if (s->zero[i] && s->own[i] > 0 && is_motion(s, i)) {
             q->zeros++;
             q->first_zero = i;
         }
@@ -205,7 +224,8 @@ bool ns_trust_judge(ns_record *r, char *message, size_t room)
     ns_status status = NS_ERR_MEMORY;
     ns_run *a = NULL, *b = NULL;
     o.until = r->outcome->t;
-    if (work && q && sizes_new(&s, problem) && o.until != o.t0) {
+    if (work && q && sizes_new(&s, problem, r->model->system) && o.until != o.t0) {
+        sizes_of_work(&s, r->outcome);
         const ns_exact *exact = r->method->precise ? ns_model_exact(r->model, false) : NULL;
         double *p = work + 2 * (size_t)n, *x0 = p + np;
         a = ns_run_new(problem, &o, exact ? exact->p : r->model->p,

@@ -14,7 +14,9 @@
  *     1e-8 of the vector it is a component of (for a velocity also: that of the place over the
  *     time), or 1000 times what the measured rounding errors of its rate, and of its rate's
  *     rate, can add up to,
- * and then its separation is measured by that vector, if there is one. */
+ * and then its separation is measured by that vector, if there is one.  Work is measured by the
+ * energy of the motion.  States of a formulation's own use (what a contact remembers) do not
+ * count: they show in the others where they matter. */
 #ifndef NS_SESSION_TRUST_TRUST_H
 #define NS_SESSION_TRUST_TRUST_H
 

@@ -350,6 +350,7 @@ export class World {
                     : this.data.track(e.track, 3, 'an end of a link')).filter(Boolean);
             const moves = ends.length === 1 || tracks.length < 2 ||
                 tracks.some((t) => t.some((v, i) => v !== t[i % 3]));
+            this.scenery ||= !moves;
             for (const track of tracks) {
                 expand(this.box, track);
                 if (moves) expand(now, track.slice(0, 3));
@@ -370,7 +371,9 @@ export class World {
         }
         // how many times as large as the bodies the motion is
         this.stretch = this.radius / Math.max(this.bodyRadius, spread, apart);
-        this.far = this.bodies.length > 0 && this.stretch > (this.planar ? 16 : 12);
+        // what happens between things that stand is seen with them
+        this.far = this.bodies.length > 0 && !this.scenery &&
+            this.stretch > (this.planar ? 16 : 12);
         for (const path of this.paths) // what is drawn on a ground that moves belongs to it
             if (path.frame === 'ground') expand(this.box, path.points);
         this.box.getCenter(this.center);
