@@ -285,10 +285,10 @@ static ns_sheet *make_sheet(ns_host *host, const result *r)
     ns_sheet_number(sheet, "curvature", f->curvature);
     if (f->found) {
         ns_sheet_number(sheet, "path_difference", f->path_difference);
+        add_fields(host->arena, sheet, f);
         ns_sheet_table *t = ns_sheet_add(sheet, "integrals", f->found);
         ns_sheet_column_add(sheet, t, "value", "", f->value);
         ns_sheet_column_add(sheet, t, "drift", "", f->drift);
-        add_fields(host->arena, sheet, f);
     }
     ns_sheet_table *t = ns_sheet_add(sheet, "singular", f->c->m);
     ns_sheet_column_add(sheet, t, "sigma", "", f->sigma);
