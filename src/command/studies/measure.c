@@ -233,8 +233,6 @@ static ns_sheet *make_sheet(ns_host *host, const ns_model *model, const ns_measu
     ns_sheet_number(sheet, "integral", m->integral);
     ns_sheet_number(sheet, "least", m->least);
     ns_sheet_number(sheet, "most", m->most);
-    if (m->algebra)
-        add_algebra(sheet, model->system, m->algebra);
     if (d) {
         ns_sheet_text(sheet, "search", d->verdict);
         if (d->closed)
@@ -260,6 +258,8 @@ static ns_sheet *make_sheet(ns_host *host, const ns_model *model, const ns_measu
         ns_sheet_column_add(sheet, t, "degree", "1", degree);
         ns_sheet_column_add(sheet, t, "left", "1", d->left);
     }
+    if (m->algebra)
+        add_algebra(sheet, model->system, m->algebra);
     return sheet;
 }
 
