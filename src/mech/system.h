@@ -122,6 +122,16 @@ typedef struct ns_fact {
     const char *name, *text; /* for check and equations: "degrees of freedom", "2" */
 } ns_fact;
 
+/* What `check` says about ranks at the start: lines to read, and the numbers in them. */
+typedef struct ns_rank_fact {
+    const char *matrix;
+    uint32_t rank, full;
+} ns_rank_fact;
+typedef struct ns_rank_facts {
+    ns_text lines;
+    NS_LIST(ns_rank_fact) at;
+} ns_rank_facts;
+
 /* For `noslip equations`:  name = value */
 typedef struct ns_equation_line {
     const char *group; /* "mass matrix", "constraints": lines of one group stand together */
@@ -243,9 +253,9 @@ struct ns_formulation {
      * as it stands (not of each row of a sweep); may be NULL. */
     void (*doubts)(const ns_system *s, ns_diag *diag, double t0, const double *p,
                    const double *x);
-    /* Lines about ranks at the start, for `check`; may be NULL. */
+    /* Ranks at the start, for `check`; may be NULL. */
     void (*ranks)(const ns_system *s, double t0, const double *p, const double *x,
-                  ns_text *out);
+                  ns_rank_facts *out);
     /* Better first guesses for the free states of a start, with numbers; may be NULL. */
     void (*guess)(const ns_system *s, double t0, const double *p, double *x);
     /* Largest relative failure of the geometric identity behind the equations (the two-form of

@@ -282,6 +282,38 @@ static void studies(void **state)
     ns_model_close(m);
 }
 
+/* What `check` and `invariants` find is there as numbers. */
+static void of_the_papers(void **state)
+{
+    (void)state;
+    ns_model *m = open_gallery("rattleback");
+    const char *name = "form", *value = "";
+    size_t n;
+    ns_study *s = ns_study_run(m, NULL, "check", &name, &value, 1, NULL, NULL);
+    assert_int_equal(ns_study_verdict(s), NS_DONE);
+    assert_true(ns_study_fact_number(s, "form") < 1e-12);
+    const double *rank = ns_study_numbers(s, "ranks", "rank", &n);
+    assert_true(n == 1 && rank[0] == 6);
+    const double *rate = ns_study_numbers(s, "conserved", "rate", &n);
+    assert_true(n >= 1 && rate[0] < 1e-10);
+    assert_true(ns_study_json(s)[0] == '{');
+    ns_study_close(s);
+    ns_model_close(m);
+    m = open_gallery("falling-disk");
+    const char *names[] = {"until", "points"}, *values[] = {"1", "3"};
+    s = ns_study_run(m, NULL, "invariants", names, values, 2, NULL, NULL);
+    assert_int_equal(ns_study_verdict(s), NS_DONE);
+    assert_true(ns_study_fact_number(s, "found") == 2);
+    const double *W = ns_study_numbers(s, "eta", "W", &n);
+    const double *theta = ns_study_numbers(s, "eta", "theta", NULL);
+    assert_int_equal(n, 3);
+    assert_true(fabs(W[2] - W[0] * cos(theta[2]) / cos(theta[0])) < 1e-13);
+    assert_int_equal(ns_study_save(s, "api-eta.svg"), NS_DONE);
+    unlink("api-eta.svg");
+    ns_study_close(s);
+    ns_model_close(m);
+}
+
 /* A variant is studied with its numbers. */
 static void of_variants(void **state)
 {
@@ -608,19 +640,13 @@ static void texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),
-        cmocka_unit_test(sweeps),
-        cmocka_unit_test(arrays),
-        cmocka_unit_test(wrong_batches),
-        cmocka_unit_test(as_the_program),
-        cmocka_unit_test(studies),
-        cmocka_unit_test(of_variants),
-        cmocka_unit_test(wrong_studies),
-        cmocka_unit_test(outputs),
-        cmocka_unit_test(equations),
-        cmocka_unit_test(ranges_by_expressions),
-        cmocka_unit_test(sweeps_on_disk),
-        cmocka_unit_test(sweeps_of_variants),
+        cmocka_unit_test(texts),          cmocka_unit_test(sweeps),
+        cmocka_unit_test(arrays),         cmocka_unit_test(wrong_batches),
+        cmocka_unit_test(as_the_program), cmocka_unit_test(studies),
+        cmocka_unit_test(of_the_papers),  cmocka_unit_test(of_variants),
+        cmocka_unit_test(wrong_studies),  cmocka_unit_test(outputs),
+        cmocka_unit_test(equations),      cmocka_unit_test(ranges_by_expressions),
+        cmocka_unit_test(sweeps_on_disk), cmocka_unit_test(sweeps_of_variants),
         cmocka_unit_test(claims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,13 +45,16 @@ expect 2 "there is no search \`guess\`" \
 "$PYTHON" - <<'P' || failed=1
 import json, math
 d = json.load(open("disk.json"))
-assert d["found"] == d["momenta"] == 2 and d["variables"] == ["theta"]
-worst = max(abs(w - math.cos(t)) for w, t in zip(d["wronskian"], d["points"]))
-assert worst < 1e-13, worst
-h, low, high, run_low, run_high, least = d["amended"]
-assert abs(low - run_low) < 1e-10 and abs(high - run_high) < 1e-10 and least > -1e-12
-assert max(d["drift"]) < 1e-13
+assert d["found"] == d["momenta"] == 2
+eta = d["tables"]["eta"]
+worst = max(abs(w - math.cos(t)) for w, t in zip(eta["W"], eta["theta"]))
+assert len(eta["W"]) == 25 and worst < 1e-13, worst
+assert abs(d["low"] - d["run_low"]) < 1e-10 and abs(d["high"] - d["run_high"]) < 1e-10
+assert d["least"] > -1e-12 and max(d["tables"]["integrals"]["drift"]) < 1e-13
 P
+
+"$NOSLIP" invariants "$MODELS/falling-disk.mech" --until 2 --out eta.csv --out eta.svg --quiet &&
+    grep -q "^theta,eta1.1,eta1.2,eta2.1,eta2.2,W,W_law" eta.csv && grep -q "</svg>" eta.svg || { echo "no files"; failed=1; }
 
 expect 0 "family of dimension 2" "$NOSLIP" period "$MODELS/sleigh-oscillator-momentum.mech"
 expect 1 "no period" "$NOSLIP" period "$MODELS/chaplygin-sleigh.mech"

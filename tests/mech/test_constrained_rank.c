@@ -28,9 +28,14 @@ static void test_check(void **state)
     (void)state;
     motion m = begin(GROUND UNIFORM ROLLS "constraint twice: 3*G(P) = 0\n" START);
     const ns_system *s = m.model->system;
-    ns_text text = ns_text_new(s->arena);
-    s->formulation->ranks(s, 0, m.model->p, m.model->x0, &text);
-    const char *lines = ns_text_string(&text);
+    ns_rank_facts ranks = {.lines = ns_text_new(s->arena)};
+    s->formulation->ranks(s, 0, m.model->p, m.model->x0, &ranks);
+    const char *lines = ns_text_string(&ranks.lines);
+    assert_int_equal(ranks.at.n, 2);
+    assert_int_equal(ranks.at.at[0].rank, 7);
+    assert_int_equal(ranks.at.at[0].full, 9);
+    assert_int_equal(ranks.at.at[1].rank, 10);
+    assert_int_equal(ranks.at.at[1].full, 10);
     assert_non_null(strstr(lines, "rank A           7 of 9 rows"));
     assert_non_null(strstr(lines, "10 of 10 coordinates"));
     assert_non_null(strstr(lines, "twice follows from on\n"));

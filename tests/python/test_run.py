@@ -298,6 +298,43 @@ def test_studies():
         noslip.lyapunov(sleigh, nonsense=1)
 
 
+def test_studies_have_numbers():
+    """What the papers' studies say is there as facts and tables, not as text alone."""
+    disk = noslip.invariants(
+        noslip.Model("falling-disk"), region="theta=0:0.5", base="theta=0", points=2, until=1
+    )
+    eta = disk.tables["eta"]
+    # F(a, b; 1/2; x^2), a + b = -1/2, a b = 1/3, x = sin(0.5), by mpmath; W = cos(theta)
+    assert abs(eta["eta2.2"][1] - 1.164166372739056) < 1e-13
+    assert abs(eta["W"][1] - np.cos(0.5)) < 1e-14
+    assert disk.facts["found"] == 2 and max(disk.tables["integrals"]["drift"]) < 1e-12
+    assert abs(disk.facts["high"] - disk.facts["run_high"]) < 1e-10
+    rattleback = noslip.check(noslip.Model("rattleback"), form=True)
+    assert rattleback.facts["form"] < 1e-12
+    ranks = rattleback.tables["ranks"]
+    assert list(ranks["matrix"]) == ["two-form"] and ranks["rank"][0] == ranks["full"][0] == 6
+    conserved = rattleback.tables["conserved"]
+    said = dict(zip(conserved["quantity"], conserved["verdict"]))
+    assert said["energy"] == "constant" and said["J.turn"] == "not constant"
+    sleigh = noslip.Model(
+        text="""
+        param W = 0.7
+        coordinate theta, x, y
+        lagrangian ((x' - sin(theta)*theta')^2 + (y' + cos(theta)*theta')^2 + theta'^2)/2
+        constraint blade: (y' - W*x)*cos(theta) - (x' + W*y)*sin(theta) = 0
+        start { theta = 0.3; x = 0.2; y = 0.1; theta' = 1; x' = 0.5 }
+        """
+    )
+    moving = noslip.check(sleigh)
+    assert "x: -W*y" in moving.facts["moving_energy"]
+    assert "energy.moving" in moving.tables["conserved"]["quantity"]
+    suslov = noslip.measure(noslip.Model("suslov"))
+    assert suslov.facts["unimodular"] == 1 and suslov.facts["preserved"] == 0
+    assert abs(suslov.tables["algebra"]["residual"][0] + 1 / 11) < 1e-9
+    growth = noslip.brackets(noslip.Model("vertical-disk")).tables["growth"]
+    assert list(growth["dimension"]) == [2, 3, 4]
+
+
 def test_study_is_the_command():
     r = noslip.lyapunov(noslip.Model("chaplygin-sleigh"), until=20)
     said = command("lyapunov", "chaplygin-sleigh", "--until", "20", "--json")

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "command/invariants/invariants.h"
 #include "command/study.h"
 #include "expr/print/print.h"
@@ -123,6 +122,16 @@ static void print_head(ns_host *host, const ns_momentum *f, const char *symbol, 
         }
 }
 
+/* Component e of the field eta_i at a point of the table. */
+static double eta(const ns_momentum *f, uint32_t at, uint32_t i, uint32_t e)
+{
+    const uint32_t m = f->c->m;
+    double sum = 0;
+    for (uint32_t b = 0; b < m; b++)
+        sum += f->Phi[((size_t)at * m + e) * m + b] * f->eta0[i * m + b];
+    return sum;
+}
+
 static void print_eta(ns_host *host, const ns_momentum *f)
 {
     const ns_symmetry *y = f->c->y;
@@ -136,12 +145,8 @@ static void print_eta(ns_host *host, const ns_momentum *f)
         for (uint32_t i = 0; i < dim; i++)
             fprintf(host->out, " %14.8g", f->at[at * dim + i]);
         for (uint32_t i = 0; i < f->found; i++)
-            for (uint32_t e = 0; e < m; e++) {
-                double sum = 0;
-                for (uint32_t b = 0; b < m; b++)
-                    sum += f->Phi[((size_t)at * m + e) * m + b] * f->eta0[i * m + b];
-                fprintf(host->out, " %20.15g", sum);
-            }
+            for (uint32_t e = 0; e < m; e++)
+                fprintf(host->out, " %20.15g", eta(f, at, i, e));
         fprintf(host->out, " %20.15g %+10.1e\n", f->W[at], f->W_trace[at] / f->W[at] - 1);
     }
     ns_style_heading(host->out, &host->style_out,
@@ -230,47 +235,103 @@ static void print(ns_host *host, const result *r)
         print_amended(host, f, r->amended);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------- */
+/* ---- facts, tables, figure --------------------------------------------------------------- */
 
-static void put_json(ns_host *host, const result *r)
+static void add_places(ns_sheet *sheet, ns_sheet_table *t, const ns_momentum *f)
+{
+    for (uint32_t i = 0; i < f->c->dim; i++) {
+        double *place = ns_sheet_numbers(sheet, t, f->c->name[i], "");
+        for (uint32_t at = 0; at < f->points; at++)
+            place[at] = f->at[at * f->c->dim + i];
+    }
+}
+
+/* eta along the frame with the Wronskian, and along the basis of the Lie algebra. */
+static void add_fields(ns_arena *a, ns_sheet *sheet, const ns_momentum *f)
+{
+    const uint32_t m = f->c->m, k = f->c->y->k;
+    ns_sheet_table *t = ns_sheet_add(sheet, "eta", f->points);
+    add_places(sheet, t, f);
+    for (uint32_t i = 0; i < f->found * m; i++) {
+        const char *name = ns_arena_format(a, "eta%u.%u", i / m + 1, i % m + 1);
+        double *column = ns_sheet_numbers(sheet, t, name, "");
+        for (uint32_t at = 0; at < f->points; at++)
+            column[at] = eta(f, at, i / m, i % m);
+    }
+    ns_sheet_column_add(sheet, t, "W", "", f->W);
+    ns_sheet_column_add(sheet, t, "W_law", "", f->W_trace);
+    t = ns_sheet_add(sheet, "fields", f->points);
+    add_places(sheet, t, f);
+    for (uint32_t i = 0; i < f->found * k; i++) {
+        const char *name = ns_arena_format(a, "field%u.%u", i / k + 1, i % k + 1);
+        double *column = ns_sheet_numbers(sheet, t, name, "");
+        for (uint32_t at = 0; at < f->points; at++)
+            column[at] = f->field[(size_t)at * f->found * k + i];
+    }
+}
+
+static ns_sheet *make_sheet(ns_host *host, const result *r)
 {
     const ns_momentum *f = r->best;
-    const ns_parallel *c = f->c;
-    const uint32_t m = c->m;
-    const double sizes[] = {f->size_Q, f->size_tau, f->size_D, f->curvature};
-    ns_json json = ns_json_to(host->out), *const j = &json;
-    ns_json_object(j, NULL);
-    ns_json_text(j, "search", "momentum");
-    ns_json_text(j, "group", c->y->name);
-    ns_json_number(j, "momenta", m);
-    ns_json_number(j, "found", f->found);
-    ns_json_texts(j, "variables", c->name, c->dim);
-    ns_json_numbers(j, "terms", sizes, 4);
-    ns_json_numbers(j, "singular", f->sigma, m);
-    ns_json_numbers(j, "points", f->at, (size_t)f->points * c->dim);
-    double *eta = NS_NEW_ARRAY(host->arena, double, (size_t)f->points * f->found * m + 1);
-    for (uint32_t k = 0; k < f->points; k++)
-        for (uint32_t i = 0; i < f->found; i++)
-            for (uint32_t e = 0; e < m; e++)
-                for (uint32_t b = 0; b < m; b++)
-                    eta[((size_t)k * f->found + i) * m + e] +=
-                        f->Phi[((size_t)k * m + e) * m + b] * f->eta0[i * m + b];
-    ns_json_numbers(j, "eta", eta, (size_t)f->points * f->found * m);
-    ns_json_numbers(j, "fields", f->field, (size_t)f->points * f->found * c->y->k);
-    ns_json_numbers(j, "wronskian", f->W, f->points);
-    ns_json_numbers(j, "wronskian_law", f->W_trace, f->points);
+    const ns_amended *u = r->amended;
+    ns_sheet *sheet = ns_sheet_new(host->arena, "invariants", r->model->description->title);
+    ns_sheet_text(sheet, "search", "momentum");
+    ns_sheet_text(sheet, "group", f->c->y->name);
+    ns_sheet_number(sheet, "momenta", f->c->m);
+    ns_sheet_number(sheet, "found", f->found);
+    ns_sheet_number(sheet, "Q", f->size_Q);
+    ns_sheet_number(sheet, "tau", f->size_tau);
+    ns_sheet_number(sheet, "D", f->size_D);
+    ns_sheet_number(sheet, "curvature", f->curvature);
     if (f->found) {
-        ns_json_numbers(j, "values", f->value, f->found);
-        ns_json_numbers(j, "drift", f->drift, f->found);
-        ns_json_numbers(j, "path_difference", &f->path_difference, 1);
+        ns_sheet_number(sheet, "path_difference", f->path_difference);
+        add_fields(host->arena, sheet, f);
+        ns_sheet_table *t = ns_sheet_add(sheet, "integrals", f->found);
+        ns_sheet_column_add(sheet, t, "value", "", f->value);
+        ns_sheet_column_add(sheet, t, "drift", "", f->drift);
     }
-    if (r->amended) {
-        const double limits[] = {r->amended->h,       r->amended->low,      r->amended->high,
-                                 r->amended->run_low, r->amended->run_high, r->amended->least};
-        ns_json_numbers(j, "amended", limits, 6);
-        ns_json_numbers(j, "U", r->amended->U, r->amended->points);
+    ns_sheet_table *t = ns_sheet_add(sheet, "singular", f->c->m);
+    ns_sheet_column_add(sheet, t, "sigma", "", f->sigma);
+    if (!u)
+        return sheet;
+    ns_sheet_number(sheet, "energy", u->h);
+    ns_sheet_number(sheet, "low", u->low);
+    ns_sheet_number(sheet, "high", u->high);
+    ns_sheet_number(sheet, "run_low", u->run_low);
+    ns_sheet_number(sheet, "run_high", u->run_high);
+    ns_sheet_number(sheet, "least", u->least);
+    t = ns_sheet_add(sheet, "amended", u->points);
+    ns_sheet_column_add(sheet, t, f->c->name[0], "", u->r);
+    ns_sheet_column_add(sheet, t, "U", "J", u->U);
+    return sheet;
+}
+
+/* eta over one variable, and the amended potential with the energy; NULL if there is nothing
+ * to draw. */
+static ns_plot *draw(ns_host *host, const result *r)
+{
+    const ns_momentum *f = r->best;
+    const uint32_t m = f->c->m;
+    if (!f->found || f->c->dim != 1)
+        return NULL;
+    ns_plot *plot = ns_plot_new(host->arena, r->model->description->title);
+    for (uint32_t i = 0; i < f->found; i++) {
+        ns_plot_panel *panel = ns_plot_add(plot, ns_arena_format(host->arena, "eta%u", i + 1),
+                                           f->c->name[0], "", "along the frame", "");
+        for (uint32_t e = 0; e < m; e++) {
+            double *y = NS_NEW_ARRAY(host->arena, double, f->points + 1);
+            for (uint32_t at = 0; at < f->points; at++)
+                y[at] = eta(f, at, i, e);
+            ns_plot_line(panel, ns_arena_format(host->arena, "e%u", e + 1), f->points, f->at,
+                         y);
+        }
     }
-    ns_json_end(j);
+    if (!r->amended)
+        return plot;
+    ns_plot_panel *panel = ns_plot_add(plot, "amended potential", f->c->name[0], "", "U", "J");
+    ns_plot_line(panel, "U", r->amended->points, r->amended->r, r->amended->U);
+    ns_plot_at(panel, "energy", r->amended->h);
+    return plot;
 }
 
 /* Names of --region and --base must be coordinates of the model: others would be ignored. */
@@ -376,14 +437,13 @@ static int search(ns_host *host, const ns_arguments *a, ns_model *model, bool as
     if (r.best->all && r.best->c->dim == 1 && y->sigma == 1)
         r.amended = ns_momentum_amended(model->system, r.best, &run, model->p, model->x0,
                                         &message);
-    if (as_json)
-        put_json(host, &r);
-    else
+    if (!as_json && !host->quiet)
         print(host, &r);
-    return 0;
+    return ns_study_finish(host, a, model, make_sheet(host, &r), draw(host, &r));
 }
 
-static const char *const options[] = {"until", "along", "region", "base", "points", NULL};
+static const char *const options[] = {"until",  "along", "region", "base",
+                                      "points", "out",   "report", NULL};
 
 const ns_invariant_search ns_invariants_momentum = {
     .name = "momentum",

@@ -6,10 +6,28 @@
 #include "command/summary.h"
 #include "expr/eval.h"
 #include "mech/reduced/symmetry.h"
+#include "out/tables/sheet.h"
+
+/* What is printed, as facts and tables for the library. */
+typedef struct findings {
+    ns_sheet *sheet;
+    /* conserved quantities, well-known integrals, discrete symmetries */
+    NS_LIST(const char *) quantity, said, map, holds;
+    NS_LIST(double) rate, difference;
+} findings;
 
 /* Relative rate of change up to which a quantity counts as constant: round-off of a long
  * expression, far below any real change. */
 static const double constant_rate = 1e-10;
+
+/* "degrees of freedom" as the name of a fact: degrees_of_freedom */
+static const char *fact_name(ns_arena *arena, const char *name)
+{
+    char *out = ns_arena_string(arena, name, strlen(name));
+    for (char *c = out; *c; c++)
+        *c = *c == ' ' ? '_' : *c;
+    return out;
+}
 
 /* Values of expressions at the start. */
 static void evaluate(const ns_model *m, const ns_ex *f, uint32_t n, double *out)
@@ -17,7 +35,7 @@ static void evaluate(const ns_model *m, const ns_ex *f, uint32_t n, double *out)
     ns_system_eval(m->system, f, n, ns_model_run_options(m).t0, m->p, m->x0, out);
 }
 
-static void print_facts(ns_host *host, const ns_model *m)
+static void print_facts(ns_host *host, const ns_model *m, findings *f)
 {
     const ns_system *s = m->system;
     int width = ns_style_wider(0, "degrees of freedom");
@@ -26,8 +44,13 @@ static void print_facts(ns_host *host, const ns_model *m)
     fprintf(host->out, "%s%s%s\n", host->style_out.bold, s->description->title,
             host->style_out.plain);
     fprintf(host->out, "  %-*s %s\n", width, "formulation", s->formulation->name);
-    for (uint32_t i = 0; i < s->facts.n; i++)
+    ns_sheet_text(f->sheet, "formulation", s->formulation->name);
+    for (uint32_t i = 0; i < s->facts.n; i++) {
         fprintf(host->out, "  %-*s %s\n", width, s->facts.at[i].name, s->facts.at[i].text);
+        ns_sheet_text(f->sheet, fact_name(host->arena, s->facts.at[i].name),
+                      s->facts.at[i].text);
+    }
+    ns_sheet_number(f->sheet, "states", s->states.n);
     uint32_t bound = 0;
     const uint32_t operations = ns_program_operations(m->problem->rhs, &bound);
     fprintf(host->out, "  %-*s %u\n", width, "states", s->states.n);
@@ -88,7 +111,7 @@ static bool print_start(ns_host *host, const ns_model *m)
     return good;
 }
 
-static void print_constraints(ns_host *host, const ns_model *m)
+static void print_constraints(ns_host *host, const ns_model *m, findings *f)
 {
     const ns_system *s = m->system;
     if (!s->constraints.n)
@@ -104,19 +127,41 @@ static void print_constraints(ns_host *host, const ns_model *m)
     ns_style_heading(host->out, &host->style_out, "Constraints, residual at the start");
     for (uint32_t i = 0; i < s->constraints.n; i++)
         fprintf(host->out, "  %-*s % .2g\n", width, s->constraints.at[i].name, values[i]);
+    ns_sheet_table *t = ns_sheet_add(f->sheet, "constraints", s->constraints.n);
+    const char **name = ns_sheet_words(f->sheet, t, "constraint");
+    for (uint32_t i = 0; i < s->constraints.n; i++)
+        name[i] = s->constraints.at[i].name;
+    ns_sheet_column_add(f->sheet, t, "residual", "", values);
 }
 
-static void print_ranks(ns_host *host, const ns_model *m)
+static void print_ranks(ns_host *host, const ns_model *m, findings *f)
 {
     const ns_system *s = m->system;
     if (!s->formulation->ranks)
         return;
-    ns_text text = ns_text_new(host->arena);
-    s->formulation->ranks(s, ns_model_run_options(m).t0, m->p, m->x0, &text);
-    if (!text.length)
+    ns_rank_facts ranks = {.lines = ns_text_new(host->arena)};
+    s->formulation->ranks(s, ns_model_run_options(m).t0, m->p, m->x0, &ranks);
+    if (!ranks.lines.length)
         return;
     ns_style_heading(host->out, &host->style_out, "Ranks at the start");
-    fputs(ns_text_string(&text), host->out);
+    fputs(ns_text_string(&ranks.lines), host->out);
+    ns_sheet_table *t = ns_sheet_add(f->sheet, "ranks", ranks.at.n);
+    const char **matrix = ns_sheet_words(f->sheet, t, "matrix");
+    double *rank = ns_sheet_numbers(f->sheet, t, "rank", "");
+    double *full = ns_sheet_numbers(f->sheet, t, "full", "");
+    for (uint32_t i = 0; i < ranks.at.n; i++) {
+        matrix[i] = ranks.at.at[i].matrix;
+        rank[i] = ranks.at.at[i].rank;
+        full[i] = ranks.at.at[i].full;
+    }
+}
+
+static void keep_conserved(ns_host *host, findings *f, const char *name, const char *said,
+                           double rate)
+{
+    NS_PUSH(host->arena, f->quantity, name);
+    NS_PUSH(host->arena, f->said, said);
+    NS_PUSH(host->arena, f->rate, rate);
 }
 
 /* Says what is wrong with a line of the model; false. */
@@ -140,8 +185,8 @@ static bool refuse_at(ns_host *host, const ns_model *m, ns_span span, const char
 }
 
 /* One line about a quantity; false if it is said to be constant and is not. */
-static bool print_conserved(ns_host *host, const ns_model *m, int width, ns_invariant said,
-                            bool claimed)
+static bool print_conserved(ns_host *host, const ns_model *m, findings *f, int width,
+                            ns_invariant said, bool claimed)
 {
     const char *name = said.name;
     const double rate = ns_system_drift_rate(m->system, said.value, m->p, m->x0);
@@ -149,6 +194,11 @@ static bool print_conserved(ns_host *host, const ns_model *m, int width, ns_inva
     const char *verdict = constant  ? "constant"
                           : claimed ? "NOT constant"
                                     : "changes (forces do work, or time enters)";
+    keep_conserved(host, f, name,
+                   isnan(rate) ? "not known"
+                   : constant  ? "constant"
+                               : "not constant",
+                   rate);
     if (isnan(rate)) {
         fprintf(host->out, "  %-*s not known: its rate has no finite value near the start\n",
                 width, name);
@@ -164,7 +214,7 @@ static bool print_conserved(ns_host *host, const ns_model *m, int width, ns_inva
                      name, rate);
 }
 
-static bool print_invariants(ns_host *host, const ns_model *m)
+static bool print_invariants(ns_host *host, const ns_model *m, findings *f)
 {
     const ns_system *s = m->system;
     if (!s->energy && !s->invariants.n)
@@ -175,17 +225,17 @@ static bool print_invariants(ns_host *host, const ns_model *m)
     ns_style_heading(host->out, &host->style_out, "Conserved quantities");
     bool good = true;
     if (s->energy)
-        good = print_conserved(host, m, width,
+        good = print_conserved(host, m, f, width,
                                (ns_invariant){.name = "energy", .value = s->energy},
                                s->conservative);
     for (uint32_t i = 0; i < s->invariants.n; i++)
-        if (!print_conserved(host, m, width, s->invariants.at[i], true))
+        if (!print_conserved(host, m, f, width, s->invariants.at[i], true))
             good = false;
     return good;
 }
 
 /* Well-known integrals of related systems, which this one need not have. */
-static void print_claims(ns_host *host, const ns_model *m)
+static void print_claims(ns_host *host, const ns_model *m, findings *f)
 {
     const ns_system *s = m->system;
     int width = 8;
@@ -203,6 +253,11 @@ static void print_claims(ns_host *host, const ns_model *m)
         if (claim->expected)
             continue;
         const double rate = ns_system_drift_rate(s, claim->value, m->p, m->x0);
+        keep_conserved(host, f, claim->name,
+                       isnan(rate)             ? "not known"
+                       : rate <= constant_rate ? "constant"
+                                               : "not constant",
+                       rate);
         if (isnan(rate))
             fprintf(host->out,
                     "  %-*s not known: its rate has no finite value near the start\n", width,
@@ -215,7 +270,7 @@ static void print_claims(ns_host *host, const ns_model *m)
 }
 
 /* Discrete symmetries that the model states, and reversibility; false if one does not hold. */
-static bool print_maps(ns_host *host, const ns_model *m)
+static bool print_maps(ns_host *host, const ns_model *m, findings *f)
 {
     uint32_t n;
     const ns_discrete *maps = ns_symmetry_maps(m->system, m->p, m->x0, &n);
@@ -226,6 +281,12 @@ static bool print_maps(ns_host *host, const ns_model *m)
     for (uint32_t i = 0; i < n; i++) {
         const bool holds = maps[i].difference <= constant_rate;
         const char *name = maps[i].name ? maps[i].name : "t -> -t, velocities and momenta -> -";
+        NS_PUSH(host->arena, f->map, name);
+        NS_PUSH(host->arena, f->holds,
+                isnan(maps[i].difference) ? "not known"
+                : holds                   ? "holds"
+                                          : "does not hold");
+        NS_PUSH(host->arena, f->difference, maps[i].difference);
         if (isnan(maps[i].difference) && !maps[i].name) {
             fprintf(host->out, "  %s: not known, there are no finite rates near the start\n",
                     name);
@@ -247,7 +308,7 @@ static bool print_maps(ns_host *host, const ns_model *m)
     return good;
 }
 
-static void print_constants(ns_host *host, const ns_model *m)
+static void print_constants(ns_host *host, const ns_model *m, findings *f)
 {
     const ns_system *s = m->system;
     if (!s->constants.n)
@@ -265,10 +326,15 @@ static void print_constants(ns_host *host, const ns_model *m)
     for (uint32_t i = 0; i < s->constants.n; i++)
         print_line(host, width, s->constants.at[i].name, numbers[i], s->constants.at[i].unit,
                    "");
+    ns_sheet_table *t = ns_sheet_add(f->sheet, "mass_properties", s->constants.n);
+    const char **name = ns_sheet_words(f->sheet, t, "property");
+    for (uint32_t i = 0; i < s->constants.n; i++)
+        name[i] = s->constants.at[i].name;
+    ns_sheet_column_add(f->sheet, t, "value", "", numbers);
 }
 
 /* --form: does the vector field satisfy i_Y omega = dE on the distribution? */
-static bool print_form(ns_host *host, const ns_model *m)
+static bool print_form(ns_host *host, const ns_model *m, findings *f)
 {
     const ns_system *s = m->system;
     uint32_t points = 0;
@@ -283,6 +349,8 @@ static bool print_form(ns_host *host, const ns_model *m)
             "  omega(Y, v) = dE(v) at %u random states and variations: largest "
             "relative difference %.1e\n",
             points, worst);
+    ns_sheet_number(f->sheet, "form", worst);
+    ns_sheet_number(f->sheet, "form_states", points);
     return worst < 1e-10;
 }
 
@@ -337,6 +405,23 @@ static void print_modes(ns_host *host, const ns_system *s, uint32_t start)
         fputc('\n', host->out);
 }
 
+/* Lists that have grown while printing, as tables; then all of it to the library. */
+static void finish(ns_host *host, const ns_model *m, findings *f)
+{
+    ns_sheet_table *t = ns_sheet_add(f->sheet, "conserved", f->rate.n);
+    ns_sheet_words_add(f->sheet, t, "quantity", f->quantity.at);
+    ns_sheet_words_add(f->sheet, t, "verdict", f->said.at);
+    ns_sheet_column_add(f->sheet, t, "rate", "", f->rate.at);
+    if (f->map.n) {
+        t = ns_sheet_add(f->sheet, "symmetries", f->map.n);
+        ns_sheet_words_add(f->sheet, t, "map", f->map.at);
+        ns_sheet_words_add(f->sheet, t, "verdict", f->holds.at);
+        ns_sheet_column_add(f->sheet, t, "difference", "", f->difference.at);
+    }
+    if (host->found)
+        host->found(host->context, m, f->sheet, NULL);
+}
+
 static int check(ns_host *host, const ns_arguments *a)
 {
     int status;
@@ -348,21 +433,23 @@ static int check(ns_host *host, const ns_arguments *a)
     const uint32_t mode = ns_system_first_mode(whole, ns_model_run_options(model).t0, model->p,
                                                model->x0);
     model->system = (ns_system *)ns_system_mode(whole, mode == UINT32_MAX ? 0 : mode);
-    print_facts(host, model);
+    findings f = {.sheet = ns_sheet_new(host->arena, "check", model->description->title)};
+    print_facts(host, model, &f);
     print_modes(host, whole, mode);
     print_parameters(host, model);
-    print_constants(host, model);
+    print_constants(host, model, &f);
     bool good = print_start(host, model);
-    print_constraints(host, model);
-    print_ranks(host, model);
-    good = print_invariants(host, model) && good;
-    print_claims(host, model);
-    good = print_maps(host, model) && good;
+    print_constraints(host, model, &f);
+    print_ranks(host, model, &f);
+    good = print_invariants(host, model, &f) && good;
+    print_claims(host, model, &f);
+    good = print_maps(host, model, &f) && good;
     if (ns_command_flag(a, "form"))
-        good = print_form(host, model) && good;
+        good = print_form(host, model, &f) && good;
     model->system = whole;
     print_events(host, model);
     print_names(host, model);
+    finish(host, model, &f);
     ns_model_free(model);
     return good ? 0 : ns_status_exit(NS_ERR_MODEL);
 }

@@ -119,7 +119,9 @@ static ns_sheet *make_sheet(ns_host *host, const ns_model *model, const ns_brack
     if (b->cartan) {
         ns_sheet_number(sheet, "cartan", b->cartan->size);
         ns_sheet_number(sheet, "cartan_off", b->cartan->off);
-        double *form = ns_sheet_numbers(sheet, ns_sheet_add(sheet, "quartic", 5), "of", "");
+        ns_sheet_number(sheet, "cartan_flat", b->cartan->flat);
+        double *form = ns_sheet_numbers(sheet, ns_sheet_add(sheet, "quartic", 5), "coefficient",
+                                        "");
         for (uint32_t i = 0; i < 5; i++)
             form[i] = b->cartan->form[i];
     }

@@ -201,6 +201,27 @@ static void print_multiplier(ns_host *host, const ns_model *model, const reducti
 
 /* ---- --out, --report --------------------------------------------------------------------- */
 
+/* Theorems 5.1 to 5.3 */
+static void add_algebra(ns_sheet *sheet, const ns_system *s, const ns_measure_algebra *r)
+{
+    ns_sheet_number(sheet, "unimodular", r->unimodular);
+    if (!isnan(r->spatial))
+        ns_sheet_number(sheet, "spatial", r->spatial);
+    ns_sheet_table *t = ns_sheet_add(sheet, "algebra", r->n);
+    ns_sheet_column_add(sheet, t, "Tr_ad", "", r->T);
+    if (!r->applies)
+        return;
+    ns_sheet_number(sheet, "preserved", r->preserved);
+    ns_sheet_number(sheet, "rate", r->rate);
+    ns_sheet_column_add(sheet, t, "left", "", r->left);
+    ns_sheet_column_add(sheet, t, "residual", "", r->residual);
+    t = ns_sheet_add(sheet, "gamma", r->constraints);
+    const char **name = ns_sheet_words(sheet, t, "constraint");
+    for (uint32_t i = 0; i < r->constraints; i++)
+        name[i] = s->description->constraints.at[i].name;
+    ns_sheet_column_add(sheet, t, "gamma", "", r->gamma);
+}
+
 static ns_sheet *make_sheet(ns_host *host, const ns_model *model, const ns_measure *m,
                             const ns_density *d, const reduction *r)
 {
@@ -212,8 +233,6 @@ static ns_sheet *make_sheet(ns_host *host, const ns_model *model, const ns_measu
     ns_sheet_number(sheet, "integral", m->integral);
     ns_sheet_number(sheet, "least", m->least);
     ns_sheet_number(sheet, "most", m->most);
-    if (m->algebra && m->algebra->applies)
-        ns_sheet_number(sheet, "rate", m->algebra->rate);
     if (d) {
         ns_sheet_text(sheet, "search", d->verdict);
         if (d->closed)
@@ -239,6 +258,8 @@ static ns_sheet *make_sheet(ns_host *host, const ns_model *model, const ns_measu
         ns_sheet_column_add(sheet, t, "degree", "1", degree);
         ns_sheet_column_add(sheet, t, "left", "1", d->left);
     }
+    if (m->algebra)
+        add_algebra(sheet, model->system, m->algebra);
     return sheet;
 }
 

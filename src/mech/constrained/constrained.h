@@ -153,7 +153,7 @@ bool ns_constrained_order(ns_arena *arena, const ns_order_request *q, uint32_t *
 /* constrained_rank.c: what runs watch; ranks at the start, for refusals and for `check`. */
 void ns_constrained_watch(ns_system *s, const ns_constrained *c);
 void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const double *x,
-                          ns_text *out);
+                          ns_rank_facts *out);
 bool ns_constrained_verify(const ns_system *s, ns_diag *diag, double t0, const double *p,
                            const double *x);
 

@@ -127,7 +127,7 @@ bool ns_constrained_verify(const ns_system *s, ns_diag *diag, double t0, const d
 }
 
 void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const double *x,
-                          ns_text *out)
+                          ns_rank_facts *out)
 {
     const ns_rank_watch *watch = s->watch;
     uint32_t n = watch->n, m = watch->m;
@@ -135,10 +135,15 @@ void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const 
     double *work = NS_NEW_ARRAY(s->arena, double, ns_rank_room(watch));
     ns_ranks ranks = ns_rank_of(watch, number, UINT32_MAX, work, NULL);
     ns_dependences list = dependences(s, number, ranks);
-    ns_text_addf(out, "  rank A           %u of %u rows\n", ranks.A, m);
-    ns_text_addf(out, "  rank [M | A^T]   %u of %u coordinates: the accelerations are %s\n",
+    ns_text *lines = &out->lines;
+    NS_PUSH(s->arena, out->at, (ns_rank_fact){.matrix = "A", .rank = ranks.A, .full = m});
+    NS_PUSH(s->arena, out->at,
+            (ns_rank_fact){.matrix = "[M | A^T]", .rank = ranks.all, .full = n});
+    ns_text_addf(lines, "  rank A           %u of %u rows\n", ranks.A, m);
+    ns_text_addf(lines, "  rank [M | A^T]   %u of %u coordinates: the accelerations are %s\n",
                  ranks.all, n, ranks.all == n ? "unique" : "NOT unique");
-    ns_text_addf(out, "  freedom          %u accelerations left to the forces\n", n - ranks.A);
+    ns_text_addf(lines, "  freedom          %u accelerations left to the forces\n",
+                 n - ranks.A);
     bool *shared = NS_NEW_ARRAY(s->arena, bool, m + 1);
     for (uint32_t k = 0; k < list.n; k++) {
         shared[list.at[k].row] = true;
@@ -146,19 +151,19 @@ void ns_constrained_ranks(const ns_system *s, double t0, const double *p, const 
             shared[list.at[k].from[j]] = true;
     }
     if (list.n) {
-        ns_text_addf(out, "  not unique      ");
+        ns_text_addf(lines, "  not unique      ");
         for (uint32_t k = 0; k < m; k++)
             if (shared[k])
-                ns_text_addf(out, " lambda.%s", watch->names[k]);
-        ns_text_addf(out, " (totals such as NAME.reaction are)\n");
+                ns_text_addf(lines, " lambda.%s", watch->names[k]);
+        ns_text_addf(lines, " (totals such as NAME.reaction are)\n");
     }
     for (uint32_t k = 0; k < list.n; k++) {
         const ns_dependence *d = &list.at[k];
-        ns_text_addf(out, "  %s follows from", watch->names[d->row]);
+        ns_text_addf(lines, "  %s follows from", watch->names[d->row]);
         for (uint32_t j = 0; j < d->count && j < 8; j++)
-            ns_text_addf(out, "%s %s", j ? "," : "", watch->names[d->from[j]]);
+            ns_text_addf(lines, "%s %s", j ? "," : "", watch->names[d->from[j]]);
         if (d->count > 8)
-            ns_text_addf(out, " and %u more", d->count - 8);
-        ns_text_addf(out, "%s\n", d->count ? "" : " nothing: it restricts no acceleration");
+            ns_text_addf(lines, " and %u more", d->count - 8);
+        ns_text_addf(lines, "%s\n", d->count ? "" : " nothing: it restricts no acceleration");
     }
 }

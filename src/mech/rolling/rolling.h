@@ -121,7 +121,7 @@ void ns_rolling_facts(ns_system *s, const ns_rolling *r);
 double ns_rolling_form(const ns_system *s, const double *p, const double *x, uint32_t *points);
 /* Its rank on the distribution. */
 void ns_rolling_ranks(const ns_system *s, double t0, const double *p, const double *x,
-                      ns_text *out);
+                      ns_rank_facts *out);
 
 /* The name of contact coordinate i of the body. */
 static inline const char *ns_rolling_side_name(const ns_system *s, const ns_rolling *r,

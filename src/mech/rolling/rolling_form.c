@@ -226,13 +226,15 @@ double ns_rolling_form(const ns_system *s, const double *p, const double *x, uin
 }
 
 void ns_rolling_ranks(const ns_system *s, double t0, const double *p, const double *x,
-                      ns_text *out)
+                      ns_rank_facts *out)
 {
     report r;
     (void)t0;
     if (!evaluate(s, p, x, &r))
         return;
-    ns_text_addf(out,
+    NS_PUSH(s->arena, out->at,
+            (ns_rank_fact){.matrix = "two-form", .rank = r.rank, .full = r.expected});
+    ns_text_addf(&out->lines,
                  "  two-form on the distribution: rank %u of %u, %s (singular values within "
                  "%.1e)\n",
                  r.rank, r.expected, r.rank == r.expected ? "nondegenerate" : "degenerate",

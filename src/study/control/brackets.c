@@ -317,7 +317,7 @@ static void bracket(const ns_distribution *w, const ns_ex *X, const ns_ex *Y, ns
  * of it not. */
 typedef struct ns_flag_work {
     const ns_distribution *w;
-    const double *x;
+    const double *x, *elsewhere; /* the point; another, not near it */
     bool all;
     uint32_t first, made; /* fields of the first level; brackets so far */
     ns_basis basis;
@@ -325,16 +325,27 @@ typedef struct ns_flag_work {
     ns_flag *flag;
 } ns_flag_work;
 
-/* Is a value nothing but the rounding of its terms?  `terms` 0: it has none. */
-static bool is_rounding(const ns_distribution *w, const double *x, const double *value,
-                        ns_ex terms)
+static double length_of(const ns_distribution *w, const double *value)
 {
-    double size = 0, length = 0;
-    if (terms)
-        values(w, x, &terms, 1, &size);
+    double length = 0;
     for (uint32_t i = 0; i < w->n; i++)
         length += fabs(value[i]) / w->size[i];
-    return length <= 1e-12 * size;
+    return length;
+}
+
+/* Is a value nothing but rounding: of its terms (0: it has none), or of a factor that vanishes
+ * here, as cos(pi/2) does, but for 6e-17?  Then the field is far larger elsewhere. */
+static bool is_rounding(const ns_flag_work *k, const ns_ex *field, const double *value,
+                        ns_ex terms)
+{
+    const ns_distribution *w = k->w;
+    double size = 0, *other = NS_NEW_ARRAY(w->arena, double, w->n);
+    if (!terms)
+        return false;
+    values(w, k->x, &terms, 1, &size);
+    values(w, k->elsewhere, field, w->n, other);
+    const double there = length_of(w, other);
+    return length_of(w, value) <= 1e-12 * (isfinite(there) ? ns_max(size, there) : size);
 }
 
 static void consider(ns_flag_work *k, const ns_ex *field, ns_ex terms, uint32_t level,
@@ -348,7 +359,7 @@ static void consider(ns_flag_work *k, const ns_ex *field, ns_ex terms, uint32_t 
         zero = zero && ns_graph_is_zero(g, field[i]);
     values(w, k->x, field, w->n, value);
     const ns_bracket made = {.name = name, .level = level, .field = field, .value = value};
-    const bool added = !zero && !is_rounding(w, k->x, value, terms) &&
+    const bool added = !zero && !is_rounding(k, field, value, terms) &&
                        basis_add(&k->basis, w->size, value);
     if (added)
         NS_PUSH(w->arena, k->flag->fields, made);
@@ -383,10 +394,11 @@ static bool next_level(ns_flag_work *k, uint32_t level)
     return true;
 }
 
-static bool make_flag(const ns_distribution *w, const double *x, uint32_t depth, bool all,
-                      ns_flag *f, bool *unfinished)
+static bool make_flag(const ns_distribution *w, const double *x, const double *elsewhere,
+                      uint32_t depth, bool all, ns_flag *f, bool *unfinished)
 {
-    ns_flag_work k = {.w = w, .x = x, .all = all, .basis = basis_new(w), .flag = f};
+    ns_flag_work k = {
+        .w = w, .x = x, .elsewhere = elsewhere, .all = all, .basis = basis_new(w), .flag = f};
     *f = (ns_flag){.dimension = dimension(w, x)};
     for (uint32_t j = 0; j < w->r; j++)
         consider(&k, w->X + (size_t)j * w->n, 0, 1, ns_arena_format(w->arena, "X%u", j + 1));
@@ -407,16 +419,16 @@ static bool make_flag(const ns_distribution *w, const double *x, uint32_t depth,
 }
 
 /* The flag at the start: as in general position, or else with all brackets. */
-static bool flag_at_start(const ns_distribution *w, const double *x0, uint32_t depth,
-                          const ns_flag *general, ns_flag *f)
+static bool flag_at_start(const ns_distribution *w, const double *x0, const double *elsewhere,
+                          uint32_t depth, const ns_flag *general, ns_flag *f)
 {
     bool more;
-    if (!make_flag(w, x0, depth, false, f, &more))
+    if (!make_flag(w, x0, elsewhere, depth, false, f, &more))
         return false;
     const bool same = f->growth.n == general->growth.n &&
                       memcmp(f->growth.at, general->growth.at,
                              f->growth.n * sizeof *f->growth.at) == 0;
-    return same || make_flag(w, x0, depth, true, f, &more);
+    return same || make_flag(w, x0, elsewhere, depth, true, f, &more);
 }
 
 /* ---- integrals --------------------------------------------------------------------------- */
@@ -500,14 +512,14 @@ const ns_brackets *ns_brackets_find(ns_arena *arena, ns_flow *flow,
         x = all + points * (size_t)flow->n;
         if (k > 0 && !ns_sampler_next(sampler, x))
             break;
-        if (!make_flag(&w, x, depth, false, &flag, &more))
+        if (!make_flag(&w, x, k ? all + flow->n : x0, depth, false, &flag, &more))
             return NULL;
         if (k > 0 && flag.fields.n <= r->general.fields.n)
             continue;
         r->general = flag;
         r->unfinished = more;
     }
-    if (!flag_at_start(&w, x0, depth, &r->general, &r->start))
+    if (!flag_at_start(&w, x0, all + flow->n, depth, &r->general, &r->start))
         return NULL;
     const uint32_t reached = r->general.fields.n, N = r->general.dimension;
     if (reached < N && !r->unfinished)
