@@ -87,7 +87,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_bench = {
     .name = "bench",
-    .summary = "Measure accuracy against time, beside other programs",
+    .summary = "Measure accuracy against time, in comparison with other programs",
     .usage = "[PROBLEM]... [--with NAME,...] [--quick] [--csv FILE] [--write FILE.md]",
     .doc =
         "Runs standard problems with this program's methods and engines and with others\n"

@@ -65,7 +65,7 @@ bool ns_command_progress(const ns_host *host, const ns_host_progress *p)
 const ns_option ns_command_common[] = {
     {.name = "simd",
      .argument = "LEVEL",
-     .help = "highest instruction set: plain, avx2 or avx512 (the same bits, slower)"},
+     .help = "widest vectors to use: plain, avx2 or avx512 (same results, other speed)"},
     {0},
 };
 

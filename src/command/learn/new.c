@@ -66,7 +66,7 @@ static int make(ns_host *host, const ns_arguments *a)
 
 const ns_command ns_command_new = {
     .name = "new",
-    .summary = "Write a commented model to begin with",
+    .summary = "Write a commented model to start from",
     .usage = "rolling|bodies|lagrange|frame|lie|planar [NAME.mech]",
     .doc = "rolling   a body that rolls on a ground\n"
            "bodies    bodies and particles, joined by constraints\n"

@@ -486,11 +486,11 @@ static const ns_option options[] = {
 
 const ns_command ns_command_equilibria = {
     .name = "equilibria",
-    .summary = "Find equilibria and steady motions, their stability, and branches of them",
+    .summary = "Find equilibria and steady motions, their stability and their branches",
     .usage = "MODEL [--from NAME=EXPR,...]... [--hold NAME[=EXPR],...] [--over NAME=LOW:HIGH]",
     .doc =
         "A steady motion is one that only moves along symmetries of the model: rolling on a\n"
-        "circle, steady spin.  The symmetries are found by themselves.  Newton's method "
+        "circle, steady spin.  The symmetries are found automatically.  Newton's method "
         "begins\n"
         "at the model's start (or --from); of a family of steady motions the nearest is "
         "taken.\n"

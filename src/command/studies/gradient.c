@@ -134,7 +134,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_gradient = {
     .name = "gradient",
-    .summary = "Derivatives of an end value or an integral by many parameters",
+    .summary = "Differentiate an end value or an integral by many parameters at once",
     .usage = "MODEL [--end VALUE] [--integral VALUE] [--by NAME,...|all] [--until T]",
     .doc =
         "The adjoint equations are integrated backwards over the steps of the motion: the "
