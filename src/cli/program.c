@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const ns_command *const own[] = {
-    &ns_command_gallery, &ns_command_bench, &ns_command_lsp, &ns_command_completion,
+    &ns_command_gallery, &ns_command_bench, &ns_command_lsp,     &ns_command_completion,
     &ns_command_man,     &ns_command_help,  &ns_command_version,
 };
 enum { OWN = sizeof own / sizeof *own };

@@ -166,6 +166,11 @@ bool ns_command_enough(ns_host *host, const ns_arguments *a)
                                      ? "a model"
                                      : "more arguments",
                                  command->name, command->usage);
+    for (uint32_t i = 0; a->words.n > command->most && i < a->options.n; i++)
+        if (a->options.at[i].option->optional && !a->options.at[i].value)
+            return ns_command_refuse(host, "unexpected argument `%s`; is --%s=%s meant?",
+                                     a->words.at[command->most], a->options.at[i].option->name,
+                                     a->words.at[command->most]);
     if (a->words.n > command->most)
         return ns_command_refuse(host, "unexpected argument `%s`: noslip %s %s",
                                  a->words.at[command->most], command->name, command->usage);

@@ -60,8 +60,11 @@ habit 'xdot' "here it is written x'"
 habit 'x_ddot' "here it is written x''"
 habit '3 Nm' 'written N\*m'
 habit 'ln(x)' 'written log'
+habit 'np.sin(x)' 'written sin'
+habit 'math.pi' 'written pi'
 habit 'x == 2' 'one ='
 expect 2 "--set aa=3" "" "it has: m, J, a" -- run chaplygin-sleigh --set aa=3
+expect 2 "--digits quad" "" "is --digits=quad meant" -- run chaplygin-sleigh --digits quad
 expect 0 "help of --digits" "--digits\[=quad\]" "" -- help run
 printf '%s\n' "param m = 1, M = 2" "coordinate x" "lagrangian m*x'^2/2" 'run { until 1 }' \
     >u.mech

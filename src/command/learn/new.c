@@ -59,8 +59,7 @@ static int make(ns_host *host, const ns_arguments *a)
     const int error = ns_file_write(path, filled, strlen(filled));
     if (error)
         return ns_command_failed(host, NS_ERR_IO, "cannot write %s: %s", path, strerror(error));
-    fprintf(host->out, "%s is there: change it in an editor, then\n\n    noslip run %s\n", path,
-            path);
+    fprintf(host->out, "%s is written; edit it and run it:\n\n    noslip run %s\n", path, path);
     return 0;
 }
 
