@@ -82,7 +82,8 @@ static const ns_option options[] = {
     {.name = "csv", .argument = "FILE", .help = "write every measurement"},
     {.name = "write",
      .argument = "FILE.md",
-     .help = "write the page of docs/performance.md, its figures in images/bench beside it"},
+     .help =
+         "write the page of docs/performance.md, and its figures in images/bench next to it"},
     {0}};
 
 const ns_command ns_command_bench = {

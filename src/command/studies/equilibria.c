@@ -94,10 +94,11 @@ static void print_point(const job *j, const ns_generators *g, const ns_steady_po
                 ns_summary_unit(o->unit, unit));
     }
     if (g->count) {
-        ns_style_heading(host->out, &host->style_out,
-                         g->A0 ? "Symmetries and the speeds along them, beside the motion of "
-                                 "the ground"
-                               : "Symmetries and the speeds along them");
+        ns_style_heading(
+            host->out, &host->style_out,
+            g->A0 ? "Symmetries and the speeds along them, in addition to the motion of "
+                    "the ground"
+                  : "Symmetries and the speeds along them");
         for (uint32_t k = 0; k < g->count; k++)
             fprintf(host->out, "  % -22.15g %s\n", p->c[k], g->name[k]);
     }

@@ -29,7 +29,7 @@ static uint32_t degree_of(const ns_integrals_work *w, uint32_t term)
     return degree;
 }
 
-/* At some configurations: the part of div that is no combination of the rates of the
+/* At some configurations: the part of div that is not a combination of the rates of the
  * variables. */
 static double pointwise(ns_integrals_work *w)
 {
@@ -204,7 +204,7 @@ static void judge(ns_density *r, ns_arena *a)
         r->verdict = ns_arena_format(
             a,
             "no density of these variables: at one configuration %.2g of "
-            "the divergence is no combination of their rates",
+            "the divergence is not a combination of their rates",
             r->pointwise);
     } else if (last < 0.3 * before && last < 0.05) {
         r->verdict = ns_arena_format(

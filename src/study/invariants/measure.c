@@ -341,7 +341,7 @@ static const char *density_obstacle(work *w)
     if (!isfinite(size))
         return "the velocities of the coordinates it depends on are bound by the constraints";
     if (!gives_back(w, &f, R))
-        return "it is no combination of the velocities of the coordinates it depends on";
+        return "it is not a combination of the velocities of the coordinates it depends on";
     if (!depends_on_own(w, size))
         return "the coefficients of the velocities depend on other variables";
     if (!is_closed(w, size))
