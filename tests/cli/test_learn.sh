@@ -21,13 +21,14 @@ cmp -s lie.mech before || fail "an existing file is kept"
 expect 2 "a misspelt kind" "" "did you mean \`rolling\`" -- new roling x.mech
 expect 0 "without a file" '^title "A rolling body"' "" -- new rolling
 
-# ---- the help of `rolling` lists the shapes that a message about a wrong one lists ------------
+# ---- the help of `rolling` lists the shapes that the message about a wrong one lists -------
 
 for kind in ground body; do
     printf '%s\n' 'ground plane' 'body sphere(1) { mass 1; uniform }' | grep -v "^$kind" >s.mech
     echo "$kind nothing(1) { }" >>s.mech
     "$NOSLIP" check s.mech 2>&1 | grep -o 'there are: .* \[body-shape\]' |
-        sed 's/^there are: //; s/ \[body-shape\]$//; s/(), /\n/; s/), /)\n/g' | tr -d ' ' >shapes
+        sed 's/^there are: //; s/ \[body-shape\]$//; s/(), /\n/; s/), /)\n/g' |
+        tr -d ' ' >shapes
     [ "$(wc -l <shapes)" -ge 10 ] || fail "shapes of a $kind: $(cat shapes)"
     "$NOSLIP" help rolling | tr -d ' \n' >help
     while read -r shape; do
