@@ -391,7 +391,7 @@ def import_urdf(path: Any) -> str:
 
 
 def new(kind: str) -> str:
-    """A commented model to begin with: rolling, bodies, lagrange, frame, lie or planar.
+    """A commented model to start from: rolling, bodies, lagrange, frame, lie or planar.
 
     >>> import noslip
     >>> noslip.Model(text=noslip.new("rolling")).formulation

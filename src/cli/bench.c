@@ -82,12 +82,13 @@ static const ns_option options[] = {
     {.name = "csv", .argument = "FILE", .help = "write every measurement"},
     {.name = "write",
      .argument = "FILE.md",
-     .help = "write the page of docs/performance.md, its figures in images/bench beside it"},
+     .help =
+         "write the page of docs/performance.md, and its figures in images/bench next to it"},
     {0}};
 
 const ns_command ns_command_bench = {
     .name = "bench",
-    .summary = "Measure accuracy against time, beside other programs",
+    .summary = "Measure accuracy against time, in comparison with other programs",
     .usage = "[PROBLEM]... [--with NAME,...] [--quick] [--csv FILE] [--write FILE.md]",
     .doc =
         "Runs standard problems with this program's methods and engines and with others\n"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 static const ns_command *const own[] = {
-    &ns_command_bench, &ns_command_gallery, &ns_command_completion, &ns_command_man,
-    &ns_command_lsp,   &ns_command_help,    &ns_command_version,
+    &ns_command_gallery, &ns_command_bench, &ns_command_lsp,     &ns_command_completion,
+    &ns_command_man,     &ns_command_help,  &ns_command_version,
 };
 enum { OWN = sizeof own / sizeof *own };
 
@@ -42,8 +42,8 @@ static void print_options(const ns_host *host, const ns_option *options)
 void ns_program_help(const ns_host *host, const ns_command *command)
 {
     const ns_style *s = &host->style_out;
-    fprintf(host->out, "%snoslip %s%s %s\n\n%s.\n", s->bold, command->name, s->plain,
-            command->usage, command->summary);
+    fprintf(host->out, "%snoslip %s%s%s%s\n\n%s.\n", s->bold, command->name, s->plain,
+            *command->usage ? " " : "", command->usage, command->summary);
     if (command->doc)
         fprintf(host->out, "\n%s\n", command->doc);
     fprintf(host->out, "\n%sOptions%s\n", s->bold, s->plain);

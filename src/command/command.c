@@ -65,7 +65,7 @@ bool ns_command_progress(const ns_host *host, const ns_host_progress *p)
 const ns_option ns_command_common[] = {
     {.name = "simd",
      .argument = "LEVEL",
-     .help = "highest instruction set: plain, avx2 or avx512 (the same bits, slower)"},
+     .help = "widest vectors to use: plain, avx2 or avx512 (same results, other speed)"},
     {0},
 };
 
@@ -165,6 +165,11 @@ bool ns_command_enough(ns_host *host, const ns_arguments *a)
                                  command->least == 1 && command->models ? "a model"
                                                                         : "more arguments",
                                  command->name, command->usage);
+    for (uint32_t i = 0; a->words.n > command->most && i < a->options.n; i++)
+        if (a->options.at[i].option->optional && !a->options.at[i].value)
+            return ns_command_refuse(host, "unexpected argument `%s`; is --%s=%s meant?",
+                                     a->words.at[command->most], a->options.at[i].option->name,
+                                     a->words.at[command->most]);
     if (a->words.n > command->most)
         return ns_command_refuse(host, "unexpected argument `%s`: noslip %s %s",
                                  a->words.at[command->most], command->name, command->usage);

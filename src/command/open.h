@@ -21,9 +21,9 @@
 #define NS_OPTION_LIMITS                                                                       \
     {.name = "max-steps",                                                                      \
      .argument = "N",                                                                          \
-     .help = "a motion ends after so many steps (the model's, otherwise " NS_LIMIT_TEXT ")"},  \
+     .help = "at most N steps for each motion (the model's, otherwise " NS_LIMIT_TEXT ")"},    \
     {                                                                                          \
-        .name = "max-seconds", .argument = "S", .help = "stop after so many seconds (never)"   \
+        .name = "max-seconds", .argument = "S", .help = "stop after S seconds (never)"         \
     }
 
 /* Loads the model called `name` (a file, "-", or a bundled model) with the --set options.

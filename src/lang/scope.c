@@ -126,7 +126,7 @@ bool ns_scope_is_known(const ns_reader *r, const char *text, size_t length)
 
 /* ---- names that are missing -------------------------------------------------------------- */
 
-/* A name of another habit: xdot, x_dot, ln(x), PI.  What it is here, or NULL. */
+/* A name of another habit: xdot, x_dot, ln(x), PI, np.sin(x).  What it is here, or NULL. */
 static const char *habit(ns_reader *r, const char *text)
 {
     static const struct {
@@ -139,6 +139,12 @@ static const char *habit(ns_reader *r, const char *text)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].there, text) == 0)
             return words[i].here;
+    static const char *const modules[] = {"math.", "Math.", "np.", "numpy.", "sp.", "sympy."};
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        const size_t n = strlen(modules[i]);
+        if (strncmp(text, modules[i], n) == 0)
+            return strcmp(text + n, "pi") == 0 ? "pi" : ns_functions_nearest(text + n);
+    }
     static const char *const rates[] = {"_ddot", "ddot", "_dot", "dot", ".dot"};
     const size_t length = strlen(text);
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {

@@ -540,7 +540,7 @@ static bool parse_event(ns_parser *p)
 const ns_statement ns_statements[] = {
     {"title", parse_title, "title \"TEXT\"", "what the model is", .opens = true},
     {"formulation", parse_formulation, "formulation NAME",
-     "how the equations are derived; found by itself if not said", .opens = true},
+     "how the equations are derived; chosen from the model if not named", .opens = true},
     {"param", parse_param, "param NAME = EXPR, ...",
      "constants of a run, changed by --set NAME=EXPR", .opens = true},
     {"input", ns_input_parse,

@@ -21,6 +21,22 @@ cmp -s lie.mech before || fail "an existing file is kept"
 expect 2 "a misspelt kind" "" "did you mean \`rolling\`" -- new roling x.mech
 expect 0 "without a file" '^title "A rolling body"' "" -- new rolling
 
+# ---- the help of `rolling` lists the shapes that the message about a wrong one lists -------
+
+for kind in ground body; do
+    printf '%s\n' 'ground plane' 'body sphere(1) { mass 1; uniform }' | grep -v "^$kind" >s.mech
+    echo "$kind nothing(1) { }" >>s.mech
+    "$NOSLIP" check s.mech 2>&1 | grep -o 'there are: .* \[body-shape\]' |
+        sed 's/^there are: //; s/ \[body-shape\]$//; s/(), /\n/; s/), /)\n/g' |
+        tr -d ' ' >shapes
+    [ "$(wc -l <shapes)" -ge 10 ] || fail "shapes of a $kind: $(cat shapes)"
+    "$NOSLIP" help rolling | tr -d ' \n' >help
+    while read -r shape; do
+        grep -qF "$shape" help || fail "help rolling lacks $shape"
+    done <shapes
+done
+pass "help of shapes"
+
 # ---- codes ---------------------------------------------------------------------------------
 
 "$PYTHON" "$TESTS/cli/explain.py" "$NOSLIP" "$(dirname "$DOCS")" && pass "codes of messages" ||
@@ -60,8 +76,11 @@ habit 'xdot' "here it is written x'"
 habit 'x_ddot' "here it is written x''"
 habit '3 Nm' 'written N\*m'
 habit 'ln(x)' 'written log'
+habit 'np.sin(x)' 'written sin'
+habit 'math.pi' 'written pi'
 habit 'x == 2' 'one ='
 expect 2 "--set aa=3" "" "it has: m, J, a" -- run chaplygin-sleigh --set aa=3
+expect 2 "--digits quad" "" "is --digits=quad meant" -- run chaplygin-sleigh --digits quad
 expect 0 "help of --digits" "--digits\[=quad\]" "" -- help run
 printf '%s\n' "param m = 1, M = 2" "coordinate x" "lagrangian m*x'^2/2" 'run { until 1 }' \
     >u.mech

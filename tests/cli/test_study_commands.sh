@@ -60,7 +60,7 @@ expect 2 "time enters the equations" equilibria - <<<"state x' = -x + sin(t)"
 expect 1 "no steady motion" equilibria - <<<"state x' = 1 + x^2"
 expect 2 "must end in .csv, .json, .h5 or .svg" equilibria wheel.mech --out a.txt
 
-expect 0 "none in this family beside the energy" invariants swing.mech --search polynomial
+expect 0 "none in this family except the energy" invariants swing.mech --search polynomial
 expect 0 "margin between found and not found" invariants two.mech --out family.csv \
     --out family.svg --out family.h5
 grep -q "^\"\?integral" family.csv && grep -q "<svg" family.svg ||

@@ -294,7 +294,7 @@ static int completion(ns_host *host, const ns_arguments *a)
 
 const ns_command ns_command_completion = {
     .name = "completion",
-    .summary = "Print the completion of command lines for a shell",
+    .summary = "Print a completion script for a shell",
     .usage = "bash|zsh|fish",
     .doc = "bash: put it into ~/.local/share/bash-completion/completions/noslip\n"
            "zsh:  into a folder of $fpath, as _noslip\n"

@@ -528,9 +528,8 @@ const ns_command ns_command_lsp = {
     .summary = "Language server for editors, on standard input and output",
     .usage = "",
     .doc = "Errors while typing, hover with value and unit, go to definition, completion and\n"
-           "formatting, by the Language Server Protocol 3.17.  Editors start it by themselves\n"
-           "when they are told that files ending .mech (and claims, .claim)\n"
-           "belong to `noslip lsp`.",
+           "formatting, by the Language Server Protocol 3.17.  Tell your editor to start\n"
+           "`noslip lsp` for files that end in .mech (models) or .claim (claims).",
     .least = 0,
     .most = 0,
     .run = serve,

@@ -262,7 +262,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_reproduce = {
     .name = "reproduce",
-    .summary = "Run the claims and figures of the literature again, or your own",
+    .summary = "Recompute claims and figures of the literature, or your own",
     .usage = "[NAME | PAPER | FILE.claim]... [--all] [--out FOLDER]",
     .doc =
         "A claim is a small file: models to run and what must come out.  FILE.claim is one of "

@@ -17,7 +17,7 @@ static const char *applies(const ns_model *model)
                "the "
                "shape's own equations decide";
     if (model->system->symmetry->linear)
-        return "the momentum equation has terms beside those quadratic in p and r': the "
+        return "the momentum equation has terms other than those quadratic in p and r': the "
                "Lagrangian has gyroscopic terms, or the constraints are affine";
     return NULL;
 }

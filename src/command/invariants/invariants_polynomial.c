@@ -144,7 +144,7 @@ static void print(ns_host *host, const ns_model *model, const ns_integrals *r, b
     ns_style_heading(host->out, &host->style_out, "Integrals");
     if (!r->found.n)
         fprintf(host->out, "  none in this family%s\n",
-                f->energy ? " beside the energy and its functions" : "");
+                f->energy ? " except the energy and its functions" : "");
     for (uint32_t i = 0; i < r->found.n; i++)
         print_integral(host, r->found.at[i], i + 1);
 }

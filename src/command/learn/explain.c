@@ -53,6 +53,16 @@ static void print_section(ns_host *host, const char *word, const char *text)
     }
 }
 
+/* Length of the first sentence, or of its part before a colon: a dot inside a name or a file's
+ * name ends none. */
+static size_t sentence(const char *text)
+{
+    size_t n = strcspn(text, ":;\n.");
+    while (text[n] == '.' && !strchr(" \n", text[n + 1]))
+        n += 1 + strcspn(text + n + 1, ":;\n.");
+    return n;
+}
+
 static int explain(ns_host *host, const ns_arguments *a)
 {
     const char *page = ns_explain_count ? ns_explain_entries[0].text : "", *text;
@@ -61,7 +71,7 @@ static int explain(ns_host *host, const ns_arguments *a)
     for (const char *at = page; (at = ns_explain_next(at, word, &text));) {
         if (!a->words.n) {
             const char *begin = text + strspn(text, "\n");
-            const char *line = ns_arena_string(host->arena, begin, strcspn(begin, ".:;\n"));
+            const char *line = ns_arena_string(host->arena, begin, sentence(begin));
             fprintf(host->out, "  %-18s  %s\n", word, line);
         } else if (strcmp(word, a->words.at[0]) == 0) {
             print_section(host, word, text);

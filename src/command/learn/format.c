@@ -81,7 +81,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_format = {
     .name = "format",
-    .summary = "Lay out models and claims: indentation, blanks, empty lines",
+    .summary = "Format models and claims: indentation, spaces, empty lines",
     .usage = "FILE... [--write | --check]",
     .doc = "Words, numbers, comments and the ends of lines stay as they are, so the meaning\n"
            "does.  Formatting twice changes nothing more.  Files ending .claim are claims, "

@@ -59,14 +59,13 @@ static int make(ns_host *host, const ns_arguments *a)
     const int error = ns_file_write(path, filled, strlen(filled));
     if (error)
         return ns_command_failed(host, NS_ERR_IO, "cannot write %s: %s", path, strerror(error));
-    fprintf(host->out, "%s is there: change it in an editor, then\n\n    noslip run %s\n", path,
-            path);
+    fprintf(host->out, "%s is written; edit it and run it:\n\n    noslip run %s\n", path, path);
     return 0;
 }
 
 const ns_command ns_command_new = {
     .name = "new",
-    .summary = "Write a commented model to begin with",
+    .summary = "Write a commented model to start from",
     .usage = "rolling|bodies|lagrange|frame|lie|planar [NAME.mech]",
     .doc = "rolling   a body that rolls on a ground\n"
            "bodies    bodies and particles, joined by constraints\n"

@@ -273,7 +273,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_equations = {
     .name = "equations",
-    .summary = "Print the derived equations, readable or as LaTeX",
+    .summary = "Print the derived equations, as text or as LaTeX",
     .usage = "MODEL [--latex] [--set NAME=EXPR]...",
     .doc = "Prints what the formulation derives (mass matrix, constraints, energy) and the\n"
            "derivatives of the states.  Expressions that occur several times are named t1,\n"

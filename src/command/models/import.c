@@ -56,7 +56,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_import = {
     .name = "import",
-    .summary = "Make a model of a robot described in URDF",
+    .summary = "Make a model from the URDF description of a robot",
     .usage = "ROBOT.urdf [--out ROBOT.mech]",
     .doc =
         "Links become bodies with their masses and inertias, joints constraints, each with an\n"

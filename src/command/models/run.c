@@ -321,7 +321,7 @@ static int run(ns_host *host, const ns_arguments *a)
 
 const ns_command ns_command_run = {
     .name = "run",
-    .summary = "Integrate a model, say how good the result is, write files",
+    .summary = "Integrate a model, say how accurate the result is, write files",
     .usage = "MODEL [options]",
     .doc = "MODEL is a file, - for standard input, or the name of a bundled model (see\n"
            "`noslip gallery`) when there is no such file.  What the options leave open is\n"

@@ -131,10 +131,11 @@ static void print_point(const job *j, const ns_generators *g, const ns_steady_po
                 ns_summary_unit(o->unit, unit));
     }
     if (g->count) {
-        ns_style_heading(host->out, &host->style_out,
-                         g->A0 ? "Symmetries and the speeds along them, beside the motion of "
-                                 "the ground"
-                               : "Symmetries and the speeds along them");
+        ns_style_heading(
+            host->out, &host->style_out,
+            g->A0 ? "Symmetries and the speeds along them, in addition to the motion of "
+                    "the ground"
+                  : "Symmetries and the speeds along them");
         for (uint32_t k = 0; k < g->count; k++)
             fprintf(host->out, "  % -22.15g %s\n", p->c[k], g->name[k]);
     }
@@ -552,11 +553,11 @@ static const ns_option options[] = {
 
 const ns_command ns_command_equilibria = {
     .name = "equilibria",
-    .summary = "Find equilibria and steady motions, their stability, and branches of them",
+    .summary = "Find equilibria and steady motions, their stability and their branches",
     .usage = "MODEL [--from NAME=EXPR,...]... [--hold NAME[=EXPR],...] [--over NAME=LOW:HIGH]",
     .doc =
         "A steady motion is one that only moves along symmetries of the model: rolling on a\n"
-        "circle, steady spin.  The symmetries are found by themselves.  Newton's method "
+        "circle, steady spin.  The symmetries are found automatically.  Newton's method "
         "begins\n"
         "at the model's start (or --from); of a family of steady motions the nearest is "
         "taken.\n"

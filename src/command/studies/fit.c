@@ -287,7 +287,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_fit = {
     .name = "fit",
-    .summary = "Parameters and starts from measured series, with their errors",
+    .summary = "Fit parameters and starts to measured series, with standard errors",
     .usage = "MODEL --data FILE... --parameters NAME[=LOW:HIGH],... [--columns NAME,...]\n"
              "             [--sigma NAME=VALUE,...] [--offset]",
     .doc = "Least squares by Levenberg and Marquardt's method with exact derivatives of the\n"

@@ -62,7 +62,7 @@ static bool read_spec(job *j)
     if (!isfinite(j->spec.until))
         return ns_command_refuse(j->host, "the model says no end time; use --until");
     return j->spec.until > ns_model_run_options(j->model).t0 ||
-           ns_command_refuse(j->host, "--until must lie behind the beginning");
+           ns_command_refuse(j->host, "--until must be after the beginning");
 }
 
 static void print(const job *j, const ns_adjoint *g)
@@ -134,7 +134,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_gradient = {
     .name = "gradient",
-    .summary = "Derivatives of an end value or an integral by many parameters",
+    .summary = "Differentiate an end value or an integral by many parameters at once",
     .usage = "MODEL [--end VALUE] [--integral VALUE] [--by NAME,...|all] [--until T]",
     .doc =
         "The adjoint equations are integrated backwards over the steps of the motion: the "

@@ -270,7 +270,8 @@ static const ns_option options[] = {
 
 const ns_command ns_command_period = {
     .name = "period",
-    .summary = "Period of a motion reduced by its symmetry, and the shift of the group",
+    .summary =
+        "Period of a motion up to symmetry, and the group element by which it is shifted",
     .usage = "MODEL [--until T] [--plot FILE.svg [--also NAME=EXPR,...]...] [--json]",
     .doc =
         "With a `symmetry` block in the model: finds the first time T at which shape, shape\n"

@@ -315,7 +315,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_plan = {
     .name = "plan",
-    .summary = "Inputs that bring a model to a goal at a time with least effort",
+    .summary = "Find inputs of least effort that bring a model to a goal at a given time",
     .usage = "MODEL --to NAME=VALUE,... [--until T] [--inputs NAME[=LOW:HIGH],...]\n"
              "            [--keep NAME=LOW:HIGH,...]... [--cost EXPR] [--guess NAME=EXPR,...] "
              "[--pieces N] [--order 0|1|3]",

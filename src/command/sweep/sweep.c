@@ -198,7 +198,7 @@ static const ns_option options[] = {
      .help = "values from a file: .csv, or .h5; a column for each name, a line for each row"},
     {.name = "get",
      .argument = "QUANTITY,...",
-     .help = "what is kept of each motion (see below)",
+     .help = "what to keep of each motion, see QUANTITY",
      .repeat = true},
     NS_OPTION_SET,
     {.name = "until", .argument = "T", .help = "end time"},
@@ -240,7 +240,7 @@ static const ns_option options[] = {
 
 const ns_command ns_command_sweep = {
     .name = "sweep",
-    .summary = "Many motions over values of parameters and starts, as one table",
+    .summary = "Run many motions over values of parameters and starts, as one table",
     .usage = "MODEL --over NAME=LOW:HIGH:N... [--get QUANTITY,...] [--out FILE]",
     .doc =
         "Each row of the table is a motion with its own values of the parameters and starting\n"

@@ -255,7 +255,7 @@ bool ns_sweep_seal_get(int fd, ns_sweep_layout *t, const ns_sweep_fact *facts, u
         error = sum_rest(fd, t, h.room, h.file, &sum);
     if (!error && sum == h.rest)
         return true;
-    snprintf(message, 400, "%s is damaged beside its rows: remove it, or give another name",
+    snprintf(message, 400, "%s is damaged outside its rows: remove it, or give another name",
              shown);
     return false;
 }

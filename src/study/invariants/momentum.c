@@ -317,7 +317,7 @@ const ns_parallel *ns_momentum_connection(const ns_system *s, uint32_t along, co
         return NULL;
     }
     if (y->linear) {
-        *why = "the momentum equation has terms beside those quadratic in p and r': the "
+        *why = "the momentum equation has terms other than those quadratic in p and r': the "
                "Lagrangian has gyroscopic terms, or the constraints are affine";
         return NULL;
     }
