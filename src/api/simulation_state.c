@@ -5,6 +5,7 @@
 
 #include "api/simulation.h"
 #include "base/near.h"
+#include "base/plain.h"
 #include "session/inputs/inputs.h"
 
 static bool ready(const ns_simulation *s)
@@ -48,6 +49,7 @@ ns_verdict ns_simulation_state_at(ns_simulation *s, double t, double *x)
 
 ns_verdict ns_simulation_values(ns_simulation *s, double *values)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     state_at(s, s->time, s->x);
@@ -57,6 +59,7 @@ ns_verdict ns_simulation_values(ns_simulation *s, double *values)
 
 double ns_simulation_value(ns_simulation *s, const char *name)
 {
+    NS_PLAIN_NUMBERS;
     const long i = ready(s) ? ns_model_index(s->model, NS_VALUES, name) : -1;
     if (i < 0)
         return (double)NAN;
@@ -66,6 +69,7 @@ double ns_simulation_value(ns_simulation *s, const char *name)
 
 double ns_simulation_diagnostic(ns_simulation *s, const char *name)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return (double)NAN;
     if (strcmp(name, "seconds") == 0)
@@ -95,6 +99,7 @@ static bool project(ns_simulation *s, double t, double *x)
 
 ns_verdict ns_simulation_set_state(ns_simulation *s, double t, const double *x, int projected)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     memcpy(s->x, x, s->system->states.n * sizeof *x);
@@ -130,6 +135,7 @@ static ns_verdict begin_with(ns_simulation *s)
 
 ns_verdict ns_simulation_set_parameters(ns_simulation *s, const double *p)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     const uint32_t np = s->model->description->params.n;
@@ -158,6 +164,7 @@ static ns_verdict no_such(ns_simulation *s, ns_kind kind, const char *name)
 
 ns_verdict ns_simulation_set_parameter(ns_simulation *s, const char *name, double value)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     const long i = ns_model_index(s->model, NS_PARAMETERS, name);
@@ -180,6 +187,7 @@ ns_verdict ns_simulation_set_parameter(ns_simulation *s, const char *name, doubl
 
 ns_verdict ns_simulation_set_input(ns_simulation *s, const char *name, double value)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     const ns_description *d = s->model->description;
@@ -256,6 +264,7 @@ size_t ns_simulation_save(ns_simulation *s, void *bytes, size_t room)
 
 ns_verdict ns_simulation_restore(ns_simulation *s, const void *bytes, size_t length)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     const size_t n = s->system->states.n, np = s->model->description->params.n;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/plain.h"
 #include "command/command.h"
 #include "out/plot/plot.h"
 #include "out/report/page.h"
@@ -247,6 +248,7 @@ ns_study *ns_study_run(ns_model *model, ns_model *other, const char *name,
                        const char *const *names, const char *const *values, size_t n,
                        ns_progress_function progress, void *context)
 {
+    NS_PLAIN_NUMBERS;
     ns_study *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
@@ -309,6 +311,7 @@ const char *ns_study_json(const ns_study *s)
 
 const char *ns_study_report(ns_study *s)
 {
+    NS_PLAIN_NUMBERS;
     if (!s || !s->sheet)
         return "";
     if (s->report)
@@ -410,6 +413,7 @@ static ns_verdict write_page(ns_study *s, const char *path)
 
 ns_verdict ns_study_save(ns_study *s, const char *path)
 {
+    NS_PLAIN_NUMBERS;
     if (!s)
         return NS_FAILED;
     const char *dot = strrchr(path, '.');
