@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/simulation.h"
+#include "base/hash.h"
 #include "base/near.h"
 #include "base/plain.h"
 #include "session/inputs/inputs.h"
@@ -219,9 +220,10 @@ typedef struct saved {
     char magic[16];
     double t0, time;
     unsigned long long n, np, next_event, length; /* length: of the run's own bytes */
+    uint64_t checksum;                            /* of all bytes, taken as 0 itself */
 } saved;
 
-static const char magic[16] = "noslip-sim-1";
+static const char magic[16] = "noslip-sim-2";
 
 /* saved, p[np], is_set[np] as doubles, x[n] where the run is, bytes of the run */
 static size_t before_run(size_t n, size_t np)
@@ -259,7 +261,18 @@ size_t ns_simulation_save(ns_simulation *s, void *bytes, size_t room)
     }
     memcpy(at, ns_run_state(s->run), n * sizeof(double));
     ns_run_save(s->run, at + n * sizeof(double));
+    head.checksum = ns_hash_bytes(ns_hash_start, bytes, length);
+    memcpy(bytes, &head, sizeof head);
     return length;
+}
+
+/* Is the checksum that of the bytes? */
+static bool is_whole(const saved *head, const char *bytes, size_t length)
+{
+    saved zero = *head;
+    zero.checksum = 0;
+    const uint64_t sum = ns_hash_bytes(ns_hash_start, &zero, sizeof zero);
+    return ns_hash_bytes(sum, bytes + sizeof zero, length - sizeof zero) == head->checksum;
 }
 
 ns_verdict ns_simulation_restore(ns_simulation *s, const void *bytes, size_t length)
@@ -276,6 +289,8 @@ ns_verdict ns_simulation_restore(ns_simulation *s, const void *bytes, size_t len
     if (head.n != n || head.np != np || head.length > length ||
         length != before_run(n, np) + head.length)
         return ns_simulation_wrong(s, "the bytes belong to a simulation of another model");
+    if (!is_whole(&head, bytes, length))
+        return ns_simulation_wrong(s, "the bytes are damaged");
     at += sizeof head;
     memcpy(s->p, at, np * sizeof(double));
     memcpy(s->given, at, np * sizeof(double));

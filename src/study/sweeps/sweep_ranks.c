@@ -165,7 +165,7 @@ static void miss(ns_sweep_leader *l)
         m->stopped = send_head(&l->job, r, STOP, 0, 0); /* should it come to itself */
         l->here--;
         char words[200];
-        snprintf(words, sizeof words, "no word from it for %.0f s: it hangs, or its machine",
+        snprintf(words, sizeof words, "no word from it for %.0f s: it or its machine hangs",
                  m->quiet);
         if (m->held || !l->no_more)
             note(l, r, words);
