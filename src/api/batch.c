@@ -71,8 +71,10 @@ const char *ns_batch_reason(const ns_batch *b)
 
 static ns_verdict begin(ns_batch *b)
 {
-    if (!b || !b->arena)
+    if (!b)
         return NS_FAILED;
+    if (!b->arena)
+        return ns_batch_refuse(b, NS_FAILED, "out of memory");
     ns_batch_change(b);
     if (!ns_api_good(b->model))
         return ns_batch_refuse(b, NS_WRONG, "the model is wrong");

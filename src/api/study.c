@@ -35,6 +35,7 @@ struct ns_study {
     ns_progress_function progress;
     void *context;
     int stop;
+    bool out_of_memory;
     bool as_json; /* the command was asked for its own object */
     bool plain;   /* variants are opened without their numbers */
     char *out, *err;
@@ -207,6 +208,7 @@ static int run(ns_study *s, ns_host *host, const ns_command *command, const char
         ns_arena_unguard(s->arena);
         s->sheet = NULL;
         s->plot = NULL;
+        s->out_of_memory = true;
         return NS_FAILED;
     }
     ns_arguments arguments;
@@ -238,10 +240,17 @@ static void begin(ns_study *s, const ns_command *command, const char *const *nam
                     .progress = pass_progress};
     if (host.out && host.err)
         s->verdict = (ns_verdict)run(s, &host, command, names, values, n);
+    /* a text that did not fit into memory is no text */
+    bool whole = host.out && !ferror(host.out) && !fflush(host.out);
+    whole = host.err && !ferror(host.err) && !fflush(host.err) && whole;
     if (host.out)
         fclose(host.out);
     if (host.err)
         fclose(host.err);
+    if (!whole) {
+        s->verdict = NS_FAILED;
+        s->out_of_memory = true;
+    }
 }
 
 ns_study *ns_study_run(ns_model *model, ns_model *other, const char *name,
@@ -260,6 +269,7 @@ ns_study *ns_study_run(ns_model *model, ns_model *other, const char *name,
     s->given[1] = other ? other : model;
     s->json = "";
     const ns_command *command = find(name);
+    s->out_of_memory = !s->arena;
     if (!s->arena)
         return s;
     if (!command)
@@ -296,7 +306,7 @@ ns_verdict ns_study_verdict(const ns_study *s)
 
 const char *ns_study_messages(const ns_study *s)
 {
-    return !s ? "error: out of memory\n" : s->err ? s->err : "";
+    return !s || s->out_of_memory ? "error: out of memory\n" : s->err ? s->err : "";
 }
 
 const char *ns_study_summary(const ns_study *s)
