@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a robot in URDF.  The result is a text that the model language takes
- * for text, of as many statements as there are in it for any robot, or a message. */
+/* Fuzz target: any bytes as a robot in URDF.  The result is a text that the model language
+ * takes for text, whose lines begin as the converter begins them, or a message. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

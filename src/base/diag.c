@@ -8,8 +8,8 @@
 #include "base/messages/codes.h"
 #include "base/messages/tame.h"
 
-/* After this many errors or warnings, or notes, further ones are counted, not kept: they rarely help, and
- * each looks for its line in the text. */
+/* After this many errors or warnings, or messages at all, further ones are counted, not kept:
+ * they rarely help, and each looks for its line in the text. */
 enum { MOST_ERRORS = 20, MOST_WARNINGS = 100, MOST_MESSAGES = 1000, MOST_LINE = 160 };
 
 ns_diag *ns_diag_new(ns_arena *arena)

@@ -157,8 +157,8 @@ expect 2 "values from a file that is none" "" "cannot read noise.h5" -- sweep $O
 printf '\357\273\277k\r\n1\r\n2\r\n' >windows.csv
 expect 0 "rows with a byte order mark" "^k,x," "" -- sweep $O --from windows.csv --get x
 printf 'k\n1\n\0002\n3\n' >zero.csv
-expect 2 "rows after a zero byte are not left out in silence" "" "is not a CSV file" -- sweep $O \
-    --from zero.csv --get x
+expect 2 "rows after a zero byte are not left out in silence" "" "is not a CSV file" -- \
+    sweep $O --from zero.csv --get x
 printf '\357\273\277t,push\r\n0,1\r\n10,2\r\n' >push.csv
 expect 0 "a table with a byte order mark" "" "" -- run pushed.mech
 (printf '\357\273\277' && cat $O) >mark.mech

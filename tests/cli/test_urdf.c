@@ -182,8 +182,8 @@ static void test_messages(void **state)
     }
 }
 
-/* Names and titles of a hostile file stay what they are: no statements of the model, no commands
- * to a terminal; what would take hours is refused. */
+/* Names and titles of a hostile file stay what they are: no statements of the model, no
+ * commands to a terminal; what would take hours is refused. */
 static void test_hostile(void **state)
 {
     (void)state;

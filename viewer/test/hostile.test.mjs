@@ -19,8 +19,9 @@ const random = () => { // mulberry32
 };
 const pick = (list) => list[Math.floor(random() * list.length)];
 
-const odd = [null, undefined, true, false, 0, -1, 1e308, -1e-320, NaN, Infinity, 2 ** 53, '', 'x',
-    'f64:', 'f32:AAAA', 'f64:AAAAAAAA8D8=', 'u16:!!', 'q8:AAAA', 'constructor', '__proto__',
+const odd = [null, undefined, true, false, 0, -1, 1e308, -1e-320, NaN, Infinity, 2 ** 53, '',
+    'x', 'f64:', 'f32:AAAA', 'f64:AAAAAAAA8D8=', 'u16:!!', 'q8:AAAA', 'constructor',
+    '__proto__',
     '<img src=x onerror=alert(1)>', [], [[]], [null], [1, 'a', null, [2]], {}, { x: 1 },
     { name: {}, data: [1, 2] }, [[1, 2], [3]], new Array(1000).fill('y')];
 
@@ -57,7 +58,8 @@ test(`reports that were changed (seed ${seed})`, async () => {
 });
 
 test('addresses that somebody else wrote', async () => {
-    const good = { name: 'a', text: 'coordinate x', numbers: { k: 2 }, until: 3, tolerance: null };
+    const good = { name: 'a', text: 'coordinate x', numbers: { k: 2 }, until: 3,
+        tolerance: null };
     assert.deepEqual(await fromFragment(await toFragment(good)), good);
     const packed = (text) => 'm=' + deflateRawSync(text).toString('base64')
         .replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
