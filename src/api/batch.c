@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "command/study.h"
 
 ns_verdict ns_batch_refuse(ns_batch *b, ns_verdict verdict, const char *format, ...)

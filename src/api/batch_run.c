@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/batch.h"
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "expr/subst.h"
 #include "ode/auto.h"
 #include "session/variant.h"

@@ -15,7 +15,7 @@
 #endif
 
 #include "api/api.h"
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "expr/diff.h"
 #include "session/pool.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "expr/print/mathml.h"
 #include "mech/readable.h"
 

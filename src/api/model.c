@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "session/gallery.h"
 #include "session/sensitivity.h"
 #include "session/variant.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "out/formats.h"
 #include "study/orbits/relative.h"
 

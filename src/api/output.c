@@ -8,7 +8,7 @@
 
 #include "api/result.h"
 #include "base/file.h"
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "command/page.h"
 #include "out/formats.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/result.h"
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "session/trust/digits.h"
 #include "session/trust/trust.h"
 #include "study/orbits/relative.h"

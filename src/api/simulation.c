@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "session/variant.h"
 
 ns_verdict ns_simulation_wrong(ns_simulation *s, const char *words)

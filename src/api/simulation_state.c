@@ -6,7 +6,7 @@
 #include "api/simulation.h"
 #include "base/hash.h"
 #include "base/near.h"
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "session/inputs/inputs.h"
 
 static bool ready(const ns_simulation *s)

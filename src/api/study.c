@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "base/plain.h"
+#include "base/process/plain.h"
 #include "command/command.h"
 #include "out/plot/plot.h"
 #include "out/report/page.h"

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/plain.h"
+#include "base/process/plain.h"
 
 struct ns_pool {
     void (*work)(void *context);

@@ -2,8 +2,8 @@
  * one with commas, for itself or for all its threads.  Every function of the library that reads
  * or writes numbers begins with NS_PLAIN_NUMBERS, every thread of its own with ns_plain_begin;
  * the thread gets its own locale back when the function returns. */
-#ifndef NS_BASE_PLAIN_H
-#define NS_BASE_PLAIN_H
+#ifndef NS_BASE_PROCESS_PLAIN_H
+#define NS_BASE_PROCESS_PLAIN_H
 
 #include <locale.h>
 

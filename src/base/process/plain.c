@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* uselocale */
-#include "base/plain.h"
+#include "base/process/plain.h"
 
 locale_t ns_plain_begin(void)
 {
