@@ -14,4 +14,6 @@ foreach(file IN LISTS fuzz_targets)
   set_source_files_properties("${file}" PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
 endforeach()
-target_sources(fuzz_tree PRIVATE src/cli/lsp/tree.c) # of the program, not of the library
+# of the program, not of the library
+target_sources(fuzz_tree PRIVATE src/cli/lsp/tree.c)
+target_sources(fuzz_lsp PRIVATE src/cli/lsp/tree.c src/cli/lsp/lsp.c)

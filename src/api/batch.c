@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process/plain.h"
 #include "command/study.h"
 
 ns_verdict ns_batch_refuse(ns_batch *b, ns_verdict verdict, const char *format, ...)
@@ -70,8 +71,10 @@ const char *ns_batch_reason(const ns_batch *b)
 
 static ns_verdict begin(ns_batch *b)
 {
-    if (!b || !b->arena)
+    if (!b)
         return NS_FAILED;
+    if (!b->arena)
+        return ns_batch_refuse(b, NS_FAILED, "out of memory");
     ns_batch_change(b);
     if (!ns_api_good(b->model))
         return ns_batch_refuse(b, NS_WRONG, "the model is wrong");
@@ -107,6 +110,7 @@ static ns_verdict add_axis(ns_batch *b, ns_plan_axis axis, ns_batch_limits limit
 
 ns_verdict ns_batch_vary(ns_batch *b, const char *name, const double *values, size_t n)
 {
+    NS_PLAIN_NUMBERS;
     ns_verdict verdict = begin(b);
     if (verdict != NS_DONE)
         return verdict;
@@ -192,11 +196,13 @@ static ns_verdict add(ns_batch *b, const char *text,
 
 ns_verdict ns_batch_over(ns_batch *b, const char *text)
 {
+    NS_PLAIN_NUMBERS;
     return add(b, text, add_over);
 }
 
 ns_verdict ns_batch_random(ns_batch *b, const char *text)
 {
+    NS_PLAIN_NUMBERS;
     return add(b, text, add_random);
 }
 
@@ -209,6 +215,7 @@ static ns_verdict add_get(ns_batch *b, const char *quantity)
 
 ns_verdict ns_batch_get(ns_batch *b, const char *quantity)
 {
+    NS_PLAIN_NUMBERS;
     return add(b, quantity, add_get);
 }
 
@@ -221,6 +228,7 @@ static bool whole(double value, double least, double most)
 
 ns_verdict ns_batch_set_number(ns_batch *b, const char *name, double value)
 {
+    NS_PLAIN_NUMBERS;
     const ns_verdict verdict = begin(b);
     if (verdict != NS_DONE)
         return verdict;
@@ -262,6 +270,7 @@ ns_verdict ns_batch_set_number(ns_batch *b, const char *name, double value)
 
 ns_verdict ns_batch_set_text(ns_batch *b, const char *name, const char *text)
 {
+    NS_PLAIN_NUMBERS;
     const ns_verdict verdict = begin(b);
     if (verdict != NS_DONE)
         return verdict;

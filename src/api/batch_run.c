@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/batch.h"
+#include "base/process/plain.h"
 #include "expr/subst.h"
 #include "ode/auto.h"
 #include "session/variant.h"
@@ -173,6 +174,7 @@ static ns_verdict guarded(ns_batch *b)
 
 ns_verdict ns_batch_prepare(ns_batch *b)
 {
+    NS_PLAIN_NUMBERS;
     if (!b || !b->arena)
         return NS_FAILED;
     ns_batch_change(b);
@@ -257,6 +259,7 @@ static void pass_progress(void *context, const ns_sweep_progress *p)
 
 ns_verdict ns_batch_run(ns_batch *b)
 {
+    NS_PLAIN_NUMBERS;
     const ns_verdict verdict = ns_batch_prepare(b);
     if (verdict != NS_DONE)
         return verdict;

@@ -15,6 +15,7 @@
 #endif
 
 #include "api/api.h"
+#include "base/process/plain.h"
 #include "expr/diff.h"
 #include "session/pool.h"
 
@@ -222,6 +223,7 @@ static ns_verdict build(ns_calculator *c, const quantity *q)
 
 ns_calculator *ns_calculator_new(ns_model *model, const char *what)
 {
+    NS_PLAIN_NUMBERS;
     ns_calculator *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/process/plain.h"
 #include "expr/print/mathml.h"
 #include "mech/readable.h"
 
@@ -74,6 +75,7 @@ static char *mathml(ns_model *model)
 
 char *ns_model_equations(ns_model *model, const char *form)
 {
+    NS_PLAIN_NUMBERS;
     if (!ns_api_good(model))
         return NULL;
     return strcmp(form, "text") == 0     ? by_command(model, "equations", NULL)

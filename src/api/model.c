@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "base/process/plain.h"
 #include "session/gallery.h"
 #include "session/sensitivity.h"
 #include "session/variant.h"
@@ -23,6 +24,7 @@ static ns_override *overrides_of(const char *const *names, const char *const *ex
 ns_model *ns_model_open(const char *path, const char *const *names,
                         const char *const *expressions, size_t n)
 {
+    NS_PLAIN_NUMBERS;
     ns_override *o = overrides_of(names, expressions, n);
     ns_model *model = o ? ns_model_load(path, o, n, NS_MODEL_READY) : NULL;
     free(o);
@@ -32,6 +34,7 @@ ns_model *ns_model_open(const char *path, const char *const *names,
 ns_model *ns_model_open_text(const char *name, const char *text, const char *const *names,
                              const char *const *expressions, size_t n)
 {
+    NS_PLAIN_NUMBERS;
     ns_override *o = overrides_of(names, expressions, n);
     ns_model *model = o ? ns_model_load_text(name, text, strlen(text), o, n, NS_MODEL_READY)
                         : NULL;
@@ -95,17 +98,20 @@ static ns_model *variant(ns_model *model, const char *const *names,
 ns_model *ns_model_variant(ns_model *model, const char *const *names,
                            const char *const *expressions, size_t n)
 {
+    NS_PLAIN_NUMBERS;
     return variant(model, names, expressions, NULL, n);
 }
 
 ns_model *ns_model_variant_numbers(ns_model *model, const char *const *names,
                                    const double *values, size_t n)
 {
+    NS_PLAIN_NUMBERS;
     return variant(model, names, NULL, values, n);
 }
 
 ns_model *ns_model_sensitivities(const ns_model *model, const char *names)
 {
+    NS_PLAIN_NUMBERS;
     return model ? ns_sensitivity_model(model, names ? names : "") : NULL;
 }
 

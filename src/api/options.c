@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/process/plain.h"
 #include "out/formats.h"
 #include "study/orbits/relative.h"
 
@@ -137,6 +138,7 @@ ns_verdict ns_options_set_numbers(ns_simulate_options *options, const char *name
 
 ns_verdict ns_options_set_text(ns_simulate_options *options, const char *name, const char *text)
 {
+    NS_PLAIN_NUMBERS;
     const option *o = find_option(name);
     if (!options)
         return NS_FAILED;
@@ -153,6 +155,7 @@ ns_verdict ns_options_set_text(ns_simulate_options *options, const char *name, c
 ns_verdict ns_options_set_texts(ns_simulate_options *options, const char *name,
                                 const char *const *texts, size_t n)
 {
+    NS_PLAIN_NUMBERS;
     const option *o = find_option(name);
     if (!options)
         return NS_FAILED;

@@ -8,6 +8,7 @@
 
 #include "api/result.h"
 #include "base/file.h"
+#include "base/process/plain.h"
 #include "command/page.h"
 #include "out/formats.h"
 
@@ -131,6 +132,7 @@ static bool is_page(const char *path)
 
 ns_verdict ns_result_write(ns_result *result, const char *path)
 {
+    NS_PLAIN_NUMBERS;
     if (!result || (!result->record && !*result->wrong))
         return NS_FAILED;
     *result->error = 0;
@@ -197,6 +199,7 @@ static void *json(ns_result *result, size_t *length)
 
 void *ns_result_bytes(ns_result *result, const char *format, size_t *length)
 {
+    NS_PLAIN_NUMBERS;
     size_t own = 0;
     length = length ? length : &own;
     *length = 0;

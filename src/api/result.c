@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/result.h"
+#include "base/process/plain.h"
 #include "session/trust/digits.h"
 #include "session/trust/trust.h"
 #include "study/orbits/relative.h"
@@ -32,6 +33,7 @@ static void judge(ns_result *result, const ns_simulate_options *o)
 
 ns_result *ns_simulate(ns_model *model, const ns_simulate_options *options)
 {
+    NS_PLAIN_NUMBERS;
     ns_result *result = calloc(1, sizeof *result);
     if (!result || !model)
         return result;

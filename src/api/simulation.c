@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/process/plain.h"
 #include "session/variant.h"
 
 ns_verdict ns_simulation_wrong(ns_simulation *s, const char *words)
@@ -111,6 +112,7 @@ static ns_verdict prepare(ns_simulation *s, const ns_simulate_options *options)
 
 ns_simulation *ns_simulation_new(ns_model *model, const ns_simulate_options *options)
 {
+    NS_PLAIN_NUMBERS;
     ns_simulation *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
@@ -215,6 +217,7 @@ static ns_verdict ready(const ns_simulation *s)
 
 ns_verdict ns_simulation_step(ns_simulation *s)
 {
+    NS_PLAIN_NUMBERS;
     if (ready(s) != NS_DONE || s->verdict != NS_DONE)
         return ns_simulation_verdict(s);
     ns_verdict verdict = NS_DONE;
@@ -230,6 +233,7 @@ ns_verdict ns_simulation_step(ns_simulation *s)
 
 ns_verdict ns_simulation_advance(ns_simulation *s, double t)
 {
+    NS_PLAIN_NUMBERS;
     if (ready(s) != NS_DONE)
         return ns_simulation_verdict(s);
     const double sign = sense(s);

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "api/simulation.h"
+#include "base/hash.h"
 #include "base/near.h"
+#include "base/process/plain.h"
 #include "session/inputs/inputs.h"
 
 static bool ready(const ns_simulation *s)
@@ -48,6 +50,7 @@ ns_verdict ns_simulation_state_at(ns_simulation *s, double t, double *x)
 
 ns_verdict ns_simulation_values(ns_simulation *s, double *values)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     state_at(s, s->time, s->x);
@@ -57,6 +60,7 @@ ns_verdict ns_simulation_values(ns_simulation *s, double *values)
 
 double ns_simulation_value(ns_simulation *s, const char *name)
 {
+    NS_PLAIN_NUMBERS;
     const long i = ready(s) ? ns_model_index(s->model, NS_VALUES, name) : -1;
     if (i < 0)
         return (double)NAN;
@@ -66,6 +70,7 @@ double ns_simulation_value(ns_simulation *s, const char *name)
 
 double ns_simulation_diagnostic(ns_simulation *s, const char *name)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return (double)NAN;
     if (strcmp(name, "seconds") == 0)
@@ -95,6 +100,7 @@ static bool project(ns_simulation *s, double t, double *x)
 
 ns_verdict ns_simulation_set_state(ns_simulation *s, double t, const double *x, int projected)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     memcpy(s->x, x, s->system->states.n * sizeof *x);
@@ -130,6 +136,7 @@ static ns_verdict begin_with(ns_simulation *s)
 
 ns_verdict ns_simulation_set_parameters(ns_simulation *s, const double *p)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     const uint32_t np = s->model->description->params.n;
@@ -158,6 +165,7 @@ static ns_verdict no_such(ns_simulation *s, ns_kind kind, const char *name)
 
 ns_verdict ns_simulation_set_parameter(ns_simulation *s, const char *name, double value)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     const long i = ns_model_index(s->model, NS_PARAMETERS, name);
@@ -180,6 +188,7 @@ ns_verdict ns_simulation_set_parameter(ns_simulation *s, const char *name, doubl
 
 ns_verdict ns_simulation_set_input(ns_simulation *s, const char *name, double value)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     const ns_description *d = s->model->description;
@@ -211,9 +220,10 @@ typedef struct saved {
     char magic[16];
     double t0, time;
     unsigned long long n, np, next_event, length; /* length: of the run's own bytes */
+    uint64_t checksum;                            /* of all bytes, taken as 0 itself */
 } saved;
 
-static const char magic[16] = "noslip-sim-1";
+static const char magic[16] = "noslip-sim-2";
 
 /* saved, p[np], is_set[np] as doubles, x[n] where the run is, bytes of the run */
 static size_t before_run(size_t n, size_t np)
@@ -251,11 +261,23 @@ size_t ns_simulation_save(ns_simulation *s, void *bytes, size_t room)
     }
     memcpy(at, ns_run_state(s->run), n * sizeof(double));
     ns_run_save(s->run, at + n * sizeof(double));
+    head.checksum = ns_hash_bytes(ns_hash_start, bytes, length);
+    memcpy(bytes, &head, sizeof head);
     return length;
+}
+
+/* Is the checksum that of the bytes? */
+static bool is_whole(const saved *head, const char *bytes, size_t length)
+{
+    saved zero = *head;
+    zero.checksum = 0;
+    const uint64_t sum = ns_hash_bytes(ns_hash_start, &zero, sizeof zero);
+    return ns_hash_bytes(sum, bytes + sizeof zero, length - sizeof zero) == head->checksum;
 }
 
 ns_verdict ns_simulation_restore(ns_simulation *s, const void *bytes, size_t length)
 {
+    NS_PLAIN_NUMBERS;
     if (!ready(s))
         return not_ready(s);
     const size_t n = s->system->states.n, np = s->model->description->params.n;
@@ -267,6 +289,8 @@ ns_verdict ns_simulation_restore(ns_simulation *s, const void *bytes, size_t len
     if (head.n != n || head.np != np || head.length > length ||
         length != before_run(n, np) + head.length)
         return ns_simulation_wrong(s, "the bytes belong to a simulation of another model");
+    if (!is_whole(&head, bytes, length))
+        return ns_simulation_wrong(s, "the bytes are damaged");
     at += sizeof head;
     memcpy(s->p, at, np * sizeof(double));
     memcpy(s->given, at, np * sizeof(double));

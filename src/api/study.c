@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/process/plain.h"
 #include "command/command.h"
 #include "out/plot/plot.h"
 #include "out/report/page.h"
@@ -34,6 +35,7 @@ struct ns_study {
     ns_progress_function progress;
     void *context;
     int stop;
+    bool out_of_memory;
     bool as_json; /* the command was asked for its own object */
     bool plain;   /* variants are opened without their numbers */
     char *out, *err;
@@ -188,6 +190,7 @@ static int run(ns_study *s, ns_host *host, const ns_command *command, const char
         ns_arena_unguard(s->arena);
         s->sheet = NULL;
         s->plot = NULL;
+        s->out_of_memory = true;
         return NS_FAILED;
     }
     ns_arguments arguments;
@@ -219,16 +222,24 @@ static void begin(ns_study *s, const ns_command *command, const char *const *nam
                     .progress = pass_progress};
     if (host.out && host.err)
         s->verdict = (ns_verdict)run(s, &host, command, names, values, n);
+    /* a text that did not fit into memory is no text */
+    bool whole = host.out && !ferror(host.out) && !fflush(host.out);
+    whole = host.err && !ferror(host.err) && !fflush(host.err) && whole;
     if (host.out)
         fclose(host.out);
     if (host.err)
         fclose(host.err);
+    if (!whole) {
+        s->verdict = NS_FAILED;
+        s->out_of_memory = true;
+    }
 }
 
 ns_study *ns_study_run(ns_model *model, ns_model *other, const char *name,
                        const char *const *names, const char *const *values, size_t n,
                        ns_progress_function progress, void *context)
 {
+    NS_PLAIN_NUMBERS;
     ns_study *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
@@ -240,6 +251,7 @@ ns_study *ns_study_run(ns_model *model, ns_model *other, const char *name,
     s->given[1] = other ? other : model;
     s->json = "";
     const ns_command *command = find(name);
+    s->out_of_memory = !s->arena;
     if (!s->arena)
         return s;
     if (!command)
@@ -276,7 +288,7 @@ ns_verdict ns_study_verdict(const ns_study *s)
 
 const char *ns_study_messages(const ns_study *s)
 {
-    return !s ? "error: out of memory\n" : s->err ? s->err : "";
+    return !s || s->out_of_memory ? "error: out of memory\n" : s->err ? s->err : "";
 }
 
 const char *ns_study_summary(const ns_study *s)
@@ -291,6 +303,7 @@ const char *ns_study_json(const ns_study *s)
 
 const char *ns_study_report(ns_study *s)
 {
+    NS_PLAIN_NUMBERS;
     if (!s || !s->sheet)
         return "";
     if (s->report)
@@ -392,6 +405,7 @@ static ns_verdict write_page(ns_study *s, const char *path)
 
 ns_verdict ns_study_save(ns_study *s, const char *path)
 {
+    NS_PLAIN_NUMBERS;
     if (!s)
         return NS_FAILED;
     const char *dot = strrchr(path, '.');

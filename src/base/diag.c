@@ -8,8 +8,9 @@
 #include "base/messages/codes.h"
 #include "base/messages/tame.h"
 
-/* After this many errors further ones are counted, not kept: they rarely help. */
-enum { MOST_ERRORS = 20, MOST_LINE = 160 };
+/* After this many errors or warnings, or messages at all, further ones are counted, not kept:
+ * they rarely help, and each looks for its line in the text. */
+enum { MOST_ERRORS = 20, MOST_WARNINGS = 100, MOST_MESSAGES = 1000, MOST_LINE = 160 };
 
 ns_diag *ns_diag_new(ns_arena *arena)
 {
@@ -47,7 +48,11 @@ void ns_diag_add(ns_diag *diag, ns_severity severity, const char *file, ns_span 
         span = (ns_span){0}; /* of another's text: a start that is looked for anew */
     if (severity == NS_ERROR && diag->errors++ >= MOST_ERRORS)
         return;
-    diag->warnings += severity == NS_WARNING;
+    if (severity == NS_WARNING && diag->warnings++ >= MOST_WARNINGS)
+        return;
+    if (severity == NS_NOTE && (diag->errors > MOST_ERRORS || diag->warnings > MOST_WARNINGS ||
+                                diag->messages.n >= MOST_MESSAGES))
+        return; /* to one of those, or one of very many */
     ns_text text = ns_text_new(diag->arena);
     va_list list;
     va_start(list, format);
@@ -187,4 +192,8 @@ void ns_diag_render(const ns_diag *diag, ns_text *out)
     }
     if (diag->errors > MOST_ERRORS)
         ns_text_addf(out, "%u more errors are not shown\n", diag->errors - MOST_ERRORS);
+    if (diag->warnings > MOST_WARNINGS)
+        ns_text_addf(out, "%u more warnings are not shown\n", diag->warnings - MOST_WARNINGS);
+    if (diag->messages.n >= MOST_MESSAGES)
+        ns_text_add(out, "further notes are not shown\n");
 }

@@ -74,6 +74,17 @@ uint32_t ns_exchange_launched(void)
     return n > 0 && n < INT_MAX ? (uint32_t)n : 1;
 }
 
+/* Tasks of a step of Slurm that were told nothing of each other: srun --mpi=none. */
+uint32_t ns_exchange_strangers(void)
+{
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    const long n = tasks && ns_exchange_launched() == 1 && !getenv("PMI_SIZE") &&
+                           !getenv("PMIX_RANK") && !getenv("OMPI_COMM_WORLD_SIZE")
+                       ? strtol(tasks, NULL, 10)
+                       : 1;
+    return n > 0 && n < INT_MAX ? (uint32_t)n : 1;
+}
+
 #ifdef NS_EXCHANGE_MODULE
 /* Beside the program in the build tree, in the library's folder where it is installed. */
 static void *load(const char *program, const char *place)

@@ -42,6 +42,8 @@ extern const ns_exchange ns_exchange_local;
 
 /* Number of processes the launcher says it has started; 1 without one. */
 uint32_t ns_exchange_launched(void);
+/* Number of tasks that Slurm has started without telling them of each other; otherwise 1. */
+uint32_t ns_exchange_strangers(void);
 
 /* The exchange for this process: local, or that of the module where a launcher has started
  * several.

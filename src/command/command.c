@@ -125,6 +125,11 @@ static use use_of(const ns_option *o)
     return WRITES;
 }
 
+bool ns_command_writes(const ns_option *option)
+{
+    return use_of(option) == WRITES;
+}
+
 /* A file that is written must not be one that is read or written otherwise: the model, a
  * checkpoint, another output.  A checkpoint may follow the one it continues. */
 static bool files_differ(ns_host *host, const ns_arguments *a)

@@ -134,6 +134,8 @@ static inline const ns_command *ns_command_find(const char *name)
  * saying what is wrong. */
 bool ns_command_take(ns_host *host, ns_arguments *arguments, const char *name,
                      const char *value);
+/* Is its argument the name of a file that is written? */
+bool ns_command_writes(const ns_option *option);
 /* Are there enough words, and not too many?  False after saying what is wrong. */
 bool ns_command_enough(ns_host *host, const ns_arguments *arguments);
 /* Reads a command line after `noslip NAME`; false after saying what is wrong. */

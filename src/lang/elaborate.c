@@ -122,7 +122,8 @@ static void elaborate_param(ns_reader *r, ns_job *job)
                       r->d->params.at[last - 1].name);
         return;
     }
-    for (uint32_t i = 0; i < index; i++) /* one that is wrong itself: said already */
+    const bool plain = ns_graph_is_number(r->g, value.at[0], NULL);
+    for (uint32_t i = 0; i < index && !plain; i++) /* one that is wrong itself: said already */
         if (!r->d->params.at[i].value &&
             ns_graph_depends(r->g, value.at[0], &r->d->params.at[i].symbol, 1))
             return;

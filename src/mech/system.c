@@ -194,7 +194,7 @@ void ns_system_params(const ns_system *s, const bool *is_set, const double *p_se
         const ns_param *param = &d->params.at[i];
         if (is_set && is_set[i])
             p[i] = p_set[i];
-        else
+        else if (!ns_graph_is_number(s->graph, param->value, &p[i])) /* as most are */
             ns_eval(s->graph, &param->value, 1, symbols, p, i, &p[i]);
         symbols[i] = param->symbol;
     }

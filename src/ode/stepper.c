@@ -64,7 +64,10 @@ double ns_stepper_clip(const ns_stepper *s, double h)
     double end = s->until;
     if (s->drive)
         h = ns_smaller(h, ns_drive_limit(s, &end));
-    const double left = fabs(end - s->now.t);
+    const double left = s->sense * (end - s->now.t);
+    if (left < 0 ||
+        !(h > 0)) /* of a forged checkpoint, which has passed it: no way leads there */
+        return 0;
     if (s->fixed_step > 0) {
         if (s->fixed_step * (1 + NS_STEPPER_ALL) >= left)
             return end - s->now.t;

@@ -25,8 +25,8 @@ const ns_output_format *ns_output_find(const ns_output_format *const *formats, c
 
 bool ns_output_error(ns_output *output, int error, const char *what)
 {
-    snprintf(output->error, sizeof output->error, "%s: %s", output->path,
-             what ? what : strerror(error));
+    snprintf(output->error, sizeof output->error, "%.160s%s: %s", output->path,
+             strlen(output->path) > 160 ? "..." : "", what ? what : strerror(error));
     output->failed = true;
     output->code = error;
     return false;

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process/plain.h"
+
 struct ns_pool {
     void (*work)(void *context);
     void *context;
@@ -19,6 +21,7 @@ struct ns_pool {
 static void *thread(void *context)
 {
     ns_pool *pool = context;
+    ns_plain_begin(); /* of this thread, to its end */
     pool->work(pool->context);
     pthread_mutex_lock(&pool->lock);
     pool->running--;

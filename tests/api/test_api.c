@@ -4,7 +4,10 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <locale.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -347,6 +350,97 @@ static void quad(void **state)
     ns_model_close(model);
 }
 
+/* All that a model of fractions comes to, in texts; to be freed. */
+static char *texts_of_fractions(void)
+{
+    static const char text[] =
+        "param a = 0.75\ncoordinate x\ninput push from \"%s\"\n"
+        "lagrangian x'^2/2 - 1.5*a*x^2/2\nforce x = push - 0.25*x'\n"
+        "event low: x = -0.125\nstart { x = 0.5; x' = 1e-1 }\nrun { until 1.5 }\n";
+    static const char *const forms[] = {"text", "latex", "c"};
+    static const char *const names[] = {"until"}, *const words[] = {"0.75"};
+    char path[] = "/tmp/noslip-commas-XXXXXX", model_text[400], *out = NULL;
+    size_t length = 0, n = 0;
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    static const char table[] = "t,push\n0,0.5\n2.5,1.25\n";
+    assert_int_equal(write(file, table, sizeof table - 1), sizeof table - 1);
+    close(file);
+    snprintf(model_text, sizeof model_text, text, path);
+    FILE *all = open_memstream(&out, &length);
+    ns_model *model = ns_model_open_text("fractions", model_text, NULL, NULL, 0);
+    if (ns_model_verdict(model) != NS_DONE)
+        fail_msg("%s", ns_model_messages(model));
+    for (int i = 0; i < 3; i++) {
+        char *equations = ns_model_equations(model, forms[i]);
+        fprintf(all, "%s\n", equations ? equations : "none");
+        ns_free(equations);
+    }
+    ns_simulate_options *options = ns_options_new();
+    ns_options_set_number(options, "every", 0.125);
+    for (int quad = 0; quad < 2; quad++) {
+        ns_options_set_text(options, "method", quad ? "quad" : "gauss");
+        ns_result *result = ns_simulate(model, options);
+        char *bytes = ns_result_bytes(result, "csv", &n);
+        fprintf(all, "%.*s\n%s\n", (int)n, bytes ? bytes : "", ns_result_reason(result));
+        ns_free(bytes);
+        ns_result_close(result);
+    }
+    ns_options_free(options);
+    ns_batch *batch = ns_batch_new(model);
+    ns_batch_over(batch, "a=0.25:1.25:3");
+    ns_batch_get(batch, "x@0.625");
+    ns_batch_run(batch);
+    for (size_t i = 0; i < ns_batch_rows(batch) * ns_batch_columns(batch); i++)
+        fprintf(all, "%.0f ", 1e12 * ns_batch_values(batch)[i]);
+    ns_batch_close(batch);
+    ns_study *study = ns_study_run(model, NULL, "lyapunov", names, words, 1, NULL, NULL);
+    fprintf(all, "%s\n", ns_study_messages(study));
+    for (size_t i = 0; i < ns_study_fact_count(study); i++) {
+        const char *value = "";
+        double number = 0;
+        const char *name = ns_study_fact(study, i, &number, &value);
+        if (!strstr(name, "seconds"))
+            fprintf(all, "%s %s %.0f\n", name, value ? value : "", 1e12 * number);
+    }
+    ns_study_close(study);
+    ns_model_close(model);
+    unlink(path);
+    fclose(all);
+    for (char *at = out; (at = strstr(at, path)) != NULL;) /* another name each time */
+        memset(at, '-', sizeof path - 1);
+    return out;
+}
+
+/* A program whose numbers have commas gets the same texts and numbers, and keeps its commas. */
+static void commas(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/noslip-locale-XXXXXX", command[200];
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command,
+             "localedef -i de_DE -f UTF-8 --no-archive %s/de_DE.UTF-8 >/dev/null 2>&1", folder);
+    const char *was = getenv("LOCPATH");
+    char *right = texts_of_fractions(), *kept = was ? strdup(was) : NULL;
+    setenv("LOCPATH", folder, 1);
+    const bool there = system(command) == 0 && setlocale(LC_ALL, "de_DE.UTF-8");
+    char *got = there ? texts_of_fractions() : NULL;
+    const bool comma = strcmp(localeconv()->decimal_point, ",") == 0;
+    setlocale(LC_ALL, "C");
+    kept ? setenv("LOCPATH", kept, 1) : unsetenv("LOCPATH");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    (void)!system(command);
+    if (there) {
+        assert_true(comma);
+        assert_string_equal(got, right);
+    }
+    free(kept);
+    free(got);
+    free(right);
+    if (!there)
+        skip(); /* no localedef, or nothing to make a locale of */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +455,7 @@ int main(void)
         cmocka_unit_test(ending_as_asked),
         cmocka_unit_test(shorter_struct),
         cmocka_unit_test(nothing),
+        cmocka_unit_test(commas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,15 @@ wrong 9:11 'expected a command of noslip, found the end of the line' 'command c:
 wrong 9:12 "noslip has no command \`fly\`" 'command c: fly me'
 wrong 9:11 "a series needs a parameter with several values" 'series    s: m k=1'
 wrong 9:9 'the model that begins here has no end' 'model x <<'
+# a claim is somebody's text: it writes figures, and nothing else
+only='a claim writes figures only'
+wrong 9:12 "$only: --out figures/FILE, not" 'command c: run pendulum --every 1 --out own.csv'
+wrong 9:12 "$only: --report" 'command c: run pendulum --report /tmp/own.html'
+wrong 9:12 "$only: --checkpoint" 'command c: run pendulum --checkpoint own'
+wrong 9:12 "$only" 'command c: new rolling own.mech'
+wrong 9:12 "$only" 'command c: format own.mech --write'
+wrong 9:8 'a figure stays in its folder' 'figure ../own.svg "out": a q q'
+[ ! -e own.csv ] && [ ! -e own ] && [ ! -e own.mech ] || fail "a claim wrote a file"
 deep=$(printf '(%.0s' $(seq 300))
 wrong 9:213 'the expression is nested more than 200 levels deep' "expect \"x\": ${deep}1 < 2"
 # a claim that could not fail

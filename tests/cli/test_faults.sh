@@ -152,6 +152,74 @@ printf '\211HDF\r\n\032\n' | dd of=noise.h5 conv=notrunc 2>/dev/null
 expect 2 "values from a file that is none" "" "cannot read noise.h5" -- sweep $O \
     --from noise.h5 --get x
 
+# ---- texts that are not quite ----------------------------------------------------------------
+
+printf '\357\273\277k\r\n1\r\n2\r\n' >windows.csv
+expect 0 "rows with a byte order mark" "^k,x," "" -- sweep $O --from windows.csv --get x
+printf 'k\n1\n\0002\n3\n' >zero.csv
+expect 2 "rows after a zero byte are not left out in silence" "" "is not a CSV file" -- \
+    sweep $O --from zero.csv --get x
+printf '\357\273\277t,push\r\n0,1\r\n10,2\r\n' >push.csv
+expect 0 "a table with a byte order mark" "" "" -- run pushed.mech
+(printf '\357\273\277' && cat $O) >mark.mech
+expect 0 "a model with a byte order mark" "" "" -- check mark.mech
+sed 's/$/\r/' $O >windows.mech
+expect 0 "a model with the line ends of Windows" "" "" -- check windows.mech
+iconv -t UTF-16 $O >wide.mech
+expect 2 "a model in UTF-16" "" "this is not text" -- check wide.mech
+for k in $(seq 2000); do echo "param unused$k = $k"; done | cat - $O >unused.mech
+expect 0 "notes without end" "" "further notes are not shown" -- check unused.mech
+
+# ---- outputs that are no files ---------------------------------------------------------------
+
+mkdir folder.csv
+expect 2 "an output that is a folder" "" "Is a directory" -- run $O --every 1 --out folder.csv
+ln -s /dev/full full.csv
+expect 3 "an output that is full" "" "No space left" -- run $O --every 1 --out full.csv
+ln -s round.csv around.csv
+ln -s around.csv round.csv
+expect 2 "a ring of links" "" "symbolic links" -- run $O --every 1 --out round.csv
+expect 2 "a name that is too long" "" "name too long" -- run $O --every 1 \
+    --out "$(printf 'a%.0s' $(seq 300)).csv"
+mkfifo pipe.csv
+head -1 pipe.csv >head.csv &
+"$NOSLIP" run $O --every 1 --out pipe.csv >out 2>err
+wait $!
+grep -q "^t,x" head.csv && pass "a pipe" || fail "a pipe: $(cat head.csv err)"
+name=$(printf 'a\nb.csv')
+expect 0 "a name of two lines" "" "" -- run $O --every 1 --out "$name"
+[ -s "$name" ] && pass "... is kept" || fail "a name of two lines: no file"
+for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
+    rm -f closed.csv
+    eval "\"\$NOSLIP\" run $O --every 1 --out closed.csv $closed" >out 2>err
+    status=$?
+    [ $status -le 3 ] && head -1 closed.csv 2>/dev/null | grep -q "^t,x" &&
+        pass "streams closed: $closed" || fail "streams closed, $closed: status $status"
+done
+(
+    ulimit -n 6
+    exec "$NOSLIP" run $O --every 1 --out few.csv --out few.json --out few.h5 --report few.html
+) >out 2>err
+status=$?
+{ [ $status = 2 ] || [ $status = 3 ]; } && grep -q "Too many open files" err &&
+    pass "few descriptors" || fail "few descriptors: status $status: $(cat err)"
+(
+    ulimit -s 128
+    exec "$NOSLIP" run $O --every 1 --report small.html
+) >out 2>err && pass "a small stack" || fail "a small stack: $(cat err)"
+(
+    unset HOME TMPDIR XDG_CACHE_HOME
+    TZ=:/dev/zero LC_ALL=de_DE.UTF-8 exec "$NOSLIP" run $O --engine native
+) >out 2>err && pass "no home, strange time zone" || fail "no home: $(cat err)"
+for words in "--every -1" "--every 1e-300" "--every nan" "--until inf" "--tol -1" \
+    "--max-steps -5" "--threads 99999999999999999999"; do
+    expect 2 "$words" "" "." -- run $O $words
+done
+for words in "--over k=1:2:1e19" "--over k=1:2:3 --shard 3/18446744073709551617" \
+    "--over k=1:2:3 --threads 4294967297"; do
+    expect 2 "sweep $words" "" "." -- sweep $O --get x $words
+done
+
 # ---- words that command ----------------------------------------------------------------------
 
 for bytes in '\033[31m' '\302\23331m' '\342\200\256' '\342\201\246'; do

@@ -248,6 +248,66 @@ static void test_messages(void **state)
     }
 }
 
+/* Names and titles of a hostile file stay what they are: no statements of the model, no
+ * commands to a terminal; what would take hours is refused. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    static const char urdf[] =
+        "<robot name='a&quot;\nparam x = 1'><link name='b\nparam y = 2\n'/>"
+        "<link name='c'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/>"
+        "</inertial></link><joint name='d\r\nparam z = 3' type='continuous'>"
+        "<parent link='b param y = 2 '/><child link='c'/><limit lower='0' upper='1'/>"
+        "<dynamics friction='1'/></joint></robot>";
+    ns_arena *arena = ns_arena_new();
+    ns_urdf_notes notes = {0};
+    const char *message, *model = ns_urdf_convert(arena, "x/e\nparam w = 4\033[31m.urdf", urdf,
+                                                  strlen(urdf), &notes, &message);
+    if (!model)
+        fail_msg("%s", message);
+    assert_null(strstr(model, "\nparam"));
+    assert_null(strchr(model, '\r'));
+    assert_null(strchr(model, '\033'));
+    assert_non_null(strstr(model, "# From e?param w = 4?[31m.urdf."));
+    assert_null(convert(arena, "<robot><link name='\033[31m'/></robot>", &message, &notes));
+    assert_non_null(strstr(message, "robot.urdf:1:20: error: a control character"));
+    assert_null(convert(arena, "<robot>\n<l\xc3'/></robot>", &message, &notes));
+    assert_non_null(strstr(message, "robot.urdf:2:3: error: this is not UTF-8"));
+    assert_null(
+        convert(arena, "<robot><link name='a\xe2\x80\xae'/></robot>", &message, &notes));
+    assert_null(convert(arena,
+                        "<robot><link name='a'/><link name='b'><inertial><mass value='1'/>"
+                        "</inertial></link><joint name='j' type='continuous'><parent link='a'/>"
+                        "<child link='b'/><axis xyz='1e300 0 0'/></joint></robot>",
+                        &message, &notes));
+    assert_non_null(strstr(message, "is larger than 1e+60"));
+    ns_arena_free(arena);
+}
+
+/* A million attributes, or a hundred thousand links. */
+static void test_many(void **state)
+{
+    (void)state;
+    enum { MANY = 1000000 };
+    char *text = malloc(20 * MANY + 100), *at = text + sprintf(text, "<robot");
+    for (int i = 0; i < MANY; i++)
+        at += sprintf(at, " a%d=''", i);
+    strcpy(at, "/>");
+    ns_arena *arena = ns_arena_new();
+    ns_urdf_notes notes = {0};
+    const char *message;
+    assert_null(convert(arena, text, &message, &notes));
+    assert_non_null(strstr(message, "too many attributes"));
+    at = text + sprintf(text, "<robot>");
+    for (int i = 0; i < MANY / 10; i++)
+        at += sprintf(at, "<link name='%d'/>", i);
+    strcpy(at, "</robot>");
+    assert_null(convert(arena, text, &message, &notes));
+    assert_non_null(strstr(message, "more than 1000 links"));
+    ns_arena_free(arena);
+    free(text);
+}
+
 static void test_depth(void **state)
 {
     (void)state;
@@ -297,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_slider), cmocka_unit_test(test_rounded),
         cmocka_unit_test(test_names),  cmocka_unit_test(test_messages),
         cmocka_unit_test(test_depth),  cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_hostile), cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,11 +35,18 @@ typedef struct post {
 typedef struct desk {
     post *post;
     uint32_t rank;
+    int words; /* that it can still send, as if it hung then; -1: all */
 } desk;
 
 static bool post_send(void *state, uint32_t to, const void *bytes, size_t length)
 {
     desk *d = state;
+    pthread_mutex_lock(&d->post->lock);
+    const bool hangs = d->words == 0;
+    d->words -= d->words > 0;
+    pthread_mutex_unlock(&d->post->lock);
+    if (hangs)
+        return true;
     letter *l = malloc(sizeof *l + length);
     *l = (letter){.from = d->rank, .length = length};
     memcpy(l->bytes, bytes, length);
@@ -198,18 +205,22 @@ static void *leader_thread(void *context)
     return NULL;
 }
 
-/* The whole job; `stop_at` rows given out: stop.  What is wrong, in `trouble`. */
-static void job(pool *p, uint32_t size, uint32_t threads, uint64_t stop_at, int stranger,
-                int failing, char trouble[NS_SWEEP_RANKS_MESSAGE])
+/* The whole job; `stop_at` rows given out: stop.  The last rank can send so many `words`; -1:
+ * all.  What is wrong, in `trouble`; is a rank lost? */
+static bool job_with(pool *p, uint32_t size, uint32_t threads, uint64_t stop_at, int stranger,
+                     int failing, int words, char trouble[NS_SWEEP_RANKS_MESSAGE])
 {
     post office = {.lock = PTHREAD_MUTEX_INITIALIZER};
     rank ranks[MOST] = {0};
     *p = (pool){.lock = PTHREAD_MUTEX_INITIALIZER, .most = ROWS};
     for (uint32_t i = 0; i < size; i++) {
         rank *r = &ranks[i];
-        r->desk = (desk){.post = &office, .rank = i};
-        r->job = (ns_sweep_rank){
-            .exchange = &queues, .state = &r->desk, .rank = i, .size = size};
+        r->desk = (desk){.post = &office, .rank = i, .words = i == size - 1 ? words : -1};
+        r->job = (ns_sweep_rank){.exchange = &queues,
+                                 .state = &r->desk,
+                                 .rank = i,
+                                 .size = size,
+                                 .silence = words < 0 ? 0 : 0.3};
         r->threads = threads;
         r->identity = (int)i == stranger ? "other" : "same";
         r->fails = (int)i == failing;
@@ -233,12 +244,20 @@ static void job(pool *p, uint32_t size, uint32_t threads, uint64_t stop_at, int 
         pthread_join(ranks[i].thread, NULL);
     const char *text = ns_sweep_leader_trouble(leader);
     snprintf(trouble, NS_SWEEP_RANKS_MESSAGE, "%s", text ? text : "");
+    const bool lost = ns_sweep_leader_lost(leader);
     ns_sweep_leader_free(leader);
     for (uint32_t i = 0; i < size; i++)
         for (letter *l = office.box[i], *next = NULL; l; l = next) {
             next = l->next;
             free(l);
         }
+    return lost;
+}
+
+static void job(pool *p, uint32_t size, uint32_t threads, uint64_t stop_at, int stranger,
+                int failing, char trouble[NS_SWEEP_RANKS_MESSAGE])
+{
+    assert_false(job_with(p, size, threads, stop_at, stranger, failing, -1, trouble));
 }
 
 static void test_every_row_once(void **state)
@@ -285,6 +304,25 @@ static void test_stranger_and_failure(void **state)
         assert_true(p.count[i] <= 1);
 }
 
+/* A rank that never comes is not waited for once nothing is left; one that falls silent with
+ * rows of its own ends the job. */
+static void test_silence(void **state)
+{
+    (void)state;
+    pool p;
+    char trouble[NS_SWEEP_RANKS_MESSAGE];
+    assert_true(job_with(&p, 4, 2, UINT64_MAX, -1, -1, 0, trouble));
+    assert_string_equal(trouble, "");
+    for (int i = 0; i < ROWS; i++)
+        assert_int_equal(p.count[i], 1);
+    for (int words = 2; words < 12; words += 3) { /* HELLO, WANT, and some more */
+        assert_true(job_with(&p, 3, 2, UINT64_MAX, -1, -1, words, trouble));
+        assert_non_null(strstr(trouble, "rank 2: no word from it for"));
+        for (int i = 0; i < ROWS; i++)
+            assert_true(p.count[i] <= 1);
+    }
+}
+
 /* Without a launcher there is one process, and no module is loaded. */
 static void test_local(void **state)
 {
@@ -296,6 +334,7 @@ static void test_local(void **state)
     unsetenv("PMI_SIZE");
     unsetenv("MPI_LOCALNRANKS");
     unsetenv("PMIX_RANK");
+    unsetenv("SLURM_STEP_NUM_TASKS");
     assert_int_equal(ns_exchange_launched(), 1);
     const ns_exchange *e = ns_exchange_find(message);
     assert_ptr_equal(e, &ns_exchange_local);
@@ -314,6 +353,16 @@ static void test_local(void **state)
     assert_null(ns_exchange_find(message));
     assert_non_null(strstr(message, "MPI"));
     unsetenv("OMPI_COMM_WORLD_SIZE");
+    /* srun that tells its tasks nothing, and one that does */
+    setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+    assert_int_equal(ns_exchange_launched(), 1);
+    assert_int_equal(ns_exchange_strangers(), 4);
+    setenv("PMIX_RANK", "2", 1);
+    assert_int_equal(ns_exchange_launched(), 4);
+    assert_int_equal(ns_exchange_strangers(), 1);
+    unsetenv("PMIX_RANK");
+    unsetenv("SLURM_STEP_NUM_TASKS");
+    assert_int_equal(ns_exchange_strangers(), 1);
 }
 
 int main(void)
@@ -322,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_every_row_once),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_stranger_and_failure),
+        cmocka_unit_test(test_silence),
         cmocka_unit_test(test_local),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,6 +209,10 @@ class Forged(Checkpoints):
     odd = [0.0, -1.0, 0.5, 1e300, -1e300, 1e-320, float("inf"), float("-inf"), float("nan"),
            7.0]
 
+    # found once, tried first: which run, place in it, number; the run had passed what its
+    # drive keeps ahead of it, and steps had no end
+    known = [(1, 3688, 7.0)]
+
     def word(self):
         kind = self.random.randrange(4)
         if kind == 0:
@@ -223,7 +227,11 @@ class Forged(Checkpoints):
         data = bytearray(self.bases[which])
         run = data.index(b"nsrun\r\n\0")
         words = []
-        for _ in range(self.random.choice([1, 1, 1, 2, 4, 16])):
+        if self.tried < len(self.known):
+            _, place, value = self.known[self.tried]
+            struct.pack_into("=d", data, run + place, value)
+            words.append(f"{value} at {run + place}")
+        for _ in [] if words else range(self.random.choice([1, 1, 1, 2, 4, 16])):
             at = run - 48 + 8 * self.random.randrange((len(data) - run) // 8 + 5)
             value = self.word()
             data[at : at + 8] = value
@@ -234,7 +242,8 @@ class Forged(Checkpoints):
         return bytes(data), ", ".join(words)
 
     def once(self):
-        which = self.random.randrange(9)
+        first = self.tried < len(self.known)
+        which = self.known[self.tried][0] if first else self.random.randrange(9)
         data, words = self.damaged(which)
         self.put("c", data)
         status, said = self.run(*self.command(which, "--resume", "c", "--max-steps", "20000"))

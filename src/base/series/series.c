@@ -151,10 +151,11 @@ static bool open_csv(reader *r)
     const bool binary = memchr(text, 0, length) != NULL;
     free(text);
     if (binary) {
-        *r->message = ns_arena_format(r->arena, "%s is no CSV file", r->s->path);
+        *r->message = ns_arena_format(r->arena, "%s is not a CSV file", r->s->path);
         return false;
     }
-    return read_csv(r, copy);
+    const bool marked = length >= 3 && memcmp(copy, "\xef\xbb\xbf", 3) == 0; /* by Windows */
+    return read_csv(r, copy + (marked ? 3 : 0));
 }
 
 /* ---- HDF5 -------------------------------------------------------------------------------- */

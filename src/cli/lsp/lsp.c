@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cli/lsp/lsp.h"
 #include "cli/lsp/tree.h"
 #include "cli/program.h"
 #include "command/claims/claim.h"
@@ -39,20 +40,20 @@ typedef struct server {
 /* ---- messages ---------------------------------------------------------------------------- */
 
 /* The next message in memory from malloc; NULL at the end of the input. */
-static char *receive(size_t *length)
+static char *receive(FILE *in, size_t *length)
 {
     char line[256];
     long size = -1;
-    while (fgets(line, sizeof line, stdin)) {
+    while (fgets(line, sizeof line, in)) {
         if (strncmp(line, "Content-Length:", 15) == 0)
             size = strtol(line + 15, NULL, 10);
         if (strcmp(line, "\r\n") == 0 || strcmp(line, "\n") == 0)
             break;
     }
-    if (size < 0 || size > MOST_BYTES || feof(stdin))
+    if (size < 0 || size > MOST_BYTES || feof(in))
         return NULL;
     char *body = malloc((size_t)size + 1);
-    if (!body || fread(body, 1, (size_t)size, stdin) != (size_t)size) {
+    if (!body || fread(body, 1, (size_t)size, in) != (size_t)size) {
         free(body);
         return NULL;
     }
@@ -498,20 +499,28 @@ static void handle(server *s, const ns_lsp_tree *m)
     unknown(s, m);
 }
 
-static int serve(ns_host *host, const ns_arguments *a)
+/* One message; true if it asks for the end.  Memory that runs out costs an answer, no more. */
+static bool take(server *s, const char *body, size_t length)
 {
-    (void)a;
+    volatile bool asked = false;
+    s->arena = ns_arena_new();
+    if (s->arena && !NS_ARENA_GUARD(s->arena)) {
+        const ns_lsp_tree *m = ns_lsp_tree_read(s->arena, body, length);
+        asked = m && strcmp(ns_lsp_tree_text(m, "method"), "exit") == 0;
+        if (m && !asked)
+            handle(s, m);
+    }
+    ns_arena_free(s->arena);
+    return asked;
+}
+
+int ns_lsp_serve(ns_host *host, FILE *in)
+{
     server s = {.host = host};
     size_t length;
     bool asked = false;
-    for (char *body; !asked && (body = receive(&length)); free(body)) {
-        s.arena = ns_arena_new();
-        const ns_lsp_tree *m = s.arena ? ns_lsp_tree_read(s.arena, body, length) : NULL;
-        asked = m && strcmp(ns_lsp_tree_text(m, "method"), "exit") == 0;
-        if (m && !asked)
-            handle(&s, m);
-        ns_arena_free(s.arena);
-    }
+    for (char *body; !asked && (body = receive(in, &length)); free(body))
+        asked = take(&s, body, length);
     while (s.documents) {
         document *gone = s.documents;
         s.documents = gone->next;
@@ -521,6 +530,12 @@ static int serve(ns_host *host, const ns_arguments *a)
         free(gone);
     }
     return s.ended ? 0 : 1;
+}
+
+static int serve(ns_host *host, const ns_arguments *a)
+{
+    (void)a;
+    return ns_lsp_serve(host, stdin);
 }
 
 const ns_command ns_command_lsp = {

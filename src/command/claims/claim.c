@@ -39,6 +39,10 @@ static void refuse(ns_claims_world *w, const ns_claim_statement *s)
 
 static void write_figure(ns_claims_world *w, const ns_plot *plot, const ns_claim_word *file)
 {
+    if (!ns_claims_inside(file->text)) {
+        ns_diag_error(w->claim->diag, file->place, "a figure stays in its folder");
+        return;
+    }
     if (!w->folder)
         return;
     const char *path = ns_arena_format(w->arena, "%s/%s", w->folder, file->text);

@@ -311,6 +311,40 @@ static char **words_of(ns_claims_world *w, const ns_claim_statement *s, int *n)
     return words;
 }
 
+bool ns_claims_inside(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "..")) != NULL; at += 2)
+        if ((at == path || at[-1] == '/') && (!at[2] || at[2] == '/'))
+            return false;
+    return *path != '/';
+}
+
+/* A claim is somebody's text: it writes figures where it is told to, and nothing else. */
+static bool writes_figures_only(ns_claims_world *w, const ns_claim_statement *s,
+                                const ns_arguments *a)
+{
+    const size_t n = w->folder ? strlen(w->folder) : 0;
+    const char *const name = a->command->name;
+    if ((strcmp(name, "new") == 0 && a->words.n > 1) ||
+        (strcmp(name, "format") == 0 && ns_command_flag(a, "write"))) {
+        ns_diag_error(w->claim->diag, s->words.at[0].place, "a claim writes figures only");
+        return false;
+    }
+    for (uint32_t i = 0; i < a->options.n; i++) {
+        const ns_given *given = &a->options.at[i];
+        const char *file = given->value;
+        if (!file || !ns_command_writes(given->option) ||
+            (n && strncmp(file, w->folder, n) == 0 && file[n] == '/' &&
+             ns_claims_inside(file + n + 1)))
+            continue;
+        ns_diag_error(w->claim->diag, s->words.at[0].place,
+                      "a claim writes figures only: --%s figures/FILE, not `%s`",
+                      given->option->name, file);
+        return false;
+    }
+    return true;
+}
+
 bool ns_claims_command(ns_claims_world *w, const ns_claim_statement *s)
 {
     char *text = NULL;
@@ -339,13 +373,15 @@ bool ns_claims_command(ns_claims_world *w, const ns_claim_statement *s)
                     .context = w->host->context,
                     .phase = w->host->phase};
     ns_arguments arguments = {0};
-    if (ns_command_parse(&host, command, n - 1, words + 1, &arguments))
+    const bool read = ns_command_parse(&host, command, n - 1, words + 1, &arguments);
+    const bool tame = !read || writes_figures_only(w, s, &arguments);
+    if (read && tame)
         command->run(&host, &arguments);
     fclose(out);
     NS_PUSH(w->arena, w->outputs,
             (ns_claims_text){s->name.text, ns_arena_string(w->arena, text, size)});
     free(text);
-    return true;
+    return tame;
 }
 
 /* ---- by name ----------------------------------------------------------------------------- */

@@ -40,6 +40,8 @@ typedef struct ns_claims_world {
     NS_LIST(ns_claims_text) models, outputs;
 } ns_claims_world;
 
+/* Does the name of a file stay in its folder? */
+bool ns_claims_inside(const char *path);
 /* Do what a statement says; false after a message. */
 bool ns_claims_start(ns_claims_world *w, const ns_claim_statement *s);
 bool ns_claims_command(ns_claims_world *w, const ns_claim_statement *s);

@@ -5,7 +5,12 @@
 #include <string.h>
 
 #include "base/math/vecmath.h"
+#include "base/messages/tame.h"
 #include "command/models/urdf_internal.h"
+
+/* Links are compared with each other; of numbers products of four are finite. */
+enum { MOST_LINKS = 1000 };
+static const double largest = 1e60;
 
 /* ---- messages and numbers ---------------------------------------------------------------- */
 
@@ -46,6 +51,8 @@ static bool numbers(ns_urdf *u, const ns_xml *e, const char *name, int n, double
         if (end == at || !isfinite(out[i]))
             return wrong(u, e, "`%s` of <%s> expects %d number%s, not `%s`", name, e->name, n,
                          n > 1 ? "s" : "", text);
+        if (fabs(out[i]) > largest)
+            return wrong(u, e, "`%s` of <%s> is larger than %g", name, e->name, largest);
         at = end;
     }
     if (at[strspn(at, " \t\r\n")])
@@ -156,6 +163,8 @@ static bool read_links(ns_urdf *u, const ns_xml *robot)
         ns_urdf_link l = {.xml = e, .name = ns_xml_value(e, "name"), .joint = NS_URDF_NONE};
         if (!l.name || !*l.name)
             return wrong(u, e, "a link needs a name");
+        if (u->links.n == MOST_LINKS)
+            return wrong(u, e, "more than %d links", MOST_LINKS);
         if (find_link(u, l.name) != NS_URDF_NONE)
             return wrong(u, e, "there are two links `%s`", l.name);
         l.body = (int)u->links.n;
@@ -392,9 +401,21 @@ static void note_elements(ns_urdf *u, const ns_xml *robot)
     ns_urdf_note(u, "pictures and collisions, but for wheels and casters on the ground");
 }
 
+/* The name of a file, in one line and without commands: it is whatever somebody called it. */
+static const char *tame_name(ns_arena *arena, const char *name)
+{
+    char *tame = ns_arena_string(arena, name, strlen(name));
+    ns_tame_text(tame);
+    for (char *c = tame; *c; c++)
+        if (*c == '\n' || *c == '\t')
+            *c = '?';
+    return tame;
+}
+
 const char *ns_urdf_convert(ns_arena *arena, const char *name, const char *text, size_t length,
                             ns_urdf_notes *notes, const char **message)
 {
+    name = tame_name(arena, name);
     ns_urdf u = {.arena = arena, .file = name, .notes = notes, .message = message};
     const char *why;
     uint32_t line, column;

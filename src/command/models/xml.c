@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/messages/tame.h"
 #include "base/text.h"
 
 typedef struct reader {
@@ -135,7 +136,7 @@ static const char *read_value(reader *r)
                 return NULL;
             continue;
         }
-        ns_text_add_bytes(&out, r->at, 1);
+        ns_text_add_bytes(&out, space(*r->at) ? " " : r->at, 1);
         step(r);
     }
     if (r->at == r->end) {
@@ -157,6 +158,8 @@ static bool read_attributes(reader *r, ns_xml *e)
             return true;
         if (before == r->at)
             return wrong(r, "expected a space, `>` or `/>`");
+        if (e->attributes.n == NS_XML_MOST_ATTRIBUTES)
+            return wrong(r, "too many attributes"); /* each is compared with all before it */
         ns_xml_attribute a = {.name = read_name(r)};
         if (!a.name)
             return false;
@@ -288,13 +291,33 @@ static ns_xml *read_tree(reader *r)
     return root;
 }
 
+/* Text that no message and no terminal has to fear; at the place where it is not, otherwise. */
+static bool is_text(reader *r)
+{
+    const char *begin = r->at;
+    const uint32_t line = r->line, column = r->column;
+    while (r->at < r->end) {
+        const size_t left = (size_t)(r->end - r->at), n = ns_text_character(r->at, left);
+        if (!n)
+            return wrong(r, "this is not UTF-8 text");
+        if (*r->at != '\r' && ns_tame_commands(r->at, left))
+            return wrong(r, "a control character, which no text has");
+        for (size_t i = 0; i < n; i++)
+            step(r);
+    }
+    r->at = begin;
+    r->line = line;
+    r->column = column;
+    return true;
+}
+
 ns_xml *ns_xml_read(ns_arena *arena, const char *text, size_t length, const char **message,
                     uint32_t *line, uint32_t *column)
 {
     reader r = {.arena = arena, .at = text, .end = text + length, .line = 1, .column = 1};
     if (starts(&r, "\xef\xbb\xbf"))
         r.at += 3;
-    ns_xml *root = read_tree(&r);
+    ns_xml *root = is_text(&r) ? read_tree(&r) : NULL;
     *message = r.message;
     *line = r.line;
     *column = r.column;

@@ -1,7 +1,8 @@
 /* A small reader of XML: elements with attributes, in a tree; text between them, comments,
  * declarations and processing instructions are passed over.  For descriptions made by other
  * programs: nothing in it may hurt.  No entities but the five and numeric ones, no document
- * types with definitions, limits on depth and number. */
+ * types with definitions, no control characters, line ends in values as spaces (XML 1.0,
+ * 3.3.3), limits on depth and numbers. */
 #ifndef NS_COMMAND_MODELS_XML_H
 #define NS_COMMAND_MODELS_XML_H
 
@@ -18,7 +19,7 @@ typedef struct ns_xml {
     struct ns_xml *parent, *child, *next; /* first child, next sibling */
 } ns_xml;
 
-enum { NS_XML_DEPTH = 64, NS_XML_MOST = 200000 };
+enum { NS_XML_DEPTH = 64, NS_XML_MOST = 200000, NS_XML_MOST_ATTRIBUTES = 1000 };
 
 /* The root element, in the arena; NULL with what is wrong and where. */
 ns_xml *ns_xml_read(ns_arena *arena, const char *text, size_t length, const char **message,

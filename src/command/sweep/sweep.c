@@ -155,7 +155,7 @@ static int sweep_elsewhere(ns_host *host, const ns_arguments *a, ns_sweep_job *j
     if (memory)
         fclose(memory);
     if (!job->outcome.met)
-        ns_sweep_rank_dismiss(&job->rank, text && length ? text : "failed");
+        (void)ns_sweep_rank_dismiss(&job->rank, text && length ? text : "failed");
     free(text);
     return 0; /* the exit status is that of rank 0 */
 }
@@ -166,6 +166,13 @@ static int sweep(ns_host *host, const ns_arguments *a)
     ns_sweep_job job = {.host = host};
     int status;
     host->quiet = ns_command_flag(a, "quiet");
+    const uint32_t tasks = host->owns_process ? ns_exchange_strangers() : 1;
+    if (tasks > 1 && ns_command_flag(a, "out") && !ns_command_flag(a, "shard") &&
+        !ns_command_flag(a, "join"))
+        return ns_command_failed(host, NS_ERR_SYSTEM,
+                                 "srun has started %u processes, which do not know each other: "
+                                 "srun --mpi=pmix, or give each its part with --shard",
+                                 tasks);
     if (!ns_sweep_rank_join(&job.rank, host->owns_process, message))
         return ns_command_failed(host, NS_ERR_SYSTEM,
                                  "several processes were started (%u), but %s",
@@ -175,9 +182,9 @@ static int sweep(ns_host *host, const ns_arguments *a)
     } else {
         status = sweep_on(host, a, &job);
         if (!job.outcome.met)
-            ns_sweep_rank_dismiss(&job.rank, NULL);
+            job.outcome.lost = !ns_sweep_rank_dismiss(&job.rank, NULL);
     }
-    ns_sweep_rank_leave(&job.rank);
+    ns_sweep_rank_leave(&job.rank, job.outcome.lost, status);
     return status;
 }
 

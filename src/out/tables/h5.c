@@ -71,12 +71,14 @@ static herr_t keep_cause(unsigned n, const H5E_error2_t *entry, void *cause)
 void ns_h5_cause(char words[200])
 {
     static const char before[] = "error message = '";
-    char cause[200] = "HDF5 could not write it: out of memory?";
+    char cause[200] = "could not write it";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_cause, cause);
     const char *said = strstr(cause, before);
-    snprintf(words, 200, "%s", said ? said + strlen(before) : cause);
-    if (said)
+    if (said) { /* by the system */
+        snprintf(words, 200, "%s", said + strlen(before));
         words[strcspn(words, "'")] = 0;
+    } else
+        snprintf(words, 200, "HDF5: %.150s: out of memory?", cause);
 }
 
 #else

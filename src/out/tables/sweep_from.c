@@ -120,8 +120,11 @@ static const char *from_csv(ns_arena *arena, const char *path, ns_plan *plan)
     const int error = ns_file_read(path, most_bytes, &text, &length);
     if (error)
         return ns_arena_format(arena, "cannot read %s: %s", path, strerror(error));
-    reader r = {.arena = arena, .path = path, .at = text, .plan = plan};
-    const char *wrong = read_head(&r);
+    const bool marked = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; /* by Windows */
+    reader r = {.arena = arena, .path = path, .at = text + (marked ? 3 : 0), .plan = plan};
+    const char *wrong = memchr(text, 0, length)
+                            ? ns_arena_format(arena, "%s is not a CSV file", path)
+                            : read_head(&r);
     if (!wrong) {
         const uint64_t room = count_lines(r.at);
         double **column = NS_NEW_ARRAY(arena, double *, plan->axes.n + 1);

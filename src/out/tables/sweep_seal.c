@@ -249,8 +249,13 @@ bool ns_sweep_seal_get(int fd, ns_sweep_layout *t, const ns_sweep_fact *facts, u
     struct stat info;
     uint64_t sum = 0;
     int error = fstat(fd, &info) ? errno : 0;
-    if (!error && (uint64_t)info.st_size < h.file) /* rows at the end are missing then */
-        error = ftruncate(fd, (off_t)h.file) ? errno : 0;
+    uint64_t rows = 0; /* their bytes: no more than these may be missing at the end */
+    for (uint32_t i = 0; i < t->columns + ARRAYS; i++)
+        rows += t->rows * nth(t, i)->bytes;
+    if (!error && (uint64_t)info.st_size < h.file)
+        error = h.file - (uint64_t)info.st_size > rows ? EILSEQ
+                : ftruncate(fd, (off_t)h.file)         ? errno
+                                                       : 0;
     if (!error)
         error = sum_rest(fd, t, h.room, h.file, &sum);
     if (!error && sum == h.rest)

@@ -7,9 +7,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 
-typedef enum kind { HELLO = 1, WANT, BLOCK, DONE, END, STOP, FAILED, BYE } kind;
+typedef enum kind { HELLO = 1, WANT, BLOCK, DONE, END, STOP, FAILED, BYE, ALIVE } kind;
 
 typedef struct head { /* of every message */
     uint32_t kind;
@@ -31,7 +32,9 @@ typedef struct member {
     bool known;     /* has said HELLO */
     bool ended;     /* has been told to end */
     bool stopped;   /* or to stop */
-    bool gone;      /* has said BYE */
+    bool gone;      /* has said BYE, or is lost */
+    uint32_t held;  /* blocks it has been given and not sent back */
+    double quiet;   /* s since its last word, while the leader served */
 } member;
 
 struct ns_sweep_leader {
@@ -41,6 +44,8 @@ struct ns_sweep_leader {
     uint64_t identity;
     uint32_t here, threads; /* followers that have not gone; their threads */
     bool no_more;           /* the client has no blocks left */
+    bool lost;              /* a follower is silent */
+    double served;          /* when it was served last */
     member *members;
     char *buffer;
     size_t room;
@@ -62,6 +67,7 @@ ns_sweep_leader *ns_sweep_leader_new(const ns_sweep_rank *job, const ns_sweep_cl
                            .record = record,
                            .identity = ns_hash_bytes(ns_hash_start, identity, strlen(identity)),
                            .here = job->size - 1,
+                           .served = ns_clock_seconds(),
                            .members = members};
     return l;
 }
@@ -104,14 +110,17 @@ static void hear(ns_sweep_leader *l, uint32_t from, size_t length)
         m->wants += h.count;
         break;
     case DONE:
-        if (body != h.count * l->record)
+        m->held -= m->held > 0;
+        if (!m->known || body != h.count * l->record)
             note(l, from, "records of another size");
         else if (!l->client.done(l->client.context, h.first, h.count, l->buffer + sizeof h))
             l->no_more = true;
         break;
     case FAILED:
         l->buffer[length - 1] = '\0';
-        note(l, from, l->buffer + sizeof h);
+        note(l, from, body ? l->buffer + sizeof h : "failed");
+        break;
+    case ALIVE:
         break;
     case BYE:
         if (!m->gone)
@@ -135,7 +144,31 @@ static void give(ns_sweep_leader *l, uint32_t to)
             if (!l->job.exchange->send(l->job.state, to, &block, sizeof block))
                 note(l, to, "out of memory");
             m->wants--;
+            m->held++;
         }
+    }
+}
+
+/* Who has been silent for too long?  Time in which the leader itself was held up, with all the
+ * others perhaps, does not count. */
+static void miss(ns_sweep_leader *l)
+{
+    static const double most = 1; /* s between two looks */
+    const double now = ns_clock_seconds(), since = now - l->served;
+    l->served = now;
+    for (uint32_t r = 1; r < l->job.size; r++) {
+        member *m = &l->members[r];
+        m->quiet += since < most ? since : most;
+        if (m->gone || !(l->job.silence > 0) || m->quiet < l->job.silence)
+            continue;
+        m->gone = l->lost = true;
+        m->stopped = send_head(&l->job, r, STOP, 0, 0); /* should it come to itself */
+        l->here--;
+        char words[200];
+        snprintf(words, sizeof words, "no word from it for %.0f s: it or its machine hangs",
+                 m->quiet);
+        if (m->held || !l->no_more)
+            note(l, r, words);
     }
 }
 
@@ -147,6 +180,7 @@ bool ns_sweep_leader_serve(ns_sweep_leader *l, bool stop)
     enum { MOST = 4096 }; /* messages: the caller has other things to see to */
     for (int i = 0; i < MOST && l->job.exchange->waiting(l->job.state, &from, &length); i++) {
         heard = true;
+        l->members[from].quiet = 0;
         if (length < sizeof(head) || !take(&l->job, from, length, &l->buffer, &l->room)) {
             note(l, from, length < sizeof(head) ? "half a message" : "out of memory");
             break;
@@ -155,6 +189,7 @@ bool ns_sweep_leader_serve(ns_sweep_leader *l, bool stop)
         if (!stop && !*l->trouble)
             give(l, from);
     }
+    miss(l);
     const bool halt = stop || *l->trouble;
     if (!halt && !l->no_more)
         return heard;
@@ -173,6 +208,11 @@ bool ns_sweep_leader_serve(ns_sweep_leader *l, bool stop)
 bool ns_sweep_leader_finished(const ns_sweep_leader *l)
 {
     return l->here == 0;
+}
+
+bool ns_sweep_leader_lost(const ns_sweep_leader *l)
+{
+    return l->lost;
 }
 
 uint32_t ns_sweep_leader_threads(const ns_sweep_leader *l)
@@ -400,6 +440,7 @@ void ns_sweep_follower_serve(ns_sweep_follower *f, volatile int *stop)
      * wait. */
     enum { SHORT = 100000, LONG = 2000000 }; /* ns */
     bool over = false, told = false, complained = false;
+    double alive = ns_clock_seconds();
     char *buffer = NULL;
     size_t room = 0;
     complain(f, &complained); /* before it is taken for a stranger */
@@ -415,6 +456,10 @@ void ns_sweep_follower_serve(ns_sweep_follower *f, volatile int *stop)
         deliver(f);
         ask(f);
         complain(f, &complained);
+        if (ns_clock_seconds() - alive >= 1) {
+            send_head(&f->job, 0, ALIVE, 0, 0);
+            alive = ns_clock_seconds();
+        }
         while (f->job.exchange->waiting(f->job.state, &from, &length)) {
             head h = {0};
             if (length < sizeof h || !take(&f->job, from, length, &buffer, &room))
@@ -458,12 +503,32 @@ void ns_sweep_follower_free(ns_sweep_follower *f)
 
 /* ---- coming and going -------------------------------------------------------------------- */
 
+/* A launcher of another make than that of the module: every process would be a rank 0. */
+static void *open_with(ns_sweep_rank *rank, char message[NS_EXCHANGE_MESSAGE])
+{
+    const uint32_t launched = ns_exchange_launched();
+    void *state = rank->exchange->open(&rank->rank, &rank->size, message);
+    if (!state || launched == 1 || rank->size > 1)
+        return state;
+    rank->exchange->close(state);
+    snprintf(
+        message, NS_EXCHANGE_MESSAGE,
+        "they do not find each other: the launcher is not that of the MPI which noslip-mpi.so "
+        "was built with (Open MPI: mpirun, or srun --mpi=pmix); or give each process its part "
+        "with --shard");
+    return NULL;
+}
+
 bool ns_sweep_rank_join(ns_sweep_rank *rank, bool others, char message[NS_EXCHANGE_MESSAGE])
 {
     *rank = (ns_sweep_rank){.exchange = others ? ns_exchange_find(message) : &ns_exchange_local,
                             .size = 1};
-    if (rank->exchange)
+    const char *silence = getenv("NOSLIP_SILENCE");
+    rank->silence = silence ? strtod(silence, NULL) : 300;
+    if (!others)
         rank->state = rank->exchange->open(&rank->rank, &rank->size, message);
+    else if (rank->exchange)
+        rank->state = open_with(rank, message);
     return rank->state != NULL;
 }
 
@@ -479,11 +544,11 @@ static bool no_records(void *context, uint64_t first, uint32_t count, const void
     return true;
 }
 
-void ns_sweep_rank_dismiss(const ns_sweep_rank *rank, const char *message)
+bool ns_sweep_rank_dismiss(const ns_sweep_rank *rank, const char *message)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     if (rank->size == 1)
-        return;
+        return true;
     if (rank->rank == 0) {
         const ns_sweep_client nobody = {.next = no_block, .done = no_records};
         ns_sweep_leader *leader = ns_sweep_leader_new(rank, &nobody, 0, "");
@@ -492,8 +557,9 @@ void ns_sweep_rank_dismiss(const ns_sweep_rank *rank, const char *message)
         while (!ns_sweep_leader_finished(leader))
             if (!ns_sweep_leader_serve(leader, true))
                 nanosleep(&pause, NULL);
+        const bool lost = ns_sweep_leader_lost(leader);
         ns_sweep_leader_free(leader);
-        return;
+        return !lost;
     }
     volatile int stop = 0;
     ns_sweep_follower *follower = ns_sweep_follower_new(rank, 0, "", 1);
@@ -502,10 +568,16 @@ void ns_sweep_rank_dismiss(const ns_sweep_rank *rank, const char *message)
     ns_sweep_follower_leave(follower, message);
     ns_sweep_follower_serve(follower, &stop);
     ns_sweep_follower_free(follower);
+    return true;
 }
 
-void ns_sweep_rank_leave(const ns_sweep_rank *rank)
+void ns_sweep_rank_leave(const ns_sweep_rank *rank, bool lost, int status)
 {
-    if (rank->state)
-        rank->exchange->close(rank->state);
+    if (!rank->state)
+        return;
+    if (lost) {
+        fflush(NULL);
+        rank->exchange->abandon(rank->state, status);
+    }
+    rank->exchange->close(rank->state);
 }

@@ -224,6 +224,7 @@ static ns_status lead(driver *d)
             fail(d, NS_ERR_SYSTEM, "the system gives no threads");
         attend(d, pool);
         d->out->met = true;
+        d->out->lost = d->leader && ns_sweep_leader_lost(d->leader);
     } else {
         fail(d, NS_ERR_MEMORY, "out of memory");
     }

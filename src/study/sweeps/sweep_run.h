@@ -37,6 +37,7 @@ typedef struct ns_sweep_run_options {
 typedef struct ns_sweep_outcome {
     uint64_t computed; /* rows of this run */
     double seconds;    /* that it took */
+    bool lost;         /* one of them is silent: nobody waits for it (ns_sweep_rank_leave) */
     bool met; /* the other ranks have been dealt with; otherwise ns_sweep_rank_dismiss */
     char message[400];     /* what went wrong */
     char interpreted[300]; /* why there is no native code though it was asked for; "" */

@@ -85,4 +85,40 @@ if [ $status != 0 ] && [ "$kept" -gt 0 ] && grep -q 'the same command continues'
 else
     fail "signal: status $status, $kept rows: $(cat "$W/err")"
 fi
+
+# A rank that hangs: the job ends and says which, instead of waiting for ever.
+NOSLIP_SILENCE=3 "${mpi[@]}" -np 3 "$NOSLIP" "${long[@]}" --out "$W/hung.h5" --threads 1 \
+    >"$W/out" 2>"$W/err" &
+job=$!
+for ((i = 0; i < 100; i++)); do
+    [ -s "$W/hung.h5" ] && break
+    sleep 0.1
+done
+mapfile -t ranks < <(pgrep -P "$job")
+kill -STOP "${ranks[2]}"
+for ((i = 0; i < 600; i++)); do
+    kill -0 "$job" 2>/dev/null || break
+    sleep 0.1
+done
+kill -9 "$job" 2>/dev/null && fail "a rank that hangs: the job does not end"
+kill -9 "${ranks[@]}" 2>/dev/null
+wait "$job"
+grep -Eq 'rank [12]: no word from it for [0-9]+ s' "$W/err" && pass "a rank that hangs" ||
+    fail "a rank that hangs: $(cat "$W/err")"
+
+# One that comes late is waited for.
+"${mpi[@]}" -np 1 "$NOSLIP" "${sleigh[@]}" --out "$W/late.h5" : \
+    -np 1 sh -c 'sleep 2; exec "$@"' sh "$NOSLIP" "${sleigh[@]}" --out "$W/late.h5" \
+    >"$W/out" 2>"$W/err" && same "a rank that comes late" "$W/sleigh.h5" "$W/late.h5" ||
+    fail "a rank that comes late: $(cat "$W/err")"
+
+# Launchers of another make: MPICH's, which this module does not know; srun without MPI.
+PMI_SIZE=4 PMI_RANK=1 "$NOSLIP" "${sleigh[@]}" --out "$W/pmi.h5" >"$W/out" 2>"$W/err"
+[ $? = 3 ] && grep -q 'the launcher is not that of the MPI' "$W/err" && [ ! -e "$W/pmi.h5" ] &&
+    pass "a launcher of another make" || fail "another launcher: $(cat "$W/err")"
+SLURM_STEP_NUM_TASKS=4 "$NOSLIP" "${sleigh[@]}" --out "$W/srun.h5" >"$W/out" 2>"$W/err"
+[ $? = 3 ] && grep -q 'do not know each other: srun --mpi=pmix' "$W/err" &&
+    pass "srun without MPI" || fail "srun without MPI: $(cat "$W/err")"
+SLURM_STEP_NUM_TASKS=4 "$NOSLIP" "${sleigh[@]}" --shard 1/4 --out "$W/s1.h5" >"$W/out" \
+    2>"$W/err" && pass "... with shards" || fail "... with shards: $(cat "$W/err")"
 finish
