@@ -100,7 +100,8 @@ export class Plots {
         // what one looks at first; the pictures in the plane come after it
         const first = ['observe', 'force', 'friction / normal force', 'slip',
             'angular velocity', 'quasivelocities', 'momenta'];
-        const leads = this.panels.filter((p) => first.includes(p.group));
+        const others = this.panels.findIndex((p) => !first.includes(p.group));
+        const leads = this.panels.slice(0, others < 0 ? this.panels.length : others);
         const flat = leads.filter((p) => p.flat); // but for rounding errors
         const cards = [...leads.filter((p) => !p.flat),
             ...this.panels.filter((p) => !leads.includes(p))].map((p) => p.card);
