@@ -174,7 +174,11 @@ static void solve_rows(work *k, uint32_t mode, const ns_ex *b, bool forced, outc
     ns_dalembert *eq = &part.eq;
     const ns_dalembert *all = &k->c->eq;
     const uint32_t n = all->n, m = all->m;
-    ns_ex *A = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * n + 1);
+    const ns_sparse_rows *A = &all->rows;
+    ns_sparse_rows rows = *A; /* those that hold */
+    rows.start = NS_NEW_ARRAY(arena, uint32_t, m + 1);
+    rows.column = ns_arena_copy(arena, A->column, (A->start[m] + 1) * sizeof *A->column);
+    rows.value = ns_arena_copy(arena, A->value, (A->start[m] + 1) * sizeof *A->value);
     ns_ex *held = NS_NEW_ARRAY(arena, ns_ex, m + 1), *right = NS_NEW_ARRAY(arena, ns_ex, m + 1);
     ns_ex *Q = NS_NEW_ARRAY(arena, ns_ex, n + 1);
     for (uint32_t i = 0; i < n; i++)
@@ -184,17 +188,23 @@ static void solve_rows(work *k, uint32_t mode, const ns_ex *b, bool forced, outc
     eq->m = 0;
     for (uint32_t row = 0, which; row < m; row++) {
         const slip *one = slip_of(k, row, &which);
-        const ns_ex *from = all->A + (size_t)row * n;
+        const uint32_t first = A->start[row], end = A->start[row + 1];
         if (!one || !slides(one, mode)) {
-            memcpy(A + (size_t)eq->m * n, from, n * sizeof *from);
+            const uint32_t to = rows.start[eq->m];
+            memcpy(rows.column + to, A->column + first, (end - first) * sizeof *A->column);
+            memcpy(rows.value + to, A->value + first, (end - first) * sizeof *A->value);
             right[eq->m++] = b[row];
+            rows.start[eq->m] = to + end - first;
             continue;
         }
         o->lambda[row] = forced ? friction_of(k, one, which) : ns_zero(g);
-        for (uint32_t i = 0; i < n; i++)
-            Q[i] = ns_add(g, Q[i], ns_mul(g, from[i], o->lambda[row]));
+        for (uint32_t e = first; e < end; e++)
+            Q[A->column[e]] = ns_add(g, Q[A->column[e]],
+                                     ns_mul(g, A->value[e], o->lambda[row]));
     }
-    eq->A = A;
+    rows.rows = eq->m;
+    eq->rows = rows;
+    eq->columns = *ns_sparse_transposed(arena, &rows, n);
     eq->b = right;
     eq->Q = Q;
     ns_constrained_accelerate(k->s, &part, o->a, held);
@@ -214,7 +224,8 @@ static ns_ex normal_of(const work *k, const slip *one, const ns_ex *lambda)
     ns_ex sum = ns_zero(g);
     for (uint32_t row = one->t->row; row < one->t->slip; row++)
         for (uint32_t j = 0; j < 3; j++) {
-            ns_ex part = ns_mul(g, w->A[(size_t)row * w->n + first + j], lambda[row]);
+            ns_ex part = ns_mul(g, ns_dalembert_entry(w, &w->rows, row, first + j),
+                                lambda[row]);
             sum = ns_add(g, sum, ns_mul(g, part, one->t->normal.at[j]));
         }
     return sum;
@@ -403,10 +414,11 @@ static void prepare(work *k, slip *one)
     const ns_dalembert *w = &k->c->eq;
     ns_ex sum = ns_number(g, 1e-6); /* 1 mm/s: something at rest has a scale, too */
     for (uint32_t j = 0; j < 2; j++) {
-        const ns_ex *A = w->A + (size_t)(one->t->slip + j) * w->n;
-        one->u[j] = w->psi[one->t->slip + j];
-        for (uint32_t q = 0; q < w->n; q++)
-            sum = ns_add(g, sum, ns_powi(g, ns_mul(g, A[q], w->v[q]), 2));
+        const uint32_t row = one->t->slip + j;
+        one->u[j] = w->psi[row];
+        for (uint32_t e = w->rows.start[row]; e < w->rows.start[row + 1]; e++)
+            sum = ns_add(g, sum,
+                         ns_powi(g, ns_mul(g, w->rows.value[e], w->v[w->rows.column[e]]), 2));
     }
     one->size = ns_sqrt(g, sum);
     if (one->bit == NEVER)
