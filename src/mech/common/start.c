@@ -215,7 +215,7 @@ double ns_start_worst(const ns_start_equations *q, uint32_t *which)
  * at length one
  * ------------------------------------------------------------------------------------ */
 
-enum { LARGE = 250000 };
+enum { LARGE = 60000 }; /* entries: dense ones would take more than some tenths of a second */
 
 typedef struct sparse_step {
     const ns_pattern *p;
