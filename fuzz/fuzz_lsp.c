@@ -72,7 +72,7 @@ static void look(ns_arena *arena, const char *at)
         int head = 0;
         if (sscanf(at, "Content-Length: %zu%n", &length, &head) != 1 ||
             strncmp(at + head, "\r\n\r\n", 4) != 0 || strlen(at + head + 4) < length ||
-            !ns_tree_read(arena, at + head + 4, length))
+            !ns_lsp_tree_read(arena, at + head + 4, length))
             abort();
         at += (size_t)head + 4 + length;
     }

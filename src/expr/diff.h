@@ -24,4 +24,16 @@ void ns_diff_gradient(ns_graph *g, ns_ex f, const ns_ex *x, size_t nx, ns_ex *ou
 void ns_diff_jacobian(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *x, size_t nx,
                       ns_ex *out);
 
+/* The same entries, but only those that are not zero: of row i  start[i] .. start[i+1]-1,
+ * columns ascending.  Costs what the rows and columns contain, not rows times columns. */
+typedef struct ns_sparse_rows {
+    uint32_t rows;
+    uint32_t *start, *column;
+    ns_ex *value;
+} ns_sparse_rows;
+ns_sparse_rows *ns_diff_sparse(ns_graph *g, ns_arena *arena, const ns_ex *f, size_t nf,
+                               const ns_ex *x, size_t nx);
+ns_sparse_rows *ns_sparse_transposed(ns_arena *arena, const ns_sparse_rows *a,
+                                     uint32_t columns);
+
 #endif

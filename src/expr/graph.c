@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -206,27 +207,50 @@ void ns_graph_mark(const ns_graph *g, const ns_ex *roots, size_t n, bool *used)
     }
 }
 
-/* Marks what e needs; afterwards marks->stamps[x] == marks->now tells whether x is needed. */
-static const ns_marks *mark_one(const ns_graph *g, ns_ex e)
+/* ---- walks over what an expression needs ------------------------------------------------- */
+
+/* And over nothing else: their cost grows with the expression and not with the graph, which
+ * holds many in a model of many bodies. */
+static ns_marks *marks_of(const ns_graph *g)
 {
     ns_marks *marks = g->marks;
     if (marks->room < g->nodes.n) {
-        marks->room = g->nodes.room;
+        marks->room = g->nodes.room > g->nodes.n ? g->nodes.room : g->nodes.n;
         marks->stamps = NS_NEW_ARRAY(g->arena, uint32_t, marks->room);
+        marks->reached = NS_NEW_ARRAY(g->arena, ns_ex, marks->room);
+        marks->value = NS_NEW_ARRAY(g->arena, ns_ex, marks->room);
+        marks->vector = NS_NEW_ARRAY(g->arena, ns_ex *, marks->room);
+        marks->flag = NS_NEW_ARRAY(g->arena, bool, marks->room);
         marks->now = 0;
+        marks->busy = false;
     }
-    uint32_t now = ++marks->now;
-    if (now == 0) { /* wrapped */
+    return marks;
+}
+
+static void reach(ns_marks *marks, ns_ex e)
+{
+    if (marks->stamps[e] == marks->now)
+        return;
+    marks->stamps[e] = marks->now;
+    marks->reached[marks->n++] = e;
+}
+
+/* Marks what the roots need, and lists it; afterwards marks->stamps[e] == marks->now tells
+ * whether e is needed. */
+static const ns_marks *mark_all(const ns_graph *g, const ns_ex *roots, size_t n)
+{
+    ns_marks *marks = marks_of(g);
+    if (++marks->now == 0) { /* wrapped */
         memset(marks->stamps, 0, marks->room * sizeof *marks->stamps);
-        marks->now = now = 1;
+        marks->now = 1;
     }
-    marks->stamps[e] = now;
-    for (; e > 0; e--) {
-        if (marks->stamps[e] != now)
-            continue;
-        const ns_node *node = &g->nodes.at[e];
+    marks->n = 0;
+    for (size_t i = 0; i < n; i++)
+        reach(marks, roots[i]);
+    for (uint32_t i = 0; i < marks->n; i++) {
+        const ns_node *node = &g->nodes.at[marks->reached[i]];
         for (uint32_t k = 0; k < node->n; k++)
-            marks->stamps[g->pool.at[node->first + k]] = now;
+            reach(marks, g->pool.at[node->first + k]);
     }
     return marks;
 }
@@ -235,7 +259,7 @@ bool ns_graph_depends(const ns_graph *g, ns_ex e, const ns_ex *symbols, size_t n
 {
     NS_CHECK(e < g->nodes.n);
     NS_CHECK(symbols || !n);
-    const ns_marks *marks = mark_one(g, e);
+    const ns_marks *marks = mark_all(g, &e, 1);
     for (size_t i = 0; i < n; i++)
         if (marks->stamps[symbols[i]] == marks->now)
             return true;
@@ -245,14 +269,93 @@ bool ns_graph_depends(const ns_graph *g, ns_ex e, const ns_ex *symbols, size_t n
 bool ns_graph_depends_kind(const ns_graph *g, ns_ex e, ns_symbol_kind kind, ns_ex *found)
 {
     NS_CHECK(e < g->nodes.n);
-    const ns_marks *marks = mark_one(g, e);
-    for (uint32_t i = 0; i < g->symbols.n; i++) {
-        const ns_symbol *symbol = &g->symbols.at[i];
-        if (symbol->kind != kind || marks->stamps[symbol->node] != marks->now)
-            continue;
-        if (found)
-            *found = symbol->node;
-        return true;
+    const ns_marks *marks = mark_all(g, &e, 1);
+    ns_ex first = 0; /* of the symbols in the order in which they were made */
+    for (uint32_t i = 0; i < marks->n; i++) {
+        const ns_symbol *symbol = ns_graph_symbol(g, marks->reached[i]);
+        if (symbol && symbol->kind == kind && (!first || marks->reached[i] < first))
+            first = marks->reached[i];
     }
-    return false;
+    if (first && found)
+        *found = first;
+    return first != 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const ns_ex x = *(const ns_ex *)a, y = *(const ns_ex *)b;
+    return x < y ? -1 : x > y;
+}
+
+void ns_graph_sort(ns_ex *list, uint32_t n)
+{
+    qsort(list, n, sizeof *list, ascending);
+}
+
+ns_ex *ns_graph_reach(const ns_graph *g, const ns_ex *roots, size_t n, uint32_t *count)
+{
+    NS_CHECK(roots || !n);
+    const ns_marks *marks = mark_all(g, roots, n);
+    ns_ex top = 0, *list = NS_NEW_ARRAY(g->scratch, ns_ex, marks->n + 1);
+    for (size_t i = 0; i < n; i++)
+        top = roots[i] > top ? roots[i] : top;
+    enum { FEW = 16 }; /* sorting a node costs as much as looking at so many */
+    *count = 0;
+    if (marks->n < top / FEW) {
+        *count = marks->n;
+        memcpy(list, marks->reached, marks->n * sizeof *list);
+        ns_graph_sort(list, marks->n);
+        return list;
+    }
+    for (ns_ex e = 1; e <= top; e++)
+        if (marks->stamps[e] == marks->now)
+            list[(*count)++] = e;
+    return list;
+}
+
+uint32_t ns_graph_coordinates(const ns_graph *g, ns_arena *arena, ns_ex e, uint32_t **at)
+{
+    const ns_marks *marks = mark_all(g, &e, 1);
+    uint32_t n = 0, kept = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn)
+            *at = NS_NEW_ARRAY(arena, uint32_t, n + 1);
+        n = 0;
+        for (uint32_t i = 0; i < marks->n; i++) {
+            const ns_symbol *symbol = ns_graph_symbol(g, marks->reached[i]);
+            if (!symbol || (symbol->kind != NS_SYM_COORD && symbol->kind != NS_SYM_VELOCITY))
+                continue;
+            if (turn)
+                (*at)[n] = symbol->index;
+            n++;
+        }
+    }
+    ns_graph_sort(*at, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (!kept || (*at)[i] != (*at)[kept - 1])
+            (*at)[kept++] = (*at)[i];
+    return kept;
+}
+
+ns_slots ns_graph_slots(const ns_graph *g)
+{
+    ns_marks *marks = marks_of(g);
+    if (marks->busy) { /* memory ran out meanwhile */
+        memset(marks->value, 0, marks->room * sizeof *marks->value);
+        memset(marks->vector, 0, marks->room * sizeof *marks->vector);
+        memset(marks->flag, 0, marks->room * sizeof *marks->flag);
+    }
+    marks->busy = true;
+    return (ns_slots){marks->value, marks->vector, marks->flag};
+}
+
+void ns_graph_slots_clear(const ns_graph *g, const ns_ex *list, uint32_t n)
+{
+    ns_marks *marks = g->marks;
+    for (uint32_t i = 0; i < n; i++) {
+        marks->value[list[i]] = 0;
+        marks->vector[list[i]] = NULL;
+        marks->flag[list[i]] = false;
+    }
+    marks->busy = false;
 }

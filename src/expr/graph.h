@@ -89,6 +89,12 @@ void ns_graph_mark(const ns_graph *g, const ns_ex *roots, size_t n, bool *used);
 bool ns_graph_depends(const ns_graph *g, ns_ex e, const ns_ex *symbols, size_t n);
 /* Does e depend on any symbol of this kind?  If so and found is given, one such symbol. */
 bool ns_graph_depends_kind(const ns_graph *g, ns_ex e, ns_symbol_kind kind, ns_ex *found);
+/* Numbers of the coordinates and velocities (ns_symbol.index) that e contains, ascending, each
+ * once: *at[of the returned number]. */
+uint32_t ns_graph_coordinates(const ns_graph *g, ns_arena *arena, ns_ex e, uint32_t **at);
+
+/* Ascending. */
+void ns_graph_sort(uint32_t *list, uint32_t n);
 
 /* Builders */
 ns_ex ns_number(ns_graph *g, double value);

@@ -8,6 +8,11 @@
 typedef struct ns_marks {
     uint32_t *stamps;
     uint32_t room, now;
+    ns_ex *reached; /* [n] what was marked, in no order */
+    uint32_t n;
+    ns_ex *value; /* see ns_slots */
+    ns_ex **vector;
+    bool *flag, busy;
 } ns_marks;
 
 struct ns_graph {
@@ -26,5 +31,18 @@ struct ns_graph {
 
 /* The one node with this content, made if it is new.  No simplification. */
 ns_ex ns_graph_intern(ns_graph *g, ns_node node, const ns_ex *args);
+
+/* The nodes that the roots need, ascending, in the graph's scratch. */
+ns_ex *ns_graph_reach(const ns_graph *g, const ns_ex *roots, size_t n, uint32_t *count);
+
+/* Zeros for every node there is, for one walk at a time, which puts zeros back where it leaves
+ * anything: at the nodes of a list.  Nodes made meanwhile have no place. */
+typedef struct ns_slots {
+    ns_ex *value;
+    ns_ex **vector;
+    bool *flag;
+} ns_slots;
+ns_slots ns_graph_slots(const ns_graph *g);
+void ns_graph_slots_clear(const ns_graph *g, const ns_ex *list, uint32_t n);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "expr/diff.h"
 #include "expr/eval.h"
+#include "expr/graph_internal.h"
 
 void ns_subst(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *from, const ns_ex *to,
               size_t n, ns_ex *out)
@@ -13,22 +14,18 @@ void ns_subst(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *from, const n
     NS_CHECK((from && to) || !n);
     ns_arena *arena = ns_graph_scratch(g);
     ns_arena_place mark = ns_arena_mark(arena);
-    ns_ex top = 0;
-    uint32_t most = 1;
-    for (size_t i = 0; i < nf; i++)
-        top = f[i] > top ? f[i] : top;
-    bool *used = NS_NEW_ARRAY(arena, bool, top + 1);
-    ns_graph_mark(g, f, nf, used);
-    for (ns_ex e = 1; e <= top; e++)
-        if (used[e] && ns_graph_node(g, e)->n > most)
-            most = ns_graph_node(g, e)->n;
-    ns_ex *image = NS_NEW_ARRAY(arena, ns_ex, top + 1);
+    uint32_t most = 1, size;
+    const ns_ex *used = ns_graph_reach(g, f, nf, &size);
+    for (uint32_t i = 0; i < size; i++)
+        if (ns_graph_node(g, used[i])->n > most)
+            most = ns_graph_node(g, used[i])->n;
+    ns_ex *image = ns_graph_slots(g).value;
     ns_ex *args = NS_NEW_ARRAY(arena, ns_ex, most);
     for (size_t j = 0; j < n; j++)
-        if (from[j] <= top)
-            image[from[j]] = to[j];
-    for (ns_ex e = 1; e <= top; e++) {
-        if (!used[e] || image[e])
+        image[from[j]] = to[j];
+    for (uint32_t i = 0; i < size; i++) {
+        const ns_ex e = used[i];
+        if (image[e])
             continue;
         bool changed = false;
         uint32_t count = ns_graph_node(g, e)->n;
@@ -41,6 +38,9 @@ void ns_subst(ns_graph *g, const ns_ex *f, size_t nf, const ns_ex *from, const n
     }
     for (size_t i = 0; i < nf; i++)
         out[i] = image[f[i]];
+    ns_graph_slots_clear(g, used, size);
+    for (size_t j = 0; j < n; j++)
+        image[from[j]] = 0;
     ns_arena_release(arena, mark);
 }
 

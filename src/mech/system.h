@@ -8,6 +8,7 @@
 #define NS_MECH_SYSTEM_H
 
 #include "base/text.h"
+#include "expr/diff.h"
 #include "lang/description.h"
 #include "mech/blocks.h"
 #include "mech/common/quantity.h"
@@ -101,8 +102,8 @@ typedef struct ns_start {
     NS_LIST(ns_constraint)
     wishes; /* guesses of what is not a state: met first, then given up */
     NS_LIST(ns_start_value) other;
-    ns_ex *jacobian; /* [constraints, then extra][n] of the residuals by the states */
-    ns_ex *wish;     /* [wishes][n] the same */
+    const ns_sparse_rows *jacobian; /* of the residuals (constraints, then extra) by states */
+    const ns_sparse_rows *wish;     /* of the wishes, the same */
     /* equations of this name among the extra ones hold unless one of these states is set */
     struct {
         const char *name;
@@ -311,6 +312,10 @@ void ns_system_params(const ns_system *s, const bool *is_set, const double *p_se
 /* Initial state x[n] at time t0 for parameter values p.  False with errors in diag (which
  * equation, by how much) if the equations cannot be met. */
 bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double *p, double *x);
+
+/* The values of such rows, all of them: dense[rows][n]. */
+void ns_system_eval_dense(const ns_system *s, const ns_sparse_rows *rows, double t,
+                          const double *p, const double *x, double *dense);
 
 /* The equations of the start, numbered through: constraints but for levels, extra ones. */
 uint32_t ns_system_start_rows(const ns_system *s);

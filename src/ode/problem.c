@@ -134,32 +134,21 @@ static void build_correction(const builder *b, ns_problem *problem)
     const ns_correction *c = s->correction;
     const uint32_t m = s->constraints.n;
     ns_ex *residual = NS_NEW_ARRAY(b->arena, ns_ex, m + 1);
-    ns_ex *J = NS_NEW_ARRAY(b->arena, ns_ex, (size_t)m * b->n + 1);
     ns_ex *terms = NS_NEW_ARRAY(b->arena, ns_ex, m + 1);
-    uint32_t *start = NS_NEW_ARRAY(b->arena, uint32_t, m + 1);
-    NS_LIST(uint32_t) column = {0};
     NS_LIST(ns_ex) out = {0};
     for (uint32_t i = 0; i < m; i++) {
         residual[i] = s->constraints.at[i].residual;
         NS_PUSH(b->arena, out, residual[i]);
     }
-    ns_diff_jacobian(b->graph, residual, m, b->x, b->n, J);
+    const ns_sparse_rows *J = ns_diff_sparse(b->graph, b->arena, residual, m, b->x, b->n);
     sizes_of_terms(b, residual, m, terms);
-    for (uint32_t i = 0; i < m; i++) {
-        for (uint32_t j = 0; j < b->n; j++) {
-            const ns_ex entry = J[(size_t)i * b->n + j];
-            if (ns_graph_is_zero(b->graph, entry))
-                continue;
-            NS_PUSH(b->arena, out, entry);
-            NS_PUSH(b->arena, column, j);
-        }
-        start[i + 1] = column.n;
-    }
+    for (uint32_t e = 0; e < J->start[m]; e++)
+        NS_PUSH(b->arena, out, J->value[e]);
     for (uint32_t i = 0; i < m; i++)
         NS_PUSH(b->arena, out, terms[i]);
     problem->n_shift = m;
-    problem->shift_start = start;
-    problem->shift_column = column.at;
+    problem->shift_start = J->start;
+    problem->shift_column = J->column;
     problem->shift = build(b, out.at, out.n, false);
     builder wide = *b; /* residuals are inputs too */
     wide.n = b->n + m;

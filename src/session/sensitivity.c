@@ -230,7 +230,7 @@ static start_equations equations_at(const extension *e, const column *c, double 
         r[i] = ns_system_start_row(s, i)->residual;
         q.places[i] = !ns_graph_depends_kind(s->graph, r[i], NS_SYM_VELOCITY, NULL);
     }
-    ns_system_eval(s, s->start.jacobian, (size_t)q.m * e->n, t0, model->p, model->x0, q.J);
+    ns_system_eval_dense(s, s->start.jacobian, t0, model->p, model->x0, q.J);
     along(e, c, NULL, r, q.m, d);
     ns_system_eval(s, d, q.m, t0, model->p, model->x0, q.r_q);
     along(e, c, NULL, s->start.value, e->n, d);

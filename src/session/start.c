@@ -244,8 +244,7 @@ static void own_jacobian(ns_arena *arena, ns_system *s)
     ns_ex *r = NS_NEW_ARRAY(arena, ns_ex, m + 1);
     for (uint32_t i = 0; i < m; i++)
         r[i] = ns_system_start_row(s, i)->residual;
-    s->start.jacobian = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * n + 1);
-    ns_diff_jacobian(s->graph, r, m, x, n, s->start.jacobian);
+    s->start.jacobian = ns_diff_sparse(s->graph, arena, r, m, x, n);
 }
 
 /* Each parameter that depends on varied ones is computed from those before it, in their order,

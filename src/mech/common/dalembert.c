@@ -188,6 +188,59 @@ static bool regular(const ns_dalembert *w, const ns_tree *tree)
     return true;
 }
 
+ns_ex ns_dalembert_entry(const ns_dalembert *w, const ns_sparse_rows *list, uint32_t row,
+                         uint32_t column)
+{
+    uint32_t low = list->start[row], high = list->start[row + 1];
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (list->column[middle] == column)
+            return list->value[middle];
+        if (list->column[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return ns_zero(w->s->graph);
+}
+
+/* The list of M: entries below the diagonal are those above it. */
+static void one_node_for_both_halves(ns_dalembert *w)
+{
+    ns_arena *arena = w->s->arena;
+    const uint32_t n = w->n;
+    const ns_sparse_rows *all = ns_diff_sparse(w->s->graph, arena, w->momentum, n, w->v, n);
+    const ns_sparse_rows *turned = ns_sparse_transposed(arena, all, n);
+    uint32_t count = 0;
+    w->masses.rows = n;
+    w->masses.start = NS_NEW_ARRAY(arena, uint32_t, n + 1);
+    w->masses.column = NS_NEW_ARRAY(arena, uint32_t, 2 * (size_t)all->start[n] + 1);
+    w->masses.value = NS_NEW_ARRAY(arena, ns_ex, 2 * (size_t)all->start[n] + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        for (int above = 0; above < 2; above++) {
+            const ns_sparse_rows *from = above ? all : turned;
+            for (uint32_t e = from->start[i]; e < from->start[i + 1]; e++)
+                if (above ? from->column[e] >= i : from->column[e] < i) {
+                    w->masses.column[count] = from->column[e];
+                    w->masses.value[count++] = from->value[e];
+                }
+        }
+        w->masses.start[i + 1] = count;
+    }
+}
+
+ns_ex *ns_dalembert_dense(const ns_dalembert *w, const ns_sparse_rows *list)
+{
+    const size_t size = (size_t)list->rows * w->n;
+    ns_ex *dense = NS_NEW_ARRAY(w->s->arena, ns_ex, size + 1);
+    for (size_t i = 0; i < size; i++)
+        dense[i] = ns_zero(w->s->graph);
+    for (uint32_t k = 0; k < list->rows; k++)
+        for (uint32_t e = list->start[k]; e < list->start[k + 1]; e++)
+            dense[(size_t)k * w->n + list->column[e]] = list->value[e];
+    return dense;
+}
+
 /* M, or its tree where that takes fewer operations: with m constraints, m + 1 solutions, the
  * products of rows with them, and a system of m equations. */
 static void mass_matrix(ns_dalembert *w)
@@ -205,6 +258,10 @@ static void mass_matrix(ns_dalembert *w)
         w->tree = NULL;
     if (w->tree)
         return;
+    if (w->sparse) {
+        one_node_for_both_halves(w);
+        return;
+    }
     w->M = NS_NEW_ARRAY(w->s->arena, ns_ex, (size_t)n * n);
     ns_diff_jacobian(g, w->momentum, n, w->v, n, w->M);
     for (uint32_t i = 0; i < n; i++) /* one node for both halves of a symmetric matrix */
@@ -248,8 +305,11 @@ static bool dynamics(ns_dalembert *w, along a)
     for (uint32_t i = 0; i < n; i++) {
         energy = ns_add(g, energy, ns_mul(g, w->momentum[i], w->v[i]));
         ns_ex Mv = w->tree ? slope[i] : ns_zero(g);
-        for (uint32_t j = 0; !w->tree && j < n; j++)
+        for (uint32_t j = 0; !w->tree && !w->sparse && j < n; j++)
             Mv = ns_add(g, Mv, ns_mul(g, w->M[i * n + j], w->v[j]));
+        for (uint32_t e = w->sparse ? w->masses.start[i] : 0;
+             w->sparse && e < w->masses.start[i + 1]; e++)
+            Mv = ns_add(g, Mv, ns_mul(g, w->masses.value[e], w->v[w->masses.column[e]]));
         twice = ns_add(g, twice, ns_mul(g, Mv, w->v[i]));
     }
     w->s->energy = energy;
@@ -263,19 +323,49 @@ static void add_constraint(ns_dalembert *w, const char *name, ns_ex residual, ns
             (ns_constraint){.name = name, .residual = residual, .project = true, .span = span});
 }
 
-/* Row k of A and b. */
-static bool constraint(ns_dalembert *w, along a, uint32_t k)
+/* What a row contains of the coordinates and velocities: those with the numbers at[n],
+ * ascending. */
+typedef struct part {
+    uint32_t n, *at;
+    ns_ex *q, *v, *qt, *vt, *row; /* as in `along` */
+} part;
+
+static part part_of(const ns_dalembert *w, ns_ex psi)
+{
+    ns_graph *g = w->s->graph;
+    ns_arena *arena = w->s->arena;
+    part p = {0};
+    const uint32_t found = ns_graph_coordinates(g, arena, psi, &p.at);
+    for (uint32_t i = 0; i < found; i++)
+        if (p.at[i] < w->n)
+            p.at[p.n++] = p.at[i];
+    p.q = NS_NEW_ARRAY(arena, ns_ex, p.n + 1);
+    p.v = NS_NEW_ARRAY(arena, ns_ex, p.n + 1);
+    p.qt = NS_NEW_ARRAY(arena, ns_ex, p.n + 1);
+    p.vt = NS_NEW_ARRAY(arena, ns_ex, p.n + 1);
+    p.row = NS_NEW_ARRAY(arena, ns_ex, p.n + 1);
+    for (uint32_t i = 0; i < p.n; i++) {
+        p.q[i] = p.qt[i] = w->q[p.at[i]];
+        p.v[i] = p.vt[i] = w->v[p.at[i]];
+    }
+    p.qt[p.n] = w->d->time;
+    p.vt[p.n] = ns_one(g);
+    return p;
+}
+
+/* Row k of A and b; what is not zero of A goes to `row` at the places of the part. */
+static bool constraint(ns_dalembert *w, uint32_t k, part *p)
 {
     const ns_constraint_line *line = &w->constraints[k];
     ns_graph *g = w->s->graph;
-    uint32_t n = w->n;
+    *p = part_of(w, line->residual);
     if (!no_acceleration(w, line->residual, line->span, "a constraint") ||
         !ns_reactions_absent(w->s, line->residual, w->reaction, w->n_reactions, line->span,
                              "a constraint"))
         return false;
-    ns_ex psi = line->residual, rest, rate, *row = w->A + (size_t)k * n;
-    bool velocity = ns_graph_depends(g, psi, w->v, n);
-    if (!velocity && !ns_graph_depends(g, psi, w->q, n)) {
+    ns_ex psi = line->residual, rest, rate;
+    bool velocity = ns_graph_depends(g, psi, p->v, p->n);
+    if (!velocity && !ns_graph_depends(g, psi, p->q, p->n)) {
         ns_diag_error(w->d->diag, line->span,
                       "constraint `%s` contains no coordinate and no velocity", line->name);
         return false;
@@ -284,15 +374,15 @@ static bool constraint(ns_dalembert *w, along a, uint32_t k)
         w->holonomic++;
         w->at_position[k] = w->s->constraints.n;
         add_constraint(w, line->name, psi, line->span);
-        ns_diff_along(g, &line->residual, 1, a.qt, a.vt, n + 1, &psi);
+        ns_diff_along(g, &line->residual, 1, p->qt, p->vt, p->n + 1, &psi);
     }
     w->at_velocity[k] = w->s->constraints.n;
     add_constraint(w, velocity ? line->name : ns_arena_format(w->s->arena, "%s'", line->name),
                    psi, line->span);
     if (!w->affine) {
-        ns_diff_gradient(g, psi, w->v, n, row);
+        ns_diff_gradient(g, psi, p->v, p->n, p->row);
         rest = ns_zero(g);
-    } else if (!ns_subst_collect_linear(g, psi, w->v, n, row, &rest)) {
+    } else if (!ns_subst_collect_linear(g, psi, p->v, p->n, p->row, &rest)) {
         ns_diag_error(w->d->diag, line->span,
                       "constraint `%s` is not affine in the velocities: Lagrange-d'Alembert "
                       "needs  a(q).q' + b(q, t) = 0",
@@ -303,9 +393,44 @@ static bool constraint(ns_dalembert *w, along a, uint32_t k)
     w->conservative = w->conservative && !uses_time(w, psi) && ns_graph_is_zero(g, rest);
     w->psi[k] = psi;
     w->rest[k] = rest;
-    ns_diff_along(g, &psi, 1, a.qt, a.vt, n + 1, &rate);
+    ns_diff_along(g, &psi, 1, p->qt, p->vt, p->n + 1, &rate);
     w->b[k] = ns_neg(g, rate);
     return true;
+}
+
+/* The rows that were found, as a matrix or as lists. */
+static void keep_rows(ns_dalembert *w, const part *parts)
+{
+    ns_graph *g = w->s->graph;
+    ns_arena *arena = w->s->arena;
+    const uint32_t n = w->n, m = w->m;
+    uint32_t count = 0;
+    if (!w->sparse) {
+        w->A = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * n + 1);
+        for (size_t i = 0; i < (size_t)m * n; i++)
+            w->A[i] = ns_zero(g);
+        for (uint32_t k = 0; k < m; k++)
+            for (uint32_t i = 0; i < parts[k].n; i++)
+                w->A[(size_t)k * n + parts[k].at[i]] = parts[k].row[i];
+        return;
+    }
+    for (uint32_t k = 0; k < m; k++)
+        count += parts[k].n;
+    w->rows.rows = m;
+    w->rows.start = NS_NEW_ARRAY(arena, uint32_t, m + 1);
+    w->rows.column = NS_NEW_ARRAY(arena, uint32_t, count + 1);
+    w->rows.value = NS_NEW_ARRAY(arena, ns_ex, count + 1);
+    count = 0;
+    for (uint32_t k = 0; k < m; k++) {
+        for (uint32_t i = 0; i < parts[k].n; i++) {
+            if (ns_graph_is_zero(g, parts[k].row[i]))
+                continue;
+            w->rows.column[count] = parts[k].at[i];
+            w->rows.value[count++] = parts[k].row[i];
+        }
+        w->rows.start[k + 1] = count;
+    }
+    w->columns = *ns_sparse_transposed(arena, &w->rows, n);
 }
 
 ns_dalembert ns_dalembert_new(ns_description *d, ns_system *s)
@@ -324,7 +449,6 @@ bool ns_dalembert_derive(ns_dalembert *w)
 {
     along a = direction(w);
     ns_arena *arena = w->s->arena;
-    w->A = NS_NEW_ARRAY(arena, ns_ex, (size_t)w->m * w->n + 1);
     w->b = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
     w->psi = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
     w->rest = NS_NEW_ARRAY(arena, ns_ex, w->m + 1);
@@ -332,9 +456,12 @@ bool ns_dalembert_derive(ns_dalembert *w)
     w->at_velocity = NS_NEW_ARRAY(arena, uint32_t, w->m + 1);
     for (uint32_t k = 0; k < w->m; k++)
         w->at_position[k] = UINT32_MAX;
+    part *parts = NS_NEW_ARRAY(arena, part, w->m + 1);
     bool good = dynamics(w, a);
     for (uint32_t k = 0; k < w->m; k++)
-        good = constraint(w, a, k) && good;
+        good = constraint(w, k, &parts[k]) && good;
+    if (good)
+        keep_rows(w, parts);
     return good;
 }
 
@@ -344,28 +471,49 @@ static void line(const ns_dalembert *w, const char *group, const char *name, ns_
             (ns_equation_line){.group = group, .name = name, .value = value});
 }
 
+enum { LARGE = 60 }; /* coordinates: from here on zeros are left out */
+
+static void note_entry(const ns_dalembert *w, const char *group, char letter, uint32_t row,
+                       uint32_t column, ns_ex value)
+{
+    if (w->n < LARGE || !ns_graph_is_zero(w->s->graph, value))
+        line(w, group, ns_arena_format(w->s->arena, "%c[%u,%u]", letter, row + 1, column + 1),
+             value);
+}
+
+/* A matrix of n columns, or what is listed of it; of a symmetric one what is not below the
+ * diagonal. */
+static void note_matrix(const ns_dalembert *w, const char *group, char letter, uint32_t rows,
+                        const ns_ex *dense, const ns_sparse_rows *list, bool symmetric)
+{
+    const uint32_t n = w->n;
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint32_t first = symmetric ? i : 0;
+        for (uint32_t j = first; j < n && (dense || n < LARGE); j++)
+            note_entry(w, group, letter, i, j,
+                       dense ? dense[(size_t)i * n + j] : ns_dalembert_entry(w, list, i, j));
+        for (uint32_t e = dense || n < LARGE ? UINT32_MAX : list->start[i];
+             e < (dense ? 0 : list->start[i + 1]); e++)
+            if (list->column[e] >= first)
+                note_entry(w, group, letter, i, list->column[e], list->value[e]);
+    }
+}
+
 void ns_dalembert_note(const ns_dalembert *w)
 {
     ns_arena *arena = w->s->arena;
     uint32_t n = w->n;
     line(w, "Lagrangian", "L", w->lagrangian);
-    enum { LARGE = 60 }; /* coordinates: from here on zeros are left out */
     for (uint32_t i = 0; w->tree && i < n; i++)
         line(w, "pivots D of M in  M q'' = Q + A^T lambda,  along the tree of velocities",
              ns_arena_format(arena, "D[%u]", i + 1), ns_tree_pivots(w->tree)[i]);
-    for (uint32_t i = 0; !w->tree && i < n; i++)
-        for (uint32_t j = i; j < n; j++)
-            if (n < LARGE || !ns_graph_is_zero(w->s->graph, w->M[i * n + j]))
-                line(w, "mass matrix M (symmetric) of  M q'' = Q + A^T lambda",
-                     ns_arena_format(arena, "M[%u,%u]", i + 1, j + 1), w->M[i * n + j]);
+    if (!w->tree)
+        note_matrix(w, "mass matrix M (symmetric) of  M q'' = Q + A^T lambda", 'M', n, w->M,
+                    &w->masses, true);
     for (uint32_t i = 0; i < n; i++)
         line(w, "forces Q", ns_arena_format(arena, "Q[%u]", i + 1),
              w->given ? w->given[i] : w->Q[i]);
-    for (uint32_t k = 0; k < w->m; k++)
-        for (uint32_t i = 0; i < n; i++)
-            if (n < LARGE || !ns_graph_is_zero(w->s->graph, w->A[k * n + i]))
-                line(w, "constraint rows A of  A q'' = b",
-                     ns_arena_format(arena, "A[%u,%u]", k + 1, i + 1), w->A[k * n + i]);
+    note_matrix(w, "constraint rows A of  A q'' = b", 'A', w->m, w->A, &w->rows, false);
     for (uint32_t k = 0; k < w->m; k++)
         line(w, "right-hand sides b", ns_arena_format(arena, "b[%u]", k + 1), w->b[k]);
 }

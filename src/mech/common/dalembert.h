@@ -27,18 +27,22 @@ typedef struct ns_dalembert {
     const ns_constraint_line *constraints; /* [m] */
     bool affine;                           /* constraints must be affine in the velocities */
     bool shorten; /* M by normal forms and Q from it, where that is less work */
+    bool sparse;  /* M and A as lists of what is not zero: many bodies */
     /* reactions that forces may contain, as symbols; those that they do contain */
     const ns_ex *reaction;
     uint32_t n_reactions;
     uint32_t used[NS_REACTIONS_MOST], n_used;
     /* derived */
-    ns_ex *momentum; /* [n] dL/dv */
-    ns_ex *M, *Q;    /* n x n by rows, NULL if there is a tree; n */
-    ns_tree *tree;   /* in place of M where that is less work: large systems, `shorten` */
-    ns_ex *given;    /* [n] Q as given, with reactions as symbols; NULL if it has none */
-    ns_ex *A, *b;    /* m x n by rows; m */
-    ns_ex *psi;      /* [m] constraints at velocity level */
-    ns_ex *rest;     /* [m] their terms without velocities, if they are affine */
+    ns_ex *momentum;       /* [n] dL/dv */
+    ns_ex *M, *Q;          /* n x n by rows, NULL if there is a tree or a list; n */
+    ns_sparse_rows masses; /* M, if `sparse` */
+    ns_tree *tree;         /* in place of M where that is less work: large systems, `shorten` */
+    ns_ex *given;          /* [n] Q as given, with reactions as symbols; NULL if it has none */
+    ns_ex *A, *b;          /* m x n by rows, NULL if there is a list; m */
+    ns_sparse_rows rows;   /* A, if `sparse` */
+    ns_sparse_rows columns; /* its transpose */
+    ns_ex *psi;             /* [m] constraints at velocity level */
+    ns_ex *rest;            /* [m] their terms without velocities, if they are affine */
     uint32_t holonomic;
     /* [m] index among the system's constraints of the row on positions (none: UINT32_MAX) and
      * on velocities */
@@ -58,6 +62,13 @@ bool ns_dalembert_derive(ns_dalembert *w);
  * terms of each other, and puts them into a, lambda and Q.  Their symbols have values from then
  * on. */
 void ns_dalembert_settle(ns_dalembert *w, const ns_ex *y, ns_ex *a, ns_ex *lambda);
+
+/* An entry of such a list, or zero. */
+ns_ex ns_dalembert_entry(const ns_dalembert *w, const ns_sparse_rows *list, uint32_t row,
+                         uint32_t column);
+
+/* The whole matrix, n columns. */
+ns_ex *ns_dalembert_dense(const ns_dalembert *w, const ns_sparse_rows *list);
 
 /* Lines for `noslip equations`. */
 void ns_dalembert_note(const ns_dalembert *w);

@@ -268,9 +268,13 @@ static void differentiate_start(ns_system *s)
         r[i] = i < s->constraints.n ? s->constraints.at[i].residual
                : i < m              ? s->start.extra.at[i - s->constraints.n].residual
                                     : s->start.wishes.at[i - m].residual;
-    s->start.jacobian = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)all * n + 1);
-    ns_diff_jacobian(s->graph, r, all, x, n, s->start.jacobian);
-    s->start.wish = s->start.jacobian + (size_t)m * n;
+    ns_sparse_rows *J = ns_diff_sparse(s->graph, s->arena, r, all, x, n);
+    ns_sparse_rows *wish = ns_arena_copy(s->arena, J, sizeof *J);
+    J->rows = m;
+    wish->rows = all - m;
+    wish->start += m;
+    s->start.jacobian = J;
+    s->start.wish = wish;
 }
 
 void ns_system_resolve(const ns_system *s, uint32_t mode, ns_arena *arena, ns_ex *f, size_t nf)

@@ -6,9 +6,9 @@
 
 /* What is `first` goes first, then the others; of each the one with fewest neighbours is
  * next. */
-const ns_pattern *ns_order_two_stages(ns_arena *arena, ns_graph *g, uint32_t size,
-                                      uint32_t entries, const uint32_t *row,
-                                      const uint32_t *col, const bool *first);
+const ns_pattern *ns_order_two_stages(ns_graph *g, uint32_t size, uint32_t entries,
+                                      const uint32_t *row, const uint32_t *col,
+                                      const bool *first);
 
 /* Neighbours of every vertex as lists: first[size+1], neighbour. */
 void ns_order_neighbours(ns_arena *arena, uint32_t size, uint32_t entries, const uint32_t *row,

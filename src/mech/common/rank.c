@@ -211,7 +211,7 @@ void ns_rank_prepare(ns_system *s, ns_rank_watch *watch)
             row[k] = col[k] = i;
             first[i] = i < ones;
         }
-        const ns_pattern *p = ns_order_two_stages(s->arena, s->graph, size, k, row, col, first);
+        const ns_pattern *p = ns_order_two_stages(s->graph, size, k, row, col, first);
         *(all ? &watch->of_all : &watch->of_A) = p;
     }
 }

@@ -132,15 +132,31 @@ bool ns_system_start_prepare(const ns_description *d, ns_system *s)
     ns_ex *residuals = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     for (uint32_t k = 0; k < m; k++)
         residuals[k] = ns_system_start_row(s, k)->residual;
-    s->start.jacobian = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
-    ns_diff_jacobian(s->graph, residuals, m, symbols, n, s->start.jacobian);
+    s->start.jacobian = ns_diff_sparse(s->graph, s->arena, residuals, m, symbols, n);
     m = s->start.wishes.n;
     residuals = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     for (uint32_t k = 0; k < m; k++)
         residuals[k] = s->start.wishes.at[k].residual;
-    s->start.wish = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)m * n + 1);
-    ns_diff_jacobian(s->graph, residuals, m, symbols, n, s->start.wish);
+    s->start.wish = ns_diff_sparse(s->graph, s->arena, residuals, m, symbols, n);
     return true;
+}
+
+static void eval_rows(const ns_system *s, const ns_sparse_rows *rows, double t, const double *p,
+                      const double *x, double *value)
+{
+    ns_system_eval(s, rows->value, rows->start[rows->rows], t, p, x, value);
+}
+
+void ns_system_eval_dense(const ns_system *s, const ns_sparse_rows *rows, double t,
+                          const double *p, const double *x, double *dense)
+{
+    const uint32_t n = s->states.n, count = rows->start[rows->rows];
+    double *value = NS_NEW_ARRAY(s->arena, double, count + 1);
+    eval_rows(s, rows, t, p, x, value);
+    memset(dense, 0, (size_t)rows->rows * n * sizeof *dense);
+    for (uint32_t k = 0; k < rows->rows; k++)
+        for (uint32_t e = rows->start[k]; e < rows->start[k + 1]; e++)
+            dense[(size_t)k * n + rows->column[e]] = value[e];
 }
 
 typedef ns_start_equations equations;
@@ -148,9 +164,10 @@ typedef ns_start_equations equations;
 static equations equations_new(const ns_system *s, uint32_t m)
 {
     uint32_t n = s->states.n;
-    equations q = {.m = m, .n = n};
+    equations q = {.m = m, .n = n, .rows = s->start.jacobian};
     q.r = NS_NEW_ARRAY(s->arena, double, m + 1);
-    q.J = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1);
+    q.J = NS_NEW_ARRAY(s->arena, double, q.rows->start[q.rows->rows] + 1);
+    q.row = NS_NEW_ARRAY(s->arena, double, n + 1);
     q.size = NS_NEW_ARRAY(s->arena, double, m + 1);
     q.residual = NS_NEW_ARRAY(s->arena, ns_ex, m + 1);
     for (uint32_t k = 0; k < m; k++)
@@ -162,12 +179,20 @@ void ns_start_look(const ns_system *s, ns_start_equations *q, double t, const do
                    const double *x)
 {
     ns_system_eval(s, q->residual, q->m, t, p, x, q->r);
-    ns_system_eval(s, s->start.jacobian, (size_t)q->m * q->n, t, p, x, q->J);
+    eval_rows(s, q->rows, t, p, x, q->J);
     for (uint32_t k = 0; k < q->m; k++) {
         q->size[k] = 0;
-        for (uint32_t i = 0; i < q->n; i++)
-            q->size[k] += fabs(q->J[k * q->n + i]) * (fabs(x[i]) + 1e-3);
+        for (uint32_t e = q->rows->start[k]; e < q->rows->start[k + 1]; e++)
+            q->size[k] += fabs(q->J[e]) * (fabs(x[q->rows->column[e]]) + 1e-3);
     }
+}
+
+const double *ns_start_jacobian_row(const ns_start_equations *q, uint32_t k)
+{
+    memset(q->row, 0, q->n * sizeof *q->row);
+    for (uint32_t e = q->rows->start[k]; e < q->rows->start[k + 1]; e++)
+        q->row[q->rows->column[e]] = q->J[e];
+    return q->row;
 }
 
 double ns_start_worst(const ns_start_equations *q, uint32_t *which)
@@ -190,7 +215,7 @@ double ns_start_worst(const ns_start_equations *q, uint32_t *which)
  * at length one
  * ------------------------------------------------------------------------------------ */
 
-enum { LARGE = 250000 };
+enum { LARGE = 60000 }; /* entries: dense ones would take more than some tenths of a second */
 
 typedef struct sparse_step {
     const ns_pattern *p;
@@ -206,12 +231,15 @@ static sparse_step sparse_step_new(const ns_system *s, const equations *q,
     sparse_step w = {.columns = columns};
     NS_LIST(uint32_t) row = {0}, col = {0}, place = {0};
     bool *first = NS_NEW_ARRAY(s->arena, bool, size + 1);
+    uint32_t *local = NS_NEW_ARRAY(s->arena, uint32_t, q->n + 1); /* plus one */
+    for (uint32_t j = 0; j < columns; j++)
+        local[column[j]] = j + 1;
     for (uint32_t k = 0; k < q->m; k++)
-        for (uint32_t j = 0; j < columns; j++)
-            if (!ns_graph_is_zero(s->graph, s->start.jacobian[(size_t)k * q->n + column[j]])) {
+        for (uint32_t e = q->rows->start[k]; e < q->rows->start[k + 1]; e++)
+            if (local[q->rows->column[e]]) {
                 NS_PUSH(s->arena, row, columns + k);
-                NS_PUSH(s->arena, col, j);
-                NS_PUSH(s->arena, place, k * q->n + column[j]);
+                NS_PUSH(s->arena, col, local[q->rows->column[e]] - 1);
+                NS_PUSH(s->arena, place, e);
             }
     w.count = place.n;
     w.place = place.at;
@@ -220,7 +248,7 @@ static sparse_step sparse_step_new(const ns_system *s, const equations *q,
         NS_PUSH(s->arena, row, i);
         NS_PUSH(s->arena, col, i);
     }
-    w.p = ns_order_two_stages(s->arena, s->graph, size, row.n, row.at, col.at, first);
+    w.p = ns_order_two_stages(s->graph, size, row.n, row.at, col.at, first);
     w.K = NS_NEW_ARRAY(s->arena, double, row.n);
     w.V = NS_NEW_ARRAY(s->arena, double, w.p->start[size] + 1);
     w.L = NS_NEW_ARRAY(s->arena, double, w.p->start[size] + 1);
@@ -280,7 +308,7 @@ static bool least_step(void *context, double *r, double *D, double *dx)
 {
     const improving *w = context;
     const equations *q = w->q;
-    const uint32_t n = q->n, columns = w->columns;
+    const uint32_t columns = w->columns;
     (void)r;
     (void)D;
     if (!w->A) {
@@ -291,12 +319,13 @@ static bool least_step(void *context, double *r, double *D, double *dx)
     for (uint32_t i = 0; i < q->m; i++) {
         if (q->use && !q->use[i])
             continue;
+        const double *row = ns_start_jacobian_row(q, i);
         double square = 0;
         for (uint32_t j = 0; j < columns; j++)
-            square += q->J[i * n + w->column[j]] * q->J[i * n + w->column[j]];
+            square += row[w->column[j]] * row[w->column[j]];
         const double scale = q->even && square > 0 ? 1 / sqrt(square) : 1;
         for (uint32_t j = 0; j < columns; j++)
-            w->A[rows * columns + j] = scale * q->J[i * n + w->column[j]];
+            w->A[rows * columns + j] = scale * row[w->column[j]];
         w->right[rows++] = scale * q->r[i];
     }
     ns_dense_least(w->s->arena, rows, columns, w->A, w->right, 1e-12, dx);
@@ -380,7 +409,7 @@ static void try_wishes(const ns_system *s, double t, const double *p, double *x)
     if (!m || !columns)
         return;
     ns_system_eval(s, residual, m, t, p, x, r);
-    ns_system_eval(s, s->start.wish, (size_t)m * n, t, p, x, J);
+    ns_system_eval_dense(s, s->start.wish, t, p, x, J);
     for (uint32_t k = 0; k < m; k++)
         for (uint32_t j = 0; j < columns; j++)
             A[k * columns + j] = J[k * n + column[j]];
@@ -419,8 +448,9 @@ bool ns_system_project(const ns_system *s, double t, const double *p, double *x)
 static void list_fixed(const ns_system *s, const equations *q, uint32_t k, ns_text *out)
 {
     bool first = true;
+    const double *row = ns_start_jacobian_row(q, k);
     for (uint32_t i = 0; i < q->n; i++)
-        if (!s->start.free[i] && q->J[k * q->n + i] != 0) {
+        if (!s->start.free[i] && row[i] != 0) {
             ns_text_addf(out, "%s%s", first ? "" : ", ", s->states.at[i].name);
             first = false;
         }
@@ -453,8 +483,8 @@ static bool missed(const equations *q, const double *x, uint32_t *which)
     const double gross = 1e-6;
     for (uint32_t k = 0; k < q->m; k++) {
         double size = 1;
-        for (uint32_t i = 0; i < q->n; i++)
-            size = ns_max(size, fabs(q->J[k * q->n + i] * x[i]));
+        for (uint32_t e = q->rows->start[k]; e < q->rows->start[k + 1]; e++)
+            size = ns_max(size, fabs(q->J[e] * x[q->rows->column[e]]));
         if (fabs(q->r[k]) > gross * size) {
             *which = k;
             return true;
@@ -529,8 +559,9 @@ static ns_span where(const ns_system *s, uint32_t i)
 static ns_span place_of(const ns_system *s, const equations *q, uint32_t k)
 {
     ns_span span = ns_system_start_row(s, k)->span;
+    const double *row = ns_start_jacobian_row(q, k);
     for (uint32_t i = 0; i < q->n && !span.source; i++)
-        if (!s->start.free[i] && q->J[k * q->n + i] != 0)
+        if (!s->start.free[i] && row[i] != 0)
             span = s->start.span[i];
     return span.source ? span : s->description->whole;
 }

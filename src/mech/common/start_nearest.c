@@ -124,8 +124,9 @@ static void make_equations(const search *a, levels *w)
         double square = 0, *row = w->A + (size_t)w->rows * w->c;
         if (q->use && !q->use[k])
             continue;
+        const double *all = ns_start_jacobian_row(q, k);
         for (uint32_t j = 0; j < w->c; j++) {
-            row[j] = q->J[(size_t)k * q->n + a->column[j]];
+            row[j] = all[a->column[j]];
             square += row[j] * row[j];
         }
         if (!(square > 0))
@@ -144,7 +145,7 @@ static void make_wishes(const search *a, levels *w, const double *x)
     if (!m)
         return;
     ns_system_eval(a->s, a->wish, m, a->t, a->p, x, a->w);
-    ns_system_eval(a->s, a->s->start.wish, (size_t)m * n, a->t, a->p, x, a->W);
+    ns_system_eval_dense(a->s, a->s->start.wish, a->t, a->p, x, a->W);
     for (uint32_t k = 0; k < m; k++) {
         for (uint32_t j = 0; j < w->c; j++)
             w->A[(size_t)w->rows * w->c + j] = a->W[(size_t)k * n + a->column[j]];
@@ -244,10 +245,10 @@ static bool is_place(const ns_system *s, uint32_t i)
 /* Does equation k depend on positions alone? */
 static bool of_places(const ns_system *s, uint32_t k)
 {
-    const ns_ex *row = s->start.jacobian + (size_t)k * s->states.n;
+    const ns_sparse_rows *J = s->start.jacobian;
     bool only = true;
-    for (uint32_t i = 0; i < s->states.n; i++)
-        only = only && (is_place(s, i) || ns_graph_is_zero(s->graph, row[i]));
+    for (uint32_t e = J->start[k]; e < J->start[k + 1]; e++)
+        only = only && is_place(s, J->column[e]);
     return only;
 }
 
@@ -341,9 +342,8 @@ void ns_start_changed(const ns_system *s, ns_diag *diag, ns_start_equations *q, 
     double *r = NS_NEW_ARRAY(s->arena, double, m + 1);
     for (uint32_t k = 0; k < m; k++)
         ns_system_eval(s, &s->start.wishes.at[k].residual, 1, t, p, x, &r[k]);
-    ns_system_eval(
-        s, s->start.wish, (size_t)m * n, t, p, x,
-        q->J = NS_NEW_ARRAY(s->arena, double, (size_t)(m > q->m ? m : q->m) * n + 1));
+    double *W = NS_NEW_ARRAY(s->arena, double, (size_t)m * n + 1);
+    ns_system_eval_dense(s, s->start.wish, t, p, x, W);
     for (uint32_t k = 0, end; k < m; k = end) {
         double size = 0, off = 0;
         ns_text text = ns_text_new(s->arena);
@@ -351,7 +351,7 @@ void ns_start_changed(const ns_system *s, ns_diag *diag, ns_start_equations *q, 
         for (end = k; end < m && same_place(s->start.wishes.at[end].span, c->span); end++) {
             double sum = fabs(r[end]);
             for (uint32_t i = 0; i < n; i++)
-                sum += fabs(q->J[(size_t)end * n + i] * x[i]);
+                sum += fabs(W[(size_t)end * n + i] * x[i]);
             size = ns_max(size, sum);
             off = ns_max(off, fabs(r[end]));
             ns_text_addf(&text, "%s%.6g", end > k ? ", " : "", r[end]);

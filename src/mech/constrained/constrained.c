@@ -102,10 +102,10 @@ static void add_values(ns_system *s, const ns_constrained *c)
         ns_v3 force;
         for (uint32_t k = 0; k < 3; k++) {
             force.at[k] = ns_zero(g);
-            for (uint32_t j = 0; j < eq->m; j++)
-                force.at[k] = ns_add(
-                    g, force.at[k],
-                    ns_mul(g, eq->A[j * eq->n + m->first + k], c->multiplier[j]));
+            const ns_sparse_rows *A = &eq->columns;
+            for (uint32_t e = A->start[m->first + k]; e < A->start[m->first + k + 1]; e++)
+                force.at[k] = ns_add(g, force.at[k],
+                                     ns_mul(g, A->value[e], c->multiplier[A->column[e]]));
         }
         ns_system_observe_vector(s, NS_QUANTITY_FORCE,
                                  ns_arena_format(s->arena, "%s.reaction", m->name), force, "N",
@@ -227,6 +227,7 @@ static bool derive(ns_description *d, ns_system *s)
     c->eq.constraints = c->rows.at;
     c->eq.m = c->rows.n;
     c->eq.affine = c->energy_level == 0;
+    c->eq.sparse = true;
     c->eq.reaction = c->reaction;
     c->eq.n_reactions = ns_constrained_reactions(c);
     if (!ns_dalembert_derive(&c->eq) || !ns_constrained_route(d, s, c) ||

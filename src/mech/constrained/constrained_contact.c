@@ -493,7 +493,8 @@ ns_v3 ns_constrained_contact_force(const ns_system *s, const ns_constrained *c,
     for (uint32_t k = 0; k < 3; k++)
         for (uint32_t j = t->row; j < t->row + t->rows; j++)
             force.at[k] = ns_add(g, force.at[k],
-                                 ns_mul(g, eq->A[j * eq->n + m->first + k], c->multiplier[j]));
+                                 ns_mul(g, ns_dalembert_entry(eq, &eq->rows, j, m->first + k),
+                                        c->multiplier[j]));
     return force;
 }
 

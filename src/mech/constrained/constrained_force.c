@@ -91,8 +91,8 @@ static const ns_member *acted_on(const ns_system *s, const ns_constrained *c, ui
     for (uint32_t i = 0; i < c->members.n; i++)
         for (uint32_t k = first; k < end; k++)
             for (uint32_t j = 0; j < 3; j++)
-                if (!ns_graph_is_zero(s->graph,
-                                      w->A[(size_t)k * w->n + c->members.at[i].first + j]))
+                if (!ns_graph_is_zero(s->graph, ns_dalembert_entry(w, &w->rows, k,
+                                                                   c->members.at[i].first + j)))
                     return &c->members.at[i];
     return NULL;
 }
@@ -122,9 +122,10 @@ void ns_constrained_forces(ns_system *s, const ns_constrained *c)
         ns_v3 sum = ns_v3_zero(g);
         for (uint32_t k = first; k < end; k++)
             for (uint32_t j = 0; j < 3; j++)
-                sum.at[j] = ns_add(
-                    g, sum.at[j],
-                    ns_mul(g, w->A[(size_t)k * w->n + member->first + j], c->multiplier[k]));
+                sum.at[j] = ns_add(g, sum.at[j],
+                                   ns_mul(g,
+                                          ns_dalembert_entry(w, &w->rows, k, member->first + j),
+                                          c->multiplier[k]));
         ns_system_observe_vector(s, NS_QUANTITY_FORCE, force, sum, "N", false);
     }
 }

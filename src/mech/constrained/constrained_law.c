@@ -137,7 +137,8 @@ static ns_ex normal(const ns_sliding *k, uint32_t i, const ns_sliding_outcome *o
     ns_ex sum = ns_zero(g);
     for (uint32_t row = t->row; row < t->slip; row++)
         for (uint32_t j = 0; j < 3; j++) {
-            ns_ex part = ns_mul(g, w->A[(size_t)row * w->n + first + j], o->lambda[row]);
+            const ns_ex A = ns_dalembert_entry(w, &w->rows, row, first + j);
+            ns_ex part = ns_mul(g, A, o->lambda[row]);
             sum = ns_add(g, sum, ns_mul(g, part, t->normal.at[j]));
         }
     return sum;

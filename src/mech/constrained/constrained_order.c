@@ -38,6 +38,17 @@ static void put(uint64_t *set, uint32_t i)
     set[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+/* The first one from i on; beyond the last word: none. */
+static uint32_t next_of(const uint64_t *set, uint32_t words, uint32_t i)
+{
+    for (uint32_t w = i / 64; w < words; w++) {
+        const uint64_t rest = w == i / 64 ? set[w] >> (i % 64) << (i % 64) : set[w];
+        if (rest)
+            return 64 * w + (uint32_t)__builtin_ctzll(rest);
+    }
+    return 64 * words;
+}
+
 static bool has_mass(const ns_order_request *q, uint32_t row)
 {
     for (uint32_t k = q->first[row]; k < q->first[row + 1]; k++)
@@ -140,9 +151,8 @@ static void eliminate(ordering *o, uint32_t v)
     const ns_order_request *q = o->q;
     uint64_t *of_v = o->near + (size_t)v * o->words;
     o->gone[v] = true;
-    for (uint32_t u = 0; u < q->size; u++) {
-        if (!has(of_v, u))
-            continue;
+    for (uint32_t u = next_of(of_v, o->words, 0); u < q->size;
+         u = next_of(of_v, o->words, u + 1)) {
         uint64_t *of_u = o->near + (size_t)u * o->words;
         uint32_t degree = 0;
         for (uint32_t w = 0; w < o->words; w++)
@@ -225,14 +235,13 @@ void ns_order_neighbours(ns_arena *arena, uint32_t size, uint32_t entries, const
     *neighbour = list;
 }
 
-const ns_pattern *ns_order_two_stages(ns_arena *arena, ns_graph *g, uint32_t size,
-                                      uint32_t entries, const uint32_t *row,
-                                      const uint32_t *col, const bool *first)
+/* One component of the matrix, numbered 0 .. size-1: first what is `first`, as it stands, for
+ * it is not coupled among itself. */
+static void order_component(ns_arena *arena, uint32_t size, const uint32_t *start,
+                            const uint32_t *neighbour, const bool *first, uint32_t *order)
 {
     ns_order_kind *kind = NS_NEW_ARRAY(arena, ns_order_kind, size + 1);
-    uint32_t *none = NS_NEW_ARRAY(arena, uint32_t, size + 1), *start, *neighbour;
-    uint32_t *order = NS_NEW_ARRAY(arena, uint32_t, size + 1), k = 0;
-    ns_order_neighbours(arena, size, entries, row, col, &start, &neighbour);
+    uint32_t *none = NS_NEW_ARRAY(arena, uint32_t, size + 1), k = 0;
     for (uint32_t v = 0; v < size; v++) {
         kind[v] = first[v] ? NS_ORDER_MASS : NS_ORDER_ROW;
         if (first[v])
@@ -245,7 +254,7 @@ const ns_pattern *ns_order_two_stages(ns_arena *arena, ns_graph *g, uint32_t siz
                                       .first = start,
                                       .neighbour = neighbour};
     ordering o = ordering_of(arena, &request);
-    for (uint32_t i = 0; i < k; i++) /* they are not coupled among each other */
+    for (uint32_t i = 0; i < k; i++)
         eliminate(&o, order[i]);
     for (; k < size; k++) {
         uint32_t best = UINT32_MAX;
@@ -255,5 +264,59 @@ const ns_pattern *ns_order_two_stages(ns_arena *arena, ns_graph *g, uint32_t siz
         order[k] = best;
         eliminate(&o, best);
     }
-    return ns_sparse_pattern(g, size, entries, row, col, order);
+}
+
+/* Components one after the other: what is coupled to nothing else costs what it costs alone. */
+static void order_components(ns_arena *arena, uint32_t size, const uint32_t *start,
+                             const uint32_t *neighbour, const bool *first, uint32_t *order)
+{
+    uint32_t *list = NS_NEW_ARRAY(arena, uint32_t, size + 1), done = 0;
+    uint32_t *place = NS_NEW_ARRAY(arena, uint32_t, size + 1); /* in its component, plus one */
+    for (uint32_t root = 0; root < size; root++) {
+        if (place[root])
+            continue;
+        const ns_arena_place mark = ns_arena_mark(arena);
+        uint32_t n = 0, edges = 0;
+        list[n++] = root;
+        place[root] = 1;
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t k = start[list[i]]; k < start[list[i] + 1]; k++)
+                if (!place[neighbour[k]]) {
+                    place[neighbour[k]] = 1;
+                    list[n++] = neighbour[k];
+                }
+        ns_graph_sort(list, n);
+        for (uint32_t i = 0; i < n; i++) {
+            place[list[i]] = i + 1;
+            edges += start[list[i] + 1] - start[list[i]];
+        }
+        uint32_t *from = NS_NEW_ARRAY(arena, uint32_t, n + 1);
+        uint32_t *to = NS_NEW_ARRAY(arena, uint32_t, edges + 1), at = 0;
+        bool *is_first = NS_NEW_ARRAY(arena, bool, n + 1);
+        for (uint32_t i = 0; i < n; i++) {
+            is_first[i] = first[list[i]];
+            for (uint32_t k = start[list[i]]; k < start[list[i] + 1]; k++)
+                to[at++] = place[neighbour[k]] - 1;
+            from[i + 1] = at;
+        }
+        order_component(arena, n, from, to, is_first, order + done);
+        for (uint32_t i = 0; i < n; i++)
+            order[done + i] = list[order[done + i]];
+        done += n;
+        ns_arena_release(arena, mark);
+    }
+}
+
+const ns_pattern *ns_order_two_stages(ns_graph *g, uint32_t size, uint32_t entries,
+                                      const uint32_t *row, const uint32_t *col,
+                                      const bool *first)
+{
+    ns_arena *arena = ns_graph_workspace(g);
+    const ns_arena_place mark = ns_arena_mark(arena);
+    uint32_t *order = NS_NEW_ARRAY(arena, uint32_t, size + 1), *start, *neighbour;
+    ns_order_neighbours(arena, size, entries, row, col, &start, &neighbour);
+    order_components(arena, size, start, neighbour, first, order);
+    const ns_pattern *p = ns_sparse_pattern(g, size, entries, row, col, order);
+    ns_arena_release(arena, mark);
+    return p;
 }

@@ -21,14 +21,14 @@ void ns_constrained_watch(ns_system *s, const ns_constrained *c)
     watch->b = w->b;
     watch->first = w->n; /* see add_states */
     watch->pinv = c->pinv;
-    for (uint32_t k = 0; k < w->m + w->n; k++)
-        for (uint32_t i = 0; i < w->n; i++) {
-            ns_ex value = k < w->m ? w->A[(size_t)k * w->n + i]
-                                   : w->M[(size_t)(k - w->m) * w->n + i];
-            if (!ns_graph_is_zero(s->graph, value))
-                NS_PUSH(s->arena, watch->entries,
-                        (ns_rank_entry){.row = k, .column = i, .value = value});
-        }
+    for (uint32_t k = 0; k < w->m + w->n; k++) {
+        const ns_sparse_rows *list = k < w->m ? &w->rows : &w->masses;
+        const uint32_t row = k < w->m ? k : k - w->m;
+        for (uint32_t e = list->start[row]; e < list->start[row + 1]; e++)
+            NS_PUSH(
+                s->arena, watch->entries,
+                (ns_rank_entry){.row = k, .column = list->column[e], .value = list->value[e]});
+    }
     ns_rank_prepare(s, watch);
     s->watch = watch;
     watch->event = s->events.n;

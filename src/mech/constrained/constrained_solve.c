@@ -72,19 +72,19 @@ static ns_ex *augmented(ns_system *s, const ns_dalembert *w, ns_ex kappa2)
     const int refinements = s->description->precise ? 5 : 2;
     ns_graph *g = s->graph;
     uint32_t n = w->n, m = w->m, size = n + m;
+    const ns_ex *M = ns_dalembert_dense(w, &w->masses), *A = ns_dalembert_dense(w, &w->rows);
     ns_ex *K = NS_NEW_ARRAY(s->arena, ns_ex, (size_t)size * size);
     ns_ex *r = NS_NEW_ARRAY(s->arena, ns_ex, size), *x = NS_NEW_ARRAY(s->arena, ns_ex, size);
     for (uint32_t i = 0; i < n; i++) {
         ns_ex pull = ns_zero(g);
         for (uint32_t k = 0; k < m; k++)
-            pull = ns_add(g, pull, ns_mul(g, w->A[k * n + i], w->b[k]));
+            pull = ns_add(g, pull, ns_mul(g, A[k * n + i], w->b[k]));
         r[i] = m ? ns_add(g, w->Q[i], ns_mul(g, kappa2, pull)) : w->Q[i];
         for (uint32_t j = 0; j <= i; j++) {
             ns_ex square = ns_zero(g);
             for (uint32_t k = 0; k < m; k++)
-                square = ns_add(g, square, ns_mul(g, w->A[k * n + i], w->A[k * n + j]));
-            ns_ex entry = m ? ns_add(g, w->M[i * n + j], ns_mul(g, kappa2, square))
-                            : w->M[i * n + j];
+                square = ns_add(g, square, ns_mul(g, A[k * n + i], A[k * n + j]));
+            ns_ex entry = m ? ns_add(g, M[i * n + j], ns_mul(g, kappa2, square)) : M[i * n + j];
             K[i * size + j] = K[j * size + i] = entry;
         }
     }
@@ -92,7 +92,7 @@ static ns_ex *augmented(ns_system *s, const ns_dalembert *w, ns_ex kappa2)
     for (uint32_t k = 0; k < m; k++) {
         r[n + k] = w->b[k];
         for (uint32_t i = 0; i < n; i++)
-            K[(n + k) * size + i] = K[i * size + n + k] = w->A[k * n + i];
+            K[(n + k) * size + i] = K[i * size + n + k] = A[k * n + i];
         for (uint32_t j = 0; j < m; j++)
             K[(n + k) * size + n + j] = j == k ? minus_eps : ns_zero(g);
     }
@@ -144,12 +144,16 @@ typedef struct entry {
     ns_ex value, regular; /* of K_0 and of K */
 } entry;
 
+/* One component of the system: bodies that no row and no mass couples to others have a matrix
+ * of their own, so that many of them cost as many times what one does. */
 typedef struct saddle {
     ns_system *s;
     ns_graph *g;
     const ns_constrained *c;
     const ns_dalembert *w;
     uint32_t n, m, size;
+    const uint32_t *coordinate, *row; /* [n], [m] which they are, ascending */
+    const uint32_t *place;            /* [coordinates of the system] the other way round */
     ns_ex *r;
     ns_ex mean; /* mass of a coordinate */
     strategy how;
@@ -166,48 +170,93 @@ static void add_entry(saddle *k, uint32_t row, uint32_t col, ns_ex value, ns_ex 
         (entry){.row = row, .col = col, .value = value, .regular = ns_add(k->g, value, extra)});
 }
 
-/* The mass matrix with s u u^T, and what that adds to the right-hand side. */
-static ns_ex *masses(saddle *k)
+/* After the last coordinate of a member. */
+static uint32_t end_of(const ns_constrained *c, uint32_t member)
 {
-    ns_graph *g = k->g;
-    const ns_dalembert *w = k->w;
-    uint32_t n = k->n;
-    ns_ex *M = ns_arena_copy(k->s->arena, w->M, (size_t)n * n * sizeof *M);
-    for (uint32_t i = 0; i < k->c->members.n; i++) {
-        const ns_member *member = &k->c->members.at[i];
-        if (!member->is_body)
-            continue;
-        const ns_ex *u = w->A + (size_t)member->unit * n + member->first + 3;
-        ns_ex trace = ns_add(g, member->inertia.at[0][0],
-                             ns_add(g, member->inertia.at[1][1], member->inertia.at[2][2]));
-        ns_ex s = ns_mul(g, ns_div(g, ns_number(g, 4), ns_number(g, 3)), trace);
-        if (ns_graph_is_zero(g, s)) /* a body without inertia: any size does */
-            s = ns_one(g);
-        for (uint32_t a = 0; a < 4; a++) {
-            uint32_t row = member->first + 3 + a;
-            ns_ex su = ns_mul(g, s, u[a]);
-            k->r[row] = ns_add(g, k->r[row], ns_mul(g, su, w->b[member->unit]));
-            for (uint32_t b = 0; b <= a; b++) {
-                uint32_t col = member->first + 3 + b;
-                M[row * n + col] = ns_add(g, M[row * n + col], ns_mul(g, su, u[b]));
-            }
-        }
-    }
-    return M;
+    const ns_member *m = &c->members.at[member];
+    return m->first + (m->is_body ? 7 : 3);
 }
 
-static void assemble(saddle *k)
+static ns_ex mass(const saddle *k, uint32_t i, uint32_t j)
+{
+    return ns_dalembert_entry(k->w, &k->w->masses, k->coordinate[i], k->coordinate[j]);
+}
+
+/* s u u^T in row i of the masses, a coordinate of the member: s u_i, and u; what it adds to the
+ * right-hand side.  Returns how many columns, from the first of the quaternion to i. */
+static uint32_t from_unit(saddle *k, const ns_member *member, uint32_t i, ns_ex u[4], ns_ex *su)
 {
     ns_graph *g = k->g;
     const ns_dalembert *w = k->w;
-    uint32_t n = k->n, count = 0;
+    const uint32_t quat = member->first + 3, at = k->coordinate[i];
+    if (!member->is_body || at < quat)
+        return 0;
+    for (uint32_t a = 0; a < 4; a++)
+        u[a] = ns_dalembert_entry(w, &w->rows, member->unit, quat + a);
+    ns_ex trace = ns_add(g, member->inertia.at[0][0],
+                         ns_add(g, member->inertia.at[1][1], member->inertia.at[2][2]));
+    ns_ex s = ns_mul(g, ns_div(g, ns_number(g, 4), ns_number(g, 3)), trace);
+    if (ns_graph_is_zero(g, s)) /* a body without inertia: any size does */
+        s = ns_one(g);
+    *su = ns_mul(g, s, u[at - quat]);
+    k->r[i] = ns_add(g, k->r[i], ns_mul(g, *su, w->b[member->unit]));
+    return at - quat + 1;
+}
+
+/* The mass matrix with s u u^T, below the diagonal and on it, row by row; what that adds to the
+ * right-hand side. */
+static ns_sparse_rows masses(saddle *k)
+{
+    ns_arena *arena = k->s->arena;
+    const ns_sparse_rows *M = &k->w->masses;
+    ns_sparse_rows out = {.rows = k->n};
+    NS_LIST(uint32_t) column = {0};
+    NS_LIST(ns_ex) value = {0};
+    out.start = NS_NEW_ARRAY(arena, uint32_t, k->n + 1);
+    uint32_t member = 0;
+    for (uint32_t i = 0; i < k->n; i++) {
+        const uint32_t at = k->coordinate[i];
+        ns_ex u[4], su = 0;
+        uint32_t adds = 0, first = 0; /* in columns first .. first+adds-1 of the system */
+        while (member < k->c->members.n && end_of(k->c, member) <= at)
+            member++;
+        if (member < k->c->members.n && k->c->members.at[member].first <= at) {
+            adds = from_unit(k, &k->c->members.at[member], i, u, &su);
+            first = k->c->members.at[member].first + 3;
+        }
+        for (uint32_t e = M->start[at]; e < M->start[at + 1] && M->column[e] <= at; e++) {
+            const uint32_t col = M->column[e];
+            if (adds && col >= first)
+                continue;
+            NS_PUSH(arena, column, k->place[col]);
+            NS_PUSH(arena, value, M->value[e]);
+        }
+        for (uint32_t b = 0; b < adds; b++) {
+            NS_PUSH(arena, column, k->place[first + b]);
+            NS_PUSH(arena, value,
+                    ns_add(k->g, ns_dalembert_entry(k->w, M, at, first + b),
+                           ns_mul(k->g, su, u[b])));
+        }
+        out.start[i + 1] = column.n;
+    }
+    out.column = column.at;
+    out.value = value.at;
+    return out;
+}
+
+/* The entries of the masses, and the size of a coordinate's. */
+static void assemble_masses(saddle *k)
+{
+    ns_graph *g = k->g;
+    const uint32_t n = k->n;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++)
-        k->r[i] = w->Q[i];
-    const ns_ex *M = masses(k);
+        k->r[i] = k->w->Q[k->coordinate[i]];
+    const ns_sparse_rows M = masses(k);
     ns_ex sum = ns_zero(g);
     for (uint32_t i = 0; i < n; i++)
-        if (!ns_graph_is_zero(g, w->M[i * n + i])) {
-            sum = ns_add(g, sum, w->M[i * n + i]);
+        if (!ns_graph_is_zero(g, mass(k, i, i))) {
+            sum = ns_add(g, sum, mass(k, i, i));
             count++;
         }
     k->mean = count ? ns_div(g, sum, ns_number(g, count)) : ns_one(g);
@@ -215,26 +264,42 @@ static void assemble(saddle *k)
      * hardly hold it: it is enough to keep the pivot from zero, should they not do so at a
      * moment */
     ns_ex tiny = ns_mul(g, ns_number(g, 0x1p-70), k->mean);
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = 0; j <= i; j++) {
-            ns_ex value = M[i * n + j];
-            ns_ex extra = i != j ? ns_zero(g)
-                          : ns_graph_is_zero(g, value)
-                              ? tiny
-                              : ns_mul(g, ns_number(g, k->how.regular), value);
-            add_entry(k, i, j, value, extra);
+    for (uint32_t i = 0; i < n; i++) {
+        bool diagonal = false;
+        for (uint32_t e = M.start[i]; e < M.start[i + 1]; e++) {
+            const ns_ex value = M.value[e];
+            if (M.column[e] != i) {
+                add_entry(k, i, M.column[e], value, ns_zero(g));
+                continue;
+            }
+            diagonal = true;
+            add_entry(k, i, i, value,
+                      ns_graph_is_zero(g, value)
+                          ? tiny
+                          : ns_mul(g, ns_number(g, k->how.regular), value));
         }
+        if (!diagonal)
+            add_entry(k, i, i, ns_zero(g), tiny);
+    }
+}
+
+static void assemble(saddle *k)
+{
+    ns_graph *g = k->g;
+    const ns_dalembert *w = k->w;
+    const uint32_t n = k->n;
+    assemble_masses(k);
     for (uint32_t row = 0; row < k->m; row++) {
-        const ns_ex *A = w->A + (size_t)row * n;
-        if (k->positions && w->at_position[row] == UINT32_MAX) {
+        const uint32_t at = k->row[row];
+        if (k->positions && w->at_position[at] == UINT32_MAX) {
             add_entry(k, n + row, n + row, ns_zero(g), ns_neg(g, ns_one(g)));
             continue; /* alone, and of no effect */
         }
         ns_ex square = ns_number(g, 0x1p-40); /* a row may vanish at a moment */
-        k->r[n + row] = w->b[row];
-        for (uint32_t i = 0; i < n; i++) {
-            add_entry(k, n + row, i, A[i], ns_zero(g));
-            square = ns_add(g, square, ns_powi(g, A[i], 2));
+        k->r[n + row] = w->b[at];
+        for (uint32_t e = w->rows.start[at]; e < w->rows.start[at + 1]; e++) {
+            add_entry(k, n + row, k->place[w->rows.column[e]], w->rows.value[e], ns_zero(g));
+            square = ns_add(g, square, ns_powi(g, w->rows.value[e], 2));
         }
         ns_ex eps = ns_div(g, ns_mul(g, ns_number(g, k->how.regular), square), k->mean);
         add_entry(k, n + row, n + row, ns_zero(g), ns_neg(g, eps));
@@ -253,21 +318,27 @@ static const ns_pattern *pattern_of(const saddle *k)
     uint32_t *row = NS_NEW_ARRAY(arena, uint32_t, count + 1);
     uint32_t *col = NS_NEW_ARRAY(arena, uint32_t, count + 1);
     uint32_t *order = NS_NEW_ARRAY(arena, uint32_t, size);
+    uint32_t member = 0;
     for (uint32_t v = 0; v < size; v++) {
-        kind[v] = v >= k->n                                               ? NS_ORDER_ROW
-                  : ns_graph_is_zero(k->g, k->w->M[(size_t)v * k->n + v]) ? NS_ORDER_MASSLESS
-                                                                          : NS_ORDER_MASS;
+        kind[v] = v >= k->n                               ? NS_ORDER_ROW
+                  : ns_graph_is_zero(k->g, mass(k, v, v)) ? NS_ORDER_MASSLESS
+                                                          : NS_ORDER_MASS;
         group[v] = v;
         group_size[v] = 1;
     }
-    for (uint32_t i = 0; i < k->c->members.n; i++) {
-        const ns_member *member = &k->c->members.at[i];
-        uint32_t end = member->first + (member->is_body ? 7 : 3), massless = 0;
-        for (uint32_t v = member->first; v < end; v++)
-            massless += kind[v] == NS_ORDER_MASSLESS;
-        for (uint32_t v = member->first; v < end; v++) {
-            group[v] = member->first;
-            group_size[v] = massless;
+    for (uint32_t v = 0; v < k->n; v++) { /* members have all their coordinates here */
+        const uint32_t at = k->coordinate[v];
+        uint32_t massless = 0;
+        while (member < k->c->members.n && end_of(k->c, member) <= at)
+            member++;
+        if (member == k->c->members.n || k->c->members.at[member].first != at)
+            continue;
+        const uint32_t end = v + end_of(k->c, member) - at;
+        for (uint32_t i = v; i < end; i++)
+            massless += kind[i] == NS_ORDER_MASSLESS;
+        for (uint32_t i = v; i < end; i++) {
+            group[i] = v;
+            group_size[i] = massless;
         }
     }
     for (uint32_t e = 0; e < count; e++) {
@@ -321,42 +392,130 @@ static ns_ex *matrix_of(const saddle *k, const ns_pattern *p)
     return K;
 }
 
-static saddle saddle_of(ns_system *s, const ns_constrained *c, bool positions)
+/* ---- components -------------------------------------------------------------------------- */
+
+static uint32_t root_of(uint32_t *parent, uint32_t v)
+{
+    while (parent[v] != v)
+        v = parent[v] = parent[parent[v]];
+    return v;
+}
+
+/* The first of a set is its root. */
+static void join(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    a = root_of(parent, a);
+    b = root_of(parent, b);
+    parent[a < b ? b : a] = a < b ? a : b;
+}
+
+typedef struct component {
+    uint32_t n, m;
+    uint32_t *coordinate, *row;
+} component;
+typedef struct components {
+    uint32_t n;
+    component *at;
+    uint32_t *place; /* [coordinates] in its component */
+} components;
+
+/* What rows, masses and members couple, in the order of the first coordinates. */
+static components components_of(ns_arena *arena, const ns_constrained *c)
+{
+    const ns_dalembert *w = &c->eq;
+    const uint32_t n = w->n, m = w->m;
+    uint32_t *parent = NS_NEW_ARRAY(arena, uint32_t, n + m + 1);
+    uint32_t *number = NS_NEW_ARRAY(arena, uint32_t, n + m + 1);
+    components all = {.place = NS_NEW_ARRAY(arena, uint32_t, n + 1)};
+    for (uint32_t v = 0; v < n + m; v++)
+        parent[v] = v;
+    for (uint32_t i = 0; i < c->members.n; i++)
+        for (uint32_t v = c->members.at[i].first + 1; v < end_of(c, i); v++)
+            join(parent, v - 1, v);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t e = w->masses.start[i]; e < w->masses.start[i + 1]; e++)
+            join(parent, i, w->masses.column[e]);
+    for (uint32_t k = 0; k < m; k++)
+        for (uint32_t e = w->rows.start[k]; e < w->rows.start[k + 1]; e++)
+            join(parent, n + k, w->rows.column[e]);
+    for (uint32_t v = 0; v < n + m; v++)
+        if (parent[v] == v)
+            number[v] = all.n++;
+    all.at = NS_NEW_ARRAY(arena, component, all.n + 1);
+    for (int turn = 0; turn < 2; turn++) {
+        for (uint32_t v = 0; v < n + m; v++) {
+            component *to = &all.at[number[root_of(parent, v)]];
+            if (turn && v < n) {
+                to->coordinate[to->n] = v;
+                all.place[v] = to->n;
+            } else if (turn) {
+                to->row[to->m] = v - n;
+            }
+            *(v < n ? &to->n : &to->m) += 1;
+        }
+        for (uint32_t i = 0; i < all.n && !turn; i++) {
+            all.at[i].coordinate = NS_NEW_ARRAY(arena, uint32_t, all.at[i].n + 1);
+            all.at[i].row = NS_NEW_ARRAY(arena, uint32_t, all.at[i].m + 1);
+            all.at[i].n = all.at[i].m = 0;
+        }
+    }
+    return all;
+}
+
+static saddle saddle_of(ns_system *s, const ns_constrained *c, const components *all,
+                        const component *one, bool positions)
 {
     saddle k = {.s = s,
                 .g = s->graph,
                 .c = c,
                 .w = &c->eq,
-                .n = c->eq.n,
-                .m = c->eq.m,
-                .size = c->eq.n + c->eq.m,
-                .how = strategy_for(c->eq.m, s->description->precise),
+                .n = one->n,
+                .m = one->m,
+                .size = one->n + one->m,
+                .coordinate = one->coordinate,
+                .row = one->row,
+                .place = all->place,
+                .how = strategy_for(one->m, s->description->precise),
                 .positions = positions};
     k.r = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
     assemble(&k);
     return k;
 }
 
+/* Into x [coordinates, rows of the system]. */
+static void solve_component(const saddle *k, ns_ex *out)
+{
+    ns_arena *arena = k->s->arena;
+    const ns_pattern *p = pattern_of(k);
+    const ns_ex *K = matrix_of(k, p);
+    ns_ex *x = NS_NEW_ARRAY(arena, ns_ex, k->size);
+    ns_ex *rest = NS_NEW_ARRAY(arena, ns_ex, k->size);
+    ns_ex *step = NS_NEW_ARRAY(arena, ns_ex, k->size);
+    solve_once(k, p, K, k->r, x);
+    for (int round = 0; round < k->how.corrections; round++) {
+        memcpy(rest, k->r, k->size * sizeof *rest);
+        for (uint32_t e = 0; e < k->entries.n; e++) {
+            const entry *at = &k->entries.at[e];
+            rest[at->row] = ns_sub(k->g, rest[at->row], ns_mul(k->g, at->value, x[at->col]));
+            if (at->row != at->col)
+                rest[at->col] = ns_sub(k->g, rest[at->col],
+                                       ns_mul(k->g, at->value, x[at->row]));
+        }
+        solve_once(k, p, K, rest, step);
+        for (uint32_t i = 0; i < k->size; i++)
+            x[i] = ns_add(k->g, x[i], step[i]);
+    }
+    for (uint32_t i = 0; i < k->size; i++)
+        out[i < k->n ? k->coordinate[i] : k->w->n + k->row[i - k->n]] = x[i];
+}
+
 static ns_ex *solve_saddle(ns_system *s, const ns_constrained *c)
 {
-    const saddle k = saddle_of(s, c, false);
-    const ns_pattern *p = pattern_of(&k);
-    const ns_ex *K = matrix_of(&k, p);
-    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
-    ns_ex *rest = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
-    ns_ex *step = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
-    solve_once(&k, p, K, k.r, x);
-    for (int round = 0; round < k.how.corrections; round++) {
-        memcpy(rest, k.r, k.size * sizeof *rest);
-        for (uint32_t e = 0; e < k.entries.n; e++) {
-            const entry *at = &k.entries.at[e];
-            rest[at->row] = ns_sub(k.g, rest[at->row], ns_mul(k.g, at->value, x[at->col]));
-            if (at->row != at->col)
-                rest[at->col] = ns_sub(k.g, rest[at->col], ns_mul(k.g, at->value, x[at->row]));
-        }
-        solve_once(&k, p, K, rest, step);
-        for (uint32_t i = 0; i < k.size; i++)
-            x[i] = ns_add(k.g, x[i], step[i]);
+    const components all = components_of(s->arena, c);
+    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, c->eq.n + c->eq.m + 1);
+    for (uint32_t i = 0; i < all.n; i++) {
+        const saddle k = saddle_of(s, c, &all, &all.at[i], false);
+        solve_component(&k, x);
     }
     return x;
 }
@@ -366,16 +525,21 @@ static ns_ex *solve_saddle(ns_system *s, const ns_constrained *c)
 static void change(ns_system *s, const ns_constrained *c, bool positions, const ns_ex *g,
                    ns_ex *out)
 {
-    const saddle k = saddle_of(s, c, positions);
-    const ns_pattern *p = pattern_of(&k);
+    const components all = components_of(s->arena, c);
     const uint32_t *at = positions ? c->eq.at_position : c->eq.at_velocity;
-    ns_ex *r = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
-    ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
-    for (uint32_t i = 0; i < k.size; i++)
-        r[i] = i < k.n || at[i - k.n] == UINT32_MAX ? ns_zero(k.g)
-                                                    : ns_neg(k.g, g[at[i - k.n]]);
-    solve_once(&k, p, matrix_of(&k, p), r, x);
-    memcpy(out, x, k.n * sizeof *out);
+    for (uint32_t which = 0; which < all.n; which++) {
+        const saddle k = saddle_of(s, c, &all, &all.at[which], positions);
+        const ns_pattern *p = pattern_of(&k);
+        ns_ex *r = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
+        ns_ex *x = NS_NEW_ARRAY(s->arena, ns_ex, k.size);
+        for (uint32_t i = 0; i < k.size; i++) {
+            const uint32_t row = i < k.n ? UINT32_MAX : at[k.row[i - k.n]];
+            r[i] = row == UINT32_MAX ? ns_zero(k.g) : ns_neg(k.g, g[row]);
+        }
+        solve_once(&k, p, matrix_of(&k, p), r, x);
+        for (uint32_t i = 0; i < k.n; i++)
+            out[k.coordinate[i]] = x[i];
+    }
 }
 
 void ns_constrained_correction(ns_system *s, const ns_constrained *c)

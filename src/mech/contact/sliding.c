@@ -15,18 +15,32 @@ static void name_modes(const ns_sliding *k, const char *holds)
     }
 }
 
+/* The entries of a row of A that may not be zero; how many. */
+static uint32_t entries_of(const ns_dalembert *w, uint32_t row, uint32_t *column, ns_ex *value)
+{
+    const uint32_t first = w->A ? 0 : w->rows.start[row];
+    const uint32_t n = w->A ? w->n : w->rows.start[row + 1] - first;
+    for (uint32_t e = 0; e < n; e++) {
+        column[e] = w->A ? e : w->rows.column[first + e];
+        value[e] = w->A ? w->A[(size_t)row * n + e] : w->rows.value[first + e];
+    }
+    return n;
+}
+
 void ns_sliding_begin(ns_sliding *k, const char *holds)
 {
     ns_graph *g = k->s->graph;
     const ns_dalembert *w = k->eq;
+    uint32_t *column = NS_NEW_ARRAY(k->s->arena, uint32_t, w->n + 1);
+    ns_ex *A = NS_NEW_ARRAY(k->s->arena, ns_ex, w->n + 1);
     for (uint32_t i = 0; i < k->n; i++) {
         ns_sliding_contact *one = &k->at[i];
         ns_ex sum = ns_number(g, 1e-6); /* 1 mm/s: something at rest has a scale, too */
         for (uint32_t j = 0; j < one->rows; j++) {
-            const ns_ex *A = w->A + (size_t)(one->row + j) * w->n;
+            const uint32_t n = entries_of(w, one->row + j, column, A);
             one->u[j] = w->psi[one->row + j];
-            for (uint32_t q = 0; q < w->n; q++)
-                sum = ns_add(g, sum, ns_powi(g, ns_mul(g, A[q], w->v[q]), 2));
+            for (uint32_t e = 0; e < n; e++)
+                sum = ns_add(g, sum, ns_powi(g, ns_mul(g, A[e], w->v[column[e]]), 2));
         }
         one->size = ns_sqrt(g, sum);
         one->z = ns_symbol_new(g, "normal force", NS_SYM_LOCAL, i);
@@ -44,6 +58,33 @@ static uint32_t contact_of(const ns_sliding *k, uint32_t row, uint32_t *part)
     return i;
 }
 
+/* The rows that hold: none yet. */
+static void begin_rows(ns_arena *arena, const ns_dalembert *all, ns_dalembert *part)
+{
+    part->m = 0;
+    if (all->A) {
+        part->A = NS_NEW_ARRAY(arena, ns_ex, (size_t)all->m * all->n + 1);
+        return;
+    }
+    const uint32_t entries = all->rows.start[all->m];
+    part->rows.rows = 0;
+    part->rows.start = NS_NEW_ARRAY(arena, uint32_t, all->m + 1);
+    part->rows.column = NS_NEW_ARRAY(arena, uint32_t, entries + 1);
+    part->rows.value = NS_NEW_ARRAY(arena, ns_ex, entries + 1);
+}
+
+static void add_row(ns_dalembert *part, const uint32_t *column, const ns_ex *value, uint32_t n)
+{
+    if (part->A) {
+        memcpy(part->A + (size_t)part->m * part->n, value, n * sizeof *value);
+        return;
+    }
+    const uint32_t to = part->rows.start[part->m];
+    memcpy(part->rows.column + to, column, n * sizeof *column);
+    memcpy(part->rows.value + to, value, n * sizeof *value);
+    part->rows.start[++part->rows.rows] = to + n;
+}
+
 void ns_sliding_rows(const ns_sliding *k, uint32_t mode, const ns_ex *b, bool forced,
                      ns_sliding_outcome *o)
 {
@@ -52,27 +93,29 @@ void ns_sliding_rows(const ns_sliding *k, uint32_t mode, const ns_ex *b, bool fo
     const ns_dalembert *all = k->eq;
     const uint32_t n = all->n, m = all->m;
     ns_dalembert part = *all;
-    ns_ex *held = NS_NEW_ARRAY(arena, ns_ex, m + 1);
-    part.A = NS_NEW_ARRAY(arena, ns_ex, (size_t)m * n + 1);
+    ns_ex *held = NS_NEW_ARRAY(arena, ns_ex, m + 1), *A = NS_NEW_ARRAY(arena, ns_ex, n + 1);
+    uint32_t *column = NS_NEW_ARRAY(arena, uint32_t, n + 1);
+    begin_rows(arena, all, &part);
     part.b = NS_NEW_ARRAY(arena, ns_ex, m + 1);
     part.Q = NS_NEW_ARRAY(arena, ns_ex, n + 1);
-    part.m = 0;
     for (uint32_t i = 0; i < n; i++)
         part.Q[i] = forced ? all->Q[i] : ns_zero(g);
     o->a = NS_NEW_ARRAY(arena, ns_ex, n + 1);
     o->lambda = NS_NEW_ARRAY(arena, ns_ex, m + 1);
     for (uint32_t row = 0, which; row < m; row++) {
         const uint32_t i = contact_of(k, row, &which);
-        const ns_ex *A = all->A + (size_t)row * n;
+        const uint32_t count = entries_of(all, row, column, A);
         if (i == k->n || !ns_sliding_slides(k, mode, i)) {
-            memcpy(part.A + (size_t)part.m * n, A, n * sizeof *A);
+            add_row(&part, column, A, count);
             part.b[part.m++] = b[row];
             continue;
         }
         o->lambda[row] = forced ? k->friction(k, i, which) : ns_zero(g);
-        for (uint32_t c = 0; c < n; c++)
-            part.Q[c] = ns_add(g, part.Q[c], ns_mul(g, A[c], o->lambda[row]));
+        for (uint32_t e = 0; e < count; e++)
+            part.Q[column[e]] = ns_add(g, part.Q[column[e]], ns_mul(g, A[e], o->lambda[row]));
     }
+    if (!part.A)
+        part.columns = *ns_sparse_transposed(arena, &part.rows, n);
     k->solve(k, &part, o->a, held);
     for (uint32_t row = 0, at = 0, which; row < m; row++) {
         const uint32_t i = contact_of(k, row, &which);

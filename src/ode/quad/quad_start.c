@@ -140,8 +140,7 @@ static void improve(const starter *b, newton *w, ns_quad t, const double *p, ns_
     for (int round = 0; round < ROUNDS; round++) {
         for (uint32_t i = 0; i < b->n; i++)
             w->x[i] = (double)x[i];
-        ns_system_eval(b->s, b->s->start.jacobian, (size_t)w->m * b->n, (double)t, p, w->x,
-                       w->J);
+        ns_system_eval_dense(b->s, b->s->start.jacobian, (double)t, p, w->x, w->J);
         ns_program_eval_quad(w->residuals, w->work, t, x, w->r);
         for (uint32_t k = 0; k < w->m; k++) {
             for (uint32_t j = 0; j < w->columns; j++)

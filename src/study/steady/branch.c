@@ -59,7 +59,7 @@ static bool look_at_start(ns_follower *w)
     double *A = NS_NEW_ARRAY(a, double, (size_t)m * n), *dx = NS_NEW_ARRAY(a, double, n + 1);
     uint32_t columns = 0;
     ns_system_eval(s, q->start_residual, m, q->field->t, q->p, q->start, r);
-    ns_system_eval(s, s->start.jacobian, (size_t)m * n, q->field->t, q->p, q->start, J);
+    ns_system_eval_dense(s, s->start.jacobian, q->field->t, q->p, q->start, J);
     for (uint32_t j = 0; j < n; j++)
         columns += s->start.free[j];
     for (uint32_t i = 0; i < m; i++)
