@@ -121,8 +121,8 @@ static double against_42(const motion *m, double t)
     const double *p = m->model->p;
     int n = (int)eq->n, k = (int)eq->m;
     assert_true(n < MOST && k < MOST);
-    ns_system_eval(s, eq->M, eq->n * eq->n, t, p, m->x, M);
-    ns_system_eval(s, eq->A, eq->m * eq->n, t, p, m->x, A);
+    ns_system_eval(s, ns_dalembert_dense(eq, &eq->masses), eq->n * eq->n, t, p, m->x, M);
+    ns_system_eval(s, ns_dalembert_dense(eq, &eq->rows), eq->m * eq->n, t, p, m->x, A);
     ns_system_eval(s, eq->Q, eq->n, t, p, m->x, Q);
     ns_system_eval(s, eq->b, eq->m, t, p, m->x, y + n);
     ns_system_eval(s, c->acceleration, eq->n, t, p, m->x, a);
