@@ -611,9 +611,9 @@ void ns_grip_assemble(ns_dalembert *w, const ns_grips *grips,
         solve_mode(&k, mode);
     set_rates(&k);
     add_values(&k);
+    ns_reactions_watch(w->s, by_mode(&k, firm, 0)); /* first: a paradox is no lift-off */
     for (uint32_t i = 0; i < k.count; i++)
         add_events_of(&k, i);
-    ns_reactions_watch(w->s, by_mode(&k, firm, 0));
     add_start(&k);
     w->given = w->Q;
 }
