@@ -198,7 +198,7 @@ static void paradox(void **state)
         "start { x = 0; a = 1; y = 0.5*sin(1); x' = -3; a' = 0; y' = 0 }\n",
         NULL);
     assert_int_equal(motion_to(&m, 1), NS_STOP_SINGULAR);
-    assert_false(isnan(motion_event(&m, "jams", 0)));
+    assert_true(motion_event(&m, "jams", 0) == 0);
     motion_close(&m);
 }
 

@@ -365,7 +365,7 @@ static void can_rocks(void **state)
     const double fall = 9.81 * (0.1 * sin(1.4) + 0.05 * cos(1.4) - 0.1);
     const ns_status status = motion_to(&m, 20);
     assert_true(status == NS_STOP_EVENT);
-    assert_false(isnan(motion_event(&m, "falls", 0)));
+    assert_true(motion_event(&m, "falls", 0) > 0);
     assert_true(motion_event(&m, "changes", 10) < motion_event(&m, "falls", 0));
     close_to("all is lost to impacts", motion_get(&m, "work.impact"), -fall);
     assert_true(motion_drift(&m, "balance") < exact);

@@ -692,61 +692,17 @@ static void add_direction(work *k, uint32_t i)
     reset_slip(k, j, one, one->d, zero, zero, zero);
 }
 
-/* Slip at the start: its size, whether there is none, and a factor that makes u its direction
- * or zero. */
-typedef struct first_slip {
-    ns_ex speed, rests, over;
-} first_slip;
-
-static first_slip slips_first(work *k, const slip *one)
-{
-    ns_graph *g = k->g;
-    const ns_ex *u = one->u;
-    first_slip f;
-    f.speed = ns_sqrt(g, ns_add(g, ns_powi(g, u[0], 2), ns_powi(g, u[1], 2)));
-    ns_ex least = ns_mul(g, ns_number(g, touching), one->size);
-    ns_ex moves = ns_step(g, ns_sub(g, f.speed, least));
-    f.rests = ns_sub(g, ns_one(g), moves);
-    f.over = ns_div(g, moves, ns_add(g, f.speed, ns_number(g, 1e-140)));
-    return f;
-}
-
-/* The direction in which contact i begins to slip at the start.  The internal states of others
- * that slide are not set yet: in their place their slip, or where they have none the direction
- * in which they would begin alone. */
-static void begins_first(work *k, uint32_t i, const first_slip *f, ns_ex out[2])
-{
-    ns_graph *g = k->g;
-    ns_ex from[4 * MOST], to[4 * MOST];
-    uint32_t n = 0;
-    for (uint32_t j = 0; j < k->n; j++) {
-        const slip *other = &k->at[j];
-        if (j == i || other->bit == NEVER)
-            continue;
-        for (int q = 0; q < 2; q++) {
-            from[n] = other->way[q];
-            to[n++] = ns_add(g, ns_mul(g, f[j].rests, other->onset[0][q]),
-                             ns_mul(g, f[j].over, other->u[q]));
-        }
-        from[n] = other->hold;
-        to[n++] = f[j].rests;
-        from[n] = other->far;
-        to[n++] = ns_zero(g);
-    }
-    const ns_ex own[2] = {by_mode(k, onset_1, i), by_mode(k, onset_2, i)};
-    ns_subst(g, own, 2, from, to, n, out);
-}
-
 /* As many contacts as can hold do; internal states where it begins. */
 static void add_start(work *k)
 {
     ns_graph *g = k->g;
     ns_start *start = &k->s->start;
-    ns_ex one_ = ns_one(g);
-    first_slip first[MOST];
+    ns_ex speed[MOST], one_ = ns_one(g);
     start->carry = true; /* velocities that are not said are those of rolling */
-    for (uint32_t i = 0; i < k->n; i++)
-        first[i] = slips_first(k, &k->at[i]);
+    for (uint32_t i = 0; i < k->n; i++) {
+        const ns_ex *u = k->at[i].u;
+        speed[i] = ns_sqrt(g, ns_add(g, ns_powi(g, u[0], 2), ns_powi(g, u[1], 2)));
+    }
     for (uint32_t count = 0; count <= k->n; count++)
         for (uint32_t mode = 0; mode < k->modes; mode++) {
             ns_way way = {.mode = mode};
@@ -756,7 +712,7 @@ static void add_start(work *k)
                 if (slides(&k->at[i], mode))
                     continue;
                 ns_ex still = ns_mul(g, ns_number(g, touching), k->at[i].size);
-                NS_PUSH(k->s->arena, way.needs, ns_sub(g, still, first[i].speed));
+                NS_PUSH(k->s->arena, way.needs, ns_sub(g, still, speed[i]));
                 NS_PUSH(k->s->arena, way.needs, margin(k, mode, i));
             }
             NS_PUSH(k->s->arena, start->ways, way);
@@ -768,11 +724,14 @@ static void add_start(work *k)
             continue;
         for (uint32_t mode = 0; mode < k->modes; mode++)
             bit[mode] = slides(one, mode) ? one_ : ns_zero(g);
-        ns_ex way[2], begins[2], rests = first[i].rests;
-        begins_first(k, i, first, begins);
-        for (uint32_t j = 0; j < 2; j++)
-            way[j] = ns_add(g, ns_mul(g, rests, begins[j]),
-                            ns_mul(g, first[i].over, one->u[j]));
+        ns_ex least = ns_mul(g, ns_number(g, touching), one->size);
+        ns_ex moves = ns_step(g, ns_sub(g, speed[i], least)), rests = ns_sub(g, one_, moves);
+        ns_ex over = ns_div(g, moves, ns_add(g, speed[i], ns_number(g, 1e-140)));
+        ns_ex way[2];
+        for (uint32_t j = 0; j < 2; j++) {
+            ns_ex begins = ns_mul(g, rests, by_mode(k, j ? onset_2 : onset_1, i));
+            way[j] = ns_add(g, begins, ns_mul(g, over, one->u[j]));
+        }
         const ns_ex value[STATES] = {way[0], way[1],     ns_system_by_mode(k->s, bit),
                                      rests,  ns_zero(g), rests};
         for (uint32_t q = 0; q < STATES; q++)

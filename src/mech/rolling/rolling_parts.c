@@ -11,10 +11,10 @@
  * height z.  k changes by jumps (rolling_touch.c); on planes only, where contact coordinates
  * have a closed form.
  *
- * Where a part ends.  The contact with a rim lies down along v, towards the apex of a cone, when
- * gamma.v falls to 0.  The apex is gap + gamma.v above the plane: in flight that says when it
- * lands.  Other ends (a dome's rim) only say, in flight, that another part faces the ground.  An
- * edge that is level in flight goes on, and ends where it comes down so. */
+ * Where a part ends.  The contact with a rim lies down along v, towards the apex of a cone,
+ * when gamma.v falls to 0.  The apex is gap + gamma.v above the plane: in flight that says when
+ * it lands.  Other ends (a dome's rim) only say, in flight, that another part faces the ground.
+ * An edge that is level in flight goes on, and ends where it comes down so. */
 #include <string.h>
 
 #include "mech/common/block.h"
