@@ -12,7 +12,8 @@ bool ns_elaborate_is_word(ns_reader *r, const ns_postfix *code, const char **wor
     const char *text = ns_reader_text(r, place);
     size_t length = place.end - place.begin;
     *word = ns_arena_string(r->arena, text, length);
-    return !ns_scope_is_known(r, text, length) && !ns_scope_is_member(r, text, length);
+    return !ns_scope_is_known(r, text, length) && !ns_scope_is_member(r, text, length) &&
+           !ns_scope_is_reaction(text, length);
 }
 
 /* The arguments of a code that is one call, as codes of their own. */

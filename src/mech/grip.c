@@ -415,9 +415,10 @@ void ns_grip_assemble(ns_dalembert *w, const ns_grips *grips,
         ns_sliding_solve(&k.k, mode, w->b, &k.k.in[mode]);
     set_rates(&k);
     add_values(&k);
+    /* first: a paradox is no lift-off */
+    ns_reactions_watch(w->s, ns_sliding_by_mode(&k.k, ns_sliding_firm, 0));
     for (uint32_t i = 0; i < k.count; i++)
         add_events_of(&k, i);
-    ns_reactions_watch(w->s, ns_sliding_by_mode(&k.k, ns_sliding_firm, 0));
     add_start(&k);
     w->given = w->Q;
 }

@@ -146,9 +146,9 @@ static void brakes(void **state)
         "lagrangian M/2*(x'^2 + z'^2) + a'^2 + m/2*(dot(f', f') + dot(b', b')) +\n"
         "           0.2*m*r^2*(p'^2 + q'^2) - M*g*z - m*g*(f[2] + b[2])\n"
         "force p = one_, q = two_\nconstraint up: f[2] = r\nconstraint low: b[2] = r\n"
-        "contact one { slip (x + l*cos(a) + h*sin(a))' - r*p'; normal 1*lambda.up;\n"
+        "contact one { slip (x + l*cos(a) + h*sin(a))' - r*p'; normal lambda.up;\n"
         "              friction coulomb(0.8, 0.6) }\n"
-        "contact two { slip (x - l*cos(a) + h*sin(a))' - r*q'; normal 1*lambda.low;\n"
+        "contact two { slip (x - l*cos(a) + h*sin(a))' - r*q'; normal (lambda.low);\n"
         "              friction coulomb(0.8, 0.6) }\n"
         "start { x = 0; z = r + h; a = 0; x' = v; p' = v/r; q' = v/r }\n",
         numbers);
@@ -166,6 +166,52 @@ static void brakes(void **state)
     close_to("work", motion_get(&a, "work.friction"), motion_get(&b, "work.friction"));
     motion_close(&a);
     motion_close(&b);
+}
+
+/* One motion in three formulations: a ball whose centre of mass lies off its centre slides,
+ * rocks and grips. */
+static void three_ways(void **state)
+{
+    (void)state;
+    static const char numbers[] =
+        "param mu = 0.15, g = 9.81, r = 0.1, c = 0.03, m = 1, J = 0.004\n";
+    static const char ball[] = " sphere(r) { mass m; com [c, 0, 0]; inertia diag(J, J, J) }\n";
+    static const char ground[] = "ground plane { friction coulomb(0.25, mu) }\n";
+    char text[3][600];
+    (void)snprintf(text[0], sizeof text[0],
+                   "%s%sbody%sstart { com [0, 0, r]; omega [0, 2, 0]; com' [1.5, 0, -2*c] }\n",
+                   numbers, ground, ball);
+    (void)snprintf(text[1], sizeof text[1],
+                   "%s%sbody A%sconstraint tyre: rolling(A)\n"
+                   "start { A.position = [0, 0, r]; A.position' = [1.5, 0, 0]; "
+                   "A.omega = [0, 2, 0] }\n",
+                   numbers, ground, ball);
+    (void)snprintf(text[2], sizeof text[2],
+                   "%scoordinate x, z, a\n"
+                   "lagrangian m/2*(x'^2 + z'^2) + J/2*a'^2 - m*g*z\n"
+                   "constraint low: z' = -c*cos(a)*a'\n"
+                   "contact tyre { slip x' + c*sin(a)*a' - r*a'; normal lambda.low;\n"
+                   "            friction coulomb(0.25, mu) }\n"
+                   "start { x = 0; z = r; a = 0; x' = 1.5; a' = 2 }\n",
+                   numbers);
+    motion m[3];
+    for (int i = 0; i < 3; i++) {
+        m[i] = motion_text(text[i], NULL);
+        assert_int_equal(motion_to(&m[i], 1.2), NS_OK);
+        assert_true(motion_drift(&m[i], "balance") < 1e-12);
+    }
+    const double t = motion_event(&m[2], "tyre.sticks", 0);
+    close_to("rolling sticks", motion_event(&m[0], "sticks", 0), t);
+    close_to("constrained sticks", motion_event(&m[1], "tyre.sticks", 0), t);
+    close_to("rolling, x", motion_get(&m[0], "com.x"), motion_get(&m[2], "x"));
+    close_to("rolling, turn", motion_get(&m[0], "omega.y"), motion_get(&m[2], "a'"));
+    close_to("constrained, turn", motion_get(&m[1], "A.omega.y"), motion_get(&m[2], "a'"));
+    for (int i = 0; i < 2; i++)
+        close_to("work", motion_get(&m[i], "work.friction"),
+                 motion_get(&m[2], "work.friction"));
+    close_to("force", motion_get(&m[0], "force.normal"), motion_get(&m[2], "lambda.low"));
+    for (int i = 0; i < 3; i++)
+        motion_close(&m[i]);
 }
 
 static void refused(void **state)
@@ -195,8 +241,9 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ball), cmocka_unit_test(disk),   cmocka_unit_test(egg),
-        cmocka_unit_test(cart), cmocka_unit_test(brakes), cmocka_unit_test(refused),
+        cmocka_unit_test(ball),    cmocka_unit_test(disk),   cmocka_unit_test(egg),
+        cmocka_unit_test(cart),    cmocka_unit_test(brakes), cmocka_unit_test(three_ways),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

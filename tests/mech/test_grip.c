@@ -186,6 +186,22 @@ static void quad(void **state)
                      0);
 }
 
+/* A rod that is pushed ahead of its tip under strong friction (Painleve): no force fits. */
+static void paradox(void **state)
+{
+    (void)state;
+    motion m = motion_text(
+        "param mu = 1.8, m = 1, l = 1, J = 1/12, g = 9.81\ncoordinate x, y, a\n"
+        "lagrangian m/2*(x'^2 + y'^2) + J/2*a'^2 - m*g*y\n"
+        "constraint low: (y - l/2*sin(a))' = 0\n"
+        "contact tip { slip (x - l/2*cos(a))'; normal lambda.low; friction coulomb(mu) }\n"
+        "start { x = 0; a = 1; y = 0.5*sin(1); x' = -3; a' = 0; y' = 0 }\n",
+        NULL);
+    assert_int_equal(motion_to(&m, 1), NS_STOP_SINGULAR);
+    assert_true(motion_event(&m, "jams", 0) == 0);
+    motion_close(&m);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -219,7 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block),  cmocka_unit_test(belt),    cmocka_unit_test(bead),
         cmocka_unit_test(sleigh), cmocka_unit_test(brake),   cmocka_unit_test(disks),
-        cmocka_unit_test(quad),   cmocka_unit_test(refused),
+        cmocka_unit_test(quad),   cmocka_unit_test(paradox), cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

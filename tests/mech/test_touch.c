@@ -321,6 +321,105 @@ static void quad(void **state)
                      0);
 }
 
+/* A can that tumbles lands where one of its rims first touches: the lowest point of a can with
+ * the inclination a is R |sin a| + h/2 |cos a| below its centre. */
+static void can_lands(void **state)
+{
+    (void)state;
+    static const double rate[] = {1, 9, 14, -6};
+    for (size_t i = 0; i < sizeof rate / sizeof *rate; i++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "ground plane { friction coulomb(0.3); restitution 0.4 }\n"
+                 "body cylinder(0.1, 0.3) { mass 1; uniform }\n"
+                 "start { com [0, 0, 1]; tilt 0.7; omega [%g, 0, 0] }\n",
+                 rate[i]);
+        double t = 0.4; /* Newton's iteration from a time when no end is far */
+        for (int k = 0; k < 100; k++) {
+            const double a = 0.7 + rate[i] * t, s = sin(a), c = cos(a);
+            const double f = 1 - 9.81 / 2 * t * t - 0.1 * fabs(s) - 0.15 * fabs(c);
+            const double da = -0.1 * copysign(1, s) * c + 0.15 * copysign(1, c) * s;
+            t -= f / (-9.81 * t + rate[i] * da);
+        }
+        motion m = motion_text(text, NULL);
+        assert_int_equal(motion_to(&m, 0.6), NS_OK);
+        const double first = fmin(fmin(motion_event(&m, "lands", 0), INFINITY),
+                                  fmin(motion_event(&m, "changes", 0), INFINITY));
+        close_to("the can lands", first, t);
+        assert_true(motion_drift(&m, "balance") < exact);
+        motion_close(&m);
+    }
+}
+
+/* A short can falls on its side and rocks: the impact of one rim keeps the angular momentum
+ * about it, which multiplies the angular velocity about the other one by
+ * k = (J + m (R^2 - h^2/4))/(J + m (R^2 + h^2/4)). */
+static void can_rocks(void **state)
+{
+    (void)state;
+    motion m = motion_text("ground plane { friction coulomb(50) }\n"
+                           "body cylinder(0.1, 0.1) { mass 1; uniform }\n"
+                           "start { tilt 1.4; omega [0, 0, 0] }\n",
+                           NULL);
+    const double J = (3 * 0.01 + 0.01) / 12, k = (J + 0.0075) / (J + 0.0125);
+    const double fall = 9.81 * (0.1 * sin(1.4) + 0.05 * cos(1.4) - 0.1);
+    const ns_status status = motion_to(&m, 20);
+    assert_true(status == NS_STOP_EVENT);
+    assert_true(motion_event(&m, "falls", 0) > 0);
+    assert_true(motion_event(&m, "changes", 10) < motion_event(&m, "falls", 0));
+    close_to("all is lost to impacts", motion_get(&m, "work.impact"), -fall);
+    assert_true(motion_drift(&m, "balance") < exact);
+    const double first = motion_event(&m, "changes", 0), next = motion_event(&m, "changes", 1);
+    motion_close(&m);
+    m = motion_text("ground plane { friction coulomb(50) }\n"
+                    "body cylinder(0.1, 0.1) { mass 1; uniform }\n"
+                    "start { tilt 1.4; omega [0, 0, 0] }\n",
+                    NULL);
+    assert_int_equal(motion_to(&m, (first + next) / 2), NS_OK);
+    close_to("lost to the first", motion_get(&m, "work.impact"), -fall * (1 - k * k));
+    motion_close(&m);
+}
+
+/* In flight the apex of a cone lands; what is not followed is not called a fall. */
+static void ends_in_flight(void **state)
+{
+    (void)state;
+#define FLIES(body, start)                                                                     \
+    "ground plane { friction coulomb(0.3); restitution 0.3 }\nbody " body                      \
+    " { mass 1; uniform }\nstart { com [0, 0, 1]; " start " }\n"
+    motion m = motion_text(FLIES("cone(0.1, 0.3)", "tilt 3; omega [0, 0, 0]"), NULL);
+    assert_int_equal(motion_to(&m, 2), NS_STOP_EVENT);
+    /* the centre of mass is 3/4 h from the apex */
+    close_to("the apex lands", motion_event(&m, "apex", 0),
+             sqrt(2 * (1 + 0.225 * cos(3)) / 9.81));
+    motion_close(&m);
+    m = motion_text(FLIES("hemisphere(0.1)", "tilt 170 deg; omega [9, 0, 0]"), NULL);
+    assert_int_equal(motion_to(&m, 2), NS_STOP_EVENT);
+    close_to("a dome turns up", motion_event(&m, "faces", 0), 100 * M_PI / 180 / 9);
+    motion_close(&m);
+}
+
+/* A plane is a plane, however it is written; without gravity a ball that touches stays. */
+static void plain_grounds(void **state)
+{
+    (void)state;
+#define ON(ground)                                                                             \
+    "ground " ground " { friction coulomb(0.2); restitution 0.5 }\n" BALL                      \
+    "start { com [0.1, 0, 0.5]; omega [1, 2, 3] }\n"
+    motion a = motion_text(ON("plane"), NULL), b = motion_text(ON("implicit(3*z)"), NULL);
+    assert_int_equal(motion_to(&a, 1.5), NS_OK);
+    assert_int_equal(motion_to(&b, 1.5), NS_OK);
+    close_to("implicit", motion_difference(&a, &b, "com, omega, velocity, work.impact"), 0);
+    motion_close(&a);
+    motion_close(&b);
+    a = motion_text("param g = 0\nground plane { friction coulomb(0.2) }\n" BALL
+                    "start { com' [1, 0]; omega [0, 0, 3] }\n",
+                    NULL);
+    assert_int_equal(motion_to(&a, 5), NS_OK);
+    close_to("straight on", motion_get(&a, "com.x"), 5);
+    motion_close(&a);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -358,12 +457,14 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ball_slides), cmocka_unit_test(hoop),
-        cmocka_unit_test(bounces),     cmocka_unit_test(superball),
-        cmocka_unit_test(poisson),     cmocka_unit_test(sliding_is_cheap),
-        cmocka_unit_test(as_ideal),    cmocka_unit_test(by_hand),
-        cmocka_unit_test(jellett),     cmocka_unit_test(balance),
-        cmocka_unit_test(quad),        cmocka_unit_test(refused),
+        cmocka_unit_test(ball_slides),   cmocka_unit_test(hoop),
+        cmocka_unit_test(bounces),       cmocka_unit_test(superball),
+        cmocka_unit_test(poisson),       cmocka_unit_test(sliding_is_cheap),
+        cmocka_unit_test(as_ideal),      cmocka_unit_test(by_hand),
+        cmocka_unit_test(jellett),       cmocka_unit_test(balance),
+        cmocka_unit_test(quad),          cmocka_unit_test(can_lands),
+        cmocka_unit_test(can_rocks),     cmocka_unit_test(ends_in_flight),
+        cmocka_unit_test(plain_grounds), cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

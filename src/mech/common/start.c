@@ -686,8 +686,13 @@ bool ns_system_start(const ns_system *s, ns_diag *diag, double t0, const double 
     if (!any)
         return start(ns_system_mode(s, s->start.ways.at[0].mode), diag, t0, p, x, NULL);
     ns_text names = ns_text_new(s->arena);
-    for (uint32_t i = 0; i < ways; i++)
-        ns_text_addf(&names, "%s%s", i ? ", " : "", s->modes.at[s->start.ways.at[i].mode]);
+    uint64_t named = 0;
+    for (uint32_t i = 0; i < ways; i++) {
+        const uint32_t mode = s->start.ways.at[i].mode;
+        if (!(named >> mode & 1))
+            ns_text_addf(&names, "%s%s", named ? ", " : "", s->modes.at[mode]);
+        named |= (uint64_t)1 << mode;
+    }
     ns_diag_error(diag, s->description->whole,
                   "the start fits none of the modes (%s): say which by  start { mode NAME }",
                   ns_text_string(&names));

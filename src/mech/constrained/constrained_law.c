@@ -514,6 +514,8 @@ void ns_constrained_law_events(ns_system *s, const ns_constrained *c)
     ns_graph *g = s->graph;
     if (!w)
         return;
+    /* first: a paradox is no lift-off */
+    ns_reactions_watch(s, ns_sliding_by_mode(&w->k, ns_sliding_firm, 0));
     for (uint32_t i = 0; i < w->k.n; i++) {
         const ns_sliding_contact *one = &w->k.at[i];
         ns_ex square = ns_add(g, ns_powi(g, one->u[0], 2), ns_powi(g, one->u[1], 2));
@@ -525,7 +527,6 @@ void ns_constrained_law_events(ns_system *s, const ns_constrained *c)
         }
         ns_sliding_liftoff(&w->k, i);
     }
-    ns_reactions_watch(s, ns_sliding_by_mode(&w->k, ns_sliding_firm, 0));
     add_start(w);
     if (s->conservative)
         NS_PUSH(s->arena, s->invariants,

@@ -279,6 +279,7 @@ static bool resistance(ns_graph *g, const ns_meet *w, bool slides, ns_v3 *p)
         ns_ex edge = ns_div(g, ns_mul(g, ns_number(g, 16), ns_mul(g, R, spin)),
                             ns_mul(g, ns_number(g, 3), ns_pi(g)));
         ns_ex under = ns_add(g, ns_mul(g, ns_number(g, 25), u), ns_powi(g, edge, 2));
+        under = ns_add(g, under, ns_number(g, 1e-200)); /* at rest there is no friction */
         ns_ex top = ns_mul(g, law->moving, ns_mul(g, ns_powi(g, R, 2), spin));
         ns_ex factor = ns_neg(g, ns_div(g, top, ns_sqrt(g, under)));
         *p = ns_v3_add(g, *p, ns_v3_scale(g, factor, c->gamma));
@@ -303,7 +304,8 @@ static void friction(ns_graph *g, const ns_meet *w, ns_v3 *by_normal, ns_v3 *bes
         ns_ex spin = ns_v3_dot(g, c->omega, c->gamma), u = ns_v3_dot(g, w->slip, w->slip);
         ns_ex edge = ns_div(g, ns_mul(g, ns_number(g, 8), ns_mul(g, law->radius, spin)),
                             ns_mul(g, ns_number(g, 3), ns_pi(g)));
-        ns_ex under = ns_sqrt(g, ns_add(g, u, ns_powi(g, edge, 2)));
+        ns_ex under = ns_add(g, u, ns_powi(g, edge, 2));
+        under = ns_sqrt(g, ns_add(g, under, ns_number(g, 1e-200)));
         *by_normal = ns_v3_neg(g, ns_v3_scale(g, ns_div(g, law->moving, under), w->slip_body));
     }
 }

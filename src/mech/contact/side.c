@@ -1,6 +1,7 @@
 #include "mech/contact/side.h"
 
 #include "expr/diff.h"
+#include "expr/subst.h"
 
 ns_side ns_side_implicit(ns_graph *g, ns_ex F, const ns_ex x[3], ns_v3 point, int outward)
 {
@@ -105,6 +106,16 @@ ns_side ns_side_plane(ns_graph *g, ns_v3 origin, ns_v3 e1, ns_v3 e2, const ns_ex
     side.normal = ns_v3_cross(g, e1, e2);
     side.H = ns_m3_zero(g);
     return side;
+}
+
+ns_side ns_side_flat(ns_graph *g, const ns_side *side)
+{
+    ns_ex zero[3] = {ns_zero(g), ns_zero(g), ns_zero(g)};
+    ns_v3 base[2];
+    ns_ex off = ns_subst_one(g, side->residual, side->symbol, zero, 3);
+    ns_v3_tangents(g, side->normal, base);
+    return ns_side_plane(g, ns_v3_scale(g, ns_neg(g, off), side->normal), base[0], base[1],
+                         side->symbol);
 }
 
 ns_side ns_side_curve(ns_graph *g, ns_v3 c, ns_ex u)

@@ -62,6 +62,8 @@ ns_side ns_side_graph(ns_graph *g, ns_ex f, const ns_ex x[2]);
 ns_side ns_side_chart(ns_graph *g, ns_v3 y, const ns_ex u[2], int outward);
 /* plane through `origin` spanned by the orthonormal e1, e2; normal e1 x e2 */
 ns_side ns_side_plane(ns_graph *g, ns_v3 origin, ns_v3 e1, ns_v3 e2, const ns_ex u[2]);
+/* the same of an implicit side that is flat */
+ns_side ns_side_flat(ns_graph *g, const ns_side *side);
 ns_side ns_side_curve(ns_graph *g, ns_v3 c, ns_ex u);
 /* circle of this radius about the z axis at height z */
 ns_side ns_side_circle(ns_graph *g, ns_ex radius, ns_ex z, const ns_ex u[2]);

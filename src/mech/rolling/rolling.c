@@ -331,6 +331,8 @@ bool ns_rolling_ends(ns_description *d, ns_system *s, ns_rolling *r)
                         ns_mul(g, ns_number(g, 1e-6), ns_v3_norm(g, c->body.second)));
     else if (c->fit)
         nearly = ns_sub(g, nearly, ns_mul(g, ns_number(g, 1e-7), ns_powi(g, c->fit, 2)));
+    if (edge && r->law.any && c->ground.flat)
+        nearly = ns_rolling_lies_flat(s, r, nearly);
     if (!(c->ground.flat && r->body.convex)) /* it can happen */
         NS_PUSH(s->arena, s->events,
                 (ns_event){
@@ -341,16 +343,7 @@ bool ns_rolling_ends(ns_description *d, ns_system *s, ns_rolling *r)
                     .meaning = edge ? "the edge lies flat on the ground"
                                     : "the curvatures of body and ground became equal in one "
                                       "direction: the contact is no longer a point"});
-    for (uint32_t i = 0; i < r->body.n_limits; i++) {
-        const ns_limit *end = &r->body.limit[i];
-        NS_PUSH(s->arena, s->events,
-                (ns_event){.name = end->name,
-                           .value = end->value ? end->value : ns_v3_dot(g, c->gamma, end->lean),
-                           .direction = -1,
-                           .condition = true,
-                           .action = NS_EVENT_STOP,
-                           .meaning = end->meaning});
-    }
+    ns_rolling_part_ends(s, r);
     return true;
 }
 
@@ -519,6 +512,10 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
         !ns_shapes_ground(d, r->ground_block, &r->locals, &r->ground) || !read_motion(d, r) ||
         !ns_law_read(d, r->ground_block, &r->law))
         return false;
+    if (r->law.any && r->ground.side.kind == NS_SIDE_IMPLICIT && r->ground.side.flat) {
+        r->ground.side = ns_side_flat(d->graph, &r->ground.side);
+        r->ground.planar = true;
+    }
     c->body = r->body.side;
     c->ground = r->ground.side;
     if (ns_side_is_curve(&c->body) && ns_side_is_curve(&c->ground)) {
@@ -558,7 +555,7 @@ static bool read_blocks(ns_description *d, ns_rolling *r)
     c->gravity = ns_description_param(d, "g", "m/s^2");
     if (!c->gravity)
         c->gravity = ns_decimal(d->graph, "9.81");
-    return ns_rolling_stem(d, r);
+    return ns_rolling_two_parts(d, r);
 }
 
 /* Limits of a part whose contact coordinates have a closed form. */

@@ -33,9 +33,9 @@ typedef struct ns_rolling {
     /* with a contact law: rolling_touch.c */
     ns_law law;
     ns_meet touch;
-    ns_ex piece; /* state: 0 the ball, 1 its stem may touch; none without a stem */
+    ns_ex piece; /* state: 0 the first part, 1 the second may touch; 0: there is one part */
     ns_ex other; /* gap of the part that does not touch */
-    ns_ex stem;  /* its radius */
+    ns_ex stem;  /* the radius of a stem, the second part; 0: it is the other rim of a can */
     /* loads may contain: force.normal, force (x, y, z in space) of the contact, as symbols */
     ns_ex reaction[4];
     uint32_t n_reactions;   /* 1: the normal force alone, 4: both, 0: no load does */
@@ -64,9 +64,12 @@ void ns_rolling_settle(ns_system *s, ns_rolling *r);
 /* Their symbols stand for the forces of the contact in what is observed. */
 void ns_rolling_reactions(ns_system *s, const ns_rolling *r);
 
-/* rolling_touch.c: `stem` of a ball; false after errors.  The system of a body under a contact
- * law. */
-bool ns_rolling_stem(ns_description *d, ns_rolling *r);
+/* rolling_parts.c: a stem, the two rims of a can; false after errors.  Events where a part
+ * ends.  What vanishes where an edge comes to lie on a plane, `tilt` where it touches. */
+bool ns_rolling_two_parts(ns_description *d, ns_rolling *r);
+void ns_rolling_part_ends(ns_system *s, const ns_rolling *r);
+ns_ex ns_rolling_lies_flat(ns_system *s, const ns_rolling *r, ns_ex tilt);
+/* rolling_touch.c: the system of a body under a contact law. */
 bool ns_rolling_touch(ns_description *d, ns_system *s, ns_rolling *r);
 /* rolling_touch_start.c */
 bool ns_rolling_touch_start(ns_description *d, ns_system *s, ns_rolling *r);

@@ -31,9 +31,7 @@
  *                           to 0
  *     both     all          it stays there                    ends
  *
- * A ball with a stem (`stem [x, y, z], r`: a second ball, fixed to it) touches with one of the
- * two.  The contact has the radius R_1 + k (R_2 - R_1) and the centre of mass lies at c - k p
- * from the centre of that ball, where k, the state `piece`, is 0 or 1 and changes by jumps. */
+ * Bodies with two parts: rolling_parts.c.  `both` is called `falls` for a can: on its side. */
 #include <string.h>
 
 #include "expr/subst.h"
@@ -272,6 +270,14 @@ static void way(work *q, ns_way **at, uint32_t *n, uint32_t *room, int mode,
     *room = list.room;
 }
 
+/* Accelerations that are nothing: without gravity a contact may neither press nor part. */
+static ns_ex weightless(work *q)
+{
+    ns_graph *g = q->g;
+    const ns_meet *w = q->w;
+    return ns_mul(g, number(q, touching), ns_div(g, ns_powi(g, w->speed, 2), w->size));
+}
+
 /* Where a contact goes on without approach and with any slip: not slipping within the cone,
  * slipping, parting. */
 #define STAY(q, list)                                                                          \
@@ -281,7 +287,7 @@ static void way(work *q, ns_way **at, uint32_t *n, uint32_t *room, int mode,
                               (q)->slow);                                                      \
         WAY(q, list, ROLL, touch_->in[ROLL].normal, still_, touch_->margin);                   \
         WAY(q, list, SLIDE, touch_->in[SLIDE].normal, touch_->stiff);                          \
-        WAY(q, list, FLY, touch_->parting);                                                    \
+        WAY(q, list, FLY, ns_add((q)->g, touch_->parting, weightless(q)));                     \
     } while (0)
 
 static ns_jump *jump(work *q, const char *name, int in, ns_ex value, int direction,
@@ -303,7 +309,7 @@ static ns_jump *jump(work *q, const char *name, int in, ns_ex value, int directi
 }
 
 /* The last event ends the run instead of jumping, if the ground says so. */
-static void ends(work *q, ns_event_action action, ns_ex value)
+static void ends(work *q, ns_event_action action, ns_ex value, const char *meaning)
 {
     ns_event *last = &q->s->events.at[q->s->events.n - 1];
     if (action != NS_EVENT_STOP)
@@ -311,6 +317,7 @@ static void ends(work *q, ns_event_action action, ns_ex value)
     last->action = action;
     last->jump = NULL;
     last->value = value;
+    last->meaning = meaning;
     last->asked = true;
 }
 
@@ -395,12 +402,14 @@ static ns_ex swapped(work *q, ns_ex e)
  * part leaves the ground then. */
 static void add_change(work *q)
 {
+    static const char on_side[] = "the cylinder lies on its side: it touches along a line";
     ns_graph *g = q->g;
     const ns_meet *w = q->w;
     const ns_law *law = w->law;
     q->r->other = swapped(q, w->gap);
-    ns_jump *j = jump(q, "changes", 1 << ROLL | 1 << SLIDE | 1 << FLY, q->r->other, -1,
-                      "body and stem touch the ground, and neither leaves it", false);
+    ns_jump *j = jump(
+        q, "changes", 1 << ROLL | 1 << SLIDE | 1 << FLY, q->r->other, -1,
+        q->r->stem ? "body and stem touch the ground, and neither leaves it" : on_side, false);
     const ns_meet_impact hit = ns_meet_hit(g, w, law->normal, law->tangential);
     reset_vector(q, j, q->r->velocity, hit.velocity);
     reset_vector(q, j, q->r->omega, hit.Omega);
@@ -412,7 +421,10 @@ static void add_change(work *q)
         j->resets.at[i].value = swapped(q, j->resets.at[i].value);
     reset(q, j, q->piece, ns_sub(g, ns_one(g), q->r->piece));
     ns_ex least = ns_mul(g, number(q, nothing), w->speed);
+    /* the first part leaves the ground, or is above it */
+    ns_ex high = ns_sub(g, q->r->other, ns_mul(g, number(q, touching), w->size));
     ns_ex parts = ns_add(g, swapped(q, w->approach), least);
+    parts = ns_apply(g, NS_OP_MAX, parts, high);
     ns_ex still = ns_sub(g, ns_mul(g, number(q, touching), w->speed), q->slow);
     WAY(q, j->ways, FLY, parts, ns_sub(g, w->approach, least));
     WAY(q, j->ways, ROLL, parts, w->in[ROLL].normal, still, w->margin);
@@ -421,12 +433,13 @@ static void add_change(work *q)
     /* changes that are too small to be seen: there are no more */
     NS_PUSH(q->s->arena, q->s->events,
             (ns_event){
-                .name = "both",
+                .name = q->r->stem ? "both" : "falls",
                 .value = ns_add(g, q->r->other, ns_mul(g, number(q, 0.1 * touching), w->size)),
                 .direction = -1,
                 .action = NS_EVENT_STOP,
-                .meaning = "body and stem have come to lie on the ground together: two "
-                           "points of contact"});
+                .meaning = q->r->stem ? "body and stem have come to lie on the ground "
+                                        "together: two points of contact"
+                                      : on_side});
 }
 
 static void add_leaving(work *q)
@@ -443,7 +456,8 @@ static void add_leaving(work *q)
     reset(q, j, q->rise, one);
     ns_ex slack = ns_mul(g, number(q, 1e-6), ns_abs(g, c->gravity));
     WAY(q, j->ways, FLY, ns_add(g, w->parting, slack));
-    ends(q, q->liftoff, q->s->events.at[q->s->events.n - 1].value);
+    ends(q, q->liftoff, q->s->events.at[q->s->events.n - 1].value,
+         "the normal force vanishes: the body leaves the ground");
     const bool slides = has(q, SLIDE) && !ns_graph_is_number(g, w->stiff, NULL);
     if (slides || !ns_graph_is_number(g, w->firm, NULL))
         NS_PUSH(
@@ -493,7 +507,8 @@ static void add_slipping(work *q)
     reset_slip(q, j, w->onset, one, zero, one);
     WAY(q, j->ways, SLIDE, w->in[SLIDE].normal, w->stiff);
     WAY(q, j->ways, FLY, w->parting);
-    ends(q, q->slip, by_mode(q, w->margin, one, one));
+    ends(q, q->slip, by_mode(q, w->margin, one, one),
+         "the friction needed leaves its cone: the body slips");
 
     ns_ex slack = ns_mul(g, q->begins, ns_mul(g, number(q, nothing), w->speed));
     ns_ex value = ns_add(g, ns_mul(g, held, ns_add(g, w->along, slack)), ns_sub(g, one, held));
@@ -607,34 +622,6 @@ static void add_integrals(work *q, bool loaded)
     ns_ex spent = ns_add(g, at[q->friction].symbol, at[q->impact].symbol);
     NS_PUSH(q->s->arena, q->s->invariants,
             (ns_invariant){.name = "balance", .value = ns_sub(g, c->energy, spent)});
-}
-
-bool ns_rolling_stem(ns_description *d, ns_rolling *r)
-{
-    ns_graph *g = d->graph;
-    ns_contact *c = &r->contact;
-    const ns_property *p = ns_block_find(r->body_block, "stem");
-    ns_v3 at;
-    ns_ex radius;
-    if (!p)
-        return true;
-    const char *why = !r->law.any
-                          ? "a stem needs a contact law: the body hits the ground with it"
-                      : !c->radius || !r->ground.planar
-                          ? "`stem` goes with a `sphere` on a `plane`"
-                      : ns_block_has(r->body_block, "uniform")
-                          ? "a body with a stem needs `inertia`: `uniform` is the ball alone"
-                      : p->values != 2 ? "expected  stem [x, y, z], r"
-                                       : NULL;
-    if (why)
-        ns_diag_error(d->diag, p->span, "%s", why);
-    if (why || !ns_block_vector(d, p, 0, &at) || !ns_block_scalar(d, p, 1, &radius))
-        return false;
-    r->piece = ns_symbol_new(g, "piece", NS_SYM_STATE, 0);
-    r->stem = radius;
-    c->radius = ns_add(g, c->radius, ns_mul(g, r->piece, ns_sub(g, radius, c->radius)));
-    c->centre = ns_v3_sub(g, c->centre, ns_v3_scale(g, r->piece, at));
-    return true;
 }
 
 bool ns_rolling_touch(ns_description *d, ns_system *s, ns_rolling *r)

@@ -282,9 +282,10 @@ bool ns_rolling_touch_verify(const ns_system *s, ns_diag *diag, double t0, const
         return false;
     }
     double other = 0;
-    if (r->piece) {
-        double radius;
+    if (r->piece)
         ns_system_eval(s, &r->other, 1, t0, p, x, &other);
+    if (r->stem) {
+        double radius;
         ns_system_eval(s, &r->stem, 1, t0, p, x, &radius);
         if (!(radius > 0)) {
             ns_diag_error(diag, ns_block_find(r->body_block, "stem")->value_span,
@@ -293,8 +294,8 @@ bool ns_rolling_touch_verify(const ns_system *s, ns_diag *diag, double t0, const
         }
     }
     if (other < -1e-9 * value[1]) {
-        ns_diag_error(diag, span, "the stem reaches %.6g m into the ground at the start",
-                      -other);
+        ns_diag_error(diag, span, "the %s reaches %.6g m into the ground at the start",
+                      r->stem ? "stem" : "other rim", -other);
         return false;
     }
     if (touches && value[2] < -1e-9 * value[3]) {
