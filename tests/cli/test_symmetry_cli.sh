@@ -53,8 +53,9 @@ assert abs(d["low"] - d["run_low"]) < 1e-10 and abs(d["high"] - d["run_high"]) <
 assert d["least"] > -1e-12 and max(d["tables"]["integrals"]["drift"]) < 1e-13
 P
 
-"$NOSLIP" invariants "$MODELS/falling-disk.mech" --until 2 --out eta.csv --out eta.svg --quiet &&
-    grep -q "^theta,eta1.1,eta1.2,eta2.1,eta2.2,W,W_law" eta.csv && grep -q "</svg>" eta.svg || { echo "no files"; failed=1; }
+"$NOSLIP" invariants "$MODELS/falling-disk.mech" --until 2 --out eta.csv --out eta.svg \
+    --quiet && grep -q "^theta,eta1.1,eta1.2,eta2.1,eta2.2,W,W_law" eta.csv &&
+    grep -q "</svg>" eta.svg || { echo "no files"; failed=1; }
 
 expect 0 "family of dimension 2" "$NOSLIP" period "$MODELS/sleigh-oscillator-momentum.mech"
 expect 1 "no period" "$NOSLIP" period "$MODELS/chaplygin-sleigh.mech"

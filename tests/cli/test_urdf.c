@@ -353,10 +353,10 @@ static void test_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rover),  cmocka_unit_test(test_arm),
-        cmocka_unit_test(test_slider), cmocka_unit_test(test_rounded),
-        cmocka_unit_test(test_names),  cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_depth),  cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_rover),   cmocka_unit_test(test_arm),
+        cmocka_unit_test(test_slider),  cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_depth),   cmocka_unit_test(test_damage),
         cmocka_unit_test(test_hostile), cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
