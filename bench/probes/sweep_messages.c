@@ -95,6 +95,6 @@ int main(int argc, char **argv)
             n, rows, record, n / w, n * rows * (double)record / w / 1e6, p / n * 1e6);
         ns_sweep_leader_free(leader);
     }
-    ns_sweep_rank_leave(&rank);
+    ns_sweep_rank_leave(&rank, false, 0);
     return 0;
 }

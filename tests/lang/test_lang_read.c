@@ -167,8 +167,8 @@ static bool read_everything(world *w, const char *text, uint64_t fail_at)
         ns_ex *at = NS_NEW_ARRAY(w->arena, ns_ex, 3);
         for (int i = 0; i < 3; i++)
             at[i] = w->d->coordinates.at[i].q;
-        ns_scope_entry early[] = {{"S.position", {3, 1, at}, 0, NULL}},
-                       late[] = {{"energy", {1, 1, at}, 0, NULL}};
+        ns_scope_entry early[] = {{"S.position", {3, 1, at}, 0, NULL, NULL}},
+                       late[] = {{"energy", {1, 1, at}, 0, NULL, NULL}};
         if (ns_description_define(w->d, early, 1))
             ns_description_finish(w->d, late, 1);
     }
