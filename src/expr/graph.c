@@ -215,14 +215,16 @@ static ns_marks *marks_of(const ns_graph *g)
 {
     ns_marks *marks = g->marks;
     if (marks->room < g->nodes.n) {
-        marks->room = g->nodes.room > g->nodes.n ? g->nodes.room : g->nodes.n;
-        marks->stamps = NS_NEW_ARRAY(g->arena, uint32_t, marks->room);
-        marks->reached = NS_NEW_ARRAY(g->arena, ns_ex, marks->room);
-        marks->value = NS_NEW_ARRAY(g->arena, ns_ex, marks->room);
-        marks->vector = NS_NEW_ARRAY(g->arena, ns_ex *, marks->room);
-        marks->flag = NS_NEW_ARRAY(g->arena, bool, marks->room);
+        const uint32_t room = g->nodes.room > g->nodes.n ? g->nodes.room : g->nodes.n;
+        marks->room = 0; /* until all are there: memory may run out between them */
+        marks->stamps = NS_NEW_ARRAY(g->arena, uint32_t, room);
+        marks->reached = NS_NEW_ARRAY(g->arena, ns_ex, room);
+        marks->value = NS_NEW_ARRAY(g->arena, ns_ex, room);
+        marks->vector = NS_NEW_ARRAY(g->arena, ns_ex *, room);
+        marks->flag = NS_NEW_ARRAY(g->arena, bool, room);
         marks->now = 0;
         marks->busy = false;
+        marks->room = room;
     }
     return marks;
 }

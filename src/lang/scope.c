@@ -126,8 +126,8 @@ bool ns_scope_is_known(const ns_reader *r, const char *text, size_t length)
 
 /* ---- names that are missing -------------------------------------------------------------- */
 
-/* A name of another habit: xdot, x_dot, ln(x), PI, np.sin(x).  What it is here, or NULL. */
-static const char *habit(ns_reader *r, const char *text)
+/* A function or constant of another habit, by its name here: ln, arcsin, PI; or NULL. */
+static const char *other_word(const char *text)
 {
     static const struct {
         const char *there, *here;
@@ -139,11 +139,23 @@ static const char *habit(ns_reader *r, const char *text)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].there, text) == 0)
             return words[i].here;
+    return NULL;
+}
+
+/* A name of another habit: xdot, x_dot, ln(x), PI, np.sin(x).  What it is here, or NULL. */
+static const char *habit(ns_reader *r, const char *text)
+{
+    const char *word = other_word(text);
+    if (word)
+        return word;
     static const char *const modules[] = {"math.", "Math.", "np.", "numpy.", "sp.", "sympy."};
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        const size_t n = strlen(modules[i]);
-        if (strncmp(text, modules[i], n) == 0)
-            return strcmp(text + n, "pi") == 0 ? "pi" : ns_functions_nearest(text + n);
+        const char *plain = text + strlen(modules[i]);
+        if (strncmp(text, modules[i], strlen(modules[i])) != 0)
+            continue;
+        word = other_word(plain);
+        const bool same = ns_functions_is(plain, strlen(plain)) || strcmp(plain, "pi") == 0;
+        return word ? word : same ? plain : NULL;
     }
     static const char *const rates[] = {"_ddot", "ddot", "_dot", "dot", ".dot"};
     const size_t length = strlen(text);

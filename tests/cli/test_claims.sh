@@ -96,6 +96,7 @@ wrong 9:12 "$only: --report" 'command c: run pendulum --report /tmp/own.html'
 wrong 9:12 "$only: --checkpoint" 'command c: run pendulum --checkpoint own'
 wrong 9:12 "$only" 'command c: new rolling own.mech'
 wrong 9:12 "$only" 'command c: format own.mech --write'
+wrong 9:12 "$only" 'command c: reproduce other.claim --out own'
 wrong 9:8 'a figure stays in its folder' 'figure ../own.svg "out": a q q'
 [ ! -e own.csv ] && [ ! -e own ] && [ ! -e own.mech ] || fail "a claim wrote a file"
 deep=$(printf '(%.0s' $(seq 300))

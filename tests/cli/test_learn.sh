@@ -77,6 +77,7 @@ habit 'x_ddot' "here it is written x''"
 habit '3 Nm' 'written N\*m'
 habit 'ln(x)' 'written log'
 habit 'np.sin(x)' 'written sin'
+habit 'np.arctan2(x, 1)' 'written atan2'
 habit 'math.pi' 'written pi'
 habit 'x == 2' 'one ='
 expect 2 "--set aa=3" "" "it has: m, J, a" -- run chaplygin-sleigh --set aa=3

@@ -397,6 +397,13 @@ static void ends_in_flight(void **state)
     assert_int_equal(motion_to(&m, 2), NS_STOP_EVENT);
     close_to("a dome turns up", motion_event(&m, "faces", 0), 100 * M_PI / 180 / 9);
     motion_close(&m);
+    m = motion_text("ground plane { friction coulomb(0.3); restitution 0.3 }\n"
+                    "body hemisphere(0.1) { mass 1; uniform; contact rim }\n"
+                    "start { com [0, 0, 1]; tilt 30 deg; omega [6, 0, 0] }\n",
+                    NULL);
+    assert_int_equal(motion_to(&m, 2), NS_STOP_EVENT);
+    close_to("a rim turns up", motion_event(&m, "faces", 0), 60 * M_PI / 180 / 6);
+    motion_close(&m);
 }
 
 /* A plane is a plane, however it is written; without gravity a ball that touches stays. */

@@ -106,7 +106,7 @@ static bool read_csv(reader *r, char *text)
         if (next)
             *next++ = 0;
         r->line++;
-        if (*trimmed(line, line + strlen(line)) == 0 || *line == '#')
+        if (!line[strspn(line, " \t\r\v\f")] || *line == '#')
             continue;
         const size_t n = cells(line, cell, MOST_COLUMNS);
         if (n > MOST_COLUMNS) {

@@ -200,24 +200,51 @@ static bool is_claim(const document *d)
     return length > 6 && strcmp(d->uri + length - 6, ".claim") == 0;
 }
 
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* The file that a document is, where its tables are looked for: `file:///a%20b` is "/a b". */
+static const char *path_of(server *s, const document *d)
+{
+    static const char scheme[] = "file://";
+    if (strncmp(d->uri, scheme, sizeof scheme - 1) != 0)
+        return "model";
+    char *path = ns_arena_string(s->arena, d->uri, strlen(d->uri)), *to = path;
+    for (const char *at = d->uri + sizeof scheme - 1; *at; at++) {
+        const int high = *at == '%' ? digit_of(at[1]) : -1;
+        const int low = high >= 0 ? digit_of(at[2]) : -1;
+        *to++ = low >= 0 ? (char)(high * 16 + low) : *at;
+        at += low >= 0 ? 2 : 0;
+    }
+    *to = 0;
+    return *path ? path : "model";
+}
+
 static void read_text(server *s, document *d, const char *text)
 {
+    char *copy = strdup(text);
+    if (!copy) /* the text before stays: better than none */
+        return;
     free(d->text);
-    d->text = strdup(text);
-    if (d->text && is_claim(d)) {
+    d->text = copy;
+    if (is_claim(d)) {
         publish(s, d, ns_claim_read(s->arena, "claim", NULL, d->text, strlen(d->text))->diag);
         return;
     }
     if (d->model != d->good)
         ns_model_free(d->model);
-    d->model = ns_model_load_text("model", d->text ? d->text : "", strlen(text), NULL, 0,
+    d->model = ns_model_load_text(path_of(s, d), d->text, strlen(d->text), NULL, 0,
                                   NS_MODEL_READY);
     if (d->model && d->model->status == NS_OK) {
         ns_model_free(d->good);
         d->good = d->model;
     }
-    if (d->text)
-        publish(s, d, d->model ? d->model->diag : NULL);
+    publish(s, d, d->model ? d->model->diag : NULL);
 }
 
 static void open_document(server *s, const ns_lsp_tree *m)

@@ -326,7 +326,8 @@ static bool writes_figures_only(ns_claims_world *w, const ns_claim_statement *s,
     const size_t n = w->folder ? strlen(w->folder) : 0;
     const char *const name = a->command->name;
     if ((strcmp(name, "new") == 0 && a->words.n > 1) ||
-        (strcmp(name, "format") == 0 && ns_command_flag(a, "write"))) {
+        (strcmp(name, "format") == 0 && ns_command_flag(a, "write")) ||
+        (strcmp(name, "reproduce") == 0 && ns_command_text(a, "out"))) {
         ns_diag_error(w->claim->diag, s->words.at[0].place, "a claim writes figures only");
         return false;
     }

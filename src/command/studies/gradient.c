@@ -144,5 +144,6 @@ const ns_command ns_command_gradient = {
     .options = options,
     .least = 1,
     .most = 1,
+    .models = 1,
     .run = gradient,
 };

@@ -102,6 +102,10 @@ static bool take_columns(reading *q, const char *column, uint32_t n)
                           column, q->names[i]);
             return false;
         }
+        if (i && q->at[i] == q->at[0]) {
+            ns_diag_error(q->diag, q->span, "%s has no column `%s`", q->s.path, q->names[i]);
+            return false;
+        }
         if (!whole(q, q->at[i], q->names[i]))
             return false;
     }
@@ -152,7 +156,7 @@ static const double *grid(const reading *q, const axis *x, const axis *y)
     if (x->n < 2 || y->n < 2 || q->s.rows > size || size / x->n != y->n ||
         size > 2 * (q->s.rows + 1000)) {
         ns_diag_error(q->diag, q->span,
-                      "%s: %zu rows are no full grid of %zu values of `%s` and %zu of `%s`",
+                      "%s: %zu rows do not fill a grid of %zu values of `%s` and %zu of `%s`",
                       q->s.path, q->s.rows, x->n, q->names[0], y->n, q->names[1]);
         return NULL;
     }
@@ -162,8 +166,8 @@ static const double *grid(const reading *q, const axis *x, const axis *y)
         const size_t i = index_of(x, q->at[0][k]) * y->n + index_of(y, q->at[1][k]);
         if (there[i]) {
             ns_diag_error(q->diag, q->span,
-                          "%s: the point %s = %.10g, %s = %.10g stands there twice",
-                          row_of(q, k), q->names[0], q->at[0][k], q->names[1], q->at[1][k]);
+                          "%s: the point %s = %.10g, %s = %.10g is given twice", row_of(q, k),
+                          q->names[0], q->at[0][k], q->names[1], q->at[1][k]);
             return NULL;
         }
         there[i] = true;
@@ -212,6 +216,19 @@ static bool too_many(const reading *q, size_t terms)
     return true;
 }
 
+static bool are_finite(const reading *q, const double *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(c[i])) {
+            ns_diag_error(q->diag, q->span,
+                          "%s: the curve through these values overflows: they lie too close "
+                          "together or are too large",
+                          q->s.path);
+            return false;
+        }
+    return true;
+}
+
 static ns_table *read_table(reading *q, const char *column, uint32_t n, uint32_t order)
 {
     ns_table *t = NS_NEW(q->arena, ns_table);
@@ -226,15 +243,16 @@ static ns_table *read_table(reading *q, const char *column, uint32_t n, uint32_t
         double *c = NS_NEW_ARRAY(q->arena, double, q->s.rows * t->width);
         ns_series_spline(q->arena, q->s.rows, q->at[0], q->value, order, c);
         t->c = c;
-        return t;
+        return are_finite(q, c, q->s.rows * t->width) ? t : NULL;
     }
     for (uint32_t i = 0; i < n; i++)
         t->axis[i] = values_of(q, q->at[i]);
     const double *z = grid(q, &t->axis[0], &t->axis[1]);
-    if (!z || too_many(q, (t->axis[0].n - 1) * (t->axis[1].n - 1) * t->width * t->width))
+    const size_t terms = (t->axis[0].n - 1) * (t->axis[1].n - 1) * t->width * t->width;
+    if (!z || too_many(q, terms))
         return NULL;
     t->c = surface_of(q, t, z);
-    return t;
+    return are_finite(q, t->c, terms) ? t : NULL;
 }
 
 static void remember(ns_reader *r, const reading *q, uint32_t order)

@@ -27,6 +27,7 @@ typedef struct ns_limit {
     const char *name, *meaning; /* of the event */
     ns_ex value;
     ns_v3 lean;
+    bool apex; /* the next part is one point: it stands `lean` from the contact */
 } ns_limit;
 
 typedef struct ns_shape {

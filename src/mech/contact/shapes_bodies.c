@@ -220,7 +220,8 @@ static bool rim(ns_shapes_work *w)
 static void limit(ns_shapes_work *w, const char *name, ns_ex value, ns_v3 lean,
                   const char *meaning)
 {
-    w->out->limit[w->out->n_limits++] = (ns_limit){name, meaning, value, lean};
+    w->out->limit[w->out->n_limits++] = (ns_limit){
+        .name = name, .meaning = meaning, .value = value, .lean = lean};
 }
 
 /* The part that touches, by `contact PART`: its place in the list, which ends with NULL, the
@@ -287,6 +288,7 @@ static bool cone(ns_shapes_work *w)
         ns_v3 apex = ns_v3_make(ns_zero(g), ns_zero(g), h);
         limit(w, "falls", 0, ns_v3_sub(g, apex, w->out->side.point),
               "the cone falls on its side");
+        w->out->limit[w->out->n_limits - 1].apex = true;
         return true;
     }
     case 1: {

@@ -103,7 +103,7 @@ void ns_rolling_part_ends(ns_system *s, const ns_rolling *r)
 {
     ns_graph *g = s->graph;
     const ns_contact *c = &r->contact;
-    ns_ex one = ns_one(g);
+    ns_ex one = ns_one(g), faces = 0;
     for (uint32_t i = 0; i < r->body.n_limits; i++) {
         const ns_limit *at = &r->body.limit[i];
         ns_ex value = at->value ? at->value : ns_v3_dot(g, c->gamma, at->lean);
@@ -111,11 +111,14 @@ void ns_rolling_part_ends(ns_system *s, const ns_rolling *r)
             end(s, at->name, value, at->meaning);
             continue;
         }
-        const bool apex = !at->value && c->ground.flat;
         end(s, at->name, on_ground_or_in_air(s, r, value, one), at->meaning);
-        end(s, apex ? "apex" : "faces",
-            on_ground_or_in_air(s, r, one, apex ? ns_add(g, r->touch.gap, value) : value),
-            apex ? "the apex hits the ground"
-                 : "in flight, another part of the body has come to face the ground");
+        if (at->apex && c->ground.flat)
+            end(s, "apex", on_ground_or_in_air(s, r, one, ns_add(g, r->touch.gap, value)),
+                "the apex hits the ground");
+        else
+            faces = faces ? ns_apply(g, NS_OP_MIN, faces, value) : value;
     }
+    if (faces)
+        end(s, "faces", on_ground_or_in_air(s, r, one, faces),
+            "in flight, another part of the body has come to face the ground");
 }

@@ -524,7 +524,10 @@ bool ns_sweep_rank_join(ns_sweep_rank *rank, bool others, char message[NS_EXCHAN
     *rank = (ns_sweep_rank){.exchange = others ? ns_exchange_find(message) : &ns_exchange_local,
                             .size = 1};
     const char *silence = getenv("NOSLIP_SILENCE");
-    rank->silence = silence ? strtod(silence, NULL) : 300;
+    enum { USUAL = 300, LEAST = 5 }; /* s; ranks give a sign of life once a second */
+    char *end = NULL;
+    const double wanted = silence ? strtod(silence, &end) : USUAL;
+    rank->silence = end == silence || !(wanted > 0) ? USUAL : wanted < LEAST ? LEAST : wanted;
     if (!others)
         rank->state = rank->exchange->open(&rank->rank, &rank->size, message);
     else if (rank->exchange)
