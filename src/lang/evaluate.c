@@ -272,10 +272,9 @@ static ns_evaluated run_body(ns_reader *r, ns_name *function, ns_span place,
                              const ns_cell *args, ns_cell *out)
 {
     ns_evaluated bad = {.progress = NS_READ_BROKEN};
+    const ns_evaluated done = {.progress = NS_READ_DONE};
     if (function->table)
-        return ns_table_call(r, function, place, args, out)
-                   ? (ns_evaluated){.progress = NS_READ_DONE}
-                   : bad;
+        return ns_table_call(r, function, place, args, out) ? done : bad;
     if (function->progress == NS_READ_BUSY) {
         ns_diag_error(r->diag, place, "the function `%s` calls itself", function->text);
         return bad;

@@ -220,7 +220,8 @@ static bool job_with(pool *p, uint32_t size, uint32_t threads, uint64_t stop_at,
                                  .state = &r->desk,
                                  .rank = i,
                                  .size = size,
-                                 .silence = words < 0 ? 0 : 0.3};
+                                 /* s: others tell once a second that they are there */
+                                 .silence = words < 0 ? 0 : 2.5};
         r->threads = threads;
         r->identity = (int)i == stranger ? "other" : "same";
         r->fails = (int)i == failing;
@@ -310,6 +311,7 @@ static void test_silence(void **state)
 {
     (void)state;
     pool p;
+    int told = 0;
     char trouble[NS_SWEEP_RANKS_MESSAGE];
     assert_true(job_with(&p, 4, 2, UINT64_MAX, -1, -1, 0, trouble));
     assert_string_equal(trouble, "");
@@ -317,10 +319,14 @@ static void test_silence(void **state)
         assert_int_equal(p.count[i], 1);
     for (int words = 2; words < 12; words += 3) { /* HELLO, WANT, and some more */
         assert_true(job_with(&p, 3, 2, UINT64_MAX, -1, -1, words, trouble));
-        assert_non_null(strstr(trouble, "rank 2: no word from it for"));
+        const bool named = strstr(trouble, "rank 2: no word from it for") != NULL;
+        /* on a busy machine the others may have done all before it asked for anything */
+        assert_true(named || !*trouble);
         for (int i = 0; i < ROWS; i++)
-            assert_true(p.count[i] <= 1);
+            assert_true(named ? p.count[i] <= 1 : p.count[i] == 1);
+        told += named;
     }
+    assert_true(told > 0);
 }
 
 /* Without a launcher there is one process, and no module is loaded. */

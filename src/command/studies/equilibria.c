@@ -195,7 +195,8 @@ static void add_rates(const job *j, ns_sheet *sheet, const ns_steady_point *poin
     double *number = ns_sheet_numbers(sheet, t, "point", "");
     const char **name = ns_sheet_words(sheet, t, "name");
     for (size_t i = 0; i < (size_t)n * m; i++) {
-        number[i] = (double)(i / m + 1);
+        const size_t point = i / m + 1;
+        number[i] = (double)point;
         name[i] = s->observables.at[i % m].name;
     }
     for (uint32_t k = 0; k < j->spec.n_by; k++) {

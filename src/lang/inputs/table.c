@@ -342,8 +342,8 @@ bool ns_table_call(ns_reader *r, const ns_name *function, ns_span place, const n
 {
     const ns_table *t = function->table;
     ns_graph *g = r->g;
-    const ns_ex *in[MOST_ARGS];
-    ns_ex s[MOST_ARGS], c[WIDTH], line[WIDTH];
+    const ns_ex *in[MOST_ARGS] = {0};
+    ns_ex s[MOST_ARGS] = {0}, c[WIDTH] = {0}, line[WIDTH] = {0};
     uint64_t terms = t->width;
     for (uint32_t i = 0; i < t->n; i++) {
         if (args[i].rows != 1 || args[i].cols != 1) {

@@ -393,19 +393,20 @@ static void catch_slip(work *of, ns_jump *j, uint32_t i)
     const ns_sliding *k = &of->k;
     const ns_sliding_contact *one = &k->at[i];
     const ns_dalembert *w = k->eq;
+    const uint32_t modes = k->modes;
     ns_ex *b = NS_NEW_ARRAY(k->s->arena, ns_ex, w->m + 1), zero = ns_zero(g);
     ns_ex value[NS_SLIDING_MODES], half = ns_number(g, 0.5);
-    ns_sliding_outcome hit[NS_SLIDING_MODES];
+    ns_sliding_outcome hit[NS_SLIDING_MODES] = {0};
     for (uint32_t row = 0; row < w->m; row++)
         b[row] = row - one->row < 2 ? ns_neg(g, one->u[row - one->row]) : zero;
-    for (uint32_t mode = 0; mode < k->modes; mode++)
+    for (uint32_t mode = 0; mode < modes; mode++)
         ns_sliding_rows(k, ns_sliding_with(k, mode, i, false), b, false, &hit[mode]);
     for (uint32_t q = 0; q < w->n; q++) {
-        for (uint32_t mode = 0; mode < k->modes; mode++)
+        for (uint32_t mode = 0; mode < modes; mode++)
             value[mode] = ns_add(g, w->v[q], hit[mode].a[q]);
         ns_sliding_reset(k, j, w->n + q, ns_system_by_mode(k->s, value));
     }
-    for (uint32_t mode = 0; mode < k->modes; mode++) {
+    for (uint32_t mode = 0; mode < modes; mode++) {
         const ns_ex *T = hit[mode].lambda + one->row;
         ns_ex sum = ns_add(g, ns_mul(g, T[0], one->u[0]), ns_mul(g, T[1], one->u[1]));
         value[mode] = ns_add(g, of->work, ns_mul(g, half, sum));

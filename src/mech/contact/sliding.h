@@ -66,7 +66,8 @@ static inline bool ns_sliding_slides(const ns_sliding *k, uint32_t mode, uint32_
 static inline uint32_t ns_sliding_with(const ns_sliding *k, uint32_t mode, uint32_t i,
                                        bool slides)
 {
-    return slides ? mode | 1u << k->at[i].bit : mode & ~(1u << k->at[i].bit);
+    const uint32_t bit = k->at[i].bit == NS_SLIDING_ALWAYS ? 0 : 1u << k->at[i].bit;
+    return slides ? mode | bit : mode & ~bit;
 }
 
 /* Slip and its scale of all contacts; names of the modes, from what holding is called. */
