@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/series/series.h"
 #include "lang/blocks.h"
@@ -342,10 +343,12 @@ bool ns_table_call(ns_reader *r, const ns_name *function, ns_span place, const n
 {
     const ns_table *t = function->table;
     ns_graph *g = r->g;
-    const ns_ex *in[MOST_ARGS] = {0};
+    const uint32_t arguments = t->n;
+    NS_CHECK(arguments == 1 || arguments == 2);
+    const ns_ex *in[MOST_ARGS] = {NULL};
     ns_ex s[MOST_ARGS] = {0}, c[WIDTH] = {0}, line[WIDTH] = {0};
     uint64_t terms = t->width;
-    for (uint32_t i = 0; i < t->n; i++) {
+    for (uint32_t i = 0; i < arguments; i++) {
         if (args[i].rows != 1 || args[i].cols != 1) {
             ns_diag_error(r->diag, place, "`%s` takes numbers; `%s` is %s", function->text,
                           function->formals[i], ns_arithmetic_shape(r, &args[i]));
@@ -355,14 +358,14 @@ bool ns_table_call(ns_reader *r, const ns_name *function, ns_span place, const n
     }
     if (!ns_evaluate_spend(r, place, terms))
         return false;
-    for (uint32_t i = 0; i < t->n; i++) {
+    for (uint32_t i = 0; i < arguments; i++) {
         ns_ex from;
         in[i] = pieces(r, &t->axis[i], args[i].one, &from);
         s[i] = ns_sub(g, args[i].one, from);
     }
-    const size_t n = t->axis[0].n - 1, w = t->width, m = t->n > 1 ? t->axis[1].n - 1 : 0;
+    const size_t n = t->axis[0].n - 1, w = t->width, m = arguments > 1 ? t->axis[1].n - 1 : 0;
     for (size_t i = 0; i < w; i++) {
-        if (t->n == 1) {
+        if (arguments == 1) {
             c[i] = picked(g, in[0], n, t->c, w, i);
             continue;
         }
