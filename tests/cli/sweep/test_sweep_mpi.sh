@@ -87,7 +87,7 @@ else
 fi
 
 # A rank that hangs: the job ends and says which, instead of waiting for ever.
-NOSLIP_SILENCE=3 "${mpi[@]}" -np 3 "$NOSLIP" "${long[@]}" --out "$W/hung.h5" --threads 1 \
+NOSLIP_SILENCE=5 "${mpi[@]}" -np 3 "$NOSLIP" "${long[@]}" --out "$W/hung.h5" --threads 1 \
     >"$W/out" 2>"$W/err" &
 job=$!
 for ((i = 0; i < 100; i++)); do
